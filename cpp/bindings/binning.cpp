@@ -1,0 +1,134 @@
+#include "properboost/binning.hpp"
+
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+
+namespace properboost::bindings {
+namespace {
+
+Type type_of(const py::dtype& dtype) {
+  if (dtype.byteorder() == '>') throw py::type_error("a column must have native byte order");
+  const auto size = dtype.itemsize();
+  switch (dtype.kind()) {
+    case 'f':
+      if (size == 4) return Type::f32;
+      if (size == 8) return Type::f64;
+      break;
+    case 'b': return Type::u8;
+    case 'i': return size == 1 ? Type::i8 : size == 2 ? Type::i16 : size == 4 ? Type::i32 : Type::i64;
+    case 'u': return size == 1 ? Type::u8 : size == 2 ? Type::u16 : size == 4 ? Type::u32 : Type::u64;
+    default: break;
+  }
+  throw py::type_error("a column must be float32, float64, an integer or bool; got " +
+                       std::string(py::str(dtype)));
+}
+
+}  // namespace
+
+Table borrow_table(const py::object& object) {
+  Table table;
+  if (py::isinstance<py::array>(object)) {
+    const auto array = py::reinterpret_borrow<py::array>(object);
+    if (array.ndim() != 2) throw py::value_error("a table must be two-dimensional");
+    table.rows = static_cast<std::size_t>(array.shape(0));
+    const Type type = type_of(array.dtype());
+    const char* data = static_cast<const char*>(array.data());
+    for (py::ssize_t f = 0; f < array.shape(1); ++f) {
+      table.columns.push_back({data + f * array.strides(1), array.strides(0), type});
+    }
+    return table;
+  }
+  for (const py::handle item : py::reinterpret_borrow<py::sequence>(object)) {
+    const auto column = py::cast<py::array>(item);
+    if (column.ndim() != 1) throw py::value_error("a column must be one-dimensional");
+    const auto rows = static_cast<std::size_t>(column.shape(0));
+    if (!table.columns.empty() && rows != table.rows) {
+      throw py::value_error("columns must have the same length");
+    }
+    table.rows = rows;
+    table.columns.push_back(
+        {static_cast<const char*>(column.data()), column.strides(0), type_of(column.dtype())});
+  }
+  return table;
+}
+
+namespace {
+
+Bins make_bins(const py::sequence& features) {
+  std::vector<FeatureBins> bins;
+  for (const py::handle feature : features) {
+    if (py::isinstance<py::int_>(feature)) {
+      bins.emplace_back(py::cast<int>(feature));
+    } else {
+      bins.emplace_back(py::cast<std::vector<double>>(feature));
+    }
+  }
+  return Bins(std::move(bins));
+}
+
+py::array_t<std::int64_t> widths(const Bins& bins) {
+  std::vector<std::int64_t> result;
+  for (std::size_t f = 0; f < bins.size(); ++f) result.push_back(bins[f].width());
+  return to_array(result);
+}
+
+py::array_t<std::uint8_t> encode(const Bins& bins, const py::object& object,
+                                 const std::optional<Array<std::int64_t>>& order, int n_threads) {
+  const Table table = borrow_table(object);
+  if (table.columns.size() != bins.size()) {
+    throw py::value_error("the table has " + std::to_string(table.columns.size()) +
+                          " columns; the bins have " + std::to_string(bins.size()));
+  }
+  std::size_t n = table.rows;
+  RowOrder rows;
+  if (order) {
+    n = static_cast<std::size_t>(order->size());
+    rows.rows = borrow(order, n, "order");
+    for (std::size_t i = 0; i < n; ++i) {
+      if (rows.rows[i] < 0 || static_cast<std::size_t>(rows.rows[i]) >= table.rows) {
+        throw py::value_error("order must hold row numbers of the table");
+      }
+    }
+  }
+  py::array_t<std::uint8_t> codes({bins.size(), n});
+  std::uint8_t* out = codes.mutable_data();
+  {
+    const py::gil_scoped_release release;
+    Team::run(n_threads, [&](Team& team) { bins.encode(table, rows, n, out, team); });
+  }
+  return codes;
+}
+
+py::list find(const py::object& object, const std::optional<Array<double>>& weight, int max_bins,
+              std::size_t sample_size, std::uint64_t seed, int n_threads) {
+  const Table table = borrow_table(object);
+  const double* w = borrow(weight, table.rows, "weight");
+  std::vector<std::vector<double>> edges;
+  {
+    const py::gil_scoped_release release;
+    Team::run(n_threads, [&](Team& team) {
+      edges = find_edges(table, w, max_bins, sample_size, seed, team);
+    });
+  }
+  py::list result;
+  for (const auto& e : edges) result.append(to_array(e));
+  return result;
+}
+
+}  // namespace
+}  // namespace properboost::bindings
+
+void bind_binning(pybind11::module_& m) {
+  namespace py = pybind11;
+  using namespace py::literals;
+  using properboost::Bins;
+  py::class_<Bins>(m, "Bins")
+      .def(py::init(&properboost::bindings::make_bins), "features"_a)
+      .def_property_readonly("n_features", &Bins::size)
+      .def_property_readonly("widths", &properboost::bindings::widths)
+      .def("encode", &properboost::bindings::encode, "table"_a, "order"_a = py::none(),
+           "n_threads"_a = 1);
+  m.def("find_edges", &properboost::bindings::find, "table"_a, "weight"_a = py::none(),
+        "max_bins"_a = 255, "sample_size"_a = 200'000, "seed"_a = 0, "n_threads"_a = 1);
+}

@@ -1,0 +1,46 @@
+#include "properboost/ensemble.hpp"
+
+#include "arrays.hpp"
+
+namespace properboost::bindings {
+namespace {
+
+py::array_t<double> score_table(const py::object& object, const Bins& bins,
+                                const Array<double>& tables, int n_threads) {
+  const Table table = borrow_table(object);
+  if (table.columns.size() != bins.size()) {
+    throw py::value_error("the table has " + std::to_string(table.columns.size()) +
+                          " columns; the bins have " + std::to_string(bins.size()));
+  }
+  if (tables.ndim() != 2 || static_cast<std::size_t>(tables.shape(1)) != bins.total_width()) {
+    throw py::value_error("tables must have shape (n_models, sum of widths)");
+  }
+  const auto models = static_cast<std::size_t>(tables.shape(0));
+  py::array_t<double> out({table.rows, models});
+  double* to = out.mutable_data();
+  const double* from = tables.data();
+  {
+    const py::gil_scoped_release release;
+    Team::run(n_threads, [&](Team& team) { score(table, bins, from, models, to, team); });
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace properboost::bindings
+
+void bind_ensemble(pybind11::module_& m) {
+  namespace py = pybind11;
+  using namespace py::literals;
+  using properboost::Rounds;
+  using properboost::bindings::to_array;
+  py::class_<Rounds>(m, "Rounds")
+      .def_property_readonly("feature", [](const Rounds& r) { return to_array(r.feature); })
+      .def_property_readonly("score", [](const Rounds& r) { return to_array(r.score); })
+      .def_property_readonly("step", [](const Rounds& r) { return to_array(r.step); })
+      .def_property_readonly("risk", [](const Rounds& r) { return to_array(r.risk); })
+      .def_property_readonly("offsets", [](const Rounds& r) { return to_array(r.offsets); })
+      .def_property_readonly("values", [](const Rounds& r) { return to_array(r.values); });
+  m.def("score", &properboost::bindings::score_table, "table"_a, "bins"_a, "tables"_a,
+        "n_threads"_a = 1);
+}

@@ -1,0 +1,72 @@
+// Loss for Python: arrays of any shape in, the same shape out.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "properboost/losses/loss.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+using properboost::Loss;
+
+template <class T>
+using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+// An array shaped like `in`, filled by fill(in, out, n) without the GIL; a number for a number.
+template <class T, class Fill>
+py::object filled(const Array<T>& in, Fill fill) {
+  py::array_t<T> out(std::vector<py::ssize_t>(in.shape(), in.shape() + in.ndim()));
+  const T* from = in.data();
+  T* to = out.mutable_data();
+  const auto n = static_cast<std::size_t>(in.size());
+  {
+    py::gil_scoped_release released;
+    fill(from, to, n);
+  }
+  if (in.ndim() == 0) return py::float_(static_cast<double>(*to));
+  return std::move(out);
+}
+
+template <double (Loss::*function)(double) const noexcept>
+py::object each(const Loss& loss, const Array<double>& in) {
+  return filled(in, [&loss](const double* from, double* to, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = (loss.*function)(from[i]);
+  });
+}
+
+template <void (Loss::*function)(const float*, float*, std::size_t) const noexcept>
+py::object block(const Loss& loss, const Array<float>& in) {
+  return filled(
+      in, [&loss](const float* from, float* to, std::size_t n) { (loss.*function)(from, to, n); });
+}
+
+}  // namespace
+
+void bind_losses(py::module_& m) {
+  using namespace pybind11::literals;
+  using Parameters = std::map<std::string, double>;
+
+  m.def("loss_names", &properboost::loss_names);
+  py::class_<Loss>(m, "Loss", "One margin loss at gain 1; u = v / gain.")
+      .def(py::init(&properboost::make_loss), "name"_a, "parameters"_a = Parameters())
+      .def_property_readonly("name", &Loss::name)
+      .def_property_readonly("convex", &Loss::convex)
+      .def_property_readonly("canonical", &Loss::canonical)
+      .def("loss", &each<&Loss::loss>, "u"_a)
+      .def("weight", &each<&Loss::weight>, "u"_a)
+      .def("curvature", &each<&Loss::curvature>, "u"_a)
+      .def("probability", &each<&Loss::probability>, "u"_a)
+      .def("density", &each<&Loss::density>, "u"_a)
+      .def("link", &each<&Loss::link>, "p"_a)
+      .def("minimum_risk", &each<&Loss::minimum_risk>, "p"_a)
+      .def("engine_loss", &block<&Loss::losses>, "u"_a)
+      .def("engine_weight", &block<&Loss::weights>, "u"_a)
+      .def("engine_curvature", &block<&Loss::curvatures>, "u"_a);
+}

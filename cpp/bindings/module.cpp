@@ -1,0 +1,22 @@
+// Table of contents of properboost._core.
+#include <pybind11/pybind11.h>
+
+#include "properboost/parallel.hpp"
+
+namespace py = pybind11;
+
+void bind_losses(py::module_& m);
+void bind_binning(py::module_& m);
+void bind_booster(py::module_& m);
+void bind_ensemble(py::module_& m);
+
+PYBIND11_MODULE(_core, m) {
+  m.doc() = "The compiled engine of properboost.";
+  m.attr("__version__") = PROPERBOOST_VERSION;
+  m.attr("has_openmp") = properboost::has_openmp();
+  properboost::watch_forks();
+  bind_losses(m);
+  bind_binning(m);
+  bind_booster(m);
+  bind_ensemble(m);
+}

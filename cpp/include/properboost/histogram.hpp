@@ -1,0 +1,115 @@
+// Histograms: summing weights into cells.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "properboost/cells.hpp"
+#include "properboost/codes.hpp"
+#include "properboost/parallel.hpp"
+
+namespace properboost {
+
+// Features summed together: a row's weight is loaded and widened once for all of them, and their
+// adds do not wait for each other.
+constexpr std::size_t kFeatureGroup = 4;
+
+namespace detail {
+
+using GroupCodes = std::array<const std::uint8_t*, kFeatureGroup>;
+using Sums = std::array<double, kMaxCodes>;
+
+// The j-th of eight codes read as one word.
+inline std::uint8_t unpack(std::uint64_t word, unsigned j) noexcept {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return static_cast<std::uint8_t>(word >> (56 - 8 * j));
+#else
+  return static_cast<std::uint8_t>(word >> (8 * j));
+#endif
+}
+
+// sums[k][codes[k][i]] += weight[i] over the group.  One scalar add costs the same in double as in
+// float, so a single model needs no float32 partial sums.
+template <std::size_t Group>
+void add_weights(const GroupCodes& codes, const float* weight, std::size_t n, Sums* sums) {
+  constexpr unsigned kRows = 8;
+  std::size_t i = 0;
+  for (; i + kRows <= n; i += kRows) {
+    std::uint64_t words[Group];
+    for (std::size_t k = 0; k < Group; ++k) std::memcpy(&words[k], codes[k] + i, sizeof words[k]);
+    for (unsigned j = 0; j < kRows; ++j) {
+      const double w = static_cast<double>(weight[i + j]);
+      for (std::size_t k = 0; k < Group; ++k) sums[k][unpack(words[k], j)] += w;
+    }
+  }
+  for (; i < n; ++i) {
+    for (std::size_t k = 0; k < Group; ++k) sums[k][codes[k][i]] += static_cast<double>(weight[i]);
+  }
+}
+
+inline void add_weights(std::size_t group, const GroupCodes& codes, const float* weight,
+                        std::size_t n, Sums* sums) {
+  switch (group) {
+    case 4: return add_weights<4>(codes, weight, n, sums);
+    case 3: return add_weights<3>(codes, weight, n, sums);
+    case 2: return add_weights<2>(codes, weight, n, sums);
+    default: return add_weights<1>(codes, weight, n, sums);
+  }
+}
+
+}  // namespace detail
+
+// Which codes of each feature have rows.
+inline std::vector<std::uint8_t> find_occupied(const Codes& codes, const Bins& bins, Team& team) {
+  std::vector<std::uint8_t> occupied(bins.total_width(), 0);
+  team.for_each(bins.size(), 0.5 * static_cast<double>(bins.size() * codes.rows),
+                [&](std::size_t f) {
+                  std::array<std::uint8_t, kMaxCodes> seen{};
+                  const std::uint8_t* code = codes.feature(f);
+                  for (std::size_t i = 0; i < codes.rows; ++i) seen[code[i]] = 1;
+                  std::copy_n(seen.begin(), bins[f].width(), occupied.begin() + static_cast<std::ptrdiff_t>(bins.offset(f)));
+                });
+  return occupied;
+}
+
+// Cells of every feature from the rows' weights (and curvatures, unless null).  `positive[k]` says on
+// which side segment k is.  A task owns its features and walks the segments in order, so that no sum
+// depends on the number of threads.
+inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<bool>& positive,
+                       const float* weight, const float* curvature, CellTable& cells, Team& team) {
+  const std::size_t groups = (bins.size() + kFeatureGroup - 1) / kFeatureGroup;
+  const double adds = static_cast<double>(bins.size() * codes.rows) * (curvature ? 2.0 : 1.0);
+  team.for_each(groups, 0.4 * adds, [&](std::size_t g) {
+    const std::size_t first = g * kFeatureGroup;
+    const std::size_t group = std::min(kFeatureGroup, bins.size() - first);
+    alignas(64) detail::Sums sums[kFeatureGroup];
+    const auto sum_rows = [&](std::size_t begin, std::size_t end, const float* what,
+                              double Cell::* into) {
+      detail::GroupCodes code{};
+      for (std::size_t k = 0; k < group; ++k) {
+        std::fill_n(sums[k].begin(), bins[first + k].width(), 0.0);
+        code[k] = codes.feature(first + k) + begin;
+      }
+      detail::add_weights(group, code, what + begin, end - begin, sums);
+      for (std::size_t k = 0; k < group; ++k) {
+        Cell* cell = cells[first + k];
+        const int width = bins[first + k].width();
+        for (int b = 0; b < width; ++b) cell[b].*into += sums[k][static_cast<std::size_t>(b)];
+      }
+    };
+    for (std::size_t k = 0; k < group; ++k) {
+      std::fill_n(cells[first + k], bins[first + k].width(), Cell{});
+    }
+    for (std::size_t s = 0; s + 1 < codes.segments.size(); ++s) {
+      sum_rows(codes.segments[s], codes.segments[s + 1], weight,
+               positive[s] ? &Cell::positive : &Cell::negative);
+    }
+    if (curvature != nullptr) sum_rows(0, codes.rows, curvature, &Cell::curvature);
+  });
+}
+
+}  // namespace properboost

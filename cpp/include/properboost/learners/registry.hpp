@@ -1,0 +1,14 @@
+// Adding a weak learner: its header, its include here, its place in this tuple.
+#pragma once
+
+#include <tuple>
+
+#include "properboost/learners/histogram.hpp"
+#include "properboost/learners/stump.hpp"
+#include "properboost/registry.hpp"
+
+namespace properboost::learners {
+
+using Builtins = Registry<std::tuple<Histogram, Stump>>;
+
+}  // namespace properboost::learners

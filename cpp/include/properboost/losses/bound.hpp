@@ -1,0 +1,111 @@
+// From a policy on one margin to the engine's Loss: the only loops over margins there are.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "properboost/losses/loss.hpp"
+
+namespace properboost::losses {
+
+template <class Policy>
+class Bound final : public Loss {
+ public:
+  explicit Bound(const Policy& policy) : policy_(policy) {}
+
+  const char* name() const noexcept override { return Policy::name; }
+  bool convex() const noexcept override { return Policy::convex; }
+  bool canonical() const noexcept override { return Policy::canonical; }
+
+  void losses(const float* u, float* out, std::size_t n) const noexcept override {
+    map(u, out, n, [](const Policy& policy, float x) { return policy.loss(x); });
+  }
+  void weights(const float* u, float* out, std::size_t n) const noexcept override {
+    map(u, out, n, [](const Policy& policy, float x) { return policy.weight(x); });
+  }
+  void curvatures(const float* u, float* out, std::size_t n) const noexcept override {
+    map(u, out, n, [](const Policy& policy, float x) {
+      if constexpr (Policy::convex) {
+        return policy.curvature(x);
+      } else {
+        // The derivative of p w(u) = (1 - p) w(-u), which holds at p = probability(u).
+        return policy.density(x) * (policy.weight(x) + policy.weight(-x));
+      }
+    });
+  }
+
+  double loss(double u) const noexcept override { return policy_.loss(u); }
+  double weight(double u) const noexcept override { return policy_.weight(u); }
+  double curvature(double u) const noexcept override { return policy_.curvature(u); }
+  double probability(double u) const noexcept override { return policy_.probability(u); }
+  double density(double u) const noexcept override { return policy_.density(u); }
+
+  // Both mirrored at 1/2: the link is odd about it and the risk even, and 1 - p is exact above it.
+  double link(double p) const noexcept override {
+    if (!(p >= 0.0 && p <= 1.0)) return std::numeric_limits<double>::quiet_NaN();
+    const double half = std::min(p, 1.0 - p);
+    const double size = half > 0.0 ? -policy_.link(half) : std::numeric_limits<double>::infinity();
+    return p < 0.5 ? -size : size;
+  }
+  double minimum_risk(double p) const noexcept override {
+    if (!(p >= 0.0 && p <= 1.0)) return std::numeric_limits<double>::quiet_NaN();
+    const double half = std::min(p, 1.0 - p);
+    return half > 0.0 ? policy_.minimum_risk(half) : 0.0;
+  }
+
+ private:
+  template <class Function>
+  void map(const float* __restrict u, float* __restrict out, std::size_t n,
+           Function function) const noexcept {
+    const Policy policy = policy_;  // a local copy: nothing written through `out` can change it
+    for (std::size_t i = 0; i < n; ++i) out[i] = function(policy, u[i]);
+  }
+
+  Policy policy_;
+};
+
+// What a policy lacks, said in one line instead of a page of template errors.
+template <class P>
+using LossOf = decltype(std::declval<const P&>().loss(1.0F));
+template <class P>
+using WeightOf = decltype(std::declval<const P&>().weight(1.0F));
+template <class P>
+using CurvatureOf = decltype(std::declval<const P&>().curvature(1.0F));
+template <class P>
+using ProbabilityOf = decltype(std::declval<const P&>().probability(1.0F));
+template <class P>
+using DensityOf = decltype(std::declval<const P&>().density(1.0F));
+template <class P>
+using LinkOf = decltype(std::declval<const P&>().link(0.5));
+template <class P>
+using MinimumRiskOf = decltype(std::declval<const P&>().minimum_risk(0.5));
+
+template <template <class> class Member, class P, class = void>
+constexpr bool kHas = false;
+template <template <class> class Member, class P>
+constexpr bool kHas<Member, P, std::void_t<Member<P>>> = true;
+
+template <class P>
+std::unique_ptr<Loss> bind(const P& policy) {
+  static_assert(kHas<LossOf, P>, "a loss needs: template <class T> T loss(T u) const");
+  static_assert(kHas<WeightOf, P>, "a loss needs: template <class T> T weight(T u) const");
+  static_assert(kHas<CurvatureOf, P>, "a loss needs: template <class T> T curvature(T u) const");
+  static_assert(kHas<ProbabilityOf, P>,
+                "a loss needs: template <class T> T probability(T u) const");
+  static_assert(kHas<DensityOf, P>, "a loss needs: template <class T> T density(T u) const");
+  static_assert(kHas<LinkOf, P>, "a loss needs: double link(double p) const");
+  static_assert(kHas<MinimumRiskOf, P>, "a loss needs: double minimum_risk(double p) const");
+  if constexpr (kHas<LossOf, P> && kHas<WeightOf, P> && kHas<CurvatureOf, P> &&
+                kHas<ProbabilityOf, P> && kHas<DensityOf, P> && kHas<LinkOf, P> &&
+                kHas<MinimumRiskOf, P>) {
+    return std::make_unique<Bound<P>>(policy);
+  } else {
+    return nullptr;
+  }
+}
+
+}  // namespace properboost::losses

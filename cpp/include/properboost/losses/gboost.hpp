@@ -1,0 +1,43 @@
+// The canonical loss that has the exponential's minimum risk, (sqrt(4 + u^2) - u) / 2 (BoostLR,
+// Table 2).
+#pragma once
+
+#include <cmath>
+
+#include "properboost/losses/policy.hpp"
+
+namespace properboost::losses {
+
+struct GBoost : Canonical<GBoost> {
+  static constexpr const char* name = "gboost";
+
+  // With r = sqrt(4 + t^2), r - t = 4 / (r + t): differences become sums.
+  template <class T>
+  T tail(T t) const {
+    const T r = root(t);
+    return T(2) / (r * (r + near(t)));
+  }
+  template <class T>
+  T pdf(T t) const {
+    const T r = root(t);
+    return (T(2) / r) / (r * r);
+  }
+  template <class T>
+  T area(T t) const {
+    return T(2) / (root(t) + near(t));
+  }
+  double link(double p) const { return (2.0 * p - 1.0) / (std::sqrt(p) * std::sqrt(1.0 - p)); }
+  double minimum_risk(double p) const { return 2.0 * std::sqrt(p) * std::sqrt(1.0 - p); }
+
+ private:
+  template <class T>
+  static T near(T t) {  // so that the square does not overflow
+    return math::at_most(t, math::kFarMargin<T>);
+  }
+  template <class T>
+  static T root(T t) {
+    return std::sqrt(T(4) + near(t) * near(t));
+  }
+};
+
+}  // namespace properboost::losses

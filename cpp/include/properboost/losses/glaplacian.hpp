@@ -1,0 +1,29 @@
+// The canonical loss of the Laplacian inverse link (BoostLR, Table 2).
+#pragma once
+
+#include <cmath>
+
+#include "properboost/losses/policy.hpp"
+
+namespace properboost::losses {
+
+struct GLaplacian : Canonical<GLaplacian> {
+  static constexpr const char* name = "glaplacian";
+
+  template <class T>
+  T tail(T t) const {
+    return T(0.5) * area(t);
+  }
+  template <class T>
+  T pdf(T t) const {
+    return T(0.25) * area(t);
+  }
+  template <class T>
+  T area(T t) const {
+    return math::exp(T(-0.5) * t);
+  }
+  double link(double p) const { return 2.0 * std::log(2.0 * p); }
+  double minimum_risk(double p) const { return 2.0 * p * (1.0 - std::log(2.0 * p)); }
+};
+
+}  // namespace properboost::losses

@@ -1,0 +1,29 @@
+// The logistic loss, log(1 + e^-u): LogitBoost's, and BoostLR's generalised logistic (Table 2).
+#pragma once
+
+#include <cmath>
+
+#include "properboost/losses/policy.hpp"
+
+namespace properboost::losses {
+
+struct GLog : Canonical<GLog> {
+  static constexpr const char* name = "glog";
+
+  template <class T>
+  T tail(T t) const {
+    return LogitLink<1>::tail(t);
+  }
+  template <class T>
+  T pdf(T t) const {
+    return LogitLink<1>::pdf(t);
+  }
+  template <class T>
+  T area(T t) const {
+    return math::log1p(math::exp(-t));
+  }
+  double link(double p) const { return LogitLink<1>::link(p); }
+  double minimum_risk(double p) const { return -p * std::log(p) - (1.0 - p) * std::log1p(-p); }
+};
+
+}  // namespace properboost::losses

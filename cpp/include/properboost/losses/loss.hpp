@@ -1,0 +1,43 @@
+// What the engine sees of a loss: one virtual call a block of rows.
+//
+// u = margin / gain everywhere: a loss never knows its gain.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace properboost {
+
+class Loss {
+ public:
+  virtual ~Loss() = default;
+  virtual const char* name() const noexcept = 0;
+  virtual bool convex() const noexcept = 0;
+  virtual bool canonical() const noexcept = 0;
+
+  // The engine's float32 blocks; `out` must not overlap `u`.  Every result is finite for finite u.
+  virtual void losses(const float* u, float* out, std::size_t n) const noexcept = 0;   // phi(u)
+  virtual void weights(const float* u, float* out, std::size_t n) const noexcept = 0;  // -phi'(u)
+  // What a Newton step may divide by: phi''(u) where the loss is convex, else its expectation
+  // p phi''(u) + (1 - p) phi''(-u), p the probability of u.
+  virtual void curvatures(const float* u, float* out, std::size_t n) const noexcept = 0;
+
+  // The same and the rest in double, for Python and for what is worked out once a fit.
+  virtual double loss(double u) const noexcept = 0;
+  virtual double weight(double u) const noexcept = 0;
+  virtual double curvature(double u) const noexcept = 0;    // phi''(u), negative where it is
+  virtual double probability(double u) const noexcept = 0;  // inverse link
+  virtual double density(double u) const noexcept = 0;      // its derivative
+  virtual double link(double p) const noexcept = 0;         // -inf at 0, inf at 1, NaN outside
+  virtual double minimum_risk(double p) const noexcept = 0;
+};
+
+// The loss called `name`; std::invalid_argument names what is wrong with a name or a parameter.
+std::unique_ptr<Loss> make_loss(const std::string& name,
+                                const std::map<std::string, double>& parameters = {});
+std::vector<std::string> loss_names();
+
+}  // namespace properboost

@@ -1,0 +1,98 @@
+// What a loss may inherit: the facts and formulas that many losses share.
+//
+// A loss is a policy: pure arithmetic on one margin u at gain 1, in float or double.  It must have
+//   static constexpr const char* name
+//   template <class T> T loss(T u) const         phi(u)
+//   template <class T> T weight(T u) const       -phi'(u)
+//   template <class T> T curvature(T u) const    phi''(u)
+//   template <class T> T probability(T u) const  inverse link
+//   template <class T> T density(T u) const      derivative of the inverse link
+//   double link(double p) const                  for 0 < p <= 1/2; Bound mirrors it
+//   double minimum_risk(double p) const          for 0 < p <= 1/2; Bound mirrors it
+// and it is constructed from its parameters, in the order it lists them in.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "properboost/math.hpp"
+
+namespace properboost::losses {
+
+struct Parameter {
+  const char* name;
+  double least;
+  double most;
+};
+
+// Facts about a policy, for it to hide where they do not hold.
+struct Defaults {
+  static constexpr bool convex = true;
+  static constexpr bool canonical = false;
+  static constexpr std::array<Parameter, 0> parameters{};
+};
+
+// The canonical losses, those of weight 1 - inverse link.  Such a loss is known from its right
+// half, t = |u| >= 0, where nothing cancels:
+//   template <class T> T tail(T t) const  1 - inverse link
+//   template <class T> T pdf(T t) const   derivative of the inverse link
+//   template <class T> T area(T t) const  the loss: the integral of the tail beyond t
+template <class Policy>
+struct Canonical : Defaults {
+  static constexpr bool canonical = true;
+
+  template <class T>
+  T loss(T u) const {
+    return self().area(std::fabs(u)) + math::at_least(-u, T(0));
+  }
+  template <class T>
+  T weight(T u) const {
+    const T tail = self().tail(std::fabs(u));
+    return u < T(0) ? T(1) - tail : tail;
+  }
+  template <class T>
+  T curvature(T u) const {
+    return density(u);
+  }
+  template <class T>
+  T probability(T u) const {
+    return weight(-u);
+  }
+  template <class T>
+  T density(T u) const {
+    return self().pdf(std::fabs(u));
+  }
+
+ private:
+  const Policy& self() const { return static_cast<const Policy&>(*this); }
+};
+
+// The logit link: probability 1 / (1 + e^(-slope u)).
+template <int slope>
+struct LogitLink {
+  template <class T>
+  static T tail(T t) {  // 1 - probability, for t >= 0
+    const T e = math::exp(T(-slope) * t);
+    return e / (T(1) + e);
+  }
+  template <class T>
+  static T pdf(T t) {  // for t >= 0
+    const T e = math::exp(T(-slope) * t);
+    return T(slope) * e / ((T(1) + e) * (T(1) + e));
+  }
+  template <class T>
+  static T probability(T u) {
+    const T tail_of_u = tail(std::fabs(u));
+    return u < T(0) ? tail_of_u : T(1) - tail_of_u;
+  }
+  template <class T>
+  static T density(T u) {
+    return pdf(std::fabs(u));
+  }
+  static double link(double p) {
+    // 2p - 1 is exact near 1/2, where the quotient would lose what matters.
+    return (p > 0.25 ? 2.0 * std::atanh(2.0 * p - 1.0) : std::log(p) - std::log1p(-p)) / slope;
+  }
+};
+
+}  // namespace properboost::losses

@@ -1,0 +1,35 @@
+// The Savage loss, 1 / (1 + e^2u)^2: bounded, and so deaf to what is far on the wrong side
+// (SavageBoost).
+#pragma once
+
+#include <cmath>
+
+#include "properboost/losses/policy.hpp"
+
+namespace properboost::losses {
+
+// With p the probability of u and q = 1 - p: loss q^2, weight 4 p q^2, curvature 8 p q^2 (3p - 1).
+struct Savage : Defaults, LogitLink<2> {
+  static constexpr const char* name = "savage";
+  static constexpr bool convex = false;
+
+  template <class T>
+  T loss(T u) const {
+    const T s = T(1) + math::exp(T(-2) * std::fabs(u));
+    return math::exp(T(-4) * math::at_least(u, T(0))) / (s * s);
+  }
+  template <class T>
+  T weight(T u) const {
+    // p q^2 in one exponential: squaring a small q would go through the slow subnormal numbers.
+    const T t = std::fabs(u);
+    const T s = T(1) + math::exp(T(-2) * t);
+    return T(4) * math::exp(u < T(0) ? T(-2) * t : T(-4) * t) / (s * s * s);
+  }
+  template <class T>
+  T curvature(T u) const {
+    return T(2) * weight(u) * (T(3) * probability(u) - T(1));
+  }
+  double minimum_risk(double p) const { return p * (1.0 - p); }
+};
+
+}  // namespace properboost::losses

@@ -1,0 +1,223 @@
+// Threads: the only place with an OpenMP pragma.
+//
+// A Team enters one parallel region for a whole call of the engine.  Inside it the calling thread
+// runs the program; the others serve the loops it hands out with for_each.  Waiting is our own: a
+// short spin, then sleep.  The runtime's own barriers would spin between any two loops, and two
+// processes doing so on the same cores slow each other down severalfold.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+#if defined(__x86_64__) || defined(_M_X64)
+#include <immintrin.h>
+#endif
+
+namespace properboost {
+
+constexpr bool has_openmp() noexcept {
+#if defined(_OPENMP)
+  return true;
+#else
+  return false;
+#endif
+}
+
+namespace detail {
+
+// The OpenMP runtime's threads do not survive a fork, and entering a region in the child would wait
+// for them for ever: a forked child runs on one thread.
+inline std::atomic<bool>& forked() noexcept {
+  static std::atomic<bool> flag{false};
+  return flag;
+}
+
+inline void relax() noexcept {
+#if defined(__x86_64__) || defined(_M_X64)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// What the threads of a team share.  A loop is a "gate": open while it has work to hand out, with
+// the number of helpers inside.  A helper that wakes too late finds it shut and is not waited for.
+struct Gate {
+  using Call = void (*)(const void*, std::size_t);
+  static constexpr std::uint32_t kOpen = 1u << 31;
+  static constexpr int kSpins = 1500;  // some tens of microseconds
+
+  std::atomic<std::uint32_t> state{0};
+  std::atomic<std::uint64_t> generation{0};  // loops handed out so far
+  std::atomic<bool> stop{false};
+  std::atomic<int> sleeping{0};
+  std::atomic<bool> owner_sleeping{false};
+  std::mutex mutex;
+  std::condition_variable work, done;
+
+  std::size_t size = 0;
+  Call call = nullptr;
+  const void* task = nullptr;
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+
+  void drain() noexcept {
+    for (std::size_t i; !failed.load(std::memory_order_relaxed) && (i = next.fetch_add(1)) < size;) {
+      try {
+        call(task, i);
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (!error) error = std::current_exception();
+        failed.store(true);
+      }
+    }
+  }
+
+  template <class Ready>
+  bool spin(const Ready& ready) const noexcept {
+    for (int i = 0; i < kSpins; ++i) {
+      if (ready()) return true;
+      relax();
+    }
+    return false;
+  }
+
+  void serve() noexcept {
+    std::uint64_t seen = 0;
+    const auto called = [&] { return generation.load() != seen || stop.load(); };
+    for (;;) {
+      if (!spin(called)) {
+        std::unique_lock<std::mutex> lock(mutex);
+        sleeping.fetch_add(1);
+        work.wait(lock, called);
+        sleeping.fetch_sub(1);
+      }
+      if (stop.load()) return;
+      seen = generation.load();
+      std::uint32_t now = state.load();
+      while ((now & kOpen) != 0 && !state.compare_exchange_weak(now, now + 1)) {
+      }
+      if ((now & kOpen) == 0) continue;
+      drain();
+      if ((state.fetch_sub(1) - 1) == 0 && owner_sleeping.load()) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        done.notify_one();
+      }
+    }
+  }
+
+  void wake() {
+    generation.fetch_add(1);
+    if (sleeping.load() > 0) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      work.notify_all();
+    }
+  }
+
+  void share(std::size_t n, Call function, const void* argument) {
+    size = n;
+    call = function;
+    task = argument;
+    next.store(0);
+    state.store(kOpen);
+    wake();
+    drain();
+    state.fetch_and(~kOpen);
+    const auto empty = [&] { return state.load() == 0; };
+    if (!spin(empty)) {
+      std::unique_lock<std::mutex> lock(mutex);
+      owner_sleeping.store(true);
+      done.wait(lock, empty);
+      owner_sleeping.store(false);
+    }
+    if (failed.load()) {
+      failed.store(false);
+      std::rethrow_exception(std::exchange(error, nullptr));
+    }
+  }
+
+  void dismiss() {
+    stop.store(true);
+    wake();
+  }
+};
+
+}  // namespace detail
+
+// Call once when the library is loaded.
+inline void watch_forks() {
+#if defined(__unix__) || defined(__APPLE__)
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { detail::forked().store(true); });
+  static_cast<void>(registered);
+#endif
+}
+
+class Team {
+ public:
+  // Runs program(team) on the calling thread, helped by n_threads - 1 others.  What the program or a
+  // task throws comes out of here.
+  template <class Program>
+  static void run(int n_threads, Program&& program) {
+#if defined(_OPENMP)
+    if (n_threads > 1 && !detail::forked().load()) {
+      detail::Gate gate;
+      Team team(&gate);
+      std::exception_ptr error;
+#pragma omp parallel num_threads(n_threads)
+      {
+        if (omp_get_thread_num() != 0) {
+          gate.serve();
+        } else {
+          try {
+            program(team);
+          } catch (...) {
+            error = std::current_exception();
+          }
+          gate.dismiss();
+        }
+      }
+      if (error) std::rethrow_exception(error);
+      return;
+    }
+#else
+    static_cast<void>(n_threads);
+#endif
+    Team alone(nullptr);
+    program(alone);
+  }
+
+  // Calls task(i) for every i in [0, n), in any order and on any thread; returns when all are done.
+  // `nanoseconds` is a guess of the whole loop's time: one that is over sooner than a thread wakes
+  // stays on this thread.  Tasks must write to places of their own: then no result depends on who
+  // ran them.
+  template <class Task>
+  void for_each(std::size_t n, double nanoseconds, const Task& task) {
+    constexpr double kWorthSharing = 15'000.0;
+    if (gate_ == nullptr || n < 2 || nanoseconds < kWorthSharing) {
+      for (std::size_t i = 0; i < n; ++i) task(i);
+      return;
+    }
+    gate_->share(
+        n, [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); }, &task);
+  }
+
+ private:
+  explicit Team(detail::Gate* gate) noexcept : gate_(gate) {}
+
+  detail::Gate* gate_;
+};
+
+}  // namespace properboost

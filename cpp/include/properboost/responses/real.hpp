@@ -1,0 +1,21 @@
+// Half the log-odds of the cell's class weights, kept finite by e (BoostLR, Algorithm 1 with
+// confidence-rated tables; Schapire and Singer 1999).
+#pragma once
+
+#include <cmath>
+
+#include "properboost/responses/response.hpp"
+
+namespace properboost::responses {
+
+struct Real : ResponseDefaults {
+  static constexpr const char* name = "real";
+  static double cost(const Cell& c, const Regularizers&) {
+    return std::sqrt(c.positive * c.negative);
+  }
+  static double value(const Cell& c, const Regularizers& r) {
+    return 0.5 * std::log((c.positive + r.prior) / (c.negative + r.prior));
+  }
+};
+
+}  // namespace properboost::responses

@@ -1,0 +1,83 @@
+// Responses: how good a set of cells is, and the value each cell gets.
+//
+// A response is a policy on one cell: `cost` (a feature's cost is the sum over its cells; smaller is
+// better) and `value` (the table's entry, in units of the raw prediction).  Bound writes the loops.
+#pragma once
+
+#include <cstddef>
+
+#include "properboost/cells.hpp"
+
+namespace properboost {
+
+// What a response may know besides the cell.  Weights are raw sums, not normalised to 1.
+struct Regularizers {
+  double prior;         // e: the weight added to each class of a cell, as a raw sum
+  double pseudo_rows;   // the same e as a number of rows
+  double l2;            // added to a cell's curvature at gain 1
+  double gain;          // raw prediction = gain x scaled margin
+  double largest;       // scaled margin beyond which no cell value may go
+};
+
+// The rows behind the cells of the chosen feature: the risk's slope and curvature in each cell when
+// the rows of cell b are moved by values[b] (scaled margins, towards the positive class).
+class RowsByCell {
+ public:
+  virtual ~RowsByCell() = default;
+  virtual void evaluate(const double* values, double* slope, double* curvature) = 0;
+  // The same for two pseudo-rows, one a class, at margin 0 and of weight 1 each.
+  virtual void evaluate_pseudo_rows(double value, double* slope, double* curvature) const = 0;
+};
+
+class Response {
+ public:
+  virtual ~Response() = default;
+  virtual bool needs_curvature() const noexcept = 0;
+  virtual bool is_score_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
+  virtual double score(double cost) const noexcept = 0;         // the papers' sign
+  virtual double cost(const Cell* cells, std::size_t n, const Regularizers& r) const = 0;
+  virtual void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
+                      double* out) const = 0;
+};
+
+// Facts about a policy, for it to hide where they do not hold.
+struct ResponseDefaults {
+  static constexpr bool needs_curvature = false;
+  static constexpr bool larger_is_better = false;  // the score the papers print is minus the cost
+};
+
+template <class Policy>
+class BoundResponse final : public Response {
+ public:
+  bool needs_curvature() const noexcept override { return Policy::needs_curvature; }
+  bool is_score_a_sum_of_weights() const noexcept override { return !Policy::needs_curvature; }
+  double score(double cost) const noexcept override {
+    return Policy::larger_is_better ? -cost : cost;
+  }
+  double cost(const Cell* cells, std::size_t n, const Regularizers& r) const override {
+    double sum = 0.0;
+    for (std::size_t b = 0; b < n; ++b) sum += Policy::cost(cells[b], r);
+    return sum;
+  }
+  void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
+              double* out) const override {
+    if constexpr (HasRowValues<Policy>::value) {
+      Policy::values(cells, n, r, rows, out);
+    } else {
+      for (std::size_t b = 0; b < n; ++b) out[b] = Policy::value(cells[b], r);
+    }
+  }
+
+ private:
+  // A response that must look at the rows again has `values` instead of `value`.
+  template <class P, class = void>
+  struct HasRowValues {
+    static constexpr bool value = false;
+  };
+  template <class P>
+  struct HasRowValues<P, decltype(static_cast<void>(&P::values))> {
+    static constexpr bool value = true;
+  };
+};
+
+}  // namespace properboost

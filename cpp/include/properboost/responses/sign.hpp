@@ -1,0 +1,19 @@
+// The heavier class of the cell, +1 or -1 (BoostLR, Algorithm 1 over tables of +-1).
+#pragma once
+
+#include <cmath>
+
+#include "properboost/responses/response.hpp"
+
+namespace properboost::responses {
+
+struct Sign : ResponseDefaults {
+  static constexpr const char* name = "sign";
+  static constexpr bool larger_is_better = true;
+  static double cost(const Cell& c, const Regularizers&) { return -std::abs(c.gradient()); }
+  static double value(const Cell& c, const Regularizers&) {
+    return c.gradient() > 0.0 ? 1.0 : c.gradient() < 0.0 ? -1.0 : 0.0;
+  }
+};
+
+}  // namespace properboost::responses

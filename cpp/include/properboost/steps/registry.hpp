@@ -1,0 +1,15 @@
+// Adding a step: its header, its include here, its place in this tuple.
+#pragma once
+
+#include <tuple>
+
+#include "properboost/registry.hpp"
+#include "properboost/steps/guarded.hpp"
+#include "properboost/steps/line_search.hpp"
+#include "properboost/steps/unit.hpp"
+
+namespace properboost::steps {
+
+using Builtins = Registry<std::tuple<Unit, Guarded, LineSearch>>;
+
+}  // namespace properboost::steps

@@ -1,0 +1,92 @@
+// Steps: how far to go along a table.
+//
+// A step works on scaled margins: t moves them by t times the table, and the papers' step is
+// a = gain t.  It finds t with moves that stay and looks that do not, and leaves the rows at t.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/margins.hpp"
+
+namespace properboost {
+
+// One table, and the rows to move along it.
+class Direction {
+ public:
+  Direction(Margins& margins, const std::uint8_t* codes, const std::vector<double>& table)
+      : margins_(margins), codes_(codes), table_(table) {}
+
+  double at() const noexcept { return at_; }
+  const Margins::Point& point() const noexcept { return point_; }
+  double largest_entry() const {
+    double largest = 0.0;
+    for (const double g : table_) largest = std::max(largest, std::abs(g));
+    return largest;
+  }
+
+  // Moves the rows to t; the slope there.
+  double go(double t) {
+    point_ = margins_.move(codes_, table_, t - at_);
+    at_ = t;
+    return point_.slope;
+  }
+
+  // The slope at t, seen from here.
+  double look(double t) const { return margins_.slope_after(codes_, table_, t - at_); }
+
+ private:
+  Margins& margins_;
+  const std::uint8_t* codes_;
+  const std::vector<double>& table_;
+  double at_ = 0.0;
+  Margins::Point point_;
+};
+
+struct StepLimits {
+  double rate;           // learning rate / gain: the unit step, scaled
+  double learning_rate;  // the unscaled one
+  double slope;          // at t = 0: positive
+  double largest;        // t beyond which a line search does not go
+  bool convex;           // whether the loss has one stationary point along any table
+};
+
+class Step {
+ public:
+  virtual ~Step() = default;
+  // Leaves the rows at the t it returns.
+  virtual double take(Direction& direction, const StepLimits& limits) const = 0;
+};
+
+// The zero of a slope that is positive at low and negative at high: false position with the Illinois
+// weights (Dowell and Jarratt 1971), to the precision of float32 margins.
+inline double find_stationary_point(const Direction& direction, double low, double slope_low,
+                                    double high, double slope_high) {
+  constexpr double kTolerance = 1e-7;
+  constexpr int kMostLooks = 60;
+  const double flat = kTolerance * slope_low;
+  double t = low;
+  int last_side = 0;
+  for (int i = 0; i < kMostLooks && high - low > kTolerance * high; ++i) {
+    t = (slope_low * high - slope_high * low) / (slope_low - slope_high);
+    if (!(t > low && t < high)) t = 0.5 * (low + high);
+    const double slope = direction.look(t);
+    if (std::abs(slope) <= flat) break;
+    const int side = slope > 0.0 ? 1 : -1;
+    if (side > 0) {
+      low = t;
+      slope_low = slope;
+      if (last_side > 0) slope_high /= 2;
+    } else {
+      high = t;
+      slope_high = slope;
+      if (last_side < 0) slope_low /= 2;
+    }
+    last_side = side;
+  }
+  return t;
+}
+
+}  // namespace properboost

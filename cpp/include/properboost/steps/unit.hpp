@@ -1,0 +1,17 @@
+// The learning rate itself (BoostLR, Algorithm 1 at rate 1; shrinkage below).
+#pragma once
+
+#include "properboost/steps/step.hpp"
+
+namespace properboost::steps {
+
+class Unit final : public Step {
+ public:
+  static constexpr const char* name = "unit";
+  double take(Direction& direction, const StepLimits& limits) const override {
+    direction.go(limits.rate);
+    return limits.rate;
+  }
+};
+
+}  // namespace properboost::steps

@@ -1,0 +1,414 @@
+"""Margin losses: a link that says how probabilities are regularised, bound to a risk.
+
+Every loss has a gain sigma, its regularisation strength, and is one function scaled by it:
+phi_sigma(v) = sigma phi(v / sigma) for the margin v = y F(x) (BoostLR [1]_, eq. 49).  The formulas
+in the classes below are those at gain 1, in u = v / sigma.
+
+References
+----------
+.. [1] Masnadi-Shirazi and Vasconcelos (2015). A view of margin losses as regularizers of
+   probability estimates. JMLR 16, 2751-2795.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost import _core
+from properboost.parameters import between, choice, positive
+
+__all__ = [
+    "LOSSES",
+    "Alpha",
+    "Exponential",
+    "GBoost",
+    "GGauss",
+    "GLaplacian",
+    "GLog",
+    "MarginLoss",
+    "Savage",
+    "get_loss",
+]
+
+
+class MarginLoss:
+    """A proper margin loss phi with a gain; the base of every loss.
+
+    Losses are values: immutable, equal when their class, gain and parameters are, hashable and
+    picklable.  Every method takes a number or an array of any shape and returns the same shape in
+    float64 (a float for a number); NaN gives NaN.
+
+    Attributes
+    ----------
+    name : str
+        The name that estimators take in place of the object.
+    gain : float
+        sigma, above 0.
+    """
+
+    name: ClassVar[str]
+    gain: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", positive("gain", self.gain))
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """What there is to choose besides the gain."""
+        return {}
+
+    @property
+    def native(self) -> _core.Loss:
+        """The compiled loss at gain 1, which the engine trains with."""
+        return _native(self.name, tuple(self.parameters.items()))
+
+    @property
+    def convex(self) -> bool:
+        """Whether phi is convex."""
+        return self.native.convex
+
+    @property
+    def canonical(self) -> bool:
+        """Whether the weight is 1 - inverse link, which never exceeds 1."""
+        return self.native.canonical
+
+    def loss(self, v: ArrayLike) -> NDArray[np.float64]:
+        """Return the loss phi(v) of a row of margin v.
+
+        Parameters
+        ----------
+        v : array_like
+            Margins y F(x), y in {-1, +1}.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `v`.
+        """
+        return self._of_margin("loss", v, 1)
+
+    def weight(self, v: ArrayLike) -> NDArray[np.float64]:
+        """Return the weight -phi'(v) that boosting gives a row of margin v (BoostLR, eq. 41).
+
+        Parameters
+        ----------
+        v : array_like
+            Margins.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `v`; positive.
+        """
+        return self._of_margin("weight", v, 0)
+
+    def curvature(self, v: ArrayLike) -> NDArray[np.float64]:
+        """Return the curvature phi''(v), negative where the loss is not convex.
+
+        Parameters
+        ----------
+        v : array_like
+            Margins.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `v`.
+        """
+        return self._of_margin("curvature", v, -1)
+
+    def probability(self, F: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of the positive class, [f*]^-1(F) (BoostLR, eq. 51).
+
+        Parameters
+        ----------
+        F : array_like
+            Raw predictions.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `F`; probability(-F) = 1 - probability(F).
+        """
+        return self._of_margin("probability", F, 0)
+
+    def regularization_strength(self, v: ArrayLike) -> NDArray[np.float64]:
+        """Return rho(v) = 1 / ([f*]^-1)'(v), by which an error in v is divided (BoostLR, eq. 14).
+
+        Parameters
+        ----------
+        v : array_like
+            Margins or raw predictions.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `v`; least at 0, infinite where the inverse link is flat to rounding.
+        """
+        with np.errstate(divide="ignore", over="ignore"):
+            strength: NDArray[np.float64] = 1.0 / np.asarray(self._of_margin("density", v, -1))
+        return strength
+
+    def link(self, p: ArrayLike) -> NDArray[np.float64]:
+        """Return the link f*(p), the raw prediction of least risk where a row is positive with p.
+
+        Parameters
+        ----------
+        p : array_like
+            Probabilities, from 0 to 1.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `p`; -inf at 0 and inf at 1.
+        """
+        return self._of_probability("link", p)
+
+    def minimum_risk(self, p: ArrayLike) -> NDArray[np.float64]:
+        """Return the minimum risk C*(p) = p phi(f*(p)) + (1 - p) phi(-f*(p)) (BoostLR, eq. 9).
+
+        Parameters
+        ----------
+        p : array_like
+            Probabilities, from 0 to 1.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `p`; symmetric about 1/2, and 0 at 0 and 1.
+        """
+        return self._of_probability("minimum_risk", p)
+
+    @property
+    def loss_margin(self) -> float:
+        """The loss margin mu = -phi'(0) / phi''(0), which is rho(0) / 2 (BoostLR, eqs. 25, 29)."""
+        return float(self.weight(0.0) / self.curvature(0.0))
+
+    @property
+    def is_regularizer(self) -> bool:
+        """Whether sigma >= 1 / (2 mu(1)), so that rho >= 1 everywhere (BoostLR, eq. 30)."""
+        return 2.0 * self.loss_margin >= 1.0
+
+    # The gain enters in these two functions and nowhere else.
+
+    def _of_margin(self, function: str, v: ArrayLike, power: int) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            u = np.asarray(v, dtype=np.float64) / self.gain
+            value: NDArray[np.float64] = getattr(self.native, function)(u) * self.gain**power
+        return value
+
+    def _of_probability(self, function: str, p: ArrayLike) -> NDArray[np.float64]:
+        p = np.asarray(p, dtype=np.float64)
+        outside = (p < 0.0) | (p > 1.0)
+        if np.any(outside):
+            raise ValueError(f"p must be between 0 and 1; got {float(p[outside].flat[0])!r}")
+        value: NDArray[np.float64] = getattr(self.native, function)(p) * self.gain
+        return value
+
+
+@dataclass(frozen=True)
+class GLog(MarginLoss):
+    """The logistic loss, log(1 + e^-u): LogitBoost's at gain 1 (BoostLR, Table 2).
+
+    Weight 1 / (1 + e^u), inverse link 1 / (1 + e^-u), minimum risk -p log p - (1-p) log(1-p), loss
+    margin 2 sigma.  Canonical: the weight of a hopeless row tends to 1.
+
+    Parameters
+    ----------
+    gain : float, default=1.0
+        sigma, above 0; from 1/4 on a regulariser.
+    """
+
+    name: ClassVar[str] = "glog"
+    gain: float = 1.0
+
+
+@dataclass(frozen=True)
+class GGauss(MarginLoss):
+    """The canonical loss of the Gaussian inverse link (BoostLR, Table 2).
+
+    Loss u/2 (erf(k u) - 1) + (2/pi) e^-(k u)^2 with k = sqrt(pi) / 4, weight erfc(k u) / 2, inverse
+    link (1 + erf(k u)) / 2, minimum risk (2/pi) exp(-erfinv(2p - 1)^2), loss margin 2 sigma.
+
+    Parameters
+    ----------
+    gain : float, default=1.0
+        sigma, above 0; from 1/4 on a regulariser.
+    """
+
+    name: ClassVar[str] = "ggauss"
+    gain: float = 1.0
+
+
+@dataclass(frozen=True)
+class GLaplacian(MarginLoss):
+    """The canonical loss of the Laplacian inverse link (BoostLR, Table 2).
+
+    Loss e^(-|u|/2) + (|u| - u)/2, inverse link 1 - e^(-u/2)/2 from 0 up and e^(u/2)/2 below, weight
+    1 - inverse link, minimum risk (1-q)(1 - log(1-q)) with q = |2p - 1|, loss margin 2 sigma.  Its
+    curvature has a kink at 0.
+
+    Parameters
+    ----------
+    gain : float, default=1.0
+        sigma, above 0; from 1/4 on a regulariser.
+    """
+
+    name: ClassVar[str] = "glaplacian"
+    gain: float = 1.0
+
+
+@dataclass(frozen=True)
+class GBoost(MarginLoss):
+    """The canonical loss that has AdaBoost's minimum risk (BoostLR, Table 2).
+
+    Loss (sqrt(4 + u^2) - u)/2, inverse link 1/2 + u / (2 sqrt(4 + u^2)), weight 1 - inverse link,
+    minimum risk 2 sqrt(p(1-p)), loss margin 2 sigma.  Its tails are the heaviest of the canonical
+    losses: probabilities approach 0 and 1 like 1/u^2.
+
+    Parameters
+    ----------
+    gain : float, default=1.0
+        sigma, above 0; from 1/4 on a regulariser.
+    """
+
+    name: ClassVar[str] = "gboost"
+    gain: float = 1.0
+
+
+@dataclass(frozen=True)
+class Exponential(MarginLoss):
+    """The exponential loss, e^-u: AdaBoost's at gain 1 (BoostLR, Table 1).
+
+    Weight e^-u, inverse link 1 / (1 + e^-2u), minimum risk 2 sqrt(p(1-p)), loss margin sigma.  Not
+    canonical: the weight of a mislabelled row grows without bound.  In training (single precision)
+    loss, weight and curvature stop growing at e^64 = 6e27, from u = -64 down, so that sums over
+    rows stay finite; the methods here do not.
+
+    Parameters
+    ----------
+    gain : float, default=1.0
+        sigma, above 0; from 1/2 on a regulariser.
+    """
+
+    name: ClassVar[str] = "exponential"
+    gain: float = 1.0
+
+
+@dataclass(frozen=True)
+class Savage(MarginLoss):
+    """The Savage loss, 1 / (1 + e^2u)^2: bounded, for tables with wrong labels (SavageBoost [1]_).
+
+    Weight 4 e^2u / (1 + e^2u)^3, inverse link p = 1 / (1 + e^-2u), minimum risk p(1-p), loss margin
+    sigma.  A row far on the wrong side loses its weight.  Not convex: the curvature has the sign of
+    3p - 1.  A Newton response divides by its expectation, 8 p^2 (1-p)^2 at gain 1, instead.
+
+    Parameters
+    ----------
+    gain : float, default=1.0
+        sigma, above 0; from 1/2 on a regulariser.
+
+    References
+    ----------
+    .. [1] Masnadi-Shirazi and Vasconcelos (2008). On the design of loss functions for
+       classification: theory, robustness to outliers, and SavageBoost. NIPS 21.
+    """
+
+    name: ClassVar[str] = "savage"
+    gain: float = 1.0
+
+
+@dataclass(frozen=True)
+class Alpha(MarginLoss):
+    """The alpha-tunable loss: from logistic to exponential (BoostLR, eq. 53).
+
+    Weight c (e^(-alpha u) + e^(alpha u)) / (1 + e^u) with c = (1 - alpha)/(2 - 3 alpha), inverse
+    link 1 / (1 + e^-u), loss margin 2 sigma; the loss is the weight's integral.  Minimum risk
+    phi(F) - (1-p) beta(F) at F = f*(p), beta(u) = -2 c sinh(alpha u)/alpha.  At alpha 0 it is
+    `GLog`, at alpha 1/2 `Exponential` at twice the gain; the link is the same for every alpha, only
+    the robustness to outliers changes.  With alpha > 0 weights grow without bound like
+    e^(alpha |u|): in training (single precision) that exponential stops at e^64 = 6e27, so that
+    sums over rows stay finite; the methods here do not stop.
+
+    Parameters
+    ----------
+    alpha : float, default=0.25
+        From 0 (outliers matter least) to 1/2 (they matter most).
+    gain : float, default=1.0
+        sigma, above 0; from 1/4 on a regulariser.
+    """
+
+    name: ClassVar[str] = "alpha"
+    alpha: float = 0.25
+    gain: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alpha", between("alpha", self.alpha, 0.0, 0.5))
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Alpha."""
+        return {"alpha": self.alpha}
+
+
+# Every loss by its name: the classes above.
+LOSSES: Mapping[str, type[MarginLoss]] = MappingProxyType(
+    {loss.name: loss for loss in MarginLoss.__subclasses__()}
+)
+
+
+def get_loss(
+    loss: str | MarginLoss, gain: float | None = None, **loss_parameters: Any
+) -> MarginLoss:
+    """Return the loss object that a name, or an object, stands for.
+
+    Parameters
+    ----------
+    loss : str or MarginLoss
+        A name in `LOSSES`, or a loss, which carries its own gain and parameters.
+    gain : float or None, default=None
+        The gain of a named loss; None means 1.  Beside an object it must be None, 1 (every
+        estimator's default) or the object's own gain.
+    **loss_parameters : float
+        The parameters of a named loss, e.g. ``alpha=0.25``.
+
+    Returns
+    -------
+    MarginLoss
+
+    Examples
+    --------
+    >>> from properboost.losses import get_loss
+    >>> get_loss("gboost", 2.0)
+    GBoost(gain=2.0)
+    """
+    if isinstance(loss, MarginLoss):
+        if gain is not None and positive("gain", gain) not in (1.0, loss.gain):
+            raise ValueError(
+                f"gain={gain!r} contradicts loss={loss!r}, which carries its own gain: "
+                f"leave gain at 1.0, or give the loss by its name"
+            )
+        if loss_parameters:
+            raise ValueError(f"loss={loss!r} carries its own parameters; got {loss_parameters!r}")
+        return loss
+    if not isinstance(loss, str):
+        raise TypeError(f"loss must be a name or a loss object, such as GLog(); got {loss!r}")
+    make: Callable[..., MarginLoss] = LOSSES[choice("loss", loss, list(LOSSES))]
+    known = list(make().parameters)
+    unknown = [name for name in loss_parameters if name not in known]
+    if unknown:
+        raise ValueError(
+            f"loss {loss!r} has no parameter {unknown[0]!r}; it takes {known or 'none'}"
+        )
+    return make(gain=1.0 if gain is None else gain, **loss_parameters)
+
+
+@lru_cache(maxsize=256)
+def _native(name: str, values: tuple[tuple[str, float], ...]) -> _core.Loss:
+    return _core.Loss(name, dict(values))

@@ -1,0 +1,396 @@
+"""The engine against the plain reference: every choice, round by round; and its own invariants."""
+
+import gzip
+import itertools
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference as ref
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from properboost import _core
+
+TESTS = Path(__file__).parent
+TRACES = json.loads((TESTS / "oracles/letter_traces.json").read_text())
+# The engine's margins and weights are float32.
+SINGLE = 3e-5
+
+LOSSES = {
+    "glog": {},
+    "ggauss": {},
+    "glaplacian": {},
+    "gboost": {},
+    "exponential": {},
+    "savage": {},
+    "alpha": {"alpha": 0.3},
+}
+
+
+def train(codes, features, y, weight=None, *, loss="glog", gain=1.0, n_threads=1, **settings):
+    """Rows in any order; features as _core.Bins takes them."""
+    keep = np.ones(len(y), bool) if weight is None else weight > 0
+    order = np.flatnonzero(keep)[np.argsort(y[keep] > 0, kind="stable")]
+    negatives = int((y[keep] < 0).sum())
+    options = {
+        "n_estimators": 20,
+        "learning_rate": 1.0,
+        "weak_learner": "histogram",
+        "response": "real",
+        "step": "guarded",
+        "prior": None,
+        "smoothing": 0.0,
+        "l2": 0.0,
+    }
+    return _core.train(
+        np.ascontiguousarray(codes[:, order], dtype=np.uint8),
+        _core.Bins(features),
+        np.array([0, negatives, len(order)]),
+        [False, True],
+        _core.Loss(loss, LOSSES[loss]),
+        gain=gain,
+        weight=None if weight is None else weight[order],
+        n_threads=n_threads,
+        **(options | settings),
+    )
+
+
+def tables(rounds):
+    return [
+        rounds.values[a:b] for a, b in itertools.pairwise(rounds.offsets)
+    ]
+
+
+def problem(seed, n=400):
+    """Two numeric features (one with missing rows), a categorical one and an uninformative one."""
+    rng = np.random.default_rng(seed)
+    features = [np.arange(7.0), np.arange(4.0), 5, np.arange(2.0)]
+    bins = [
+        ref.FeatureBins.categorical(f) if isinstance(f, int) else ref.FeatureBins.numeric(f)
+        for f in features
+    ]
+    codes = np.array(
+        [
+            rng.integers(0, 8, n),
+            np.where(rng.random(n) < 0.2, 5, rng.integers(0, 5, n)),
+            np.where(rng.random(n) < 0.1, 5, rng.integers(0, 4, n)),  # category 4 has no rows
+            rng.integers(0, 3, n),
+        ]
+    )
+    score = 0.6 * codes[0] - 2 + np.array([1, -1, 0.5, -0.5, 0.2, 2])[codes[1]] + (codes[2] == 1)
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
+    return codes, features, bins, y
+
+
+def assert_equal_models(ours, theirs, rel=SINGLE):
+    assert ours.feature.tolist() == [r.feature for r in theirs]
+    np.testing.assert_allclose(ours.score, [r.score for r in theirs], rtol=rel)
+    np.testing.assert_allclose(ours.step, [r.step for r in theirs], rtol=30 * rel)
+    np.testing.assert_allclose(ours.risk, [r.risk for r in theirs], rtol=rel)
+    for table, r in zip(tables(ours), theirs, strict=True):
+        np.testing.assert_allclose(table, r.table, rtol=30 * rel, atol=rel * np.abs(r.table).max())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
+@pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
+@pytest.mark.parametrize("step", ["unit", "guarded", "line_search"])
+def test_every_combination_equals_the_reference(loss, weak_learner, response, step):
+    codes, features, bins, y = problem(0)
+    common = {"n_estimators": 6, "response": response, "step": step, "learning_rate": 0.7}
+    ours = train(codes, features, y, loss=loss, gain=1.5, weak_learner=weak_learner, **common)
+    theirs = ref.fit(
+        codes,
+        bins,
+        y,
+        loss=ref.make_loss(loss, 1.5, **LOSSES[loss]),
+        learner=weak_learner,
+        **common,
+    )
+    assert_equal_models(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("response", "extra"),
+    [
+        *itertools.product(
+            ["real", "sign", "newton", "exact"],
+            [{"smoothing": 0.15}, {"smoothing": 0.25, "prior": 1e-3}, {"prior": 0.02}],
+        ),
+        ("newton", {"l2": 3.0}),
+    ],
+    ids=str,
+)
+def test_regularised_tables_equal_the_reference(response, extra):
+    codes, features, bins, y = problem(1)
+    for weight in (None, np.random.default_rng(1).integers(0, 4, len(y)) * 0.7):
+        ours = train(codes, features, y, weight, gain=2.0, response=response, **extra)
+        theirs = ref.fit(
+            codes,
+            bins,
+            y,
+            weight,
+            loss=ref.make_loss("glog", 2.0),
+            n_estimators=20,
+            response=response,
+            **extra,
+        )
+        assert_equal_models(ours, theirs, rel=1e-4)
+
+
+def letter(part):
+    path = TESTS.parent / "python/properboost/datasets/data/letter.csv.gz"
+    with gzip.open(path, "rt") as file:
+        rows = [line.rstrip("\n").split(",") for line in file][1:]
+    letters = np.array([r[0] for r in rows])
+    x = np.array([r[1:] for r in rows], dtype=np.float32)
+    return x, np.where(letters == "O" if part == "p1" else letters >= "N", 1.0, -1.0)
+
+
+@pytest.mark.parametrize(
+    "trace", TRACES, ids=["{data}-{loss}-{gain}-{response}-{step}".format(**t) for t in TRACES]
+)
+def test_letter_trace(trace):
+    x, y = letter(trace["data"].removeprefix("LETTER."))
+    edges = _core.find_edges(x[:4000])
+    bins = _core.Bins(edges)
+    rounds = train(
+        bins.encode(x[:4000]),
+        edges,
+        y[:4000],
+        loss=trace["loss"],
+        gain=trace["gain"],
+        n_estimators=trace["rounds"],
+        response=trace["response"],
+        step=trace["step"],
+    )
+    first = trace["first_rounds"]
+    np.testing.assert_allclose(rounds.score[:12], [r["score"] for r in first], rtol=1e-6)
+    np.testing.assert_allclose(rounds.step[:12], [r["step"] for r in first], rtol=1e-5)
+    for feature, table, r in zip(rounds.feature, tables(rounds), first, strict=False):
+        if feature != r["feature"]:
+            # Several features whose every bin has a negative majority: tables of -1 and equal
+            # scores, of which the oracle took one by rounding noise and we take the lowest.
+            assert (trace["data"], trace["response"]) == ("LETTER.p1", "sign")
+            assert set(table[:-1]) == {-1.0}
+    starts = np.concatenate([[0], np.cumsum(bins.widths)])
+    collapsed = np.zeros((1, starts[-1]))
+    for feature, table, step in zip(rounds.feature, tables(rounds), rounds.step, strict=True):
+        collapsed[0, starts[feature] : starts[feature + 1]] += step * table
+    raw = _core.score(x[4000:], bins, collapsed)[:, 0]
+    errors = int((y[4000:] * raw <= 0).sum())
+    assert abs(errors - trace["test_errors"]) <= max(3, 0.005 * trace["test_errors"])
+
+
+# ---------------------------------------------------------------------------------- invariants
+
+
+def assert_identical(a, b):
+    for name in ("feature", "score", "step", "risk", "offsets", "values"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+
+
+@pytest.mark.parametrize("response", ["real", "newton", "exact"])
+def test_threads_and_repeats_give_the_same_bits(response):
+    # More rows than two chunks, so that every loop is shared out.
+    codes, features, _, y = problem(2, n=200_000)
+    weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
+    one = train(codes, features, y, weight, response=response, gain=0.4)
+    assert_identical(one, train(codes, features, y, weight, response=response, gain=0.4))
+    for n_threads in (2, 3):
+        more = train(
+            codes, features, y, weight, response=response, gain=0.4, n_threads=n_threads
+        )
+        assert_identical(one, more)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 1000),
+    st.floats(0.01, 100),
+    st.sampled_from(["glog", "ggauss", "glaplacian", "gboost", "exponential", "savage", "alpha"]),
+    st.sampled_from(["unit", "guarded"]),
+    st.sampled_from(["real", "sign"]),
+)
+def test_gain_is_one_over_the_learning_rate(seed, gain, loss, step, response):
+    codes, features, _, y = problem(seed, n=150)
+    common = {"loss": loss, "step": step, "response": response}
+    try:
+        a = train(codes, features, y, gain=gain, **common)
+        b = train(codes, features, y, gain=1.0, learning_rate=1 / gain, **common)
+    except RuntimeError as error:
+        assert "not finite" in str(error)
+        return
+    np.testing.assert_array_equal(a.feature, b.feature)
+    np.testing.assert_array_equal(a.values, b.values)
+    np.testing.assert_allclose(a.step, gain * b.step, rtol=1e-12)
+
+
+@pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
+@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
+def test_a_weight_of_two_is_the_row_twice(weak_learner, response):
+    codes, features, _, y = problem(3)
+    weight = np.random.default_rng(3).integers(0, 3, len(y)).astype(float)
+    twice = np.repeat(np.arange(len(y)), weight.astype(int))
+    common = {"weak_learner": weak_learner, "response": response}
+    a = train(codes, features, y, weight, **common)
+    b = train(codes[:, twice], features, y[twice], **common)
+    np.testing.assert_array_equal(a.feature, b.feature)
+    np.testing.assert_allclose(a.values, b.values, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(a.risk, b.risk, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_extreme_sample_weights_stay_finite(scale):
+    codes, features, _, y = problem(4)
+    rounds = train(codes, features, y, np.full(len(y), scale), loss="exponential", prior=1e-3)
+    plain = train(codes, features, y, loss="exponential", prior=1e-3)
+    np.testing.assert_array_equal(rounds.feature, plain.feature)
+    np.testing.assert_allclose(rounds.values, plain.values, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_pure_cells_give_finite_models(loss):
+    """Separable rows, tiny gains and many rounds: the place where tables and steps want infinity."""
+    codes = np.array([[0, 0, 1, 1]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    for response, step in itertools.product(
+        ["real", "sign", "newton", "exact"], ["unit", "guarded", "line_search"]
+    ):
+        rounds = train(
+            codes, [np.array([0.0])], y, loss=loss, gain=0.05, response=response, step=step
+        )
+        for name in ("score", "step", "risk", "values"):
+            assert np.isfinite(getattr(rounds, name)).all()
+
+
+def test_overflow_is_an_error_not_a_number():
+    codes, features, _, y = problem(5)
+    with pytest.raises(RuntimeError, match="not finite"):
+        train(codes, features, y, loss="exponential", gain=1.0, step="unit", learning_rate=1e300)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_guarded_steps_never_raise_the_risk(smoothing):
+    codes, features, _, y = problem(6)
+    for loss in LOSSES:
+        rounds = train(
+            codes, features, y, loss=loss, gain=0.2, smoothing=smoothing, n_estimators=60
+        )
+        assert (np.diff(rounds.risk) <= 1e-6 * rounds.risk[:-1]).all()
+
+
+# --------------------------------------------------------------------------- errors and manners
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weak_learner": "tree"}, "weak_learner must be one of 'histogram', 'stump'; got 'tree'"),
+        ({"response": "x"}, "response must be one of 'real', 'sign', 'newton', 'exact'; got 'x'"),
+        ({"step": ""}, "step must be one of 'unit', 'guarded', 'line_search'; got ''"),
+    ],
+)
+def test_unknown_names_list_the_known_ones(change, message):
+    codes, features, _, y = problem(7)
+    with pytest.raises(ValueError, match=message):
+        train(codes, features, y, **change)
+
+
+def test_codes_and_segments_are_checked():
+    loss = _core.Loss("glog", {})
+    options = {
+        "gain": 1.0,
+        "n_estimators": 1,
+        "learning_rate": 1.0,
+        "weak_learner": "histogram",
+        "response": "real",
+        "step": "unit",
+        "prior": None,
+        "smoothing": 0.0,
+        "l2": 0.0,
+    }
+    bins = _core.Bins([np.array([0.0])])
+    codes = np.array([[0, 1, 2, 0]], dtype=np.uint8)
+
+    def call(codes=codes, segments=(0, 2, 4), positive=(False, True), **extra):
+        _core.train(codes, bins, np.array(segments), list(positive), loss, **(options | extra))
+
+    call()
+    for bad, message in [
+        ({"codes": codes + np.uint8(1)}, "width"),
+        ({"codes": codes[:, :0]}, "empty"),
+        ({"codes": np.vstack([codes, codes])}, "n_features"),
+        ({"segments": (0, 2, 5)}, "segments"),
+        ({"segments": (1, 2, 4)}, "segments"),
+        ({"segments": (0, 3, 2, 4)}, "segments"),
+        ({"positive": (True,)}, "positive"),
+        ({"weight": np.ones(3)}, "weight"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call(**bad)
+
+
+def test_progress_is_reported_and_its_exceptions_stop_the_fit():
+    codes, features, _, y = problem(8, n=100_000)
+    seen = []
+    train(codes, features, y, n_estimators=200, progress=lambda *a: seen.append(a), n_threads=2)
+    assert seen
+    assert all(0 < done <= 200 and 0 < risk < 1 for done, risk in seen)
+
+    def stop(done, risk):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        train(codes, features, y, n_estimators=10**9, progress=stop, n_threads=2)
+
+
+def test_ctrl_c_stops_a_fit():
+    codes, features, _, y = problem(9, n=100_000)
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), 2)).start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        train(codes, features, y, n_estimators=10**9, n_threads=2)
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_works():
+    codes, features, _, y = problem(10, n=100_000)
+    parent = train(codes, features, y, n_threads=2)  # the team's threads exist now
+    child = os.fork()
+    if child == 0:
+        same = np.array_equal(train(codes, features, y, n_threads=2).values, parent.values)
+        os._exit(0 if same else 1)
+    for _ in range(600):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.1)
+    os.kill(child, 9)
+    pytest.fail("the child hangs")
+
+
+def test_fits_in_several_threads_at_once():
+    codes, features, _, y = problem(11, n=50_000)
+    expected = train(codes, features, y).values
+    results = []
+    threads = [
+        threading.Thread(
+            target=lambda: results.append(train(codes, features, y, n_threads=2).values)
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    for values in results:
+        np.testing.assert_array_equal(values, expected)
