@@ -1,0 +1,53 @@
+# Every target does its own set-up in $(VENV) and needs only Python 3.11+, make and a C++17 compiler.
+# tools/venv.sh makes the environment, tools/install.py fills it; both do nothing when nothing changed.
+
+VENV := .venv
+PYTHON ?=
+ARGS ?=
+
+BIN = $(VENV)/bin
+SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/install.py
+CPP = find cpp -name '*.hpp' -o -name '*.cpp'
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint format clean
+.NOTPARALLEL:  # two installers must not write to one environment
+
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'Variables: ARGS="..." goes to the command a target runs; PYTHON=... names the interpreter;'
+	@echo 'VENV=... the environment (.venv).  CXX, CXXFLAGS and CMAKE_ARGS reach the build.'
+
+demo:  ## build, then run the demonstration; its results go to out/
+	@$(SETUP) --package
+	"$(BIN)/properboost" demo $(ARGS)
+
+test:  ## build, then run the tests; ARGS="-k loss -x" goes to pytest
+	@$(SETUP) --package test
+	"$(BIN)/python" -m pytest $(ARGS)
+
+# asv times whatever is installed, so the package is rebuilt first; asv keeps one record a machine.
+bench:  ## build, then time the working tree with asv; ARGS replaces --quick
+	@$(SETUP) --package bench
+	@grep -qsF "\"$$(uname -n)\"" "$$HOME/.asv-machine.json" \
+	  || (cd benchmarks && "$(abspath $(BIN))/python" -m asv machine --yes) >/dev/null
+	cd benchmarks && "$(abspath $(BIN))/python" -m asv run --python=same --dry-run --show-stderr $(if $(ARGS),$(ARGS),--quick)
+
+lint:  ## check style, types and the one-pragma rule
+	@$(SETUP) lint
+	"$(BIN)/ruff" check
+	"$(BIN)/ruff" format --check
+	"$(BIN)/mypy"
+	"$(BIN)/clang-format" --dry-run -Werror $$($(CPP))
+	"$(BIN)/python" tools/check_openmp.py
+
+format:  ## put the sources into the house style
+	@$(SETUP) lint
+	"$(BIN)/ruff" check --fix-only
+	"$(BIN)/ruff" format
+	"$(BIN)/clang-format" -i $$($(CPP))
+
+clean:  ## remove everything these targets made
+	rm -rf "$(VENV)" build dist out benchmarks/.asv .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find python tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
