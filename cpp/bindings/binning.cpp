@@ -16,8 +16,10 @@ Type type_of(const py::dtype& dtype) {
       if (size == 8) return Type::f64;
       break;
     case 'b': return Type::u8;
-    case 'i': return size == 1 ? Type::i8 : size == 2 ? Type::i16 : size == 4 ? Type::i32 : Type::i64;
-    case 'u': return size == 1 ? Type::u8 : size == 2 ? Type::u16 : size == 4 ? Type::u32 : Type::u64;
+    case 'i':
+      return size == 1 ? Type::i8 : size == 2 ? Type::i16 : size == 4 ? Type::i32 : Type::i64;
+    case 'u':
+      return size == 1 ? Type::u8 : size == 2 ? Type::u16 : size == 4 ? Type::u32 : Type::u64;
     default: break;
   }
   throw py::type_error("a column must be float32, float64, an integer or bool; got " +
@@ -107,9 +109,8 @@ py::list find(const py::object& object, const std::optional<Array<double>>& weig
   std::vector<std::vector<double>> edges;
   {
     const py::gil_scoped_release release;
-    Team::run(n_threads, [&](Team& team) {
-      edges = find_edges(table, w, max_bins, sample_size, seed, team);
-    });
+    Team::run(n_threads,
+              [&](Team& team) { edges = find_edges(table, w, max_bins, sample_size, seed, team); });
   }
   py::list result;
   for (const auto& e : edges) result.append(to_array(e));

@@ -57,12 +57,14 @@ Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int64_t>& 
 
 void check_codes(const Codes& codes, const Bins& bins, Team& team) {
   std::vector<std::uint8_t> bad(bins.size(), 0);
-  team.for_each(bins.size(), 0.1 * static_cast<double>(codes.rows * bins.size()), [&](std::size_t f) {
-    const std::uint8_t* code = codes.feature(f);
-    std::uint8_t largest = 0;
-    for (std::size_t i = 0; i < codes.rows; ++i) largest = code[i] > largest ? code[i] : largest;
-    bad[f] = largest >= bins[f].width();
-  });
+  team.for_each(bins.size(), 0.1 * static_cast<double>(codes.rows * bins.size()),
+                [&](std::size_t f) {
+                  const std::uint8_t* code = codes.feature(f);
+                  std::uint8_t largest = 0;
+                  for (std::size_t i = 0; i < codes.rows; ++i)
+                    largest = code[i] > largest ? code[i] : largest;
+                  bad[f] = largest >= bins[f].width();
+                });
   for (const std::uint8_t b : bad) {
     if (b != 0) throw std::invalid_argument("codes must be below their feature's width");
   }
@@ -78,12 +80,22 @@ Rounds train(const Array<std::uint8_t>& codes, const Bins& bins,
   if (positive.size() + 1 != rows.segments.size()) {
     throw py::value_error("positive must have an entry a segment");
   }
-  const auto learner_made = learners::Builtins::make<WeakLearner, Itself>("weak_learner", weak_learner, smoothing);
-  const auto response_made = responses::Builtins::make<Response, BoundResponse>("response", response);
+  const auto learner_made =
+      learners::Builtins::make<WeakLearner, Itself>("weak_learner", weak_learner, smoothing);
+  const auto response_made =
+      responses::Builtins::make<Response, BoundResponse>("response", response);
   const auto step_made = steps::Builtins::make<Step, Itself>("step", step);
-  const Model model{loss,         *learner_made, *response_made,      *step_made,
-                    gain,         learning_rate, prior.value_or(0.0), l2,
-                    n_estimators, positive,      borrow(weight, rows.rows, "weight")};
+  const Model model{loss,
+                    *learner_made,
+                    *response_made,
+                    *step_made,
+                    gain,
+                    learning_rate,
+                    prior.value_or(0.0),
+                    l2,
+                    n_estimators,
+                    positive,
+                    borrow(weight, rows.rows, "weight")};
   Rounds rounds;
   Reporter reporter(std::move(progress));
   {

@@ -127,8 +127,8 @@ struct Run {
   int distinct() const { return static_cast<int>(end - begin); }
 };
 
-// Deals `bins` to the runs in proportion to their weight, by largest remainder; no run gets more than
-// it has distinct values.
+// Deals `bins` to the runs in proportion to their weight, by largest remainder; no run gets more
+// than it has distinct values.
 void share_bins(std::vector<Run>& runs, int bins) {
   double light = 0.0;
   for (const Run& run : runs) light += run.weight;
@@ -154,9 +154,9 @@ void share_bins(std::vector<Run>& runs, int bins) {
   }
 }
 
-// Edges of at most max_bins bins.  A value that holds more than 1/max_bins of the weight is a bin of
-// its own (plain quantiles would waste several edges on it); the light values between share the rest
-// as quantiles of their own.
+// Edges of at most max_bins bins.  A value that holds more than 1/max_bins of the weight is a bin
+// of its own (plain quantiles would waste several edges on it); the light values between share the
+// rest as quantiles of their own.
 std::vector<double> quantile_edges(const Distinct& d, int max_bins) {
   const std::size_t n = d.value.size();
   std::vector<std::uint8_t> starts(n + 1, 0);  // whether a bin starts at this distinct value
@@ -202,7 +202,6 @@ std::vector<double> quantile_edges(const Distinct& d, int max_bins) {
   return edges;
 }
 
-
 // The rows that edges are found from: all that have weight, or one drawn from each of sample_size
 // equal stretches of them.
 std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::size_t sample_size,
@@ -230,7 +229,8 @@ std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::
     z = (z ^ (z >> 27)) * 0x94d0'49bb'1331'11ebu;
     z ^= z >> 31;
     const double stretch = static_cast<double>(n) / static_cast<double>(sample_size);
-    const double where = (static_cast<double>(k) + static_cast<double>(z >> 11) * 0x1p-53) * stretch;
+    const double where =
+        (static_cast<double>(k) + static_cast<double>(z >> 11) * 0x1p-53) * stretch;
     const std::size_t i = std::min(static_cast<std::size_t>(where), n - 1);
     sample[k] = weight == nullptr ? static_cast<std::int64_t>(i) : rows[i];
   }

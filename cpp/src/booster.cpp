@@ -12,8 +12,8 @@
 namespace properboost {
 namespace {
 
-// Sample weights as the engine adds them: divided by a power of two near their mean, which changes no
-// digit, so that float32 sums stay far from overflow and underflow.
+// Sample weights as the engine adds them: divided by a power of two near their mean, which changes
+// no digit, so that float32 sums stay far from overflow and underflow.
 struct SampleWeights {
   std::vector<float> scaled;  // empty for ones
   double scale = 1.0;         // weight = scale x scaled
@@ -32,7 +32,8 @@ struct SampleWeights {
 void require_finite(double x, const char* what, std::size_t round) {
   if (!std::isfinite(x)) {
     throw std::runtime_error(std::string("boosting stopped: the ") + what + " of round " +
-                             std::to_string(round) + " is not finite; a larger gain or a smaller "
+                             std::to_string(round) +
+                             " is not finite; a larger gain or a smaller "
                              "learning_rate makes smaller steps");
   }
 }
@@ -47,8 +48,8 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
                   rows_weight / weights.scale, model.loss, model.response.needs_curvature(), team);
   CellTable cells(bins, find_occupied(codes, bins, team));
 
-  // What a row on its own is worth: no step or cell value goes beyond the link of an error of half a
-  // row.  Fewer than two rows' weight would leave no room at all.
+  // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
+  // a row.  Fewer than two rows' weight would leave no room at all.
   const double largest = model.loss.link(1.0 - 0.5 / std::max(rows_weight, 2.0));
   Regularizers r{};
   r.l2 = model.l2 * model.gain / weights.scale;
@@ -73,9 +74,9 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
     const double cost = model.weak_learner.cost(feature, model.response, r);
     const Partition partition = model.weak_learner.partition(feature, model.response, r);
 
-    const double prior = model.prior > 0.0 ? model.prior
-                                           : 1.0 / (rows_weight * static_cast<double>(
-                                                                      partition.occupied_cells()));
+    const double prior =
+        model.prior > 0.0 ? model.prior
+                          : 1.0 / (rows_weight * static_cast<double>(partition.occupied_cells()));
     r.prior = prior * total_weight;
     r.pseudo_rows = prior * rows_weight / weights.scale;
     cell_values.assign(partition.cells.size(), 0.0);
@@ -101,7 +102,8 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
     require_finite(risk, "training risk", round + 1);
 
     // What the search saw: class weights normalised to sum 1, or a reduction of the risk.
-    const double unit = model.response.is_score_a_sum_of_weights() ? total_weight : 1.0 / weights.scale;
+    const double unit =
+        model.response.is_score_a_sum_of_weights() ? total_weight : 1.0 / weights.scale;
     rounds.feature.push_back(static_cast<std::int32_t>(f));
     rounds.score.push_back(model.response.score(cost) / unit);
     rounds.step.push_back(t == limits.rate ? model.learning_rate : t * model.gain);

@@ -10,11 +10,12 @@
 
 namespace properboost {
 
-constexpr int kMaxCodes = 256;          // a code is one byte
+constexpr int kMaxCodes = 256;              // a code is one byte
 constexpr std::size_t kBinningBlock = 512;  // rows read, cut and written at a time
 
-// How one feature is cut.  Numeric: code(x) is the number of edges below x; one code more is missing.
-// Categorical: the table already holds bins; codes after the last are missing, then unseen.
+// How one feature is cut.  Numeric: code(x) is the number of edges below x; one code more is
+// missing. Categorical: the table already holds bins; codes after the last are missing, then
+// unseen.
 class FeatureBins {
  public:
   explicit FeatureBins(std::vector<double> edges);  // numeric; edges ascend

@@ -27,11 +27,12 @@ struct Model {
   double prior;  // e as a share of the total weight; 0 for 1/(rows' weight x occupied cells)
   double l2;
   std::size_t n_estimators;
-  std::vector<bool> positive;    // on which side each segment is
-  const double* sample_weight;   // in segment order, all positive; null for ones
+  std::vector<bool> positive;   // on which side each segment is
+  const double* sample_weight;  // in segment order, all positive; null for ones
 };
 
-// Called on the calling thread after each round with the rounds done and the training risk; may throw.
+// Called on the calling thread after each round with the rounds done and the training risk; may
+// throw.
 using Progress = std::function<void(std::size_t, double)>;
 
 Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Progress& progress,

@@ -15,15 +15,15 @@ namespace properboost {
 // What boosting found, a row a round, in units of the raw prediction.
 struct Rounds {
   std::vector<std::int32_t> feature;
-  std::vector<double> score;          // of the search, with the papers' sign
+  std::vector<double> score;  // of the search, with the papers' sign
   std::vector<double> step;
-  std::vector<double> risk;           // mean training loss after the round
+  std::vector<double> risk;  // mean training loss after the round
   std::vector<std::int64_t> offsets{0};
-  std::vector<double> values;         // round t's table is values[offsets[t]] to values[offsets[t + 1]]
+  std::vector<double> values;  // round t's table is values[offsets[t]] to values[offsets[t + 1]]
 };
 
-// out[row * models + m] = sum over features of model m's table at the row's code.  `tables` holds each
-// model's features side by side: tables[m * bins.total_width() + bins.offset(f) + code].
+// out[row * models + m] = sum over features of model m's table at the row's code.  `tables` holds
+// each model's features side by side: tables[m * bins.total_width() + bins.offset(f) + code].
 void score(const Table& table, const Bins& bins, const double* tables, std::size_t models,
            double* out, Team& team);
 

@@ -71,14 +71,15 @@ inline std::vector<std::uint8_t> find_occupied(const Codes& codes, const Bins& b
                   std::array<std::uint8_t, kMaxCodes> seen{};
                   const std::uint8_t* code = codes.feature(f);
                   for (std::size_t i = 0; i < codes.rows; ++i) seen[code[i]] = 1;
-                  std::copy_n(seen.begin(), bins[f].width(), occupied.begin() + static_cast<std::ptrdiff_t>(bins.offset(f)));
+                  std::copy_n(seen.begin(), bins[f].width(),
+                              occupied.begin() + static_cast<std::ptrdiff_t>(bins.offset(f)));
                 });
   return occupied;
 }
 
-// Cells of every feature from the rows' weights (and curvatures, unless null).  `positive[k]` says on
-// which side segment k is.  A task owns its features and walks the segments in order, so that no sum
-// depends on the number of threads.
+// Cells of every feature from the rows' weights (and curvatures, unless null).  `positive[k]` says
+// on which side segment k is.  A task owns its features and walks the segments in order, so that no
+// sum depends on the number of threads.
 inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<bool>& positive,
                        const float* weight, const float* curvature, CellTable& cells, Team& team) {
   const std::size_t groups = (bins.size() + kFeatureGroup - 1) / kFeatureGroup;

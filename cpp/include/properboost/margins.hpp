@@ -1,8 +1,9 @@
-// Margins and weights of one model's training rows, and the one row pass everything else is made of.
+// Margins and weights of one model's training rows, and the one row pass everything else is made
+// of.
 //
 // The margin kept is u = y F / gain, in segment order.  Moving the rows along a table shifts u by
-// +t g on the positive side and -t g on the negative one, and tells the slope there: how fast the risk
-// still falls along the table.  The weights it leaves behind are the next round's.
+// +t g on the positive side and -t g on the negative one, and tells the slope there: how fast the
+// risk still falls along the table.  The weights it leaves behind are the next round's.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +45,9 @@ class Margins {
   }
 
   const float* weight() const noexcept { return weight_.data(); }
-  const float* curvature() const noexcept { return curvature_.empty() ? nullptr : curvature_.data(); }
+  const float* curvature() const noexcept {
+    return curvature_.empty() ? nullptr : curvature_.data();
+  }
 
   // u += y t table[code], for good.
   Point move(const std::uint8_t* codes, const std::vector<double>& table, double t) {
@@ -81,8 +84,8 @@ class Margins {
   };
 
  private:
-  static constexpr std::size_t kBlock = 1024;         // rows that stay in the first cache
-  static constexpr float kLargestWeight = 0x1p110f;   // a chunk's sum of these is finite
+  static constexpr std::size_t kBlock = 1024;        // rows that stay in the first cache
+  static constexpr float kLargestWeight = 0x1p110f;  // a chunk's sum of these is finite
   using Block = std::array<float, kBlock>;
   using PerCode = std::array<float, kMaxCodes>;
 
@@ -98,8 +101,8 @@ class Margins {
     for (std::size_t i = 0; i < n; ++i) out[i] = out[i] < kLargestWeight ? out[i] : kLargestWeight;
   }
 
-  // Sums in double with a fixed number of accumulators, so that the compiler may use vectors and the
-  // order of additions is still ours.
+  // Sums in double with a fixed number of accumulators, so that the compiler may use vectors and
+  // the order of additions is still ours.
   static double dot(const float* a, const float* b, std::size_t n) {
     constexpr std::size_t kLanes = 8;
     double lanes[kLanes] = {};

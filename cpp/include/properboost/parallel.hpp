@@ -74,7 +74,8 @@ struct Gate {
   std::exception_ptr error;
 
   void drain() noexcept {
-    for (std::size_t i; !failed.load(std::memory_order_relaxed) && (i = next.fetch_add(1)) < size;) {
+    for (std::size_t i;
+         !failed.load(std::memory_order_relaxed) && (i = next.fetch_add(1)) < size;) {
       try {
         call(task, i);
       } catch (...) {
@@ -167,8 +168,8 @@ inline void watch_forks() {
 
 class Team {
  public:
-  // Runs program(team) on the calling thread, helped by n_threads - 1 others.  What the program or a
-  // task throws comes out of here.
+  // Runs program(team) on the calling thread, helped by n_threads - 1 others.  What the program or
+  // a task throws comes out of here.
   template <class Program>
   static void run(int n_threads, Program&& program) {
 #if defined(_OPENMP)
@@ -210,8 +211,7 @@ class Team {
       for (std::size_t i = 0; i < n; ++i) task(i);
       return;
     }
-    gate_->share(
-        n, [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); }, &task);
+    gate_->share(n, [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); }, &task);
   }
 
  private:

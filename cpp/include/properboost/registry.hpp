@@ -1,7 +1,7 @@
 // Looking a choice up by its name.
 //
-// Each axis (loss, weak learner, response, step) lists its policies in one tuple.  The names an error
-// message offers, and the tests' lists, come from that tuple.
+// Each axis (loss, weak learner, response, step) lists its policies in one tuple.  The names an
+// error message offers, and the tests' lists, come from that tuple.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,9 @@ struct Registry<std::tuple<Policies...>> {
   static std::unique_ptr<Base> make(const char* axis, const std::string& name,
                                     const Arguments&... arguments) {
     std::unique_ptr<Base> made;
-    static_cast<void>(((name == Policies::name &&
-                        (made = std::make_unique<Bind<Policies>>(arguments...), true)) ||
-                       ...));
+    static_cast<void>((
+        (name == Policies::name && (made = std::make_unique<Bind<Policies>>(arguments...), true)) ||
+        ...));
     if (!made) throw std::invalid_argument(unknown(axis, name));
     return made;
   }

@@ -48,8 +48,8 @@ class Histogram final : public WeakLearner {
     return smoothing_ > 0.0 && feature.bins->ordered() && feature.bins->bins() > 1;
   }
 
-  // Each ordered bin gives a share of its weight to its neighbours, the ends keeping what would fall
-  // off.  The missing bin has no neighbours.
+  // Each ordered bin gives a share of its weight to its neighbours, the ends keeping what would
+  // fall off.  The missing bin has no neighbours.
   void smooth(const FeatureCells& feature, Cell* out) const {
     const Cell* in = feature.cells;
     const auto n = static_cast<std::size_t>(feature.bins->bins());

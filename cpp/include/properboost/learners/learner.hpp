@@ -20,8 +20,7 @@ constexpr double kTie = 1e-7;
 inline std::size_t first_best(const double* costs, std::size_t n) {
   const double best = *std::min_element(costs, costs + n);
   return static_cast<std::size_t>(
-      std::find_if(costs, costs + n,
-                   [&](double c) { return c <= best + kTie * std::abs(best); }) -
+      std::find_if(costs, costs + n, [&](double c) { return c <= best + kTie * std::abs(best); }) -
       costs);
 }
 

@@ -1,9 +1,9 @@
 // The decision stump: the best two cells of one feature, by a prefix scan of its histogram.
 //
-// Ordered bins are cut between neighbours and the missing bin goes to the side that suits it better.
-// Categories are first ordered by their share of the positive class (or gradient over curvature); the
-// best cut of that order is the best split into two sets.  Codes without training rows of a
-// categorical feature, and missing values when training had none, belong to neither side.
+// Ordered bins are cut between neighbours and the missing bin goes to the side that suits it
+// better. Categories are first ordered by their share of the positive class (or gradient over
+// curvature); the best cut of that order is the best split into two sets.  Codes without training
+// rows of a categorical feature, and missing values when training had none, belong to neither side.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,8 @@ class Stump final : public WeakLearner {
       const double denominator = response.needs_curvature() ? c.curvature : c.weight();
       return denominator > 0.0 ? numerator / denominator : 0.0;
     };
-    std::stable_sort(order.code.begin(), order.code.begin() + static_cast<std::ptrdiff_t>(order.size),
+    std::stable_sort(order.code.begin(),
+                     order.code.begin() + static_cast<std::ptrdiff_t>(order.size),
                      [&](std::uint8_t a, std::uint8_t b) { return share(a) < share(b); });
     return order;
   }

@@ -49,7 +49,7 @@ class Bound final : public Loss {
     if (!(p >= 0.0 && p <= 1.0)) return std::numeric_limits<double>::quiet_NaN();
     const double half = std::min(p, 1.0 - p);
     const double size = half > 0.0 ? -policy_.link(half) : std::numeric_limits<double>::infinity();
-    return p < 0.5 ? -size : size;
+    return p > 0.5 ? size : -size;
   }
   double minimum_risk(double p) const noexcept override {
     if (!(p >= 0.0 && p <= 1.0)) return std::numeric_limits<double>::quiet_NaN();

@@ -14,8 +14,8 @@ struct Exact : ResponseDefaults {
   static constexpr const char* name = "exact";
   static double cost(const Cell& c, const Regularizers& r) { return Real::cost(c, r); }
 
-  // Newton's method in all cells at once, each inside a bracket that its slopes' signs keep shrinking.
-  // Two pseudo-rows, one a class, keep the minimiser of a pure cell finite.
+  // Newton's method in all cells at once, each inside a bracket that its slopes' signs keep
+  // shrinking. Two pseudo-rows, one a class, keep the minimiser of a pure cell finite.
   static void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                      double* out) {
     constexpr int kMostRounds = 60;

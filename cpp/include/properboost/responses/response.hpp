@@ -1,7 +1,8 @@
 // Responses: how good a set of cells is, and the value each cell gets.
 //
-// A response is a policy on one cell: `cost` (a feature's cost is the sum over its cells; smaller is
-// better) and `value` (the table's entry, in units of the raw prediction).  Bound writes the loops.
+// A response is a policy on one cell: `cost` (a feature's cost is the sum over its cells; smaller
+// is better) and `value` (the table's entry, in units of the raw prediction).  Bound writes the
+// loops.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +13,11 @@ namespace properboost {
 
 // What a response may know besides the cell.  Weights are raw sums, not normalised to 1.
 struct Regularizers {
-  double prior;         // e: the weight added to each class of a cell, as a raw sum
-  double pseudo_rows;   // the same e as a number of rows
-  double l2;            // added to a cell's curvature at gain 1
-  double gain;          // raw prediction = gain x scaled margin
-  double largest;       // scaled margin beyond which no cell value may go
+  double prior;        // e: the weight added to each class of a cell, as a raw sum
+  double pseudo_rows;  // the same e as a number of rows
+  double l2;           // added to a cell's curvature at gain 1
+  double gain;         // raw prediction = gain x scaled margin
+  double largest;      // scaled margin beyond which no cell value may go
 };
 
 // The rows behind the cells of the chosen feature: the risk's slope and curvature in each cell when

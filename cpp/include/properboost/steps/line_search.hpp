@@ -15,8 +15,8 @@ class LineSearch final : public Step {
   }
 
  private:
-  // The first stationary point ahead, found by doubling from a sixteenth of the largest move; at most
-  // the largest move, where an error of 0 counts as half a row.
+  // The first stationary point ahead, found by doubling from a sixteenth of the largest move; at
+  // most the largest move, where an error of 0 counts as half a row.
   static double minimiser(const Direction& direction, const StepLimits& limits) {
     double low = 0.0;
     double slope_low = limits.slope;

@@ -60,8 +60,8 @@ class Step {
   virtual double take(Direction& direction, const StepLimits& limits) const = 0;
 };
 
-// The zero of a slope that is positive at low and negative at high: false position with the Illinois
-// weights (Dowell and Jarratt 1971), to the precision of float32 margins.
+// The zero of a slope that is positive at low and negative at high: false position with the
+// Illinois weights (Dowell and Jarratt 1971), to the precision of float32 margins.
 inline double find_stationary_point(const Direction& direction, double low, double slope_low,
                                     double high, double slope_high) {
   constexpr double kTolerance = 1e-7;
