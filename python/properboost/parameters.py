@@ -1,0 +1,126 @@
+"""Checks of the numbers and names users pass, with errors that say what is allowed."""
+
+import math
+import numbers
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import joblib
+import numpy as np
+
+__all__ = [
+    "between",
+    "check_random_state",
+    "choice",
+    "count_threads",
+    "integer",
+    "non_negative",
+    "positive",
+    "seed",
+]
+
+
+def positive(name: str, value: object) -> float:
+    """Return `value` as a float above zero."""
+    number = _finite(name, value, "a finite number above 0")
+    if number <= 0.0:
+        raise ValueError(f"{name} must be above 0; got {value!r}")
+    return number
+
+
+def non_negative(name: str, value: object) -> float:
+    """Return `value` as a float of at least zero."""
+    return between(name, value, 0.0, math.inf)
+
+
+def between(name: str, value: object, low: float, high: float) -> float:
+    """Return `value` as a finite float in [low, high]."""
+    allowed = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+    number = _finite(name, value, f"a finite number {allowed}")
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be {allowed}; got {value!r}")
+    return number
+
+
+def integer(name: str, value: object, low: int, high: int | None = None) -> int:
+    """Return `value` as an int in [low, high]."""
+    allowed = f"at least {low}" if high is None else f"between {low} and {high}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer {allowed}; got {_describe(value)}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        raise ValueError(f"{name} must be {allowed}; got {value!r}")
+    return number
+
+
+def choice(name: str, value: object, known: Sequence[str]) -> str:
+    """Return `value`, which must be one of the `known` names."""
+    names = ", ".join(repr(k) for k in known)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {names}; got {_describe(value)}")
+    if value not in known:
+        raise ValueError(f"{name} must be one of {names}; got {value!r}")
+    return value
+
+
+def seed(random_state: Any) -> int:
+    """Return the seed `random_state` stands for; None stands for 0, so that fits are repeatable."""
+    check_random_state(random_state)
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return int(random_state)
+
+
+def check_random_state(random_state: object) -> None:
+    """Check what `seed` takes, without drawing from a generator."""
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        return
+    if isinstance(random_state, bool) or not isinstance(random_state, numbers.Integral):
+        raise TypeError(
+            "random_state must be None, an integer or a numpy.random.RandomState; got "
+            f"{_describe(random_state)}"
+        )
+    integer("random_state", random_state, 0, 2**32 - 1)
+
+
+def count_threads(n_jobs: object) -> int:
+    """Return how many threads `n_jobs` asks for.
+
+    None and -1 mean ``OMP_NUM_THREADS`` where it is set, else the CPUs this process may use (its
+    affinity and its container's quota count); -2 one fewer, and so on.
+    """
+    if n_jobs is None:
+        return _available()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
+        raise TypeError(f"n_jobs must be None or an integer; got {_describe(n_jobs)}")
+    asked = int(n_jobs)
+    if asked == 0:
+        raise ValueError("n_jobs must not be 0: None or -1 use every CPU, 1 uses one")
+    return asked if asked > 0 else max(1, _available() + 1 + asked)
+
+
+def _available() -> int:
+    # OpenMP allows a list, one number a nesting level; ours is the outermost.
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if asked.isascii() and asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    return int(joblib.cpu_count())
+
+
+def _finite(name: str, value: object, allowed: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be {allowed}; got {_describe(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be {allowed}; got {value!r}")
+    return number
+
+
+def _describe(value: object) -> str:
+    return f"{value!r} ({type(value).__name__})"
