@@ -63,7 +63,8 @@ def test_large_columns_equal_the_reference(name, dtype, max_bins):
 
 
 @pytest.mark.parametrize(
-    "dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, bool]
+    "dtype",
+    [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, bool],
 )
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "columns"])
 def test_every_dtype_and_layout_is_read(dtype, layout):
@@ -79,7 +80,9 @@ def test_every_dtype_and_layout_is_read(dtype, layout):
     for ours, theirs in zip(edges, expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     codes = _core.Bins(edges).encode(table)
-    np.testing.assert_array_equal(codes, [ref.encode(c, e) for c, e in zip(values.T, expected, strict=True)])
+    np.testing.assert_array_equal(
+        codes, [ref.encode(c, e) for c, e in zip(values.T, expected, strict=True)]
+    )
 
 
 def test_infinities_are_ordinary_ordered_values():

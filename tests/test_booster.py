@@ -60,9 +60,7 @@ def train(codes, features, y, weight=None, *, loss="glog", gain=1.0, n_threads=1
 
 
 def tables(rounds):
-    return [
-        rounds.values[a:b] for a, b in itertools.pairwise(rounds.offsets)
-    ]
+    return [rounds.values[a:b] for a, b in itertools.pairwise(rounds.offsets)]
 
 
 def problem(seed, n=400):
@@ -202,9 +200,7 @@ def test_threads_and_repeats_give_the_same_bits(response):
     one = train(codes, features, y, weight, response=response, gain=0.4)
     assert_identical(one, train(codes, features, y, weight, response=response, gain=0.4))
     for n_threads in (2, 3):
-        more = train(
-            codes, features, y, weight, response=response, gain=0.4, n_threads=n_threads
-        )
+        more = train(codes, features, y, weight, response=response, gain=0.4, n_threads=n_threads)
         assert_identical(one, more)
 
 
@@ -394,3 +390,8 @@ def test_fits_in_several_threads_at_once():
     assert len(results) == 4
     for values in results:
         np.testing.assert_array_equal(values, expected)
+
+
+def test_a_senseless_number_of_threads_does_no_harm():
+    codes, features, _, y = problem(12, n=100_000)
+    assert_identical(train(codes, features, y), train(codes, features, y, n_threads=10**6))

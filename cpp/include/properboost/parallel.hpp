@@ -6,6 +6,7 @@
 // processes doing so on the same cores slow each other down severalfold.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -173,6 +174,9 @@ class Team {
   template <class Program>
   static void run(int n_threads, Program&& program) {
 #if defined(_OPENMP)
+    // A few threads a processor are all that helps; asked for thousands more than the system grants,
+    // the runtime would end the process.
+    n_threads = std::min(n_threads, 4 * omp_get_num_procs());
     if (n_threads > 1 && !detail::forked().load()) {
       detail::Gate gate;
       Team team(&gate);
