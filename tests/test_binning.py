@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-import reference as ref
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+import reference as ref
 from properboost import _core
 
 VALUES = st.one_of(
@@ -116,6 +117,16 @@ def test_categorical_codes():
     assert bins.widths.tolist() == [5]
     column = np.array([0, 2, 1, -1, -2, 7], dtype=np.int32)
     np.testing.assert_array_equal(bins.encode([column])[0], [0, 2, 1, 3, 4, 4])
+
+
+def test_weigh_counts_rows_and_weights_by_code():
+    bins = _core.Bins([np.array([0.0]), 2])
+    codes = np.array([[0, 1, 1, 2], [0, 3, 0, 1]], dtype=np.uint8)
+    np.testing.assert_array_equal(bins.weigh(codes), [1, 2, 1, 2, 1, 0, 1])
+    weight = np.array([0.5, 1.0, 2.0, 4.0])
+    np.testing.assert_array_equal(bins.weigh(codes, weight, 2), [0.5, 3, 4, 2.5, 4, 0, 1])
+    with pytest.raises(ValueError, match="weight"):
+        bins.weigh(codes, weight[:3])
 
 
 def test_row_order_and_threads_do_not_change_codes():

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import reference as ref
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import reference as ref
 from properboost import _core
 
 TESTS = Path(__file__).parent
@@ -215,12 +216,8 @@ def test_threads_and_repeats_give_the_same_bits(response):
 def test_gain_is_one_over_the_learning_rate(seed, gain, loss, step, response):
     codes, features, _, y = problem(seed, n=150)
     common = {"loss": loss, "step": step, "response": response}
-    try:
-        a = train(codes, features, y, gain=gain, **common)
-        b = train(codes, features, y, gain=1.0, learning_rate=1 / gain, **common)
-    except RuntimeError as error:
-        assert "not finite" in str(error)
-        return
+    a = train(codes, features, y, gain=gain, **common)
+    b = train(codes, features, y, gain=1.0, learning_rate=1 / gain, **common)
     np.testing.assert_array_equal(a.feature, b.feature)
     np.testing.assert_array_equal(a.values, b.values)
     np.testing.assert_allclose(a.step, gain * b.step, rtol=1e-12)
@@ -251,7 +248,7 @@ def test_extreme_sample_weights_stay_finite(scale):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_pure_cells_give_finite_models(loss):
-    """Separable rows, tiny gains and many rounds: the place where tables and steps want infinity."""
+    """Separable rows and a tiny gain: the place where tables and steps want infinity."""
     codes = np.array([[0, 0, 1, 1]])
     y = np.array([-1.0, -1.0, 1.0, 1.0])
     for response, step in itertools.product(

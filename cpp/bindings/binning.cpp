@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
+#include "properboost/histogram.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -102,6 +103,22 @@ py::array_t<std::uint8_t> encode(const Bins& bins, const py::object& object,
   return codes;
 }
 
+py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
+                          const std::optional<Array<double>>& weight, int n_threads) {
+  if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
+    throw py::value_error("codes must have shape (n_features, n_rows)");
+  }
+  const auto rows = static_cast<std::size_t>(codes.shape(1));
+  const double* w = borrow(weight, rows, "weight");
+  const std::uint8_t* code = codes.data();
+  std::vector<double> held;
+  {
+    const py::gil_scoped_release release;
+    Team::run(n_threads, [&](Team& team) { held = weigh_codes(code, rows, bins, w, team); });
+  }
+  return to_array(held);
+}
+
 py::list find(const py::object& object, const std::optional<Array<double>>& weight, int max_bins,
               std::size_t sample_size, std::uint64_t seed, int n_threads) {
   const Table table = borrow_table(object);
@@ -129,6 +146,8 @@ void bind_binning(pybind11::module_& m) {
       .def_property_readonly("n_features", &Bins::size)
       .def_property_readonly("widths", &properboost::bindings::widths)
       .def("encode", &properboost::bindings::encode, "table"_a, "order"_a = py::none(),
+           "n_threads"_a = 1)
+      .def("weigh", &properboost::bindings::weigh, "codes"_a, "weight"_a = py::none(),
            "n_threads"_a = 1);
   m.def("find_edges", &properboost::bindings::find, "table"_a, "weight"_a = py::none(),
         "max_bins"_a = 255, "sample_size"_a = 200'000, "seed"_a = 0, "n_threads"_a = 1);

@@ -46,7 +46,7 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
   const double rows_weight = weights.total;
   Margins margins(codes, model.positive, weights.scaled.empty() ? nullptr : weights.scaled.data(),
                   rows_weight / weights.scale, model.loss, model.response.needs_curvature(), team);
-  CellTable cells(bins, find_occupied(codes, bins, team));
+  CellTable cells(bins, weigh_codes(codes.data, codes.rows, bins, nullptr, team));
 
   // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
   // a row.  Fewer than two rows' weight would leave no room at all.

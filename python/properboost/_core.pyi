@@ -56,6 +56,13 @@ class Bins:
         self, table: Table, order: NDArray[np.int64] | None = ..., n_threads: int = ...
     ) -> NDArray[np.uint8]:
         """Codes of shape (n_features, n_rows); row i of the result is row order[i] of the table."""
+    def weigh(
+        self,
+        codes: NDArray[np.uint8],
+        weight: NDArray[np.float64] | None = ...,
+        n_threads: int = ...,
+    ) -> NDArray[np.float64]:
+        """The weight (rows without one) each code holds, features side by side: (sum(widths),)."""
 
 def find_edges(
     table: Table,

@@ -47,8 +47,10 @@ struct FeatureCells {
 // The cells of all features.
 class CellTable {
  public:
-  CellTable(const Bins& bins, std::vector<std::uint8_t> occupied)
-      : bins_(&bins), cells_(bins.total_width()), occupied_(std::move(occupied)) {}
+  CellTable(const Bins& bins, const std::vector<double>& rows_by_code)
+      : bins_(&bins), cells_(bins.total_width()) {
+    for (const double rows : rows_by_code) occupied_.push_back(rows > 0.0);
+  }
 
   Cell* operator[](std::size_t f) noexcept { return cells_.data() + bins_->offset(f); }
   FeatureCells feature(std::size_t f) const noexcept {

@@ -63,18 +63,18 @@ inline void add_weights(std::size_t group, const GroupCodes& codes, const float*
 
 }  // namespace detail
 
-// Which codes of each feature have rows.
-inline std::vector<std::uint8_t> find_occupied(const Codes& codes, const Bins& bins, Team& team) {
-  std::vector<std::uint8_t> occupied(bins.total_width(), 0);
-  team.for_each(bins.size(), 0.5 * static_cast<double>(bins.size() * codes.rows),
-                [&](std::size_t f) {
-                  std::array<std::uint8_t, kMaxCodes> seen{};
-                  const std::uint8_t* code = codes.feature(f);
-                  for (std::size_t i = 0; i < codes.rows; ++i) seen[code[i]] = 1;
-                  std::copy_n(seen.begin(), bins[f].width(),
-                              occupied.begin() + static_cast<std::ptrdiff_t>(bins.offset(f)));
-                });
-  return occupied;
+// The weight each code of each feature holds (features side by side); null counts rows.
+inline std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows,
+                                       const Bins& bins, const double* weight, Team& team) {
+  std::vector<double> held(bins.total_width());
+  team.for_each(bins.size(), 0.5 * static_cast<double>(bins.size() * rows), [&](std::size_t f) {
+    const std::uint8_t* code = codes + f * rows;
+    detail::Sums sums{};
+    for (std::size_t i = 0; i < rows; ++i) sums[code[i]] += weight == nullptr ? 1.0 : weight[i];
+    std::copy_n(sums.begin(), bins[f].width(),
+                held.begin() + static_cast<std::ptrdiff_t>(bins.offset(f)));
+  });
+  return held;
 }
 
 // Cells of every feature from the rows' weights (and curvatures, unless null).  `positive[k]` says
