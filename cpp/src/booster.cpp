@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "properboost/cells.hpp"
@@ -12,22 +13,10 @@
 namespace properboost {
 namespace {
 
-// Sample weights as the engine adds them: divided by a power of two near their mean, which changes
-// no digit, so that float32 sums stay far from overflow and underflow.
-struct SampleWeights {
-  std::vector<float> scaled;  // empty for ones
-  double scale = 1.0;         // weight = scale x scaled
-  double total;
-
-  SampleWeights(const double* weight, std::size_t n) : total(static_cast<double>(n)) {
-    if (weight == nullptr) return;
-    total = 0.0;
-    for (std::size_t i = 0; i < n; ++i) total += weight[i];
-    scale = std::exp2(std::round(std::log2(total / static_cast<double>(n))));
-    scaled.resize(n);
-    for (std::size_t i = 0; i < n; ++i) scaled[i] = static_cast<float>(weight[i] / scale);
-  }
-};
+double total_sample_weight(const double* weight, std::size_t n) {
+  if (weight == nullptr) return static_cast<double>(n);
+  return std::accumulate(weight, weight + n, 0.0);
+}
 
 void require_finite(double x, const char* what, std::size_t round) {
   if (!std::isfinite(x)) {
@@ -42,17 +31,16 @@ void require_finite(double x, const char* what, std::size_t round) {
 
 Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Progress& progress,
              Team& team) {
-  const SampleWeights weights(model.sample_weight, codes.rows);
-  const double rows_weight = weights.total;
-  Margins margins(codes, model.positive, weights.scaled.empty() ? nullptr : weights.scaled.data(),
-                  rows_weight / weights.scale, model.loss, model.response.needs_curvature(), team);
+  const double rows_weight = total_sample_weight(model.sample_weight, codes.rows);
+  Margins margins(codes, model.positive, model.sample_weight, rows_weight, model.loss,
+                  model.response.needs_curvature(), team);
   CellTable cells(bins, weigh_codes(codes.data, codes.rows, bins, nullptr, team));
 
   // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
   // a row.  Fewer than two rows' weight would leave no room at all.
   const double largest = model.loss.link(1.0 - 0.5 / std::max(rows_weight, 2.0));
   Regularizers r{};
-  r.l2 = model.l2 * model.gain / weights.scale;
+  r.l2 = model.l2 * model.gain;
   r.gain = model.gain;
   r.largest = largest;
   const double search_nanoseconds = 2.0 * static_cast<double>(bins.total_width());
@@ -60,7 +48,8 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
   Rounds rounds;
   std::vector<double> cell_values;
   for (std::size_t round = 0; round < model.n_estimators; ++round) {
-    fill_cells(codes, bins, model.positive, margins.weight(), margins.curvature(), cells, team);
+    fill_cells(codes, bins, model.positive, margins.weight(), margins.curvature(),
+               model.sample_weight, cells, team);
     double total_weight = 0.0;
     for (std::size_t b = 0; b < cells.feature(0).width(); ++b) {
       total_weight += cells.feature(0).cells[b].weight();
@@ -78,7 +67,7 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
         model.prior > 0.0 ? model.prior
                           : 1.0 / (rows_weight * static_cast<double>(partition.occupied_cells()));
     r.prior = prior * total_weight;
-    r.pseudo_rows = prior * rows_weight / weights.scale;
+    r.pseudo_rows = prior * rows_weight;
     cell_values.assign(partition.cells.size(), 0.0);
     Margins::ByCell rows(margins, codes.feature(f), partition.shares, partition.cells.size());
     model.response.values(partition.cells.data(), partition.cells.size(), r, rows,
@@ -95,15 +84,14 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
 
     Direction direction(margins, codes.feature(f), table);
     const StepLimits limits{model.learning_rate / model.gain, model.learning_rate,
-                            slope * weights.scale / rows_weight,
-                            largest / direction.largest_entry(), model.loss.convex()};
+                            slope / rows_weight, largest / direction.largest_entry(),
+                            model.loss.convex()};
     const double t = model.step.take(direction, limits);
     const double risk = model.gain * direction.point().risk;
     require_finite(risk, "training risk", round + 1);
 
     // What the search saw: class weights normalised to sum 1, or a reduction of the risk.
-    const double unit =
-        model.response.is_score_a_sum_of_weights() ? total_weight : 1.0 / weights.scale;
+    const double unit = model.response.is_score_a_sum_of_weights() ? total_weight : 1.0;
     rounds.feature.push_back(static_cast<std::int32_t>(f));
     rounds.score.push_back(model.response.score(cost) / unit);
     rounds.step.push_back(t == limits.rate ? model.learning_rate : t * model.gain);

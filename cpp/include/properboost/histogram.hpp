@@ -32,32 +32,50 @@ inline std::uint8_t unpack(std::uint64_t word, unsigned j) noexcept {
 #endif
 }
 
-// sums[k][codes[k][i]] += weight[i] over the group.  One scalar add costs the same in double as in
+// What a row adds to its cells: float32 from the loss, times its sample weight if it has one.  The
+// product is taken in double, so that a weight of 3 adds what three rows add.
+struct RowWeights {
+  const float* weight;
+  const double* sample_weight;  // or null
+
+  template <bool kWeighted>
+  double at(std::size_t i) const noexcept {
+    const double w = static_cast<double>(weight[i]);
+    return kWeighted ? w * sample_weight[i] : w;
+  }
+  RowWeights from(std::size_t begin) const noexcept {
+    return {weight + begin, sample_weight == nullptr ? nullptr : sample_weight + begin};
+  }
+};
+
+// sums[k][codes[k][i]] += weight i over the group.  One scalar add costs the same in double as in
 // float, so a single model needs no float32 partial sums.
-template <std::size_t Group>
-void add_weights(const GroupCodes& codes, const float* weight, std::size_t n, Sums* sums) {
+template <std::size_t Group, bool kWeighted>
+void add_weights(const GroupCodes& codes, const RowWeights& weights, std::size_t n, Sums* sums) {
   constexpr unsigned kRows = 8;
   std::size_t i = 0;
   for (; i + kRows <= n; i += kRows) {
     std::uint64_t words[Group];
     for (std::size_t k = 0; k < Group; ++k) std::memcpy(&words[k], codes[k] + i, sizeof words[k]);
     for (unsigned j = 0; j < kRows; ++j) {
-      const double w = static_cast<double>(weight[i + j]);
+      const double w = weights.at<kWeighted>(i + j);
       for (std::size_t k = 0; k < Group; ++k) sums[k][unpack(words[k], j)] += w;
     }
   }
   for (; i < n; ++i) {
-    for (std::size_t k = 0; k < Group; ++k) sums[k][codes[k][i]] += static_cast<double>(weight[i]);
+    const double w = weights.at<kWeighted>(i);
+    for (std::size_t k = 0; k < Group; ++k) sums[k][codes[k][i]] += w;
   }
 }
 
-inline void add_weights(std::size_t group, const GroupCodes& codes, const float* weight,
-                        std::size_t n, Sums* sums) {
+template <bool kWeighted>
+void add_weights(std::size_t group, const GroupCodes& codes, const RowWeights& weights,
+                 std::size_t n, Sums* sums) {
   switch (group) {
-    case 4: return add_weights<4>(codes, weight, n, sums);
-    case 3: return add_weights<3>(codes, weight, n, sums);
-    case 2: return add_weights<2>(codes, weight, n, sums);
-    default: return add_weights<1>(codes, weight, n, sums);
+    case 4: return add_weights<4, kWeighted>(codes, weights, n, sums);
+    case 3: return add_weights<3, kWeighted>(codes, weights, n, sums);
+    case 2: return add_weights<2, kWeighted>(codes, weights, n, sums);
+    default: return add_weights<1, kWeighted>(codes, weights, n, sums);
   }
 }
 
@@ -77,11 +95,13 @@ inline std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t ro
   return held;
 }
 
-// Cells of every feature from the rows' weights (and curvatures, unless null).  `positive[k]` says
+// Cells of every feature from the rows' weights and curvatures (unless null), each times the row's
+// sample weight (unless null).  `positive[k]` says
 // on which side segment k is.  A task owns its features and walks the segments in order, so that no
 // sum depends on the number of threads.
 inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<bool>& positive,
-                       const float* weight, const float* curvature, CellTable& cells, Team& team) {
+                       const float* weight, const float* curvature, const double* sample_weight,
+                       CellTable& cells, Team& team) {
   const std::size_t groups = (bins.size() + kFeatureGroup - 1) / kFeatureGroup;
   const double adds = static_cast<double>(bins.size() * codes.rows) * (curvature ? 2.0 : 1.0);
   team.for_each(groups, 0.4 * adds, [&](std::size_t g) {
@@ -95,7 +115,12 @@ inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<b
         std::fill_n(sums[k].begin(), bins[first + k].width(), 0.0);
         code[k] = codes.feature(first + k) + begin;
       }
-      detail::add_weights(group, code, what + begin, end - begin, sums);
+      const detail::RowWeights weights = detail::RowWeights{what, sample_weight}.from(begin);
+      if (sample_weight == nullptr) {
+        detail::add_weights<false>(group, code, weights, end - begin, sums);
+      } else {
+        detail::add_weights<true>(group, code, weights, end - begin, sums);
+      }
       for (std::size_t k = 0; k < group; ++k) {
         Cell* cell = cells[first + k];
         const int width = bins[first + k].width();

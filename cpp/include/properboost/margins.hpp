@@ -28,8 +28,8 @@ class Margins {
     double risk = 0.0;
   };
 
-  // `sample_weight` (or null) is in segment order and has the scale the histograms should see.
-  Margins(const Codes& codes, std::vector<bool> positive, const float* sample_weight,
+  // `sample_weight` (or null, for ones) is in segment order.
+  Margins(const Codes& codes, std::vector<bool> positive, const double* sample_weight,
           double total_sample_weight, const Loss& loss, bool needs_curvature, Team& team)
       : codes_(codes),
         positive_(std::move(positive)),
@@ -84,35 +84,38 @@ class Margins {
   };
 
  private:
-  static constexpr std::size_t kBlock = 1024;        // rows that stay in the first cache
-  static constexpr float kLargestWeight = 0x1p110f;  // a chunk's sum of these is finite
+  static constexpr std::size_t kBlock = 1024;  // rows that stay in the first cache
   using Block = std::array<float, kBlock>;
   using PerCode = std::array<float, kMaxCodes>;
 
   double row_nanoseconds() const { return 4.0 * static_cast<double>(codes_.rows); }
   float side(const Chunk& chunk) const { return positive_[chunk.segment] ? 1.0f : -1.0f; }
 
-  // Weighted: out = min(sample weight x out, cap).
-  void apply_sample_weight(std::size_t begin, std::size_t n, float* out) const {
-    if (sample_weight_ != nullptr) {
-      const float* s = sample_weight_ + begin;
-      for (std::size_t i = 0; i < n; ++i) out[i] *= s[i];
-    }
-    for (std::size_t i = 0; i < n; ++i) out[i] = out[i] < kLargestWeight ? out[i] : kLargestWeight;
+  double sample_weight(std::size_t i) const {
+    return sample_weight_ == nullptr ? 1.0 : sample_weight_[i];
   }
 
-  // Sums in double with a fixed number of accumulators, so that the compiler may use vectors and
-  // the order of additions is still ours.
-  static double dot(const float* a, const float* b, std::size_t n) {
+  // Sum of a b and the sample weights of the n rows from begin on, in double with a fixed number of
+  // accumulators, so that the compiler may use vectors and the order of additions is still ours.
+  double weighted_dot(const float* a, const float* b, std::size_t begin, std::size_t n) const {
+    return sample_weight_ == nullptr
+               ? dot(n, [=](std::size_t i) { return wide(a[i]) * wide(b[i]); })
+               : dot(n, [=, s = sample_weight_ + begin](std::size_t i) {
+                   return wide(a[i]) * wide(b[i]) * s[i];
+                 });
+  }
+
+  static double wide(float x) { return static_cast<double>(x); }
+
+  template <class Term>
+  static double dot(std::size_t n, const Term& term) {
     constexpr std::size_t kLanes = 8;
     double lanes[kLanes] = {};
     std::size_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
-      for (std::size_t k = 0; k < kLanes; ++k) {
-        lanes[k] += static_cast<double>(a[i + k]) * static_cast<double>(b[i + k]);
-      }
+      for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += term(i + k);
     }
-    for (; i < n; ++i) lanes[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    for (; i < n; ++i) lanes[0] += term(i);
     double sum = 0.0;
     for (const double lane : lanes) sum += lane;
     return sum;
@@ -153,21 +156,16 @@ class Margins {
       along[i] = side * direction[code[i]];
     }
     loss_.weights(u.data(), w.data(), n);
-    apply_sample_weight(begin, n, w.data());
     Point p;
-    p.slope = dot(w.data(), along.data(), n);
+    p.slope = weighted_dot(w.data(), along.data(), begin, n);
     if constexpr (kKeep) {
       std::copy_n(u.begin(), n, u_.begin() + static_cast<std::ptrdiff_t>(begin));
       std::copy_n(w.begin(), n, weight_.begin() + static_cast<std::ptrdiff_t>(begin));
-      if (!curvature_.empty()) {
-        float* c = curvature_.data() + begin;
-        loss_.curvatures(u.data(), c, n);
-        apply_sample_weight(begin, n, c);
-      }
+      if (!curvature_.empty()) loss_.curvatures(u.data(), curvature_.data() + begin, n);
       Block& loss = w;
       loss_.losses(u.data(), loss.data(), n);
-      if (sample_weight_ == nullptr) along.fill(1.0f);
-      p.risk = dot(loss.data(), sample_weight_ ? sample_weight_ + begin : along.data(), n);
+      along.fill(1.0f);
+      p.risk = weighted_dot(loss.data(), along.data(), begin, n);
     }
     return p;
   }
@@ -192,11 +190,10 @@ class Margins {
         for (std::size_t i = 0; i < n; ++i) u[i] = u_[begin + i] + side * shift[code[i]];
         loss_.weights(u.data(), w.data(), n);
         loss_.curvatures(u.data(), c.data(), n);
-        apply_sample_weight(begin, n, w.data());
-        apply_sample_weight(begin, n, c.data());
         for (std::size_t i = 0; i < n; ++i) {
-          parts[k].slope[cell_of[code[i]]] += static_cast<double>(side * w[i]);
-          parts[k].curvature[cell_of[code[i]]] += static_cast<double>(c[i]);
+          const double s = sample_weight(begin + i);
+          parts[k].slope[cell_of[code[i]]] += s * wide(side * w[i]);
+          parts[k].curvature[cell_of[code[i]]] += s * wide(c[i]);
         }
       }
     });
@@ -222,7 +219,7 @@ class Margins {
   const Codes& codes_;
   std::vector<bool> positive_;
   std::vector<Chunk> chunks_;
-  const float* sample_weight_;
+  const double* sample_weight_;
   double total_;
   const Loss& loss_;
   Team& team_;

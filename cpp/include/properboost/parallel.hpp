@@ -174,8 +174,8 @@ class Team {
   template <class Program>
   static void run(int n_threads, Program&& program) {
 #if defined(_OPENMP)
-    // A few threads a processor are all that helps; asked for thousands more than the system grants,
-    // the runtime would end the process.
+    // A few threads a processor are all that helps; asked for thousands more than the system
+    // grants, the runtime would end the process.
     n_threads = std::min(n_threads, 4 * omp_get_num_procs());
     if (n_threads > 1 && !detail::forked().load()) {
       detail::Gate gate;
