@@ -62,7 +62,7 @@ class Bins:
         weight: NDArray[np.float64] | None = ...,
         n_threads: int = ...,
     ) -> NDArray[np.float64]:
-        """The weight (rows without one) each code holds, features side by side: (sum(widths),)."""
+        """Sum the weight (rows without one) each code holds, features side by side."""
 
 def find_edges(
     table: Table,
@@ -104,11 +104,14 @@ def train(
     n_threads: int = ...,
     progress: Callable[[int, float], None] | None = ...,
 ) -> Rounds:
-    """Boost one model.  Rows come sorted by segment (class); segment k is rows segments[k] to
-    segments[k + 1] and positive[k] says on which side of this model it is.  `progress` gets the
-    rounds done and the training risk at most ten times a second."""
+    """Boost one model.
+
+    Rows come sorted by segment (class); segment k is rows segments[k] to segments[k + 1] and
+    positive[k] says on which side of this model it is.  `progress` gets the rounds done and the
+    training risk at most ten times a second.
+    """
 
 def score(
     table: Table, bins: Bins, tables: NDArray[np.float64], n_threads: int = ...
 ) -> NDArray[np.float64]:
-    """Raw predictions (n_rows, n_models); tables is (n_models, sum(widths)), features side by side."""
+    """Raw predictions (n_rows, n_models); tables is (n_models, sum(widths))."""

@@ -1,0 +1,30 @@
+"""Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
+
+from properboost import datasets, losses
+from properboost._core import __version__, has_openmp
+from properboost.estimators import ProperBoostClassifier
+from properboost.model_io import load_model
+from properboost.parameters import count_threads
+from properboost.presets import AdaBoost, LogitBoost, RealBoost, SavageBoost
+from properboost.shapes import ShapeFunction
+
+__all__ = [
+    "AdaBoost",
+    "LogitBoost",
+    "ProperBoostClassifier",
+    "RealBoost",
+    "SavageBoost",
+    "ShapeFunction",
+    "__version__",
+    "datasets",
+    "load_model",
+    "losses",
+    "show_config",
+]
+
+
+def show_config() -> None:
+    """Print the version, the threads a fit uses by default, and whether they are OpenMP's."""
+    threads = count_threads(None) if has_openmp else 1
+    openmp = "yes" if has_openmp else "no (built without it: everything runs on one thread)"
+    print(f"properboost {__version__}\n  threads: {threads}\n  OpenMP: {openmp}")

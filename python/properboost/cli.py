@@ -1,0 +1,710 @@
+"""The command line: ``properboost demo``, ``fit`` and ``predict``.
+
+CSV files are read so that fitting and predicting see the same cells: a column of numbers is
+numeric, any other is categorical with its cells as strings, and nothing else is guessed.
+"""
+
+import argparse
+import io
+import os
+import sys
+import warnings
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import train_test_split
+
+from properboost import _core, losses
+from properboost.estimators import ProperBoostClassifier, check_parameters
+from properboost.model_io import load_model
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pandas import DataFrame, Series
+
+__all__ = ["main"]
+
+MISSING = ("NA", "NaN", "nan", "null")
+
+# The options of `fit` that are parameters of the classifier under the same name.
+PARAMETERS = (
+    "loss",
+    "gain",
+    "n_estimators",
+    "learning_rate",
+    "weak_learner",
+    "response",
+    "step",
+    "prior",
+    "smoothing",
+    "l2",
+    "max_bins",
+    "rows_per_bin",
+    "n_jobs",
+    "verbose",
+)
+
+
+class _FileError(Exception):
+    """Something is wrong with a file; the message is one line for the user."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        The exit status: 0, or 1 if something is wrong with a file, a column or the data.  What is
+        wrong is one line on stderr.
+
+    Raises
+    ------
+    SystemExit
+        With status 2 if the arguments are wrong, with status 0 after ``--help`` and ``--version``.
+    """
+    parser, commands = _make_parsers()
+    arguments = parser.parse_args(argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: _note(_one_line(str(message)))
+            arguments.run(arguments, commands[arguments.command])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has had enough (`| head`).  Python flushes stdout once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (_FileError, ImportError, ValueError) as error:
+        return _complain(str(error))
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return 130
+    return 0
+
+
+def _complain(message: str) -> int:
+    print(f"properboost: error: {_one_line(message)}", file=sys.stderr)
+    return 1
+
+
+def _note(message: str) -> None:
+    print(f"properboost: note: {message}", file=sys.stderr)
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+# -- arguments ------------------------------------------------------------------------------------
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line; the usage would be a screen of options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {_one_line(message)} (see {self.prog} --help)\n")
+
+
+def _make_parsers() -> tuple[_Parser, dict[str, _Parser]]:
+    """Return the parser and those of the commands."""
+    parser = _Parser(
+        prog="properboost",
+        description="Boosted look-up tables under proper margin losses.",
+        epilog="Every command has its own help: properboost fit --help.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {_core.__version__}")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = {}
+    for name, usage, add_arguments, summary, epilog in (
+        ("demo", "", _add_demo, "compare tuned gains with the classical losses", _DEMO),
+        ("fit", " FILE --target COL", _add_fit, "fit a classifier to a CSV file", _FIT),
+        ("predict", " MODEL FILE", _add_predict, "predict the rows of a CSV file", _PREDICT),
+    ):
+        command = subparsers.add_parser(
+            name,
+            usage=f"%(prog)s{usage} [options]",
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        add_arguments(command)
+        commands[name] = command
+    return parser, commands
+
+
+_DEMO = """\
+The gain of each loss is chosen by cross-validation on the training rows.
+ADULT is left out where it can neither be found (in the folder named by
+PROPERBOOST_DATA, in the cache) nor be downloaded.
+
+examples:
+  properboost demo
+  properboost demo --gains 0.5 1 2 4 --rounds 200 --output-dir results
+"""
+
+_FIT = """\
+A column whose cells are all numbers is numeric; any other is categorical, with
+its cells as text.
+
+The report gives log loss and accuracy: of the shares of the classes in place of
+a model, to compare with; of the saved model on all rows, which it was fitted
+on; and, on held-out rows, of a model fitted without them.
+
+examples:
+  properboost fit train.csv --target diagnosis
+  properboost fit train.csv --target income --na '?' --loss gboost --gain 2
+  properboost fit train.csv --target y --categorical zip store --drop id
+  gunzip -c train.csv.gz | properboost fit - --target y --output y.json
+"""
+
+_PREDICT = """\
+Columns are found by name, in any order; a missing one is an error, others are
+ignored with a note.  Give the same --na and --sep as to fit if the file is
+written in the same way.
+
+examples:
+  properboost predict model.json new.csv > predictions.csv
+  properboost predict model.json new.csv --proba --output probabilities.csv
+  cat new.csv | properboost predict model.json - | head
+"""
+
+
+def _add_demo(parser: _Parser) -> None:
+    from properboost.demo import GAINS
+
+    shown = " ".join(f"{gain:g}" for gain in GAINS)
+    parser.add_argument(
+        "--output-dir",
+        metavar="FOLDER",
+        default="out",
+        help="folder of the picture demo.png (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--gains",
+        metavar="G",
+        nargs="+",
+        type=float,
+        default=GAINS,
+        help=f"gains to try (default: {shown})",
+    )
+    parser.add_argument(
+        "--rounds", metavar="N", type=int, default=100, help="rounds (default: %(default)s)"
+    )
+    _add_threads(parser)
+    parser.set_defaults(run=_demo)
+
+
+def _add_fit(parser: _Parser) -> None:
+    _add_file(parser)
+    parser.add_argument("--target", metavar="COL", required=True, help="the column of classes")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        default="model.json",
+        help="the model; an existing file is replaced (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--test-size",
+        metavar="SHARE",
+        type=_share,
+        default=0.2,
+        help="share of the rows held out for the report, 0 for none; the saved model is fitted on "
+        "all rows (default: %(default)s)",
+    )
+    parser.add_argument("--verbose", action="count", default=0, help="show progress on stderr")
+    _add_columns(parser.add_argument_group("columns"))
+    _add_parameters(parser.add_argument_group("model"))
+    _add_threads(parser)
+    parser.set_defaults(run=_fit)
+
+
+def _add_columns(group: Any) -> None:
+    group.add_argument(
+        "--categorical",
+        metavar="COL",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns of numbers that are to be read as categories",
+    )
+    group.add_argument(
+        "--drop",
+        metavar="COL",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns that are not features",
+    )
+    group.add_argument(
+        "--sample-weight",
+        metavar="COL",
+        help="column that says how often each row counts; it is not a feature",
+    )
+
+
+def _add_parameters(group: Any) -> None:
+    """Add the parameters of the classifier, with its defaults."""
+    default = ProperBoostClassifier().get_params()
+
+    def add(flag: str, text: str, **settings: Any) -> None:
+        name = flag.strip("-").replace("-", "_")
+        group.add_argument(
+            flag, default=default[name], help=f"{text} (default: {default[name]})", **settings
+        )
+
+    add("--loss", "the loss", choices=list(losses.LOSSES))
+    add("--gain", "gain of the loss, above 0: larger regularises more", type=float, metavar="G")
+    add("--n-estimators", "rounds, a class where there are more than 2", type=int, metavar="N")
+    add("--learning-rate", "shrinkage of each step, above 0", type=float, metavar="R")
+    add("--weak-learner", "the weak learner", choices=_core.weak_learner_names())
+    add("--response", "the value in a bin", choices=_core.response_names())
+    add("--step", "how far along each table", choices=_core.step_names())
+    add(
+        "--prior",
+        "share of the total weight added to each class in each bin; None is 1/(S B) for total "
+        "weight S and B bins",
+        type=float,
+        metavar="E",
+    )
+    add(
+        "--smoothing",
+        "share of its weight a bin gives to each neighbour, 0 to 0.25",
+        type=float,
+        metavar="H",
+    )
+    add("--l2", "added to the curvature by the newton response", type=float, metavar="L")
+    add("--max-bins", "bins of a feature at most, 2 to 255", type=int, metavar="N")
+    add(
+        "--rows-per-bin",
+        "a numeric feature has at most one bin for so many rows, but may always have four; none "
+        "is no such limit",
+        type=_number_or_none,
+        metavar="N",
+    )
+
+
+def _add_predict(parser: _Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a model saved by fit or save_model")
+    _add_file(parser)
+    parser.add_argument(
+        "--output", metavar="FILE", default="-", help="the predictions (default: stdout)"
+    )
+    columns = parser.add_mutually_exclusive_group()
+    columns.add_argument(
+        "--proba", action="store_true", help="write the probabilities only, a column a class"
+    )
+    columns.add_argument(
+        "--raw",
+        action="store_true",
+        help="write the raw predictions F only: a column a class, or of two classes the one for "
+        "the second",
+    )
+    _add_threads(parser)
+    parser.set_defaults(run=_predict)
+
+
+def _add_file(parser: _Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a CSV file with a header; - is stdin")
+    parser.add_argument(
+        "--sep",
+        metavar="CHARACTER",
+        type=_separator,
+        default=",",
+        help=r"what separates cells; \t is a tab (default: a comma)",
+    )
+    parser.add_argument(
+        "--na",
+        metavar="TEXT",
+        nargs="+",
+        action="extend",
+        help=f"cells that are missing besides empty ones, instead of the usual {' '.join(MISSING)}",
+    )
+
+
+def _add_threads(parser: _Parser) -> None:
+    parser.add_argument(
+        "--jobs",
+        "--threads",
+        dest="n_jobs",
+        metavar="N",
+        type=int,
+        help="threads (default: one for every CPU this process may use, or OMP_NUM_THREADS)",
+    )
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0.0 <= share < 1.0:
+        raise argparse.ArgumentTypeError(f"must be at least 0 and below 1; got {text}")
+    return share
+
+
+def _separator(text: str) -> str:
+    separator = text.replace("\\t", "\t")
+    if len(separator) != 1:
+        raise argparse.ArgumentTypeError(f"must be one character; got {text!r}")
+    return separator
+
+
+def _number_or_none(text: str) -> float | None:
+    return None if text == "none" else float(text)
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+def _demo(arguments: argparse.Namespace, parser: _Parser) -> None:
+    from properboost import demo
+
+    _check(parser, ProperBoostClassifier(n_estimators=arguments.rounds, n_jobs=arguments.n_jobs))
+    for gain in arguments.gains:
+        _check(parser, ProperBoostClassifier(gain=gain))
+    demo.run(
+        arguments.output_dir,
+        gains=arguments.gains,
+        n_estimators=arguments.rounds,
+        n_jobs=arguments.n_jobs,
+    )
+
+
+def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
+    settings = {name: getattr(arguments, name) for name in PARAMETERS}
+    _check(parser, ProperBoostClassifier(**settings))  # before a long file is read
+    reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
+    for column in (*arguments.categorical, *arguments.drop):
+        if column in reserved:
+            parser.error(f"column {column!r} is the target or the weight, which are no features")
+    output = Path(arguments.output)
+    if output.is_dir() or not output.parent.is_dir():  # to be heard of before the work
+        raise _FileError(f"{output}: it is a folder, or is to be in one that does not exist")
+    frame = _read(arguments, text=arguments.categorical)
+    _require(frame, [*reserved, *arguments.categorical, *arguments.drop])
+    frame, weight = _weigh(frame, arguments.sample_weight)
+    labels = _labels(frame[arguments.target])
+    X, categorical = _make_features(frame.drop(columns=[*reserved, *arguments.drop]), arguments)
+    rows = _Rows(X, labels, weight)
+    model = ProperBoostClassifier(**settings, categorical_features=categorical)
+    held_out = _hold_out(model, rows, arguments.test_size)
+    model.fit(*rows)
+    model.save_model(arguments.output)
+    print(_report(arguments, model, rows, held_out))
+
+
+def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
+    model = load_model(arguments.model)
+    if arguments.n_jobs is not None:
+        model.set_params(n_jobs=arguments.n_jobs)
+    X = _features_of(model, arguments)
+    columns: dict[str, NDArray[Any]] = {}
+    if arguments.raw:
+        raw = model.decision_function(X)
+        raw = raw[:, None] if raw.ndim == 1 else raw
+        spoken_for = model.classes_[-raw.shape[1] :]
+        columns |= {f"raw_{label}": raw[:, k] for k, label in enumerate(spoken_for)}
+    else:
+        probability = model.predict_proba(X)
+        if not arguments.proba:
+            columns["class"] = model.predict(X)
+        columns |= {f"p_{label}": probability[:, k] for k, label in enumerate(model.classes_)}
+    target = sys.stdout if arguments.output == "-" else arguments.output
+    _pandas().DataFrame(columns).to_csv(target, index=False)
+
+
+def _check(parser: _Parser, model: ProperBoostClassifier) -> None:
+    """Turn what the classifier says of its parameters into an error of the arguments."""
+    try:
+        check_parameters(model)
+    except (TypeError, ValueError) as error:
+        parser.error(str(error))
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def _pandas() -> "ModuleType":
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("CSV files need pandas: pip install 'properboost[cli]'") from error
+    return pandas
+
+
+def _read(arguments: argparse.Namespace, text: Collection[str]) -> "DataFrame":
+    """Read the CSV file: numbers as numbers, everything else and the columns `text` as strings."""
+    pandas = _pandas()
+    try:
+        frame = _read_cells(pandas, _open(arguments.file), arguments, text)
+    except pandas.errors.EmptyDataError as error:
+        raise _FileError(f"{_name(arguments)}: the file is empty") from error
+    except pandas.errors.ParserWarning as error:
+        raise _FileError(f"{_name(arguments)}: rows have more cells than the header") from error
+    except OSError as error:
+        raise _FileError(f"{_name(arguments)}: {error.strerror or error}") from error
+    except (EOFError, ValueError, zlib.error) as error:
+        raise _FileError(f"{_name(arguments)}: {error}") from error
+    if len(frame) == 0:
+        raise _FileError(f"{_name(arguments)}: there are no rows below the header")
+    return frame
+
+
+def _read_cells(
+    pandas: "ModuleType",
+    source: Path | IO[bytes],
+    arguments: argparse.Namespace,
+    text: Collection[str],
+) -> "DataFrame":
+    settings = {"sep": arguments.sep, "keep_default_na": False, "encoding": "utf-8"}
+    header = _parse(pandas, source, **settings, header=None, nrows=1, dtype=str)
+    names = header.iloc[0].tolist()
+    _check_header(names, arguments)
+    settings["na_values"] = ["", *(arguments.na or MISSING)]
+    types = {name: str for name in names if name in text}
+    frame: DataFrame = _parse(pandas, source, **settings, dtype=types, low_memory=False)
+    # pandas makes True of TRUE and true, whose text is to be kept, and text of integers beyond 64
+    # bits, which are numbers.
+    inferred = [n for n in names if n not in text and not _is_numeric(frame[n])]
+    truths = [n for n in inferred if pandas.api.types.infer_dtype(frame[n]) == "boolean"]
+    if truths:
+        frame[truths] = _parse(pandas, source, **settings, dtype=str, usecols=truths)
+    for name in inferred:
+        numbers = pandas.to_numeric(frame[name], errors="coerce")
+        if numbers.notna().equals(frame[name].notna()):
+            frame[name] = numbers.astype(np.float64)
+    return frame
+
+
+def _name(arguments: argparse.Namespace) -> str:
+    return "stdin" if arguments.file == "-" else str(arguments.file)
+
+
+def _open(file: str) -> Path | IO[bytes]:
+    """Return what can be read more than once: a file, or the whole content of a pipe."""
+    if file == "-":
+        return io.BytesIO(sys.stdin.buffer.read())
+    path = Path(file)
+    return io.BytesIO(path.read_bytes()) if path.is_fifo() else path
+
+
+def _parse(pandas: "ModuleType", source: Path | IO[bytes], **settings: Any) -> Any:
+    if isinstance(source, io.BytesIO):
+        source.seek(0)
+    with warnings.catch_warnings():
+        # Of rows longer than the header pandas would take the first column for an index, or, told
+        # that it is none, drop the last with a warning (not where it is empty: a final comma).
+        warnings.simplefilter("error", pandas.errors.ParserWarning)
+        return pandas.read_csv(source, index_col=False, **settings)
+
+
+def _check_header(names: Sequence[str], arguments: argparse.Namespace) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise _FileError(f"{_name(arguments)}: the header has {_list(twice)} more than once")
+    if "" in names:
+        raise _FileError(
+            f"{_name(arguments)}: column {names.index('') + 1} of the header has no name"
+        )
+
+
+def _require(frame: "DataFrame", names: Iterable[str]) -> None:
+    missing = [name for name in dict.fromkeys(names) if name not in frame.columns]
+    if missing:
+        columns = "column" if len(missing) == 1 else "columns"
+        raise _FileError(
+            f"the file lacks the {columns} {_list(missing)}; it has {_list(frame.columns.tolist())}"
+        )
+
+
+def _list(names: Sequence[Any], most: int = 10) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(repr(name) for name in names[:most]) + more
+
+
+def _is_numeric(column: "Series[Any]") -> bool:
+    return column.dtype.kind in "iuf"
+
+
+def _first_text(column: "Series[Any]") -> tuple[int, str]:
+    """Return the first cell that is not a number: its row, counted from 1, and the cell."""
+    numbers = _pandas().to_numeric(column, errors="coerce")
+    row = int(np.flatnonzero(numbers.isna() & column.notna())[0])
+    return row + 1, str(column.iloc[row])
+
+
+def _labels(column: "Series[Any]") -> NDArray[Any]:
+    missing = int(column.isna().sum())
+    if missing:
+        raise _FileError(
+            f"column {column.name!r} has missing cells ({missing:,}); rows need a class"
+        )
+    labels = column.to_numpy()
+    if labels.dtype.kind == "f" and np.any(labels % 1.0):
+        raise _FileError(f"column {column.name!r} holds fractions, not classes")
+    classes = column.unique()
+    if len(classes) < 2:
+        raise _FileError(f"column {column.name!r} holds one class only: {classes[0]!r}")
+    return labels
+
+
+def _weigh(frame: "DataFrame", name: str | None) -> tuple["DataFrame", NDArray[np.float64] | None]:
+    """Return the rows that count and their weights."""
+    if name is None:
+        return frame, None
+    column = frame[name]
+    if not _is_numeric(column):
+        row, cell = _first_text(column)
+        raise _FileError(f"column {name!r} is to hold weights, but row {row} holds {cell!r}")
+    if not (column >= 0.0).all():
+        raise _FileError(f"column {name!r} is to hold weights, but some are missing or below 0")
+    frame = frame[column > 0.0]
+    if len(frame) == 0:
+        raise _FileError(f"column {name!r} is to hold weights, but all of them are 0")
+    return frame, frame[name].to_numpy(dtype=np.float64)
+
+
+def _make_features(
+    frame: "DataFrame", arguments: argparse.Namespace
+) -> tuple["DataFrame", list[str]]:
+    """Make categories of every text; return the features, and which are categorical."""
+    if frame.shape[1] == 0:
+        raise _FileError("no column is left to be a feature")
+    categorical = [name for name in frame.columns if not _is_numeric(frame[name])]
+    for name in categorical:
+        if name not in arguments.categorical:
+            _note_mixture(frame[name])
+    return frame.astype(dict.fromkeys(categorical, "category")), categorical
+
+
+def _note_mixture(column: "Series[Any]") -> None:
+    """Tell of a few words among numbers: they are more likely a slip than categories."""
+    numbers = _pandas().to_numeric(column, errors="coerce").notna()
+    if 2 * numbers.sum() > column.notna().sum():
+        row, cell = _first_text(column)
+        _note(
+            f"column {column.name!r} is categorical, although most cells are numbers, because row "
+            f"{row} holds {cell!r}; --na reads a cell as missing"
+        )
+
+
+def _features_of(model: ProperBoostClassifier, arguments: argparse.Namespace) -> "DataFrame":
+    """Read the columns the model needs, in the model's order."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise _FileError(f"{arguments.model}: the model was fitted without column names")
+    shapes = [model.shape_function(name, model.classes_[-1]) for name in names]
+    text = [
+        str(shape.name)
+        for shape in shapes
+        if shape.categories is not None and all(isinstance(c, str) for c in shape.categories)
+    ]
+    frame = _read(arguments, text)
+    _require(frame, names)
+    given = [name for name in frame.columns if name in set(names)]
+    extra = [name for name in frame.columns if name not in set(names)]
+    if extra:
+        _note(f"ignored, as the model does not use them: {_list(extra)}")
+    if given != list(names):
+        _note("the columns are in another order than in training; they are matched by name")
+    for shape in shapes:
+        column = frame[shape.name]
+        if shape.kind == "numeric" and not _is_numeric(column):
+            row, cell = _first_text(column)
+            raise _FileError(
+                f"column {shape.name!r} was numeric in training, but row {row} holds {cell!r}; "
+                "--na reads a cell as missing"
+            )
+        if shape.categories is not None and not shape.has_rare:
+            _note_unseen(column, shape.categories)
+    return frame[list(names)].astype(dict.fromkeys(text, "category"))
+
+
+def _note_unseen(column: "Series[Any]", categories: Collection[Any]) -> None:
+    unseen = column.notna() & ~column.isin(list(categories))
+    if unseen.any():
+        _note(
+            f"column {column.name!r} holds categories that training had not ({unseen.sum():,} "
+            f"cells, such as {column[unseen].iloc[0]!r}); they add 0 to the raw prediction"
+        )
+
+
+# -- the report of a fit --------------------------------------------------------------------------
+
+
+class _Rows(NamedTuple):
+    """What `fit` takes."""
+
+    X: "DataFrame"
+    labels: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+    def take(self, rows: NDArray[np.int64]) -> "_Rows":
+        weight = None if self.weight is None else self.weight[rows]
+        return _Rows(self.X.iloc[rows], self.labels[rows], weight)
+
+
+def _hold_out(model: ProperBoostClassifier, rows: _Rows, share: float) -> str:
+    """Return what the report says of rows that a model has not seen."""
+    if share == 0.0:
+        return "held out: none was asked for"
+    classes, counts = np.unique(rows.labels, return_counts=True)
+    if counts.min() < 2:
+        return f"held out: none, for class {classes[counts.argmin()]!s} has one row only"
+    try:
+        fitted, held_out = train_test_split(
+            np.arange(len(rows.labels)), test_size=share, stratify=rows.labels, random_state=0
+        )
+    except ValueError:  # fewer rows on one side than there are classes
+        return "held out: none, for there are too few rows"
+    trial = clone(model).fit(*rows.take(fitted))
+    unseen = rows.take(held_out)
+    return _scores("held out", unseen, trial.classes_, trial.predict_proba(unseen.X))
+
+
+def _scores(name: str, rows: _Rows, classes: NDArray[Any], probability: NDArray[np.float64]) -> str:
+    _, labels, weight = rows
+    loss = log_loss(labels, probability, sample_weight=weight, labels=classes)
+    accuracy = accuracy_score(labels, classes[probability.argmax(1)], sample_weight=weight)
+    return f"{name:<13}{len(labels):>11,}{loss:>11.4f}{accuracy:>11.4f}"
+
+
+def _report(
+    arguments: argparse.Namespace, model: ProperBoostClassifier, rows: _Rows, held_out: str
+) -> str:
+    X, labels, weight = rows
+    classes = model.classes_
+    own = labels[:, None] == classes
+    shares = np.tile(np.average(own, axis=0, weights=weight), (len(labels), 1))
+    counts = [f"{label} ({count:,} rows)" for label, count in zip(classes, own.sum(0), strict=True)]
+    if len(classes) > 10:
+        counts[10:] = [f"and {len(classes) - 10} more"]
+    n_categorical = len(model.categorical_features)
+    lines = [
+        f"{_name(arguments)}: {len(X):,} rows, {X.shape[1]} features ({n_categorical} categorical)",
+        f"classes of {arguments.target}: {', '.join(counts)}",
+        "",
+        f"{'':<13}{'rows':>11}{'log loss':>11}{'accuracy':>11}",
+        _scores("class shares", rows, classes, shares),
+        _scores("training", rows, classes, model.predict_proba(X)),
+        held_out,
+        "",
+        "importance  feature",
+    ]
+    importances = model.feature_importances_
+    for j in np.argsort(-importances, kind="stable")[:10]:
+        lines.append(f"{importances[j]:>10.1%}  {X.columns[j]}")
+    return "\n".join([*lines, "", f"The model, fitted on all rows, is in {arguments.output}."])

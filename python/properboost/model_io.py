@@ -1,0 +1,456 @@
+"""Models as files: versioned JSON, every field of which is checked on loading.
+
+The file holds what `fit` left: parameters, loss, classes, bins and rounds.  Nothing in it is ever
+executed, and nothing derived is stored, so that what is loaded predicts bit for bit what was saved.
+Numbers are written with the digits that give the same float64 back; infinite ones are strings.
+"""
+
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.binning import MAX_CATEGORIES, Binning, CategoricalBins, FeatureBins, NumericBins
+from properboost.ensemble import Ensemble, Rounds
+from properboost.estimators import ProperBoostClassifier, check_parameters
+from properboost.losses import MarginLoss, get_loss
+from properboost.table import Category
+
+__all__ = ["load_model", "save_model"]
+
+FORMAT = "properboost model"
+VERSION = 1
+
+_LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
+_LARGEST_RAW = 1e300  # so that no sum of raw predictions overflows
+_LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
+
+
+def save_model(model: ProperBoostClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model; see `ProperBoostClassifier.save_model`."""
+    check_parameters(model)  # they may have been set since the fit
+    text = json.dumps(_describe(model), allow_nan=False, separators=(",", ":"))
+    # A reader sees the old file or the new one, never a part.
+    unfinished = Path(f"{os.fspath(path)}.{os.getpid()}.part")
+    try:
+        unfinished.write_text(text + "\n", encoding="ascii")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier:
+    """Read a model that was written by `ProperBoostClassifier.save_model`.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    ProperBoostClassifier
+        The fitted model, with its parameters.  Its predictions are bit for bit those of the one
+        that was saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model this version can read; the message names the file and the field.
+    OSError
+        If it cannot be read at all.
+    """
+    try:
+        document = json.loads(Path(path).read_bytes(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{os.fspath(path)}: not a properboost model: {error}") from error
+    return _build(_Node(document, os.fspath(path)))
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+def _describe(model: ProperBoostClassifier) -> dict[str, Any]:
+    ensemble = model._ensemble
+    names = getattr(model, "feature_names_in_", None)
+    return {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "library_version": _core.__version__,
+        "estimator": type(model).__name__,
+        "parameters": _describe_parameters(model),
+        "loss": _describe_loss(model.loss_),
+        "seed": model._seed,
+        "classes": {"dtype": _name_type(model.classes_), "labels": model.classes_.tolist()},
+        "feature_names": None if names is None else [str(name) for name in names],
+        "categorical_from_dtype": ensemble.binning.from_dtype,
+        "features": [
+            _describe_feature(bins, weight)
+            for bins, weight in zip(ensemble.binning.features, ensemble.bin_weights, strict=True)
+        ],
+        "models": [_describe_rounds(rounds) for rounds in ensemble.models],
+    }
+
+
+def _describe_parameters(model: ProperBoostClassifier) -> dict[str, Any]:
+    values = model.get_params(deep=False)
+    if isinstance(values["loss"], MarginLoss):
+        values["loss"] = _describe_loss(values["loss"])
+    if isinstance(values["random_state"], np.random.RandomState):
+        values["random_state"] = model._seed  # the one it gave
+    if isinstance(values["class_weight"], Mapping):
+        pairs = values["class_weight"].items()
+        values["class_weight"] = [[_plain(label), _plain(weight)] for label, weight in pairs]
+    if not isinstance(values["categorical_features"], str | None):
+        values["categorical_features"] = [_plain(v) for v in values["categorical_features"]]
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _describe_loss(loss: MarginLoss) -> dict[str, Any]:
+    return {"name": loss.name, "parameters": dict(loss.parameters), "gain": loss.gain}
+
+
+def _describe_feature(bins: FeatureBins, weight: NDArray[np.float64]) -> dict[str, Any]:
+    cut: dict[str, Any]
+    if isinstance(bins, NumericBins):
+        cut = {"kind": "numeric", "edges": [_write_edge(edge) for edge in bins.edges.tolist()]}
+    else:
+        cut = {
+            "kind": "categorical",
+            "categories": [_write_category(category) for category in bins.categories],
+            "has_rare": bins.has_rare,
+        }
+    return {**cut, "weights": weight.tolist()}
+
+
+def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
+    offsets = rounds.offsets.tolist()
+    values = rounds.values.tolist()
+    return {
+        "feature": rounds.feature.tolist(),
+        "score": rounds.score.tolist(),
+        "step": rounds.step.tolist(),
+        "risk": rounds.risk.tolist(),
+        "tables": [values[a:b] for a, b in pairwise(offsets)],
+    }
+
+
+def _write_edge(x: float) -> float | str:
+    return x if math.isfinite(x) else str(x)
+
+
+def _write_category(category: Category) -> Category | dict[str, str]:
+    # An object, since the string 'inf' may be a category too.
+    if isinstance(category, float) and math.isinf(category):
+        return {"number": str(category)}
+    return category
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _name_type(labels: NDArray[Any]) -> str:
+    return "str" if labels.dtype.kind == "U" else labels.dtype.name
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not allowed")
+
+
+class _Node:
+    """A value of the document and where it stands; its methods check what it is."""
+
+    def __init__(self, value: Any, file: str, place: str = "") -> None:
+        self.value = value
+        self.file = file
+        self.place = place
+
+    def fail(self, problem: str) -> NoReturn:
+        raise ValueError(f"{self.file}: {self.place or 'the document'} {problem}")
+
+    def entry(self, key: str | int, value: Any) -> "_Node":
+        if isinstance(key, int):
+            return _Node(value, self.file, f"{self.place}[{key}]")
+        return _Node(value, self.file, f"{self.place}.{key}" if self.place else key)
+
+    def mapping(self) -> dict[str, "_Node"]:
+        if not isinstance(self.value, dict):
+            self.fail("must be an object")
+        return {key: self.entry(key, value) for key, value in self.value.items()}
+
+    def fields(self, *names: str) -> dict[str, "_Node"]:
+        """Return the entries of an object that has exactly these."""
+        entries = self.mapping()
+        for name in names:
+            if name not in entries:
+                self.fail(f"lacks the field {name!r}")
+        for name in entries:
+            if name not in names:
+                self.fail(f"has an unknown field {name!r}")
+        return entries
+
+    def sequence(self, length: int | None = None) -> list[Any]:
+        if not isinstance(self.value, list):
+            self.fail("must be a list")
+        if length is not None and len(self.value) != length:
+            self.fail(f"must have {length} entries; it has {len(self.value)}")
+        return self.value
+
+    def entries(self, length: int | None = None) -> list["_Node"]:
+        return [self.entry(k, value) for k, value in enumerate(self.sequence(length))]
+
+    def string(self) -> str:
+        if not isinstance(self.value, str):
+            self.fail("must be a string")
+        return self.value
+
+    def boolean(self) -> bool:
+        if not isinstance(self.value, bool):
+            self.fail("must be true or false")
+        return self.value
+
+    def integer(self, low: int, high: int) -> int:
+        if type(self.value) is not int or not low <= self.value <= high:
+            self.fail(f"must be an integer from {low} to {high}")
+        return self.value
+
+    def integers(self, low: int, high: int) -> NDArray[np.int64]:
+        values = self.sequence()
+        if not all(type(value) is int and low <= value <= high for value in values):
+            self.fail(f"must hold integers from {low} to {high}")
+        return np.array(values, dtype=np.int64)
+
+    def reals(self, length: int | None = None) -> NDArray[np.float64]:
+        """Return a list of finite numbers."""
+        values = self.sequence(length)
+        if not set(map(type, values)) <= {int, float}:
+            self.fail("must hold numbers")
+        try:
+            array = np.array(values, dtype=np.float64)
+        except OverflowError:
+            array = np.array([math.inf])
+        if not np.all(np.isfinite(array)):
+            self.fail("must hold finite numbers")
+        return array
+
+
+_FIELDS = (
+    "format",
+    "format_version",
+    "library_version",
+    "estimator",
+    "parameters",
+    "loss",
+    "seed",
+    "classes",
+    "feature_names",
+    "categorical_from_dtype",
+    "features",
+    "models",
+)
+
+
+def _build(document: _Node) -> ProperBoostClassifier:
+    _check_format(document)
+    fields = document.fields(*_FIELDS)
+    fields["library_version"].string()
+    if fields["estimator"].string() != "ProperBoostClassifier":
+        fields["estimator"].fail("must be 'ProperBoostClassifier'")
+    model = _build_unfitted(fields["parameters"])
+    classes = _build_classes(fields["classes"])
+    from_dtype = fields["categorical_from_dtype"].boolean()
+    binning, weights = _build_binning(fields["features"], from_dtype)
+    n_models = 1 if len(classes) == 2 else len(classes)
+    if n_models * int(binning.offsets[-1]) > _LARGEST:
+        document.fail(f"asks for more than {_LARGEST} look-up values")
+    models = tuple(_build_rounds(node, binning) for node in fields["models"].entries(n_models))
+    loss = _build_loss(fields["loss"])
+    seed = fields["seed"].integer(0, 2**32 - 1)
+    model._set_fitted(loss, classes, Ensemble(binning, models, weights), seed)
+    model.n_features_in_ = len(binning.features)
+    if fields["feature_names"].value is not None:
+        names = [name.string() for name in fields["feature_names"].entries(model.n_features_in_)]
+        model.feature_names_in_ = np.array(names, dtype=object)
+    return model
+
+
+def _check_format(document: _Node) -> None:
+    if not isinstance(document.value, dict) or document.value.get("format") != FORMAT:
+        document.fail(f"is not a properboost model: its format must be {FORMAT!r}")
+    fields = document.mapping()
+    if "format_version" not in fields:
+        document.fail("lacks the field 'format_version'")
+    version = fields["format_version"].integer(1, 2**31)
+    if version > VERSION:
+        fields["format_version"].fail(f"is {version}: this library reads up to {VERSION}")
+
+
+def _build_unfitted(node: _Node) -> ProperBoostClassifier:
+    """Return the estimator; a parameter that the file's writer did not know has its default."""
+    known = ProperBoostClassifier().get_params(deep=False)
+    values = {}
+    for name, entry in node.mapping().items():
+        if name not in known:
+            node.fail(f"has an unknown field {name!r}")
+        values[name] = entry.value
+        if name == "loss" and isinstance(entry.value, dict):
+            values[name] = _build_loss(entry)
+        elif name == "class_weight" and isinstance(entry.value, list):
+            values[name] = _build_class_weight(entry)
+        elif name == "categorical_features":
+            _check_categorical(entry)
+    model = ProperBoostClassifier(**values)
+    try:
+        check_parameters(model)
+    except (TypeError, ValueError) as error:
+        node.fail(f"has a value that is not allowed: {error}")
+    return model
+
+
+def _build_loss(node: _Node) -> MarginLoss:
+    fields = node.fields("name", "parameters", "gain")
+    parameters = {name: entry.value for name, entry in fields["parameters"].mapping().items()}
+    try:
+        return get_loss(fields["name"].string(), fields["gain"].value, **parameters)
+    except (TypeError, ValueError) as error:
+        node.fail(f"is not a loss: {error}")
+
+
+def _build_class_weight(node: _Node) -> dict[Category, float]:
+    weights = {}
+    for pair in node.entries():
+        label, weight = pair.sequence(2)
+        if not isinstance(label, str | int | float):
+            pair.fail("must begin with a label")
+        weights[label] = weight
+    return weights
+
+
+def _check_categorical(node: _Node) -> None:
+    if isinstance(node.value, list):
+        for entry in node.entries():
+            if not isinstance(entry.value, str | int):
+                entry.fail("must be a position, a name or a boolean")
+    elif node.value is not None and node.string() != "from_dtype":
+        node.fail("must be 'from_dtype', null or a list")
+
+
+def _build_classes(node: _Node) -> NDArray[Any]:
+    fields = node.fields("dtype", "labels")
+    dtype, labels = fields["dtype"].string(), fields["labels"].sequence()
+    if not _LABEL_TYPES.fullmatch(dtype):
+        fields["dtype"].fail(f"is not a type of labels: {dtype!r}")
+    plain = {"b": bool, "i": int, "u": int, "f": float}.get(np.dtype(dtype).kind, str)
+    if len(labels) < 2 or not all(type(label) is plain for label in labels):
+        fields["labels"].fail(f"must hold at least two labels of type {dtype}")
+    ascending = all(a < b for a, b in pairwise(labels))
+    if not ascending or math.inf in labels or -math.inf in labels:
+        fields["labels"].fail("must be finite, different and in ascending order")
+    try:
+        with np.errstate(over="ignore"):
+            classes = np.array(labels, dtype=dtype)
+    except OverflowError:
+        classes = np.empty(0, dtype=dtype)
+    if classes.tolist() != labels:  # rounded or cut off
+        fields["labels"].fail(f"must hold labels that fit into {dtype}")
+    return classes
+
+
+def _build_binning(
+    node: _Node, from_dtype: bool
+) -> tuple[Binning, tuple[NDArray[np.float64], ...]]:
+    features, weights = [], []
+    for entry in node.entries():
+        bins, held = _build_feature(entry)
+        weight = held.reals(bins.width)
+        with np.errstate(over="ignore"):
+            total = weight.sum()
+        if np.any(weight < 0.0) or not 0.0 < total < math.inf:
+            held.fail("must hold no number below 0, and have a positive finite sum")
+        features.append(bins)
+        weights.append(weight)
+    if not features:
+        node.fail("must not be empty")
+    return Binning(tuple(features), from_dtype), tuple(weights)
+
+
+def _build_feature(node: _Node) -> tuple[FeatureBins, _Node]:
+    kind = node.mapping().get("kind", node).value
+    if kind not in ("numeric", "categorical"):
+        node.fail("must have the kind 'numeric' or 'categorical'")
+    if kind == "numeric":
+        fields = node.fields("kind", "edges", "weights")
+        return NumericBins(_build_edges(fields["edges"])), fields["weights"]
+    fields = node.fields("kind", "categories", "has_rare", "weights")
+    has_rare = fields["has_rare"].boolean()
+    return _build_categories(fields["categories"], has_rare), fields["weights"]
+
+
+def _build_edges(node: _Node) -> NDArray[np.float64]:
+    written = node.sequence()
+    finite = [edge for edge in written if not isinstance(edge, str)]
+    node.entry("finite", finite).reals()
+    strings = {edge for edge in written if isinstance(edge, str)}
+    if len(written) > 254 or not strings <= _INFINITE.keys():
+        node.fail("must hold at most 254 numbers, 'inf' or '-inf'")
+    edges = np.array([_INFINITE[e] if isinstance(e, str) else e for e in written], dtype=np.float64)
+    if np.any(edges[1:] <= edges[:-1]):
+        node.fail("must be in strictly ascending order")
+    return edges
+
+
+def _build_categories(node: _Node, has_rare: bool) -> CategoricalBins:
+    categories = tuple(_build_category(entry) for entry in node.entries())
+    most = MAX_CATEGORIES - has_rare
+    if len(categories) > most or len(set(categories)) < len(categories):
+        node.fail(f"must hold at most {most} categories, all different")
+    return CategoricalBins(categories, has_rare)
+
+
+def _build_category(node: _Node) -> Category:
+    value = node.value
+    if isinstance(value, dict):
+        number = node.fields("number")["number"].string()
+        if number not in _INFINITE:
+            node.fail("must hold 'inf' or '-inf'")
+        return _INFINITE[number]
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if not isinstance(value, str | int):
+        node.fail("must be a string, a finite number or a boolean")
+    return value
+
+
+def _build_rounds(node: _Node, binning: Binning) -> Rounds:
+    fields = node.fields("feature", "score", "step", "risk", "tables")
+    features = fields["feature"].integers(0, len(binning.features) - 1)
+    tables = [
+        table.reals(binning.features[feature].width)
+        for table, feature in zip(fields["tables"].entries(len(features)), features, strict=True)
+    ]
+    step = fields["step"].reals(len(features))
+    largest = [np.abs(table).max() for table in tables]
+    with np.errstate(over="ignore"):
+        if not np.dot(np.abs(step), largest) <= _LARGEST_RAW:
+            fields["tables"].fail(f"must not add up to raw predictions beyond {_LARGEST_RAW:g}")
+    return Rounds(
+        feature=features.astype(np.int32),
+        score=fields["score"].reals(len(features)),
+        step=step,
+        risk=fields["risk"].reals(len(features)),
+        offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+        values=np.concatenate([np.empty(0), *tables]),
+    )

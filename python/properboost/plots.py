@@ -1,0 +1,312 @@
+"""Plots of a fitted model: shape functions, reliability, the course of a fit.
+
+matplotlib is needed to draw and is imported only then: ``pip install 'properboost[plots]'``.  Every
+function draws into the axes it is given, or into a new figure of its own.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost import parameters
+from properboost.estimators import ProperBoostClassifier
+from properboost.shapes import ShapeFunction
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_history", "plot_reliability", "plot_shape_function", "plot_shape_functions"]
+
+# From the palette of Okabe and Ito, whose colours stay different for the colour-blind.
+_LINE = "#0072B2"
+_FAINT = "0.85"
+_GUIDE = "0.6"
+
+_DIAGONAL = "perfect"
+
+
+def plot_shape_function(
+    clf: ProperBoostClassifier,
+    feature: int | str,
+    class_: Any = None,
+    ax: "Axes | None" = None,
+    *,
+    max_categories: int = 20,
+) -> "Axes":
+    """Plot what one feature adds to the raw prediction.
+
+    A numeric feature is a line of steps from bin to bin, above the distribution of its training
+    rows (grey, not to scale); what a missing value adds is a dashed line, if training had any.  A
+    categorical feature is a bar a category, the largest value at the top.
+
+    Parameters
+    ----------
+    clf : ProperBoostClassifier
+        The fitted model.
+    feature : int or str
+        Position or name of the feature.
+    class_ : label, optional
+        The class whose raw prediction is meant.  Of two classes it may be left out, and is then
+        ``classes_[1]``.
+    ax : matplotlib axes, optional
+        Where to draw.
+    max_categories : int, default=20
+        Of more categories only those with most training weight are drawn; the title says so.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError
+        If there is no such feature or class.
+    """
+    parameters.integer("max_categories", max_categories, 1)
+    shape = clf.shape_function(feature, class_)
+    ax = _axes(ax)
+    what = f"added to F of {shape.class_label}"
+    title = f"feature {shape.feature}" if shape.name is None else shape.name
+    if shape.kind == "numeric":
+        _draw_steps(ax, shape)
+        ax.set_ylabel(what)
+    else:
+        shown, present = _draw_bars(ax, shape, max_categories)
+        ax.set_xlabel(what)
+        if shown < present:
+            title += f" ({shown} of {present} categories)"
+    ax.set_title(title)
+    return ax
+
+
+def plot_shape_functions(
+    clf: ProperBoostClassifier,
+    n_features: int = 6,
+    class_: Any = None,
+    *,
+    n_columns: int = 3,
+    max_categories: int = 20,
+) -> "Figure":
+    """Plot the shape functions of the most important features, each to its own scale.
+
+    Parameters
+    ----------
+    clf : ProperBoostClassifier
+        The fitted model.
+    n_features : int, default=6
+        How many features, at most; they are chosen and ordered by ``feature_importances_``, which
+        is in the titles.
+    class_ : label, optional
+        As in `plot_shape_function`.
+    n_columns : int, default=3
+        Plots side by side.
+    max_categories : int, default=20
+        As in `plot_shape_function`.
+
+    Returns
+    -------
+    matplotlib figure
+        A new one.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    parameters.integer("n_features", n_features, 1)
+    parameters.integer("n_columns", n_columns, 1)
+    importances = clf.feature_importances_
+    features = np.argsort(-importances, kind="stable")[:n_features]
+    columns = min(n_columns, len(features))
+    rows = -(-len(features) // columns)
+    figure, grid = import_matplotlib("pyplot").subplots(
+        rows, columns, figsize=(4.2 * columns, 3.2 * rows), squeeze=False, layout="constrained"
+    )
+    for feature, ax in zip(features, grid.flat, strict=False):
+        plot_shape_function(clf, int(feature), class_, ax, max_categories=max_categories)
+        ax.set_title(f"{ax.get_title()}: {importances[feature]:.0%} of importance")
+    for ax in grid.flat[len(features) :]:
+        ax.set_axis_off()
+    drawn: Figure = figure
+    return drawn
+
+
+def plot_reliability(
+    y: ArrayLike,
+    probability: ArrayLike,
+    ax: "Axes | None" = None,
+    *,
+    label: str | None = None,
+    n_bins: int = 10,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    pos_label: Any = None,
+    **line: Any,
+) -> "Axes":
+    """Plot how often rows of a predicted probability are positive.
+
+    Calibrated probabilities lie on the diagonal.  Called again with the same axes, it adds a line.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        The rows' labels, of two classes.
+    probability : array-like of shape (n_rows,)
+        Predicted probabilities of the positive class: one column of ``predict_proba``.
+    ax : matplotlib axes, optional
+        Where to draw.
+    label : str, optional
+        The line's name in the legend.
+    n_bins : int, default=10
+        Into how many bins the probabilities are divided; empty ones have no point.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equally many rows.
+    pos_label : label, optional
+        The positive class; needed unless the labels are 0 and 1, or -1 and 1.
+    **line
+        Passed to ``Axes.plot``: ``color``, ``marker`` and the like.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    from sklearn.calibration import calibration_curve
+
+    observed, predicted = calibration_curve(
+        y, probability, n_bins=n_bins, strategy=strategy, pos_label=pos_label
+    )
+    ax = _axes(ax)
+    if _DIAGONAL not in ax.get_legend_handles_labels()[1]:
+        ax.plot([0.0, 1.0], [0.0, 1.0], ":", color=_GUIDE, label=_DIAGONAL)
+    style: dict[str, Any] = {"marker": "o", "markersize": 4}
+    ax.plot(predicted, observed, label=label, **(style | line))
+    ax.set_xlabel("predicted probability")
+    ax.set_ylabel("share of positive rows")
+    ax.set_aspect("equal", adjustable="box")
+    ax.legend()
+    return ax
+
+
+def plot_history(clf: ProperBoostClassifier, ax: "Axes | None" = None) -> "Axes":
+    """Plot the training risk after each round.
+
+    Parameters
+    ----------
+    clf : ProperBoostClassifier
+        The fitted model.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+        With one line, or one a class of more than two.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    history = clf.history_
+    ax = _axes(ax)
+    multiclass = len(clf.classes_) > 2
+    for label in clf.classes_ if multiclass else clf.classes_[1:]:
+        own = history["class"] == label
+        color = None if multiclass else _LINE
+        ax.plot(history["round"][own], history["risk"][own], color=color, label=str(label))
+    ax.set_xlabel("round")
+    ax.set_ylabel("training risk")
+    if multiclass:
+        ax.legend(title="class")
+    return ax
+
+
+def import_matplotlib(module: str) -> "ModuleType":
+    """Import a module of matplotlib, or say what to install."""
+    try:
+        return importlib.import_module(f"matplotlib.{module}")
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'properboost[plots]'") from error
+
+
+def _axes(ax: "Axes | None") -> "Axes":
+    """Return the given axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    _, new = import_matplotlib("pyplot").subplots(layout="constrained")
+    made: Axes = new
+    return made
+
+
+def _draw_steps(ax: "Axes", shape: ShapeFunction) -> None:
+    edges, values, weights = _finite_bins(shape)
+    ax.axhline(0.0, color=_GUIDE, linewidth=0.8)
+    ax.plot(edges, [*values, values[-1]], drawstyle="steps-post", color=_LINE)
+    _draw_density(ax, edges, weights)
+    if shape.missing_weight > 0.0:
+        ax.axhline(shape.missing_value, linestyle="--", color=_LINE, label="missing")
+        ax.legend()
+
+
+def _finite_bins(
+    shape: ShapeFunction,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return both ends of every bin that can be drawn, and these bins' values and weights.
+
+    The outermost bins have no end; they are drawn a little way beyond the last edge.
+    """
+    cuts = shape.edges if shape.edges is not None else np.empty(0)
+    # The edge below infinite values is the largest number.
+    finite = np.flatnonzero(np.abs(cuts) < np.finfo(np.float64).max)
+    if len(finite) == 0:
+        return np.array([0.0, 1.0]), shape.values[:1], shape.weights[:1]
+    first, last = finite[0], finite[-1]
+    inner = cuts[first : last + 1]
+    margin = 0.04 * (inner[-1] - inner[0]) or 0.5
+    ends = np.concatenate([[inner[0] - margin], inner, [inner[-1] + margin]])
+    bins = slice(first, last + 2)
+    return ends, shape.values[bins], shape.weights[bins]
+
+
+def _draw_density(ax: "Axes", edges: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    """Draw the distribution of the training rows along the lower edge of the axes."""
+    density = weights / np.diff(edges)
+    patch = import_matplotlib("patches").StepPatch(
+        0.15 * density / density.max() if density.max() > 0.0 else density,
+        edges,
+        fill=True,
+        facecolor=_FAINT,
+        edgecolor="none",
+        zorder=0,
+        transform=ax.get_xaxis_transform(),
+    )
+    ax.add_artist(patch)  # unlike add_patch, it leaves the limits of the axes alone
+
+
+def _draw_bars(ax: "Axes", shape: ShapeFunction, most: int) -> tuple[int, int]:
+    """Draw the categories; return how many were drawn and how many there are."""
+    labels = [str(category) for category in shape.categories or ()]
+    if shape.has_rare:
+        labels.append("rare and unseen")
+    values, weights = shape.values[: len(labels)], shape.weights[: len(labels)]
+    if shape.missing_weight > 0.0:
+        labels.append("missing")
+        values = np.append(values, shape.missing_value)
+        weights = np.append(weights, shape.missing_weight)
+    drawn = np.argsort(-weights, kind="stable")[:most]
+    drawn = drawn[np.argsort(values[drawn], kind="stable")]
+    ax.barh(np.arange(len(drawn)), values[drawn], color=_LINE)
+    ax.set_yticks(np.arange(len(drawn)), [labels[k] for k in drawn])
+    ax.axvline(0.0, color=_GUIDE, linewidth=0.8)
+    return len(drawn), len(labels)

@@ -1,0 +1,47 @@
+"""Showing how far a fit is: a bar where tqdm is installed, plain lines otherwise."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["Report", "show_progress"]
+
+Report = Callable[[int, float], None]
+"""Takes the rounds done so far, over all models, and the training risk of the present model."""
+
+_SECONDS_BETWEEN_LINES = 2.0
+
+
+@contextmanager
+def show_progress(verbose: int, total: int) -> Iterator[Report | None]:
+    """Open a display of `total` rounds on stderr; None (nothing to call) when not verbose."""
+    if verbose == 0:
+        yield None
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield _print_lines(total)
+        return
+    with tqdm(total=total, unit="round", desc="boosting", file=sys.stderr) as bar:
+
+        def report(done: int, risk: float) -> None:
+            bar.set_postfix_str(f"training risk {risk:.6g}", refresh=False)
+            bar.update(done - bar.n)
+
+        yield report
+        bar.refresh()
+
+
+def _print_lines(total: int) -> Report:
+    last = -_SECONDS_BETWEEN_LINES
+
+    def report(done: int, risk: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if done >= total or now - last >= _SECONDS_BETWEEN_LINES:
+            last = now
+            print(f"boosting: round {done}/{total}, training risk {risk:.6g}", file=sys.stderr)
+
+    return report

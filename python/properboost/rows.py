@@ -1,0 +1,124 @@
+"""Training rows: their labels and weights, and the order in which the engine takes them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, assert_all_finite, column_or_1d
+
+__all__ = ["SortedRows", "find_classes", "sort_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRows:
+    """The rows that count, sorted by class.
+
+    Class ``k`` is the rows ``order[segments[k]:segments[k + 1]]`` of the table.  `weight` is
+    that of every row of the table, in the table's order; None stands for ones.  `total` is the sum
+    of the sample weights: how many rows there are, whatever the classes' factors.
+    """
+
+    classes: NDArray[Any]
+    order: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    weight: NDArray[np.float64] | None
+    total: float
+
+
+def sort_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> SortedRows:
+    """Check labels and weights, and sort the rows of positive weight by class."""
+    labels = _read_labels(y, n_rows)
+    weight = _read_weights(sample_weight, labels)
+    classes = np.unique(labels if weight is None else labels[weight > 0.0])
+    if len(classes) < 2:
+        raise ValueError(
+            "y must hold at least two classes among the rows of positive weight; got 1 class: "
+            f"{classes.tolist()}"
+        )
+    # One more than the classes: rows that do not count come last.  numpy sorts small integers by
+    # their digits, in linear time.
+    codes = np.searchsorted(classes, labels).astype(np.min_scalar_type(len(classes)))
+    if weight is not None:
+        codes[weight == 0.0] = len(classes)
+    segments = np.cumsum([0, *np.bincount(codes, minlength=len(classes))[: len(classes)]])
+    order = np.argsort(codes, kind="stable")[: segments[-1]]
+    total = float(len(labels) if weight is None else weight.sum())
+    if class_weight is not None:
+        held = np.bincount(codes, weight, minlength=len(classes))[: len(classes)]
+        factor = np.append(_class_factors(class_weight, classes, held), 0.0)[codes]
+        weight = factor if weight is None else weight * factor
+        _check_total(weight, "sample_weight, times class_weight,")
+    return SortedRows(classes, order.astype(np.int64), segments.astype(np.int64), weight, total)
+
+
+def find_classes(y: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the position in `classes` of the label of each row."""
+    labels = column_or_1d(y, warn=True)
+    _check_length(labels, n_rows)
+    try:
+        found: NDArray[np.intp] = np.searchsorted(classes, labels)
+    except TypeError:  # strings among numbers
+        unknown = labels
+    else:
+        unknown = labels[classes[np.minimum(found, len(classes) - 1)] != labels]
+    if len(unknown):
+        raise ValueError(f"y must hold labels among {classes.tolist()}; got {unknown[0]!r}")
+    return found
+
+
+def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if labels.dtype.kind not in "biufOU":
+        raise ValueError(
+            f"y must hold integers, booleans or strings; got labels of type {labels.dtype}"
+        )
+    if labels.dtype == object:
+        others = {type(label).__name__ for label in labels if not isinstance(label, str)}
+        if others and any(isinstance(label, str) for label in labels):
+            raise ValueError(
+                "y must hold labels of one kind, none missing; got strings and "
+                f"{', '.join(sorted(others))}"
+            )
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    _check_length(labels, n_rows)
+    return labels
+
+
+def _check_length(labels: NDArray[Any], n_rows: int) -> None:
+    if len(labels) != n_rows:
+        raise ValueError(f"X has {n_rows} rows and y {len(labels)}; they must be as many")
+
+
+def _read_weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return the rows' weights as float64; None if all are 1."""
+    if sample_weight is None:
+        return None
+    weight: NDArray[np.float64] = _check_sample_weight(
+        sample_weight, labels, dtype=np.float64, ensure_non_negative=True
+    )
+    _check_total(weight, "sample_weight")
+    return None if np.all(weight == 1.0) else weight
+
+
+def _check_total(weight: NDArray[np.float64], name: str) -> None:
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not 0.0 < total < np.inf:
+        raise ValueError(f"{name} must have a positive finite sum; got {total}")
+
+
+def _class_factors(
+    class_weight: Any, classes: NDArray[Any], held: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the factor on the weight of each class; `held` is the weight each has."""
+    if isinstance(class_weight, str):  # "balanced"
+        balanced: NDArray[np.float64] = held.sum() / (len(classes) * held)
+        return balanced
+    factors: NDArray[np.float64] = compute_class_weight(class_weight, classes=classes, y=classes)
+    return factors

@@ -1,0 +1,390 @@
+"""Tables: what users pass as X, read a column at a time and never copied as a whole.
+
+Four kinds are known: a two-dimensional numpy array, and pandas, polars and Arrow tables.  None of
+the last three is imported here: a table of a library exists only once its user imported it.
+"""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from properboost import parameters
+
+__all__ = [
+    "CategoricalColumn",
+    "Category",
+    "Table",
+    "factorize",
+    "find_categorical",
+    "find_feature",
+    "open_table",
+]
+
+Category: TypeAlias = str | int | float | bool
+Column: TypeAlias = NDArray[np.generic]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalColumn:
+    """A column of categories: row i holds ``values[codes[i]]``; code -1 is missing."""
+
+    codes: NDArray[np.int64]
+    values: tuple[Category, ...]
+
+
+class Table(ABC):
+    """Rows and columns of any accepted table; `source` is the user's object."""
+
+    def __init__(self, source: Any, names: Sequence[str] | None) -> None:
+        self.source = source
+        self.n_rows: int = source.shape[0]
+        self.n_features: int = source.shape[1]
+        self.names = names
+
+    @property
+    def array(self) -> Column | None:
+        """The whole table as one array of real numbers, where it is one already."""
+        return None
+
+    def label(self, j: int) -> str:
+        """Return what error messages call column `j`."""
+        return f"column {j}" if self.names is None else f"column {self.names[j]!r}"
+
+    @abstractmethod
+    def declares_categorical(self, j: int) -> bool:
+        """Whether the type of column `j` says that it holds categories."""
+
+    @abstractmethod
+    def numeric(self, j: int) -> Column:
+        """Column `j` as real numbers, NaN where missing; a view where possible."""
+
+    @abstractmethod
+    def categorical(self, j: int) -> CategoricalColumn:
+        """Column `j` as categories."""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> "Table":
+        """Return the rows from `start` to `stop`, not copied."""
+
+
+class _ArrayTable(Table):
+    def __init__(self, array: Column) -> None:
+        super().__init__(array, names=None)
+        self._real = _as_real(array) if array.dtype.kind in "biuf" else None
+
+    @property
+    def array(self) -> Column | None:
+        return self._real
+
+    def declares_categorical(self, _: int) -> bool:
+        return False
+
+    def numeric(self, j: int) -> Column:
+        return _numbers(self.source[:, j], self.label(j))
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        return factorize(self.source[:, j], self.label(j))
+
+    def rows(self, start: int, stop: int) -> "_ArrayTable":
+        return _ArrayTable(self.source[start:stop])
+
+
+class _PandasTable(Table):
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame, [str(name) for name in frame.columns])
+        self._types = list(frame.dtypes)
+
+    def declares_categorical(self, j: int) -> bool:
+        return isinstance(self._types[j], sys.modules["pandas"].CategoricalDtype)
+
+    def numeric(self, j: int) -> Column:
+        pandas, dtype, column = sys.modules["pandas"], self._types[j], self.source.iloc[:, j]
+        if self.declares_categorical(j):
+            raise _not_listed(self.label(j))
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            return _as_real(column.to_numpy())
+        if isinstance(dtype, pandas.SparseDtype) and dtype.kind in "biuf":
+            return _as_real(np.asarray(column))
+        types = pandas.api.types
+        if types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype):
+            # The nullable types: their missing values become NaN.
+            single = dtype.kind == "f" and dtype.itemsize == 4
+            kind = np.float32 if single else np.float64
+            return np.asarray(column.to_numpy(dtype=kind, na_value=np.nan))
+        raise _not_numbers(self.label(j), dtype)
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        column = self.source.iloc[:, j]
+        if self.declares_categorical(j):
+            codes = column.cat.codes.to_numpy().astype(np.int64)
+            return _clean_categories(codes, column.cat.categories.tolist(), self.label(j))
+        if isinstance(self._types[j], np.dtype):
+            return factorize(column.to_numpy(), self.label(j))
+        return factorize(column.to_numpy(dtype=object), self.label(j))
+
+    def rows(self, start: int, stop: int) -> "_PandasTable":
+        return _PandasTable(self.source.iloc[start:stop])
+
+
+class _PolarsTable(Table):
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame, frame.columns)
+
+    def declares_categorical(self, j: int) -> bool:
+        polars = sys.modules["polars"]
+        return isinstance(self.source.to_series(j).dtype, polars.Categorical | polars.Enum)
+
+    def numeric(self, j: int) -> Column:
+        polars, column = sys.modules["polars"], self.source.to_series(j)
+        if self.declares_categorical(j):
+            raise _not_listed(self.label(j))
+        if column.dtype in (polars.Boolean, polars.Null):
+            return np.asarray(column.cast(polars.Float32).to_numpy())
+        if not column.dtype.is_numeric():
+            raise _not_numbers(self.label(j), column.dtype)
+        if column.dtype.is_decimal() or column.dtype in (polars.Int128, polars.UInt128):
+            column = column.cast(polars.Float64)
+        return _as_real(column.to_numpy())
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        polars, column = sys.modules["polars"], self.source.to_series(j)
+        if column.dtype == polars.Categorical:
+            # Its codes depend on every other categorical of the process; an Enum's do not.
+            values = column.unique().drop_nulls().cast(polars.String).sort()
+            column = column.cast(polars.Enum(values))
+        if isinstance(column.dtype, polars.Enum):
+            values = column.dtype.categories.to_list()
+            physical = column.to_physical().cast(polars.Int64)
+            return _clean_categories(physical.fill_null(-1).to_numpy(), values, self.label(j))
+        if column.dtype.is_numeric() and not column.dtype.is_decimal():
+            return factorize(column.to_numpy(), self.label(j))
+        return factorize(_objects(column.to_list()), self.label(j))
+
+    def rows(self, start: int, stop: int) -> "_PolarsTable":
+        return _PolarsTable(self.source.slice(start, stop - start))
+
+
+class _ArrowTable(Table):
+    def __init__(self, table: Any) -> None:
+        super().__init__(table, table.column_names)
+
+    def declares_categorical(self, j: int) -> bool:
+        return bool(sys.modules["pyarrow"].types.is_dictionary(self.source.schema.types[j]))
+
+    def numeric(self, j: int) -> Column:
+        arrow, column = sys.modules["pyarrow"], self.source.column(j)
+        if self.declares_categorical(j):
+            raise _not_listed(self.label(j))
+        if arrow.types.is_boolean(column.type):
+            column = column.cast(arrow.int8())
+        elif arrow.types.is_decimal(column.type) or arrow.types.is_null(column.type):
+            column = column.cast(arrow.float64())
+        elif not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
+            raise _not_numbers(self.label(j), column.type)
+        return _as_real(column.to_numpy())
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        column = self.source.column(j)
+        if self.declares_categorical(j):
+            encoded = column.unify_dictionaries().combine_chunks()
+            codes = encoded.indices.cast("int64").fill_null(-1).to_numpy()
+            return _clean_categories(codes, encoded.dictionary.to_pylist(), self.label(j))
+        return factorize(_objects(column.to_pylist()), self.label(j))
+
+    def rows(self, start: int, stop: int) -> "_ArrowTable":
+        return _ArrowTable(self.source.slice(start, stop - start))
+
+
+def open_table(model: Any, X: Any, *, reset: bool) -> Table:
+    """Check the shape and the column names of `X` as scikit-learn does, and open it."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
+    frame = _open_frame(X)
+    if frame is None:
+        array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
+        return _ArrayTable(array)
+    validate_data(model, frame.source, reset=reset, skip_check_array=True)
+    for count, what in ((frame.n_rows, "sample"), (frame.n_features, "feature")):
+        if count == 0:
+            raise ValueError(
+                f"Found a table with 0 {what}(s) (shape={(frame.n_rows, frame.n_features)}) while "
+                f"a minimum of 1 is required by {type(model).__name__}."
+            )
+    return frame
+
+
+def find_categorical(categorical_features: Any, table: Table) -> tuple[list[int], bool]:
+    """Return the positions of the categorical features, and whether types gave them."""
+    if categorical_features is None:
+        return [], False
+    if isinstance(categorical_features, str):
+        if categorical_features != "from_dtype":
+            raise ValueError(
+                "categorical_features must be 'from_dtype', None, a list of positions or names, "
+                f"or a boolean mask; got {categorical_features!r}"
+            )
+        return [j for j in range(table.n_features) if table.declares_categorical(j)], True
+    listed = np.asarray(categorical_features, dtype=object)
+    if listed.ndim != 1:
+        raise ValueError(
+            f"categorical_features must be one-dimensional; got {categorical_features!r}"
+        )
+    if len(listed) and all(isinstance(entry, bool | np.bool_) for entry in listed):
+        if len(listed) != table.n_features:
+            raise ValueError(
+                f"categorical_features, as a mask, must have an entry for each of the "
+                f"{table.n_features} columns of X; got {len(listed)}"
+            )
+        return np.flatnonzero(listed).tolist(), False
+    argument = "categorical_features"
+    positions = {find_feature(f, table.names, table.n_features, argument) for f in listed}
+    return sorted(positions), False
+
+
+def find_feature(
+    feature: Any, names: Sequence[str] | None, n_features: int, argument: str = "feature"
+) -> int:
+    """Return the position of a feature given by position or name."""
+    if isinstance(feature, str):
+        found = [] if names is None else [j for j, name in enumerate(names) if name == feature]
+        if len(found) != 1:
+            known = "no names" if names is None else f"{list(names)}"
+            problem = "is not unique" if found else "is unknown"
+            raise ValueError(f"{argument}: the name {feature!r} {problem}; X had {known}")
+        return found[0]
+    return parameters.integer(argument, feature, 0, n_features - 1)
+
+
+def _open_frame(X: Any) -> Table | None:
+    """Open `X` if it is a table of named columns; None if it is anything else."""
+    if _is_a(X, "pandas", "DataFrame"):
+        return _PandasTable(X)
+    if _is_a(X, "polars", "DataFrame"):
+        return _PolarsTable(X)
+    if _is_a(X, "polars", "LazyFrame"):
+        raise TypeError("X is a polars LazyFrame: pass X.collect()")
+    if _is_a(X, "pyarrow", "RecordBatch"):
+        return _ArrowTable(sys.modules["pyarrow"].Table.from_batches([X]))
+    if _is_a(X, "pyarrow", "Table"):
+        return _ArrowTable(X)
+    return None
+
+
+# What numpy would turn into a float without a word: '1.5', and a date into days.
+_NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
+
+
+def _is_a(value: object, library: str, name: str) -> bool:
+    module = sys.modules.get(library)
+    return module is not None and isinstance(value, getattr(module, name, ()))
+
+
+def _as_real(values: Column) -> Column:
+    """Real numbers in a type the engine reads: those it does not know are converted."""
+    if values.dtype.kind == "b":
+        return values.view(np.uint8)
+    if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
+        return values.astype(np.float32 if values.dtype.itemsize == 2 else np.float64)
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def _numbers(values: Column, label: str) -> Column:
+    if values.dtype.kind in "biuf":
+        return _as_real(values)
+    if values.dtype != object or any(isinstance(v, _NEVER_NUMBERS) for v in values):
+        raise _not_numbers(label, values.dtype)
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X: {label} holds a value that is not a number: {error}") from error
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def factorize(values: Column, label: str) -> CategoricalColumn:
+    """Return the distinct values of a column in ascending order, and which one each row holds."""
+    if values.dtype.kind in "biuf":
+        numbers, codes = np.unique(values, return_inverse=True)
+        return _clean_categories(codes.astype(np.int64), numbers.tolist(), label)
+    if values.dtype.kind in "OUT":
+        index: dict[Any, int] = {}
+        try:
+            codes = np.fromiter(
+                (index.setdefault(v, len(index)) for v in values.tolist()), np.int64, len(values)
+            )
+        except TypeError as error:  # unhashable
+            raise TypeError(f"X: {label}: {error}") from error
+        codes, distinct = _sort_categories(codes, list(index))
+        return _clean_categories(codes, distinct, label)
+    raise _not_categories(label, str(values.dtype))
+
+
+def _sort_categories(
+    codes: NDArray[np.int64], values: list[Any]
+) -> tuple[NDArray[np.int64], list[Any]]:
+    """Order the categories by value instead of by first appearance."""
+
+    def key(k: int) -> tuple[bool, Any]:
+        value = values[k]
+        if isinstance(value, str):
+            return True, value
+        return False, value if isinstance(value, int | float) and not _is_missing(value) else 0
+
+    order = sorted(range(len(values)), key=key)
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[order] = np.arange(len(values))
+    return rank[codes], [values[k] for k in order]
+
+
+def _clean_categories(
+    codes: NDArray[np.int64], values: Iterable[Any], label: str
+) -> CategoricalColumn:
+    """Plain Python categories; the missing ones among `values` get code -1."""
+    kept: list[Category] = []
+    new_code = []
+    for value in values:
+        if _is_missing(value):
+            new_code.append(-1)
+            continue
+        plain = value.item() if isinstance(value, np.generic) else value
+        if not isinstance(plain, str | int | float):
+            raise _not_categories(label, type(plain).__name__)
+        new_code.append(len(kept))
+        kept.append(plain)
+    lookup = np.array([*new_code, -1], dtype=np.int64)  # code -1 reads the last
+    return CategoricalColumn(lookup[codes], tuple(kept))
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(value != value)
+
+
+def _not_listed(label: str) -> ValueError:
+    return ValueError(
+        f"X: {label} holds categories but is to be read as numbers: pass "
+        "categorical_features='from_dtype', or name the column there, when fitting, and the same "
+        "kind of column when predicting"
+    )
+
+
+def _not_numbers(label: str, dtype: object) -> ValueError:
+    return ValueError(
+        f"X: {label} has type {dtype}, expected numbers, booleans or categories: give it a "
+        "categorical type, or name it in categorical_features, or convert it to numbers"
+    )
+
+
+def _not_categories(label: str, kind: str) -> ValueError:
+    return ValueError(f"X: {label} holds {kind}; categories must be strings, numbers or booleans")

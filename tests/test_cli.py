@@ -1,0 +1,599 @@
+"""The command line: what it reads, writes and says, and how it fails."""
+
+import csv
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
+
+import properboost as pb
+from properboost import cli, demo
+from properboost.datasets import _locate
+
+
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def table(n=200, seed=0):
+    random = np.random.default_rng(seed)
+    size = random.normal(size=n).round(2)
+    colour = random.choice(["blue", "green", "red"], n)
+    flag = random.choice(["TRUE", "false"], n)
+    good = size + (colour == "red") + 0.5 * random.normal(size=n) > 0.3
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "size": size,
+            "colour": colour,
+            "flag": flag,
+            "grade": np.where(good, "good", "bad"),
+        }
+    )
+
+
+def write(frame, name="train.csv"):
+    frame.to_csv(name, index=False)
+    return name
+
+
+def run(capsys, *arguments):
+    """Run a command that succeeds; returns what it wrote on stdout and stderr."""
+    status = cli.main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    assert status == 0, captured.err
+    return captured.out, captured.err
+
+
+def columns_of(text):
+    """The cells of a CSV file as they are written."""
+    header, *rows = csv.reader(text.splitlines())
+    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def fail(capsys, *arguments):
+    """Run a command that fails because of a file; returns its one line."""
+    status = cli.main([str(argument) for argument in arguments])
+    return one_line(capsys, status, 1)
+
+
+def misuse(capsys, *arguments):
+    """Run a command whose arguments are wrong; returns its one line."""
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([str(argument) for argument in arguments])
+    return one_line(capsys, exit_.value.code, 2)
+
+
+def one_line(capsys, status, expected):
+    captured = capsys.readouterr()
+    assert status == expected
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    return line
+
+
+def fit(capsys, *arguments):
+    frame = table()
+    return frame, *run(capsys, "fit", write(frame), "--target", "grade", "--drop", "id", *arguments)
+
+
+# -- fit and predict ------------------------------------------------------------------------------
+
+
+def test_fit_then_predict(capsys):
+    frame, _, notes = fit(capsys, "--output", "m.json", "--gain", "2", "--loss", "gboost")
+    assert notes == ""
+    X = frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
+    expected = pb.ProperBoostClassifier("gboost", gain=2.0).fit(X, frame["grade"])
+
+    model = pb.load_model("m.json")
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+    out, _ = run(capsys, "predict", "m.json", "train.csv")
+    written = columns_of(out)
+    assert list(written) == ["class", "p_bad", "p_good"]
+    assert written["class"] == expected.predict(X).tolist()
+    # The digits are written that give the same numbers back.
+    for k, name in enumerate(("p_bad", "p_good")):
+        assert [*map(float, written[name])] == expected.predict_proba(X)[:, k].tolist()
+
+    run(capsys, "predict", "m.json", "train.csv", "--raw", "--output", "raw.csv")
+    raw = columns_of(Path("raw.csv").read_text())
+    assert list(raw) == ["raw_good"]
+    assert [*map(float, raw["raw_good"])] == expected.decision_function(X).tolist()
+
+    out, _ = run(capsys, "predict", "m.json", "train.csv", "--proba")
+    assert out.splitlines()[0] == "p_bad,p_good"
+
+
+def test_every_parameter_reaches_the_classifier(capsys):
+    parameters = {
+        "loss": "ggauss",
+        "gain": 1.5,
+        "n_estimators": 7,
+        "learning_rate": 0.5,
+        "weak_learner": "stump",
+        "response": "newton",
+        "step": "unit",
+        "prior": None,
+        "smoothing": 0.0,
+        "l2": 2.0,
+        "max_bins": 17,
+        "rows_per_bin": 3.0,
+        "n_jobs": 1,
+        "verbose": 0,
+    }
+    assert set(parameters) == set(cli.PARAMETERS)
+    flags = {"n_jobs": "--jobs"}
+    given = [
+        word
+        for name, value in parameters.items()
+        if value is not None and name != "verbose"
+        for word in (flags.get(name, f"--{name.replace('_', '-')}"), value)
+    ]
+    fit(capsys, *given)
+    assert pb.load_model("model.json").get_params().items() >= parameters.items()
+
+    fit(capsys, "--prior", "0.01", "--smoothing", "0.1", "--verbose", "--rows-per-bin", "none")
+    model = pb.load_model("model.json")
+    assert (model.prior, model.smoothing, model.verbose) == (0.01, 0.1, 1)
+    assert model.rows_per_bin is None
+
+
+def test_defaults_are_the_classifiers(capsys):
+    fit(capsys)
+    model = pb.load_model("model.json")
+    default = pb.ProperBoostClassifier(categorical_features=["colour", "flag"])
+    assert model.get_params() == default.get_params()
+
+
+def test_report(capsys):
+    frame, out, _ = fit(capsys, "--test-size", "0.25")
+    X = frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
+    y = frame["grade"].to_numpy()
+    model = pb.ProperBoostClassifier().fit(X, y)
+    trained, unseen = train_test_split(
+        np.arange(len(y)), test_size=0.25, stratify=y, random_state=0
+    )
+    trial = pb.ProperBoostClassifier().fit(X.iloc[trained], y[trained])
+    scores = dict(re.findall(r"^(class shares|training|held out) +(\S+ +\S+ +\S+)$", out, re.M))
+    for name, classifier, rows in (
+        ("training", model, np.arange(len(y))),
+        ("held out", trial, unseen),
+    ):
+        loss = log_loss(y[rows], classifier.predict_proba(X.iloc[rows]))
+        accuracy = accuracy_score(y[rows], classifier.predict(X.iloc[rows]))
+        assert scores[name].split() == [f"{len(rows)}", f"{loss:.4f}", f"{accuracy:.4f}"]
+    good = np.mean(y == "good")
+    entropy = -good * np.log(good) - (1 - good) * np.log(1 - good)
+    assert scores["class shares"].split() == ["200", f"{entropy:.4f}", f"{max(good, 1 - good):.4f}"]
+    assert "200 rows, 3 features (2 categorical)" in out
+    first = re.search(r"importance  feature\n +(\S+)%  (\S+)", out)
+    assert first[2] == "size"
+    assert float(first[1]) == pytest.approx(100 * model.feature_importances_.max(), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("rows", "share", "reason"),
+    [
+        ("1,u\n2,u\n3,v\n4,v\n", "0", "none was asked for"),
+        ("1,u\n2,u\n3,u\n4,v\n", "0.5", "class v has one row only"),
+        ("1,u\n2,u\n3,v\n4,v\n", "0.2", "too few rows"),
+    ],
+)
+def test_report_says_why_nothing_was_held_out(capsys, rows, share, reason):
+    Path("small.csv").write_text("x,y\n" + rows)
+    out, _ = run(capsys, "fit", "small.csv", "--target", "y", "--test-size", share)
+    assert re.search(f"^held out: .*{reason}", out, re.M)
+
+
+def test_sample_weights_are_frequencies(capsys):
+    frame = table().assign(weight=np.arange(200) % 3)
+    write(frame)
+    write(frame.loc[frame.index.repeat(frame["weight"])].drop(columns="weight"), "repeated.csv")
+    arguments = ("--target", "grade", "--drop", "id", "--output")
+    out, _ = run(capsys, "fit", "train.csv", *arguments, "w.json", "--sample-weight", "weight")
+    repeated, _ = run(capsys, "fit", "repeated.csv", *arguments, "r.json")
+    weighted, plain = pb.load_model("w.json"), pb.load_model("r.json")
+    assert list(weighted.feature_names_in_) == ["size", "colour", "flag"]
+    np.testing.assert_allclose(
+        weighted.shape_function("colour").values, plain.shape_function("colour").values
+    )
+    scores = [re.search(r"^class shares +\S+ +(.*)$", text, re.M)[1] for text in (out, repeated)]
+    assert scores[0] == scores[1]
+
+
+def test_several_classes(capsys):
+    frame = table()
+    frame["grade"] = np.digitize(frame["size"], [-0.5, 0.5])
+    run(capsys, "fit", write(frame), "--target", "grade", "--drop", "id", "colour")
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--raw")
+    assert out.splitlines()[0] == "raw_0,raw_1,raw_2"
+    out, _ = run(capsys, "predict", "model.json", "train.csv")
+    expected = pb.load_model("model.json").predict_proba(frame[["size", "flag"]])
+    written = columns_of(out)
+    assert list(written) == ["class", "p_0", "p_1", "p_2"]
+    assert [*map(int, written["class"])] == expected.argmax(1).tolist()
+    assert [*map(float, written["p_1"])] == expected[:, 1].tolist()
+
+
+# -- how cells are read ---------------------------------------------------------------------------
+
+
+def test_text_of_cells_is_kept(capsys):
+    """True is no number, and 01 is not 1 where it is said to be a category."""
+    rows = ["TRUE,01,1", "true,1,0"] * 4
+    Path("t.csv").write_text("truth,code,y\n" + "\n".join(rows) + "\n,,1\n")
+    run(capsys, "fit", "t.csv", "--target", "y", "--categorical", "code", "--test-size", "0")
+    model = pb.load_model("model.json")
+    assert model.shape_function("truth").categories == ("TRUE", "true")
+    assert model.shape_function("code").categories == ("01", "1")
+    assert model.shape_function("code").missing_weight == 1.0
+
+    _, notes = run(capsys, "predict", "model.json", "t.csv")
+    assert notes.count("note") == 1  # of the target, which is ignored
+
+
+def test_missing_cells(capsys):
+    Path("t.csv").write_text("a,b,y\n1,x,u\nNA,?,u\n,x,v\n4,nan,v\n")
+    run(capsys, "fit", "t.csv", "--target", "y")
+    model = pb.load_model("model.json")
+    assert model.shape_function("a").missing_weight == 2.0
+    assert model.shape_function("b").categories == ("?", "x")
+
+    # Given ones take the place of the usual ones.
+    _, notes = run(capsys, "fit", "t.csv", "--target", "y", "--na", "?", "--na", "nan")
+    model = pb.load_model("model.json")
+    assert model.shape_function("a").kind == "categorical"
+    assert model.shape_function("b").categories == ("x",)
+    assert model.shape_function("b").missing_weight == 2.0
+    assert "row 2 holds 'NA'" in notes
+
+
+def test_integers_beyond_64_bits_are_numbers(capsys):
+    Path("t.csv").write_text(f"a,y\n1,u\n{10**30},v\n-1,u\n2,v\n")
+    run(capsys, "fit", "t.csv", "--target", "y")
+    assert pb.load_model("model.json").shape_function("a").kind == "numeric"
+
+
+def test_separator(capsys):
+    Path("t.csv").write_text("a\ty\n1\tu\n2\tv\n")
+    run(capsys, "fit", "t.csv", "--target", "y", "--sep", r"\t")
+    assert list(pb.load_model("model.json").feature_names_in_) == ["a"]
+
+
+def test_final_comma_is_no_cell(capsys):
+    Path("t.csv").write_text("a,y\n1,u,\n2,v,\n")
+    run(capsys, "fit", "t.csv", "--target", "y")
+    assert pb.load_model("model.json").shape_function("a").kind == "numeric"
+
+
+def test_columns_are_matched_by_name(capsys):
+    frame, _, _ = fit(capsys)
+    in_order, notes = run(capsys, "predict", "model.json", "train.csv")
+    assert "ignored, as the model does not use them: 'id', 'grade'" in notes
+    assert "order" not in notes
+    write(frame[["flag", "size", "colour"]], "other.csv")
+    out, notes = run(capsys, "predict", "model.json", "other.csv")
+    assert out == in_order
+    assert "matched by name" in notes
+    assert "ignored" not in notes
+
+
+def test_unseen_categories_are_noted(capsys):
+    frame, _, _ = fit(capsys)
+    frame["colour"] = "mauve"
+    out, notes = run(capsys, "predict", "model.json", write(frame, "new.csv"), "--raw")
+    assert (
+        "column 'colour' holds categories that training had not (200 cells, such as 'mauve')"
+        in (notes)
+    )
+    model = pb.load_model("model.json")
+    rest = sum(model.shape_function(f)(frame[f].to_numpy()) for f in ("size", "flag"))
+    np.testing.assert_allclose([*map(float, columns_of(out)["raw_good"])], rest, rtol=1e-12)
+
+
+def test_model_fitted_in_python_on_numbered_categories(capsys):
+    frame = table()[["size", "id"]].assign(id=lambda f: f["id"] % 4)
+    y = (frame["id"] == 2) ^ (frame["size"] > 1)
+    model = pb.ProperBoostClassifier(n_estimators=9, categorical_features=["id"]).fit(frame, y)
+    model.save_model("python.json")
+    out, _ = run(capsys, "predict", "python.json", write(frame), "--raw")
+    raw = columns_of(out)["raw_True"]
+    assert [*map(float, raw)] == model.decision_function(frame).tolist()
+
+
+# -- failures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "t.csv: the file is empty"),
+        ("a,y\n", "t.csv: there are no rows below the header"),
+        ("a,a,y\n1,2,u\n3,4,v\n", "t.csv: the header has 'a' more than once"),
+        ("a,,y\n1,2,u\n3,4,v\n", "t.csv: column 2 of the header has no name"),
+        ("a,y\n1,u,\n2,v,3\n", "t.csv: rows have more cells than the header"),
+        ("a,y\n1,u\n2,v,3\n", "t.csv: .*Expected 2 fields in line 3, saw 3"),
+        ("a,b\n1,u\n2,v\n", "the file lacks the column 'y'; it has 'a', 'b'"),
+        ("a,y\n1,u\n2,u\n", "column 'y' holds one class only: 'u'"),
+        ("a,y\n1,u\n2,\n", r"column 'y' has missing cells \(1\)"),
+        ("a,y\n1,0.5\n2,1\n", "column 'y' holds fractions, not classes"),
+        ("y\nu\nv\n", "no column is left to be a feature"),
+    ],
+)
+def test_files_that_cannot_be_fitted(capsys, content, complaint):
+    Path("t.csv").write_text(content)
+    line = fail(capsys, "fit", "t.csv", "--target", "y")
+    assert re.fullmatch(f"properboost: error: {complaint}.*", line)
+    assert not Path("model.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("cells", "complaint"),
+    [
+        ("1 2 x", "row 3 holds 'x'"),
+        ("1 2 -1", "below 0"),
+        ("1 2 NA", "missing"),
+        ("0 0 0", "all of them are 0"),
+    ],
+)
+def test_weights_that_are_none(capsys, cells, complaint):
+    rows = zip("123", cells.split(), "uvu", strict=True)
+    Path("t.csv").write_text("a,w,y\n" + "\n".join(map(",".join, rows)) + "\n")
+    line = fail(capsys, "fit", "t.csv", "--target", "y", "--sample-weight", "w")
+    assert "column 'w'" in line
+    assert complaint in line
+
+
+def test_files_that_cannot_be_opened(capsys):
+    assert fail(capsys, "fit", "none.csv", "--target", "y") == (
+        "properboost: error: none.csv: No such file or directory"
+    )
+    Path("t.csv").write_bytes(b"a,y\n\xff,u\n1,v\n")
+    assert "t.csv: 'utf-8' codec can't decode" in fail(capsys, "fit", "t.csv", "--target", "y")
+    Path("t.csv.gz").write_text("a,y\n1,u\n2,v\n")
+    assert "t.csv.gz: Not a gzipped file" in fail(capsys, "fit", "t.csv.gz", "--target", "y")
+    fit(capsys)
+    assert "none.json: No such file" in fail(capsys, "predict", "none.json", "train.csv")
+    assert "train.csv: not a properboost model" in fail(capsys, "predict", "train.csv", "train.csv")
+    Path("model.json").write_text(json.dumps({"format": "properboost model"}))
+    assert "lacks the field 'format_version'" in fail(capsys, "predict", "model.json", "train.csv")
+
+
+def test_wrong_output_is_heard_of_before_the_work(capsys):
+    write(table())
+    for output in ("none/model.json", "."):
+        line = fail(capsys, "fit", "missing.csv", "--target", "grade", "--output", output)
+        assert f"{output}: " in line
+        assert "folder" in line
+
+
+def test_columns_that_do_not_fit_the_model(capsys):
+    frame, _, _ = fit(capsys)
+    write(frame.drop(columns=["size", "flag"]), "less.csv")
+    assert "the file lacks the columns 'size', 'flag'; it has 'id'" in fail_after_notes(
+        capsys, "predict", "model.json", "less.csv"
+    )
+    frame["size"] = frame["size"].astype(str).where(frame["id"] != 7, "tall")
+    assert "column 'size' was numeric in training, but row 8 holds 'tall'" in fail_after_notes(
+        capsys, "predict", "model.json", write(frame, "text.csv")
+    )
+
+
+def fail_after_notes(capsys, *arguments):
+    assert cli.main([*arguments]) == 1
+    *notes, line = capsys.readouterr().err.splitlines()
+    assert all(note.startswith("properboost: note: ") for note in notes)
+    return line
+
+
+def test_model_without_column_names(capsys):
+    frame = table()
+    pb.ProperBoostClassifier(n_estimators=2).fit(
+        frame[["size"]].to_numpy(), frame["grade"]
+    ).save_model("array.json")
+    line = fail(capsys, "predict", "array.json", write(frame))
+    assert line == "properboost: error: array.json: the model was fitted without column names"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("", "required: COMMAND"),
+        ("frobnicate", "invalid choice: 'frobnicate'"),
+        ("fit t.csv", "required: --target"),
+        ("fit t.csv --target y --gain -1", "gain must be above 0; got -1.0"),
+        ("fit t.csv --target y --gain much", "argument --gain: invalid float value: 'much'"),
+        ("fit t.csv --target y --loss hinge", "invalid choice: 'hinge'"),
+        ("fit t.csv --target y --max-bins 1", "max_bins must be between 2 and 255; got 1"),
+        ("fit t.csv --target y --l2 1", "l2 must be 0 with response='real'"),
+        ("fit t.csv --target y --test-size 1", "--test-size: must be at least 0 and below 1"),
+        ("fit t.csv --target y --sep ::", "--sep: must be one character; got '::'"),
+        ("fit t.csv --target y --jobs 0", "n_jobs must not be 0"),
+        ("fit t.csv --target y --drop y", "column 'y' is the target or the weight"),
+        ("predict m.json t.csv --raw --proba", "not allowed with argument"),
+        ("demo --gains 0", "gain must be above 0; got 0.0"),
+        ("demo --rounds 0", "n_estimators must be between 1 and"),
+    ],
+)
+def test_wrong_arguments(capsys, arguments, complaint):
+    """They are wrong whatever is in the file, which is not even looked for."""
+    line = misuse(capsys, *arguments.split())
+    assert complaint in line
+    assert line.endswith("--help)")
+
+
+def test_missing_pandas_is_named(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    line = fail(capsys, "fit", "t.csv", "--target", "y")
+    assert "pip install 'properboost[cli]'" in line
+
+
+# -- as a process ---------------------------------------------------------------------------------
+
+
+def test_version_and_help(capsys):
+    for arguments, pattern in (
+        (["--version"], rf"properboost {re.escape(pb.__version__)}\n"),
+        (["--help"], "(?s)usage: properboost .*demo.*fit.*predict.*"),
+        (["fit", "--help"], "(?s)usage: properboost fit FILE --target COL .*examples:.*"),
+        (["predict", "--help"], "(?s)usage: properboost predict MODEL FILE .*examples:.*"),
+        (["demo", "--help"], "(?s)usage: properboost demo .*examples:.*"),
+    ):
+        with pytest.raises(SystemExit) as exit_:
+            cli.main(arguments)
+        assert exit_.value.code == 0
+        assert re.fullmatch(pattern, capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "demo"])
+def test_examples_of_the_help_are_valid(capsys, command):
+    parser, commands = cli._make_parsers()
+    examples = commands[command].epilog.split("examples:\n")[1].splitlines()
+    assert examples
+    for example in examples:
+        (line,) = [part for part in example.split("|") if "properboost" in part]
+        words = line.split(">")[0].replace("'", "").split()
+        parser.parse_args(words[1:])
+
+
+def test_process_reads_a_pipe_and_stops_when_its_reader_does(capsys):
+    frame, _, _ = fit(capsys, "--n-estimators", "3")
+    text = pd.concat([frame] * 10).to_csv(index=False)
+    command = [sys.executable, "-m", "properboost", "predict", "model.json", "-"]
+    whole = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert whole.returncode == 0
+    assert len(whole.stdout.splitlines()) == 2_001
+
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()  # before the first line is written
+        process.stdin.write(text)
+        process.stdin.close()
+        assert "Traceback" not in process.stderr.read()
+    assert process.returncode == 1
+
+
+# -- the demonstration ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_adult(tmp_path, monkeypatch):
+    """No folder, an empty cache, and an archive that nobody can reach."""
+    monkeypatch.delenv("PROPERBOOST_DATA", raising=False)
+    monkeypatch.setenv("PROPERBOOST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(_locate, "ARCHIVE", "http://127.0.0.1:9/")  # the port that discards
+
+
+def small_problem(_):
+    """Instead of the sets of the paper, a part of one of them."""
+    load = demo.datasets.load_letter
+    problem = demo._load("LETTER.p2", "N to Z against A to M", load, part="p2")
+    part = slice(0, 300)
+    yield dataclasses.replace(
+        problem,
+        X=problem.X[part],
+        y=problem.y[part],
+        X_test=problem.X_test[part],
+        y_test=problem.y_test[part],
+    )
+
+
+def test_demo(capsys, no_adult, monkeypatch):
+    monkeypatch.setattr(demo, "N_FOLDS", 2)
+    out, err = run(capsys, "demo", "--rounds", 5, "--gains", 2, 0.5, "--output-dir", "results/demo")
+    picture = Path("results/demo/demo.png")
+    assert f"The picture is in {picture}." in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert 50_000 < picture.stat().st_size < 2_000_000
+
+    left_out = [line for line in err.splitlines() if line.startswith("ADULT is left out: ")]
+    assert len(left_out) == 1
+    assert "download failed" in left_out[0]
+    assert "ADULT:" not in out
+
+    for part in ("LETTER.p1", "LETTER.p2"):
+        block = out[out.index(f"{part}: ") :].split("\n\n")[0]
+        for method, (errors, _) in demo.PUBLISHED[part].items():
+            assert re.search(rf"^{method} .* {errors}$", block, re.M)
+
+
+def test_demo_prints_what_such_fits_give(capsys, monkeypatch):
+    monkeypatch.setattr(demo, "_load_problems", small_problem)
+    monkeypatch.setattr(demo, "_draw", lambda *_: "")
+    out, _ = run(capsys, "demo", "--rounds", 5, "--gains", 2, 0.5)
+    (problem,) = small_problem(None)
+    models = {
+        "Logistic": pb.ProperBoostClassifier("glog"),
+        "Exponential": pb.ProperBoostClassifier("exponential"),
+        "AdaBoost": pb.AdaBoost(),
+        "LogitBoost": pb.LogitBoost(),
+    }
+    for loss in ("GLog", "GLaplacian"):
+        row = re.search(rf"^{loss} +(\S+) +(\S+) +\S+ +\S+ +\S+ +(\S+) +(\S+)", out, re.M)
+        scores, errors = {}, {}
+        for gain in (0.5, 2.0):
+            model = pb.ProperBoostClassifier(loss.lower(), gain=gain, n_estimators=5)
+            folds = StratifiedKFold(5, shuffle=True, random_state=0)
+            p = cross_val_predict(model, problem.X, problem.y, cv=folds, method="predict_proba")
+            scores[gain] = log_loss(problem.y, p)  # the folds are equally large
+            errors[gain] = np.sum(
+                model.fit(problem.X, problem.y).predict(problem.X_test) != problem.y_test
+            )
+        gain = min(scores, key=scores.get)
+        assert row[1] == f"{gain:g}"
+        assert row[2] == f"{scores[gain]:.4f}"
+        assert int(row[4]) == errors[float(row[3])] == min(errors.values())
+        models[loss] = pb.ProperBoostClassifier(loss.lower(), gain=gain)
+    for name, model in models.items():
+        model.set_params(n_estimators=5).fit(problem.X, problem.y)
+        wrong = np.sum(model.predict(problem.X_test) != problem.y_test)
+        loss = log_loss(problem.y_test, model.predict_proba(problem.X_test))
+        assert re.search(rf"^{name} .* {wrong} +{loss:.4f} ", out, re.M)
+
+
+def test_demo_chooses_the_gain_by_cross_validation():
+    trials = [
+        demo.Trial(pb.ProperBoostClassifier(gain=gain), 0.0, errors, 0.0, cv_log_loss)
+        for gain, errors, cv_log_loss in ((1.0, 10, 0.3), (2.0, 12, 0.2), (4.0, 8, 0.25))
+    ]
+    outcome = demo.Outcome(None, {"GLog": trials, "GLaplacian": trials[:1]}, {})
+    assert outcome.chosen("GLog").gain == 2.0
+    assert outcome.hindsight("GLog").gain == 4.0
+    assert outcome.best_method == "GLog"
+
+
+def test_demo_without_matplotlib(capsys, monkeypatch):
+    monkeypatch.setattr(demo, "_load_problems", small_problem)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    out, _ = run(capsys, "demo", "--rounds", 2, "--gains", 1)
+    assert "No picture was drawn; plots need matplotlib: pip install 'properboost[plots]'" in out
+    assert re.search("^GLaplacian .* 2844$", out, re.M)
+    assert list(Path("out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            ImportError("long\nstory"),
+            r"a download needs pooch: pip install 'properboost\[datasets\]'",
+        ),
+        (ValueError("adult.csv.gz is\nnot it"), "adult.csv.gz is not it"),
+        (FileNotFoundError("no\nplace"), r"the download failed \(no place\)"),
+    ],
+)
+def test_demo_says_in_one_line_why_adult_is_left_out(error, reason):
+    assert re.search(f"{reason}$", demo._reason(error))

@@ -1,0 +1,700 @@
+"""The classifier: scikit-learn's checks, predictions, explanations, repeatability, progress."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import properboost as pb
+from properboost import _core, binning
+from properboost import progress as progress_module
+
+pd = pytest.importorskip("pandas")
+
+CONFIGURATIONS = [
+    pb.ProperBoostClassifier(n_estimators=10),
+    pb.ProperBoostClassifier(pb.losses.GBoost(2.0), n_estimators=5, response="exact", max_bins=16),
+    pb.ProperBoostClassifier("ggauss", n_estimators=10, class_weight="balanced", n_jobs=1),
+    pb.AdaBoost(n_estimators=10),
+    pb.RealBoost(n_estimators=10),
+    pb.LogitBoost(n_estimators=10, l2=1.0),
+    pb.SavageBoost(n_estimators=10),
+]
+
+
+@parametrize_with_checks([pb.ProperBoostClassifier(), *CONFIGURATIONS])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_no_check_need_be_skipped():
+    # One of them runs only where scipy was imported with this in the environment.
+    code = (
+        "from properboost import ProperBoostClassifier\n"
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        "for result in check_estimator(ProperBoostClassifier(n_estimators=3), on_skip=None):\n"
+        "    assert result['status'] == 'passed', result\n"
+    )
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, env=environment)
+
+
+@pytest.fixture(scope="module")
+def binary():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, :12], y
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A table with numbers, categories, missing values and weights."""
+    rng = np.random.default_rng(0)
+    n = 400
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, n),
+            "town": pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n)),
+            "visits": rng.poisson(3, n),
+        }
+    )
+    raw = 0.1 * (frame["age"] - 40) + (frame["town"] == "Ulm") - 0.2 * frame["visits"]
+    y = np.where(raw + rng.logistic(size=n) > 0, "yes", "no")
+    frame.loc[rng.random(n) < 0.1, "age"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "town"] = None
+    return frame, y, rng.integers(0, 4, n).astype(float)
+
+
+def same_model(a, b):
+    """Whether two fits are the same bit for bit."""
+    return all(
+        np.array_equal(a.history_[key], b.history_[key]) for key in a.history_
+    ) and np.array_equal(a._ensemble.tables, b._ensemble.tables)
+
+
+# -- the model ------------------------------------------------------------------------------------
+
+
+# scikit-learn's own thresholds are waived by a tag (see the estimator), so that they are kept here.
+@pytest.mark.parametrize("model", CONFIGURATIONS, ids=str)
+def test_blobs_are_told_apart(model):
+    X, y = make_blobs(n_samples=300, random_state=0)
+    assert clone(model).fit(X, y).score(X, y) > 0.83
+
+
+def test_unseen_rows_are_predicted_well(binary):
+    X, y = binary
+    model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.88
+    assert log_loss(y[1::2], model.predict_proba(X[1::2])) < 0.25
+
+
+@pytest.mark.parametrize("gain", [0.5, 2.0, 3.0])
+@pytest.mark.parametrize("response", ["real", "sign"])
+@pytest.mark.parametrize("step", ["unit", "guarded"])
+def test_gain_is_the_inverse_of_the_learning_rate(binary, gain, response, step):
+    """Algorithm 1 at gain s is gain 1 at learning rate 1/s, in other units."""
+    X, y = binary
+    settings = {"loss": "gboost", "response": response, "step": step, "n_estimators": 15}
+    a = pb.ProperBoostClassifier(gain=gain, **settings).fit(X, y)
+    b = pb.ProperBoostClassifier(learning_rate=1 / gain, **settings).fit(X, y)
+    np.testing.assert_array_equal(a.history_["feature"], b.history_["feature"])
+    F_a, F_b = a.decision_function(X), b.decision_function(X)
+    p_a, p_b = a.predict_proba(X), b.predict_proba(X)
+    if gain == 3.0:  # 1/3 is rounded, and margins are single precision
+        np.testing.assert_allclose(F_a, gain * F_b, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(p_a, p_b, atol=1e-6)
+    else:
+        np.testing.assert_array_equal(F_a, gain * F_b)
+        np.testing.assert_array_equal(p_a, p_b)
+
+
+def test_a_loss_object_carries_its_gain(binary):
+    X, y = binary
+    by_name = pb.ProperBoostClassifier("gboost", gain=2.0, n_estimators=5).fit(X, y)
+    by_object = pb.ProperBoostClassifier(pb.losses.GBoost(2.0), n_estimators=5).fit(X, y)
+    assert same_model(by_name, by_object)
+    assert by_name.loss_ == by_object.loss_ == pb.losses.GBoost(2.0)
+
+
+def test_presets_are_settings():
+    cases = {
+        pb.AdaBoost: ("exponential", "stump", "sign", "line_search"),
+        pb.RealBoost: ("exponential", "histogram", "real", "unit"),
+        pb.LogitBoost: ("glog", "histogram", "newton", "unit"),
+        pb.SavageBoost: ("savage", "histogram", "real", "guarded"),
+    }
+    for preset, expected in cases.items():
+        model = preset(n_estimators=7)
+        assert isinstance(model, pb.ProperBoostClassifier)
+        assert (model.loss, model.weak_learner, model.response, model.step) == expected
+        assert model.n_estimators == 7
+    assert pb.AdaBoost(step="unit").step == "unit"
+
+
+def test_classes_of_many_kinds(binary):
+    X, y = binary
+    expected = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    for labels in (
+        np.array([False, True]),
+        np.array(["no", "yes"]),
+        np.array(["no", "yes"], dtype=object),
+        np.array([-1, 1]),
+        np.array([1.0, 2.0]),
+        np.array([3, 200], dtype=np.uint8),
+    ):
+        model = pb.ProperBoostClassifier(n_estimators=5).fit(X, labels[y])
+        assert model.classes_.dtype == labels.dtype
+        np.testing.assert_array_equal(model.predict(X), labels[expected.predict(X)])
+        assert model.history_["class"].tolist() == [labels[1]] * 5
+
+
+def test_many_classes():
+    X, y = pb.datasets.load_letter(subset="train", return_X_y=True)
+    model = pb.ProperBoostClassifier("gboost", gain=2.0, n_estimators=20).fit(X, y)
+    assert model.score(X, y) > 0.75
+    assert model.decision_function(X).shape == (4000, 26)
+    history = pd.DataFrame(model.history_)
+    assert history.groupby("class").size().tolist() == [20] * 26
+    # Each class's model is that of its own binary problem.
+    one = pb.ProperBoostClassifier("gboost", gain=2.0, n_estimators=20).fit(X, y == 14)
+    np.testing.assert_allclose(one.decision_function(X), model.decision_function(X)[:, 14])
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({}, 5), ({"rows_per_bin": 50}, 10), ({"rows_per_bin": None}, 60), ({"max_bins": 3}, 3)],
+)
+def test_few_rows_have_few_bins(settings, expected):
+    X = np.tile(np.arange(60.0), 9).reshape(-1, 1)[:500]
+    y = X[:, 0] > 20
+    model = pb.ProperBoostClassifier(n_estimators=1, **settings).fit(X, y)
+    assert len(model.shape_function(0).values) == expected
+    halves = model.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2), np.full(1000, 0.5))
+    assert len(halves.shape_function(0).values) == expected
+
+
+# -- weights --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"weak_learner": "stump"}, {"response": "newton"}])
+def test_weights_are_frequencies(mixed, settings):
+    X, y, weight = mixed
+    rows = np.repeat(np.arange(len(X)), weight.astype(int))
+    model = pb.ProperBoostClassifier(n_estimators=10, max_bins=16, **settings)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(X.iloc[rows], y[rows])
+    np.testing.assert_array_equal(weighted.history_["feature"], repeated.history_["feature"])
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), rtol=1e-5, atol=1e-6
+    )
+    for a, b in zip(weighted._ensemble.bin_weights, repeated._ensemble.bin_weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_weights_of_one_are_no_weights(mixed):
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=5)
+    plain = clone(model).fit(X, y)
+    assert same_model(plain, clone(model).fit(X, y, sample_weight=np.ones(len(y))))
+    assert same_model(plain, clone(model).fit(X, y, sample_weight=1.0))
+
+
+def test_a_row_of_weight_zero_is_no_row(mixed):
+    X, y, weight = mixed
+    kept = weight > 0
+    model = pb.ProperBoostClassifier(n_estimators=10)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    # Its label and values are of no matter either.
+    wild_y = np.where(kept, y, "another class")
+    wild_X = X.assign(visits=np.where(kept, X["visits"], np.nan))
+    assert same_model(weighted, clone(model).fit(wild_X, wild_y, sample_weight=weight))
+    assert same_model(weighted, clone(model).fit(X[kept], y[kept], sample_weight=weight[kept]))
+
+
+def test_class_weights_multiply_sample_weights(mixed):
+    X, y, weight = mixed
+    factor = np.where(y == "yes", 3.0, 0.5)
+    # How many bins there are depends on the rows, not on the classes' factors.
+    model = pb.ProperBoostClassifier(n_estimators=10, rows_per_bin=None)
+    by_class = clone(model).set_params(class_weight={"yes": 3.0, "no": 0.5})
+    assert same_model(
+        by_class.fit(X, y, sample_weight=weight),
+        clone(model).fit(X, y, sample_weight=weight * factor),
+    )
+    assert same_model(by_class.fit(X, y), clone(model).fit(X, y, sample_weight=factor))
+
+
+def test_balanced_classes_weigh_the_same(mixed):
+    X, y, weight = mixed
+    model = pb.ProperBoostClassifier(n_estimators=1, class_weight="balanced")
+    total = weight.sum()
+    factor = {label: total / (2 * weight[y == label].sum()) for label in ("yes", "no")}
+    balanced = clone(model).fit(X, y, sample_weight=weight)
+    by_hand = clone(model).set_params(class_weight=factor).fit(X, y, sample_weight=weight)
+    assert same_model(balanced, by_hand)
+
+
+# -- predictions ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", _core.loss_names())
+def test_probabilities_go_through_the_loss(binary, loss):
+    X, y = binary
+    model = pb.ProperBoostClassifier(loss, gain=0.7, n_estimators=5).fit(X, y)
+    F = model.decision_function(X)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p[:, 1], model.loss_.probability(F), rtol=1e-12)
+    np.testing.assert_allclose(p[:, 0], model.loss_.probability(-F), rtol=1e-12)
+    np.testing.assert_array_equal(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(X), (F > 0).astype(int))
+
+
+def test_small_probabilities_keep_their_digits(binary):
+    X, y = binary
+    p = pb.ProperBoostClassifier(n_estimators=60, rows_per_bin=None).fit(X, y).predict_proba(X)
+    assert 0.0 < p.min() < 1e-17
+
+
+def test_probabilities_of_many_classes_are_normalised(iris):
+    X, y = iris
+    model = pb.ProperBoostClassifier(n_estimators=5, max_bins=8).fit(X, y)
+    p = model.loss_.probability(model.decision_function(X))
+    np.testing.assert_allclose(model.predict_proba(X), p / p.sum(axis=1, keepdims=True))
+    np.testing.assert_array_equal(model.predict(X), model.predict_proba(X).argmax(axis=1))
+
+
+def test_rows_that_no_class_wants_are_uniform():
+    X = np.repeat(np.eye(3), 20, axis=0)
+    model = pb.ProperBoostClassifier("ggauss", n_estimators=5).fit(X, np.repeat([0, 1, 2], 20))
+    model._ensemble.tables[:] = -1e6
+    np.testing.assert_array_equal(model.predict_proba(X[:2]), np.full((2, 3), 1 / 3))
+
+
+@pytest.mark.parametrize("problem", ["binary", "iris"])
+def test_stages_end_in_the_prediction(problem, request):
+    X, y = request.getfixturevalue(problem)
+    model = pb.ProperBoostClassifier(n_estimators=12).fit(X, y)
+    raw = list(model.staged_decision_function(X))
+    probability = list(model.staged_predict_proba(X))
+    labels = list(model.staged_predict(X))
+    assert len(raw) == len(probability) == len(labels) == model.n_iter_ == 12
+    np.testing.assert_allclose(raw[-1], model.decision_function(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(probability[-1], model.predict_proba(X), rtol=1e-9)
+    np.testing.assert_array_equal(labels[-1], model.predict(X))
+    first = pb.ProperBoostClassifier(n_estimators=1).fit(X, y)
+    np.testing.assert_array_equal(raw[0], first.decision_function(X))
+    assert not np.array_equal(raw[0], raw[1])
+
+
+def test_margins(binary, iris):
+    X, y = binary
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    np.testing.assert_array_equal(model.margins(X, y), (2 * y - 1) * model.decision_function(X))
+    X, y = iris
+    model = pb.ProperBoostClassifier(n_estimators=3, max_bins=4).fit(X, y)
+    F = model.decision_function(X)
+    others = np.where(np.eye(3, dtype=bool)[y], -np.inf, F).max(axis=1)
+    np.testing.assert_array_equal(model.margins(X, y), F[np.arange(len(y)), y] - others)
+    np.testing.assert_array_equal(model.margins(X, y) > 0, F.argmax(axis=1) == y)
+
+
+@pytest.mark.parametrize("labels", [[0, 2], ["a", "b"], [0.0, 0.5]])
+def test_margins_of_unknown_labels_are_refused(binary, labels):
+    X, y = binary
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match=r"y must hold labels among \[0, 1\]"):
+        model.margins(X[:2], labels)
+
+
+# -- missing values and categories ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"weak_learner": "stump"}, {"response": "newton"}])
+def test_what_training_never_saw_adds_nothing(settings):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=300), "c": pd.Categorical(rng.choice(["a", "b"], 300))}
+    )
+    y = frame["x"] + (frame["c"] == "a") + rng.normal(size=300) > 0.5
+    model = pb.ProperBoostClassifier(n_estimators=20, **settings).fit(frame, y)
+    x, c = model.shape_function("x"), model.shape_function("c")
+    new = pd.DataFrame(
+        {"x": [np.nan, 0.3, np.nan, 0.3], "c": pd.Categorical(["a", "new", None, None])}
+    )
+    expected = [c("a"), x(0.3), 0.0, x(0.3)]
+    np.testing.assert_allclose(model.decision_function(new), expected, rtol=1e-12)
+    assert x.missing_value == c.missing_value == c("new") == 0.0
+
+
+def test_missing_values_are_learnt_where_they_tell():
+    x = np.r_[np.linspace(0, 1, 50), np.full(50, np.nan)].reshape(-1, 1)
+    y = np.isnan(x[:, 0])
+    for settings in ({}, {"weak_learner": "stump"}):
+        model = pb.ProperBoostClassifier(n_estimators=5, max_bins=4, **settings).fit(x, y)
+        assert model.score(x, y) == 1.0
+
+
+def test_infinite_values_are_ordered_values():
+    x = np.r_[np.full(20, -np.inf), np.zeros(20), np.full(20, np.inf)].reshape(-1, 1)
+    y = np.repeat([0, 1, 0], 20)
+    model = pb.ProperBoostClassifier(n_estimators=3).fit(x, y)
+    assert model.score(x, y) == 1.0
+    assert model.predict([[-1e300], [1e300]]).tolist() == [1, 1]
+
+
+def test_unseen_categories_fall_into_the_shared_bin():
+    rng = np.random.default_rng(0)
+    town = rng.choice(["a", "b", "c", "d", "e"], 500, p=[0.4, 0.4, 0.1, 0.05, 0.05])
+    y = np.isin(town, ["a", "c"])
+    frame = pd.DataFrame({"town": pd.Categorical(town)})
+    model = pb.ProperBoostClassifier(n_estimators=3, max_bins=3).fit(frame, y)
+    shape = model.shape_function("town")
+    assert shape.categories == ("a", "b")
+    assert shape.has_rare
+    new = pd.DataFrame({"town": pd.Categorical(["new", "d"])})
+    np.testing.assert_array_equal(model.decision_function(new), [shape.values[2]] * 2)
+    assert shape("new") == shape("d") == shape.values[2] != 0.0
+
+
+def test_every_kind_of_table_gives_the_same_model(mixed):
+    pl = pytest.importorskip("polars")
+    pa = pytest.importorskip("pyarrow")
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=10)
+    expected = clone(model).fit(X, y)
+    raw = expected.decision_function(X)
+    polars = pl.from_pandas(X)
+    assert isinstance(polars["town"].dtype, pl.Categorical | pl.Enum)
+    for frame in (polars, pa.Table.from_pandas(X), X.convert_dtypes()):
+        other = clone(model).fit(frame, y)
+        assert same_model(expected, other)
+        np.testing.assert_array_equal(other.decision_function(frame), raw)
+        np.testing.assert_array_equal(expected.decision_function(frame), raw)
+        assert other.feature_names_in_.tolist() == ["age", "town", "visits"]
+    listed = clone(model).set_params(categorical_features=[1])
+    array = X.astype(object).to_numpy()
+    assert same_model(expected, listed.fit(array, y))
+    np.testing.assert_array_equal(listed.decision_function(array), raw)
+    codes = np.column_stack([X["age"], X["town"].cat.codes.replace(-1, np.nan), X["visits"]])
+    assert same_model(expected, listed.fit(codes, y))
+    np.testing.assert_array_equal(listed.decision_function(codes), raw)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "u1", "?", "f2", "g"])
+def test_arrays_of_any_real_type_and_layout(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2 if dtype == "?" else 9, (300, 4))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=300) > X[:, 0].mean() * 2
+    expected = pb.ProperBoostClassifier(n_estimators=5).fit(X.astype(float), y)
+    for layout in (
+        X.astype(dtype),
+        np.asfortranarray(X.astype(dtype)),
+        np.repeat(X.astype(dtype), 2, axis=1)[:, ::2],
+        X.astype(dtype)[::-1][::-1],
+    ):
+        assert same_model(expected, pb.ProperBoostClassifier(n_estimators=5).fit(layout, y))
+        np.testing.assert_array_equal(
+            expected.decision_function(layout), expected.decision_function(X)
+        )
+
+
+# -- explanations ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_shape_functions_add_up_to_the_prediction(mixed, weights):
+    X, y, weight = mixed
+    model = pb.ProperBoostClassifier(n_estimators=20, max_bins=20, rows_per_bin=None)
+    model.fit(X, y, sample_weight=weight if weights else None)
+    total = sum(model.shape_function(name)(X[name]) for name in X)
+    np.testing.assert_allclose(total, model.decision_function(X), rtol=1e-12, atol=1e-12)
+    for j, name in enumerate(X):
+        shape = model.shape_function(name)
+        assert (shape.feature, shape.name, shape.class_label) == (j, name, "yes")
+        assert shape.weights.sum() + shape.missing_weight == (weight.sum() if weights else len(X))
+        np.testing.assert_array_equal(shape.values, model.shape_function(j).values)
+        opposite = model.shape_function(j, "no")
+        np.testing.assert_array_equal(opposite.values, -shape.values)
+        assert opposite.class_label == "no"
+    age, town = model.shape_function("age"), model.shape_function("town")
+    assert (age.kind, age.categories) == ("numeric", None)
+    assert len(age.edges) == len(age.values) - 1 == 19
+    assert age.missing_weight == (
+        weight[X["age"].isna()].sum() if weights else X["age"].isna().sum()
+    )
+    assert (town.kind, town.edges, town.categories) == (
+        "categorical",
+        None,
+        ("Bonn", "Kiel", "Ulm"),
+    )
+
+
+def test_a_shape_function_takes_values_of_any_shape(mixed):
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=10, max_bins=8).fit(X, y)
+    age, town = model.shape_function("age"), model.shape_function("town")
+    assert age(age.edges[0]) == age.values[0]  # an edge belongs to the bin below
+    assert age(np.nextafter(age.edges[0], np.inf)) == age.values[1]
+    assert age([[-np.inf, np.inf], [np.nan, age.edges[-1]]]).tolist() == [
+        [age.values[0], age.values[-1]],
+        [age.missing_value, age.values[-2]],
+    ]
+    assert town([["Kiel"], [None]]).tolist() == [[town.values[1]], [town.missing_value]]
+    with pytest.raises(AttributeError):
+        age.values = None
+
+
+def test_shape_functions_of_many_classes(iris):
+    X, y = iris
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, np.array(["a", "b", "c"])[y])
+    for k, label in enumerate("abc"):
+        total = sum(model.shape_function(j, label)(X[:, j]) for j in range(4))
+        np.testing.assert_allclose(total, model.decision_function(X)[:, k], atol=1e-12)
+    for label in (None, "d", 0):
+        with pytest.raises(ValueError, match=r"class_ must be one of \['a', 'b', 'c'\]; got"):
+            model.shape_function(0, label)
+
+
+@pytest.mark.parametrize("feature", [12, -1, 0.5, "radius", True])
+def test_unknown_features_are_refused(binary, feature):
+    model = pb.ProperBoostClassifier(n_estimators=1).fit(*binary)
+    with pytest.raises((TypeError, ValueError), match="feature"):
+        model.shape_function(feature)
+
+
+def test_importances_are_mean_deviations():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 5, 400), rng.integers(0, 3, 400), np.ones(400)])
+    y = X[:, 0] - 0.5 * X[:, 1] + rng.normal(size=400) > 1
+    weight = rng.integers(1, 4, 400).astype(float)
+    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, y, sample_weight=weight)
+    parts = np.column_stack([model.shape_function(j)(X[:, j]) for j in range(3)])
+    spread = np.average(
+        abs(parts - np.average(parts, axis=0, weights=weight)), axis=0, weights=weight
+    )
+    np.testing.assert_allclose(model.feature_importances_, spread / spread.sum())
+    assert model.feature_importances_[0] > model.feature_importances_[1] > 0.0
+    assert model.feature_importances_[2] == 0.0
+
+
+def test_a_model_that_learnt_nothing_has_no_importances():
+    X = np.ones((10, 2))
+    model = pb.ProperBoostClassifier().fit(X, np.arange(10) % 2)
+    np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])
+    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+
+
+def test_constant_columns_predict_the_share_of_the_class():
+    X = np.ones((100, 1))
+    model = pb.ProperBoostClassifier().fit(X, np.arange(100) < 80)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 0.8, atol=0.01)
+
+
+def test_history(binary, iris):
+    X, y = binary
+    model = pb.ProperBoostClassifier(n_estimators=7, gain=2.0).fit(X, y)
+    frame = pd.DataFrame(model.history_)
+    assert list(frame) == ["class", "round", "feature", "score", "step", "risk"]
+    assert frame["round"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert set(frame["class"]) == {1}
+    assert frame["risk"].is_monotonic_decreasing
+    risk = np.mean(model.loss_.loss(model.margins(X, y)))
+    np.testing.assert_allclose(frame["risk"].iloc[-1], risk, rtol=1e-4)
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(*iris)
+    assert model.history_["class"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert model.history_["round"].tolist() == [1, 2, 1, 2, 1, 2]
+
+
+# -- repeatability --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"weak_learner": "stump", "response": "newton"}])
+def test_the_model_does_not_depend_on_threads_or_runs(settings):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70_000, 5)).astype(np.float32)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = np.nansum(X, axis=1) + rng.normal(size=len(X)) > 0
+    weight = rng.random(len(X))
+    fits = [
+        pb.ProperBoostClassifier(n_estimators=5, n_jobs=n_jobs, **settings).fit(X, y, weight)
+        for n_jobs in (1, 2, 3, 1, None)
+    ]
+    for other in fits[1:]:
+        assert same_model(fits[0], other)
+        np.testing.assert_array_equal(fits[0].predict_proba(X), other.predict_proba(X))
+
+
+def test_rows_in_any_order_within_a_class_give_close_models(mixed):
+    X, y, _ = mixed
+    order = np.random.default_rng(0).permutation(len(X))
+    a = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    b = pb.ProperBoostClassifier(n_estimators=10).fit(X.iloc[order], y[order])
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-4, atol=1e-5)
+
+
+def test_random_state_is_the_seed_of_the_sample_of_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200_500, 1))
+    y = X[:, 0] + rng.normal(size=len(X)) > 0
+
+    def edges(random_state):
+        model = pb.ProperBoostClassifier(n_estimators=1, random_state=random_state).fit(X, y)
+        return model.shape_function(0).edges
+
+    np.testing.assert_array_equal(edges(None), edges(None))
+    np.testing.assert_array_equal(edges(7), edges(7))
+    assert not np.array_equal(edges(7), edges(8))
+    generator = np.random.RandomState(7)
+    assert not np.array_equal(edges(generator), edges(generator))
+
+
+def test_copies_and_pickles_predict_the_same(mixed):
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(pb.losses.Alpha(0.3, 2.0), n_estimators=5).fit(X, y)
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
+        assert twin.get_params() == model.get_params()
+        assert same_model(model, twin)
+
+
+def test_a_failed_fit_leaves_the_previous_model(binary):
+    X, y = binary
+    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match="1 class"):
+        model.fit(X, np.zeros(len(X)))
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+def test_it_works_in_pipelines_and_searches(binary):
+    X, y = binary
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), pb.ProperBoostClassifier(n_estimators=5, max_bins=16)),
+        {"properboostclassifier__gain": [0.5, 2.0], "properboostclassifier__loss": ["glog"]},
+        cv=2,
+        scoring="neg_log_loss",
+    )
+    assert search.fit(X, y).best_score_ > -0.4
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+
+def peak_bytes(call):
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kind", ["array", "float32", "pandas", "nullable"])
+def test_tables_are_never_copied_as_a_whole(kind, monkeypatch):
+    n, d = 100_000, 20
+    X = np.random.default_rng(0).integers(0, 9, (n, d)).astype(float)
+    y = X[:, 0] > 4
+    table = {
+        "array": lambda: X,
+        "float32": lambda: X.astype(np.float32),
+        "pandas": lambda: pd.DataFrame(X, columns=[f"x{j}" for j in range(d)]),
+        "nullable": lambda: pd.DataFrame({f"x{j}": pd.array(X[:, j]) for j in range(d)}),
+    }[kind]()
+    monkeypatch.setattr(binning, "COPY_BYTES", 8 * n * 2)  # two columns
+    model = pb.ProperBoostClassifier(n_estimators=2, n_jobs=1)
+    codes = n * d
+    assert peak_bytes(lambda: model.fit(table, y)) < 2 * codes + 50 * n
+    assert peak_bytes(lambda: model.predict_proba(table)) < 60 * n
+
+
+# -- threads and progress -------------------------------------------------------------------------
+
+
+def test_show_config(capsys, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    pb.show_config()
+    text = capsys.readouterr().out
+    assert pb.__version__ in text
+    if _core.has_openmp:
+        assert "threads: 3" in text
+        assert "OpenMP: yes" in text
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "environment", "expected"),
+    [
+        (None, "3", 3),
+        (-1, "3,2", 3),
+        (-2, "3", 2),
+        (-9, "3", 1),
+        (5, "3", 5),
+        (None, "many", 8),
+        (None, "", 8),
+    ],
+)
+def test_n_jobs(n_jobs, environment, expected, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", environment)
+    monkeypatch.setattr("joblib.cpu_count", lambda: 8)
+    assert pb.parameters.count_threads(n_jobs) == expected
+
+
+def test_silence_is_the_default(binary, capfd):
+    pb.ProperBoostClassifier(n_estimators=3).fit(*binary)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("bar", [True, False])
+def test_progress_goes_to_stderr(iris, bar, capsys, monkeypatch):
+    if bar:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    model = pb.ProperBoostClassifier(n_estimators=4, verbose=1).fit(*iris)
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "12/12" in output.err
+    assert f"training risk {model.history_['risk'][-1]:.6g}" in output.err
+
+
+def test_plain_lines_come_every_few_seconds(capsys, monkeypatch):
+    now = iter([0.0, 0.5, 2.5, 3.0, 4.0])
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: next(now))
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with progress_module.show_progress(1, total=50) as report:
+        for done in (10, 20, 30, 40, 50):
+            report(done, 0.25)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split("round ")[1] for line in lines] == [
+        f"{done}/50, training risk 0.25" for done in (10, 30, 50)
+    ]
+
+
+def test_an_interrupt_in_the_progress_report_stops_the_fit(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress_module, "_print_lines", lambda total: interrupt)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50_000, 20)).astype(np.float32)
+    model = pb.ProperBoostClassifier(n_estimators=100_000, verbose=1, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, X[:, 0] + rng.normal(size=len(X)) > 0)
+    assert not hasattr(model, "classes_")

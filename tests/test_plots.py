@@ -1,0 +1,222 @@
+"""Plots: what is drawn are the numbers of the model."""
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from properboost import ProperBoostClassifier, plots
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def ax():
+    return plt.figure().add_subplot()
+
+
+def table(n=400):
+    """A number with missing cells, a category, and noise."""
+    random = np.random.default_rng(0)
+    number = random.normal(size=n).round(1)
+    category = random.integers(0, 6, n).astype(float)
+    noise = random.normal(size=n)
+    y = number + (category == 3) + 0.3 * random.normal(size=n) > 0.5
+    number[::10] = np.nan
+    category[5::50] = np.nan
+    return np.column_stack([number, category, noise]), y
+
+
+@pytest.fixture(scope="module")
+def clf():
+    X, y = table()
+    return ProperBoostClassifier(n_estimators=20, categorical_features=[1]).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def three_classes():
+    X, _ = table()
+    y = np.array(["low", "mid", "top"])[np.digitize(X[:, 2], [-0.5, 0.5])]
+    return ProperBoostClassifier(n_estimators=7, categorical_features=[1]).fit(X, y)
+
+
+def steps_of(ax):
+    """The line of steps: the one that is not level from side to side."""
+    (line,) = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
+    return line.get_xdata(), line.get_ydata()
+
+
+def bars_of(ax):
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    return dict(zip(labels, [bar.get_width() for bar in ax.patches], strict=True))
+
+
+def test_numeric_line_is_the_shape_function(clf, ax):
+    assert plots.plot_shape_function(clf, 0, ax=ax) is ax
+    x, y = steps_of(ax)
+    middles = (x[1:] + x[:-1]) / 2
+    shape = clf.shape_function(0)
+    np.testing.assert_array_equal(y[:-1], shape(middles))
+    np.testing.assert_array_equal(x[1:-1], shape.edges)
+    assert y[-1] == y[-2]
+
+
+def test_missing_value_is_a_line_where_training_had_some(clf):
+    levels = {}
+    for feature in (0, 2):
+        ax = plots.plot_shape_function(clf, feature)
+        levels[feature] = [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    assert levels == {0: [clf.shape_function(0).missing_value], 2: []}
+
+
+def test_density_has_the_shape_of_the_training_rows(clf, ax):
+    plots.plot_shape_function(clf, 0, ax=ax)
+    (patch,) = [a for a in ax.get_children() if isinstance(a, mpl.patches.StepPatch)]
+    heights, edges, _ = patch.get_data()
+    weights = clf.shape_function(0).weights
+    share = heights * np.diff(edges)
+    np.testing.assert_allclose(share / share.sum(), weights / weights.sum())
+    assert heights.max() == pytest.approx(0.15)
+    # It is drawn in parts of the height of the axes, and must not become data.
+    low, high = ax.get_ylim()
+    values = clf.shape_function(0).values
+    assert high - low < 1.3 * (values.max() - min(values.min(), 0.0))
+
+
+def test_categories_are_bars_from_least_to_largest(clf, ax):
+    plots.plot_shape_function(clf, 1, ax=ax)
+    bars = bars_of(ax)
+    shape = clf.shape_function(1)
+    expected = {str(c): v for c, v in zip(shape.categories, shape.values, strict=True)}
+    assert bars == expected | {"missing": shape.missing_value}
+    assert list(bars.values()) == sorted(bars.values())
+
+
+def test_only_the_heaviest_categories_are_drawn():
+    X = np.repeat(np.arange(30.0), np.arange(1, 31))[:, None]
+    y = np.arange(len(X)) % 2
+    clf = ProperBoostClassifier(n_estimators=2, categorical_features=[0]).fit(X, y)
+    ax = plots.plot_shape_function(clf, 0, max_categories=4)
+    assert set(bars_of(ax)) == {"26.0", "27.0", "28.0", "29.0"}
+    assert ax.get_title() == "feature 0 (4 of 30 categories)"
+
+
+def test_shared_bin_of_rare_categories_has_a_bar():
+    X = np.repeat(np.arange(9.0), 9 - np.arange(9))[:, None]
+    y = np.arange(len(X)) % 2
+    clf = ProperBoostClassifier(n_estimators=2, max_bins=3, categorical_features=[0]).fit(X, y)
+    bars = bars_of(plots.plot_shape_function(clf, 0))
+    assert set(bars) == {"0.0", "1.0", "rare and unseen"}
+    assert bars["rare and unseen"] == clf.shape_function(0).values[2]
+
+
+def test_class_decides_the_sign(clf):
+    _, positive = steps_of(plots.plot_shape_function(clf, 0, True))
+    ax = plots.plot_shape_function(clf, 0, False)
+    np.testing.assert_array_equal(steps_of(ax)[1], -positive)
+    assert ax.get_ylabel() == "added to F of False"
+
+
+def test_infinite_values_do_not_reach_the_axes():
+    X = np.repeat([-np.inf, 0.0, 1.0, 2.0, 3.0, np.inf], 8)[:, None]
+    y = np.array([0, 0, 0, 1, 0, 1, 1, 1] * 6)
+    clf = ProperBoostClassifier(n_estimators=3, rows_per_bin=None).fit(X, y)
+    shape = clf.shape_function(0)
+    assert len(shape.edges) == 5
+    x, values = steps_of(plots.plot_shape_function(clf, 0))
+    assert x[0] > -1.0
+    assert x[-1] < 4.0
+    np.testing.assert_array_equal(values[:-1], shape((x[1:] + x[:-1]) / 2))
+
+
+def test_constant_feature_is_level():
+    X = np.column_stack([np.full(20, 7.0), np.arange(20.0)])
+    clf = ProperBoostClassifier(n_estimators=2).fit(X, np.arange(20) > 9)
+    _, y = steps_of(plots.plot_shape_function(clf, 0))
+    assert list(y) == [0.0, 0.0]
+
+
+def test_most_important_features_come_first(clf):
+    figure = plots.plot_shape_functions(clf, n_features=2, n_columns=1)
+    order = np.argsort(-clf.feature_importances_)[:2]
+    assert len(figure.axes) == 2
+    for ax, feature in zip(figure.axes, order, strict=True):
+        share = clf.feature_importances_[feature]
+        assert ax.get_title() == f"feature {feature}: {share:.0%} of importance"
+
+
+def test_every_class_has_shape_functions(three_classes):
+    figure = plots.plot_shape_functions(three_classes, class_="mid", n_columns=2)
+    drawn = [ax for ax in figure.axes if ax.axison]
+    assert len(drawn) == 3  # all features, though six were allowed
+    assert len(figure.axes) == 4
+    assert drawn[0].get_ylabel() == "added to F of mid"
+    with pytest.raises(ValueError, match="class_"):
+        plots.plot_shape_functions(three_classes)
+
+
+@pytest.mark.parametrize("argument", ["n_features", "n_columns", "max_categories"])
+def test_counts_are_positive(clf, argument):
+    with pytest.raises(ValueError, match=argument):
+        plots.plot_shape_functions(clf, **{argument: 0})
+
+
+def test_reliability_points(ax):
+    probability = np.array([0.1, 0.1, 0.1, 0.1, 0.75, 0.75, 0.85, 0.95])
+    y = np.array([0, 0, 0, 1, 1, 0, 1, 1])
+    plots.plot_reliability(y, probability, ax, n_bins=2, label="mine", color="red")
+    diagonal, line = ax.lines
+    np.testing.assert_allclose(line.get_xdata(), [0.1, 0.825])
+    np.testing.assert_allclose(line.get_ydata(), [0.25, 0.75])
+    assert line.get_color() == "red"
+    assert list(diagonal.get_xdata()) == list(diagonal.get_ydata()) == [0.0, 1.0]
+
+
+def test_reliability_adds_lines_to_one_diagonal(ax):
+    y, probability = np.array([0, 1]), np.array([0.2, 0.7])
+    for label in ("a", "b"):
+        plots.plot_reliability(y, probability, ax, label=label)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["perfect", "a", "b"]
+
+
+def test_reliability_of_strings(ax):
+    y, probability = np.array(["no", "yes", "yes"]), np.array([0.1, 0.9, 0.9])
+    plots.plot_reliability(y, probability, ax, pos_label="yes")
+    np.testing.assert_allclose(ax.lines[1].get_ydata(), [0.0, 1.0])
+
+
+def test_history_is_the_training_risk(clf, three_classes, ax):
+    plots.plot_history(clf, ax)
+    (line,) = ax.lines
+    np.testing.assert_array_equal(line.get_xdata(), clf.history_["round"])
+    np.testing.assert_array_equal(line.get_ydata(), clf.history_["risk"])
+
+    lines = plots.plot_history(three_classes).lines
+    assert [line.get_label() for line in lines] == ["low", "mid", "top"]
+    mid = three_classes.history_["class"] == "mid"
+    np.testing.assert_array_equal(lines[1].get_ydata(), three_classes.history_["risk"][mid])
+
+
+def test_new_figures_leave_given_ones_alone(clf, ax):
+    assert plots.plot_history(clf) is not ax
+    assert len(ax.lines) == 0
+
+
+def test_matplotlib_is_imported_only_to_draw():
+    code = "import properboost.plots, sys; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_missing_matplotlib_is_named(clf, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'properboost\[plots\]'"):
+        plots.plot_history(clf)
