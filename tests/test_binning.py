@@ -93,6 +93,16 @@ def test_infinities_are_ordinary_ordered_values():
         np.testing.assert_array_equal(codes_of(column, edges), [0, 1, 2, 3, 4, 5])
 
 
+def test_clustered_edges_are_searched_to_the_last_step():
+    """Two far clusters share two cells of the key table: the binary search must do all the work."""
+    x = np.concatenate([-1e6 + np.arange(127) / 16, 1e-6 * np.arange(127), [1e30]])
+    for column in (x, x.astype(np.float32)):
+        [edges] = _core.find_edges([column])
+        codes = codes_of(column, edges)
+        np.testing.assert_array_equal(codes, ref.encode(column, edges))
+        assert len(np.unique(codes)) == len(np.unique(column))
+
+
 def test_an_edge_separates_neighbouring_floats():
     a = np.float32(0.1)
     x = np.array([a, np.nextafter(a, np.float32(1))], dtype=np.float32)
@@ -161,6 +171,7 @@ def test_sampled_edges_are_close_to_quantiles_and_seeded():
         (lambda: _core.find_edges(np.zeros(3)), "two-dimensional"),
         (lambda: _core.find_edges([np.zeros(3), np.zeros(2)]), "same length"),
         (lambda: _core.Bins([np.array([1.0, 1.0])]), "ascending"),
+        (lambda: _core.Bins([np.array([2.0, 1.0])]), "ascending"),
         (lambda: _core.Bins([np.array([np.nan])]), "ascending"),
         (lambda: _core.Bins([np.arange(255.0)]), "254 edges"),
         (lambda: _core.Bins([255]), "254 bins"),

@@ -13,12 +13,23 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The largest float not above x: a float exceeds it exactly when it exceeds x.
-float round_down(double x) {
-  const float nearest = static_cast<float>(x);
-  return static_cast<double>(nearest) > x
-             ? std::nextafter(nearest, -std::numeric_limits<float>::infinity())
-             : nearest;
+// The largest T not above x: a T exceeds it exactly when it exceeds x.
+template <class T>
+T round_down(double x) {
+  if constexpr (std::is_same_v<T, float>) {
+    // Beyond the largest float the conversion is undefined.
+    constexpr double kLargest = static_cast<double>(std::numeric_limits<float>::max());
+    if (std::abs(x) > kLargest) {
+      if (x == kInfinity) return std::numeric_limits<float>::infinity();
+      return x > 0 ? std::numeric_limits<float>::max() : -std::numeric_limits<float>::infinity();
+    }
+    const float nearest = static_cast<float>(x);
+    return static_cast<double>(nearest) > x
+               ? std::nextafter(nearest, -std::numeric_limits<float>::infinity())
+               : nearest;
+  } else {
+    return x;
+  }
 }
 
 // A value as an unsigned integer of the same order, so that it can be sorted by digits.
@@ -282,50 +293,111 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
   return edges;
 }
 
-FeatureBins::FeatureBins(std::vector<double> edges)
-    : ordered_(true), bins_(static_cast<int>(edges.size()) + 1), edges_(std::move(edges)) {
-  if (bins_ > kMaxCodes - 1) throw std::invalid_argument("a numeric feature has at most 254 edges");
-  for (std::size_t i = 0; i < edges_.size(); ++i) {
-    if (std::isnan(edges_[i]) || (i > 0 && edges_[i] <= edges_[i - 1])) {
+template <class T>
+EdgeSearch<T>::EdgeSearch(const std::vector<double>& edges) {
+  for (const double e : edges) edges_.push_back(round_down<T>(e) + T(0));
+  if (!edges_.empty()) {
+    low_ = to_key(edges_.front());
+    high_ = to_key(edges_.back());
+  }
+  while (((high_ - low_) >> shift_) >= kCells) ++shift_;
+  std::vector<std::size_t> held(((high_ - low_) >> shift_) + 1, 0);
+  for (const T e : edges_) ++held[(to_key(e) - low_) >> shift_];
+  std::size_t before = 0;
+  for (const std::size_t here : held) {
+    first_.push_back(static_cast<std::uint8_t>(before));
+    before += here;
+  }
+  while ((std::size_t{1} << steps_) <= *std::max_element(held.begin(), held.end())) ++steps_;
+  edges_.resize(edges_.size() + (std::size_t{1} << steps_), std::numeric_limits<T>::infinity());
+}
+
+// Without branches, and a step at a time over a run of values, so that their loads overlap.
+template <class T>
+template <int kSteps>
+void EdgeSearch<T>::count(const T* x, std::size_t n, std::uint8_t* codes) const {
+  constexpr std::size_t kRun = 8;
+  const T* const edges = edges_.data();
+  const std::uint8_t* const first = first_.data();
+  const Key low = low_;
+  const Key high = high_;
+  const int shift = shift_;
+  const auto count_run = [&](const T* value, std::uint8_t* code) {
+    std::uint32_t below[kRun];
+    for (std::size_t i = 0; i < kRun; ++i) {
+      const Key key = std::min(std::max(to_key(value[i]), low), high);
+      below[i] = first[(key - low) >> shift];
+    }
+    for (int step = kSteps - 1; step >= 0; --step) {
+      const std::uint32_t half = (1u << step) - 1;
+      for (std::size_t i = 0; i < kRun; ++i) {
+        below[i] += static_cast<std::uint32_t>(edges[below[i] + half] < value[i]) << step;
+      }
+    }
+    for (std::size_t i = 0; i < kRun; ++i) code[i] = static_cast<std::uint8_t>(below[i]);
+  };
+  std::size_t i = 0;
+  for (; i + kRun <= n; i += kRun) count_run(x + i, codes + i);
+  if (i < n) {
+    T value[kRun] = {};
+    std::uint8_t code[kRun];
+    std::copy(x + i, x + n, value);
+    count_run(value, code);
+    std::copy_n(code, n - i, codes + i);
+  }
+}
+
+template <class T>
+void EdgeSearch<T>::count_below(const T* x, std::size_t n, std::uint8_t* codes) const {
+  switch (steps_) {
+    case 0: return count<0>(x, n, codes);
+    case 1: return count<1>(x, n, codes);
+    case 2: return count<2>(x, n, codes);
+    case 3: return count<3>(x, n, codes);
+    case 4: return count<4>(x, n, codes);
+    case 5: return count<5>(x, n, codes);
+    case 6: return count<6>(x, n, codes);
+    case 7: return count<7>(x, n, codes);
+    default: return count<8>(x, n, codes);
+  }
+}
+
+namespace {
+
+const std::vector<double>& checked(const std::vector<double>& edges) {
+  if (edges.size() > kMaxCodes - 2) {
+    throw std::invalid_argument("a numeric feature has at most 254 edges");
+  }
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (std::isnan(edges[i]) || (i > 0 && edges[i] <= edges[i - 1])) {
       throw std::invalid_argument("edges must be numbers in strictly ascending order");
     }
   }
-  while ((1 << levels_) < bins_) ++levels_;
-  edges_.resize((std::size_t{1} << levels_) - 1, kInfinity);
-  for (const double e : edges_) edges32_.push_back(round_down(e));
+  return edges;
 }
 
-FeatureBins::FeatureBins(int categories) : ordered_(false), bins_(categories) {
+}  // namespace
+
+FeatureBins::FeatureBins(const std::vector<double>& edges)
+    : ordered_(true),
+      bins_(static_cast<int>(checked(edges).size()) + 1),
+      search32_(edges),
+      search64_(edges) {}
+
+FeatureBins::FeatureBins(int categories)
+    : ordered_(false), bins_(categories), search32_({}), search64_({}) {
   if (categories < 1 || categories > kMaxCodes - 2) {
     throw std::invalid_argument("a categorical feature has 1 to 254 bins; got " +
                                 std::to_string(categories));
   }
 }
 
-// A binary search without branches, a level at a time over a run of values so that their loads
-// overlap: its time does not depend on how the values are distributed.
 template <class T>
-void FeatureBins::locate(const std::vector<T>& edges, const T* x, std::size_t n,
-                         std::uint8_t* codes) const {
-  constexpr std::size_t kRun = 16;
+void FeatureBins::encode_numbers(const EdgeSearch<T>& search, const T* x, std::size_t n,
+                                 std::uint8_t* codes) const {
+  search.count_below(x, n, codes);
   const auto missing_code = static_cast<std::uint8_t>(missing());
-  const T* const sorted = edges.data();
-  for (std::size_t begin = 0; begin < n; begin += kRun) {
-    const std::size_t run = std::min(kRun, n - begin);
-    T value[kRun] = {};
-    std::uint32_t position[kRun] = {};
-    std::copy_n(x + begin, run, value);
-    for (int level = levels_ - 1; level >= 0; --level) {
-      const std::uint32_t half = (1u << level) - 1;
-      for (std::size_t i = 0; i < kRun; ++i) {
-        position[i] += static_cast<std::uint32_t>(sorted[position[i] + half] < value[i]) << level;
-      }
-    }
-    for (std::size_t i = 0; i < run; ++i) {
-      codes[begin + i] =
-          std::isnan(value[i]) ? missing_code : static_cast<std::uint8_t>(position[i]);
-    }
-  }
+  for (std::size_t i = 0; i < n; ++i) codes[i] = std::isnan(x[i]) ? missing_code : codes[i];
 }
 
 void FeatureBins::encode(const Column& column, RowOrder order, std::size_t begin, std::size_t n,
@@ -338,13 +410,13 @@ void FeatureBins::encode(const Column& column, RowOrder order, std::size_t begin
       codes[i] = static_cast<std::uint8_t>(code);
     }
   } else if (column.type == Type::f32) {
-    float x[kBinningBlock];
+    float x[kBinningBlock] = {};
     read<float>(column, order, begin, n, x);
-    locate(edges32_, x, n, codes);
+    encode_numbers(search32_, x, n, codes);
   } else {
-    double x[kBinningBlock];
+    double x[kBinningBlock] = {};
     visit(column.type, [&](auto zero) { read<decltype(zero)>(column, order, begin, n, x); });
-    locate(edges_, x, n, codes);
+    encode_numbers(search64_, x, n, codes);
   }
 }
 

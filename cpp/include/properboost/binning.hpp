@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "properboost/parallel.hpp"
@@ -13,13 +14,38 @@ namespace properboost {
 constexpr int kMaxCodes = 256;              // a code is one byte
 constexpr std::size_t kBinningBlock = 512;  // rows read, cut and written at a time
 
+// Counts the edges below a value.  A table over the leading bits of the value's sort key says where
+// to begin, and few steps of a binary search remain: keys follow the scale of the values, so skewed
+// and heavy-tailed columns are served as well as even ones.
+template <class T>
+class EdgeSearch {
+ public:
+  explicit EdgeSearch(const std::vector<double>& edges);
+
+  // codes[i] = edges below x[i]; anything for NaN.
+  void count_below(const T* x, std::size_t n, std::uint8_t* codes) const;
+
+ private:
+  using Key = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  static constexpr std::size_t kCells = 4096;
+
+  template <int kSteps>
+  void count(const T* x, std::size_t n, std::uint8_t* codes) const;
+
+  std::vector<T> edges_;             // padded with +inf for the last steps
+  std::vector<std::uint8_t> first_;  // edges in the cells before each
+  Key low_ = 0, high_ = 0;           // of the edges' keys
+  int shift_ = 0;                    // key bits within a cell
+  int steps_ = 0;                    // of the binary search within a cell
+};
+
 // How one feature is cut.  Numeric: code(x) is the number of edges below x; one code more is
-// missing. Categorical: the table already holds bins; codes after the last are missing, then
+// missing.  Categorical: the table already holds bins; codes after the last are missing, then
 // unseen.
 class FeatureBins {
  public:
-  explicit FeatureBins(std::vector<double> edges);  // numeric; edges ascend
-  explicit FeatureBins(int categories);             // categorical
+  explicit FeatureBins(const std::vector<double>& edges);  // numeric; edges ascend
+  explicit FeatureBins(int categories);                    // categorical
 
   bool ordered() const noexcept { return ordered_; }
   int bins() const noexcept { return bins_; }
@@ -32,13 +58,13 @@ class FeatureBins {
 
  private:
   template <class T>
-  void locate(const std::vector<T>& edges, const T* x, std::size_t n, std::uint8_t* codes) const;
+  void encode_numbers(const EdgeSearch<T>& search, const T* x, std::size_t n,
+                      std::uint8_t* codes) const;
 
   bool ordered_;
   int bins_;
-  int levels_ = 0;              // of the binary search
-  std::vector<double> edges_;   // padded with +inf to 2^levels - 1
-  std::vector<float> edges32_;  // the same, rounded down: x > e and x > edges32 agree for float x
+  EdgeSearch<float> search32_;  // for float32 columns
+  EdgeSearch<double> search64_;
 };
 
 class Bins {

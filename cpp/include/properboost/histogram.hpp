@@ -71,12 +71,8 @@ void add_weights(const GroupCodes& codes, const RowWeights& weights, std::size_t
 template <bool kWeighted>
 void add_weights(std::size_t group, const GroupCodes& codes, const RowWeights& weights,
                  std::size_t n, Sums* sums) {
-  switch (group) {
-    case 4: return add_weights<4, kWeighted>(codes, weights, n, sums);
-    case 3: return add_weights<3, kWeighted>(codes, weights, n, sums);
-    case 2: return add_weights<2, kWeighted>(codes, weights, n, sums);
-    default: return add_weights<1, kWeighted>(codes, weights, n, sums);
-  }
+  if (group == kFeatureGroup) return add_weights<kFeatureGroup, kWeighted>(codes, weights, n, sums);
+  add_weights<1, kWeighted>(codes, weights, n, sums);
 }
 
 }  // namespace detail
@@ -102,11 +98,13 @@ inline std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t ro
 inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<bool>& positive,
                        const float* weight, const float* curvature, const double* sample_weight,
                        CellTable& cells, Team& team) {
-  const std::size_t groups = (bins.size() + kFeatureGroup - 1) / kFeatureGroup;
+  // The features left over by whole groups are tasks of their own: small ones last share evenly.
+  const std::size_t whole = bins.size() / kFeatureGroup;
+  const std::size_t tasks = whole + bins.size() % kFeatureGroup;
   const double adds = static_cast<double>(bins.size() * codes.rows) * (curvature ? 2.0 : 1.0);
-  team.for_each(groups, 0.4 * adds, [&](std::size_t g) {
-    const std::size_t first = g * kFeatureGroup;
-    const std::size_t group = std::min(kFeatureGroup, bins.size() - first);
+  team.for_each(tasks, 0.4 * adds, [&](std::size_t t) {
+    const std::size_t first = t < whole ? t * kFeatureGroup : t + whole * (kFeatureGroup - 1);
+    const std::size_t group = t < whole ? kFeatureGroup : 1;
     alignas(64) detail::Sums sums[kFeatureGroup];
     const auto sum_rows = [&](std::size_t begin, std::size_t end, const float* what,
                               double Cell::* into) {

@@ -95,20 +95,19 @@ class Margins {
     return sample_weight_ == nullptr ? 1.0 : sample_weight_[i];
   }
 
-  // Sum of a b and the sample weights of the n rows from begin on, in double with a fixed number of
-  // accumulators, so that the compiler may use vectors and the order of additions is still ours.
-  double weighted_dot(const float* a, const float* b, std::size_t begin, std::size_t n) const {
-    return sample_weight_ == nullptr
-               ? dot(n, [=](std::size_t i) { return wide(a[i]) * wide(b[i]); })
-               : dot(n, [=, s = sample_weight_ + begin](std::size_t i) {
-                   return wide(a[i]) * wide(b[i]) * s[i];
-                 });
-  }
-
   static double wide(float x) { return static_cast<double>(x); }
 
+  // Sum of term(i) times the sample weight of row begin + i, in double with a fixed number of
+  // accumulators, so that the compiler may use vectors and the order of additions is still ours.
   template <class Term>
-  static double dot(std::size_t n, const Term& term) {
+  double weighted_sum(std::size_t begin, std::size_t n, const Term& term) const {
+    if (sample_weight_ == nullptr) return sum(n, term);
+    const double* s = sample_weight_ + begin;
+    return sum(n, [&](std::size_t i) { return s[i] * term(i); });
+  }
+
+  template <class Term>
+  static double sum(std::size_t n, const Term& term) {
     constexpr std::size_t kLanes = 8;
     double lanes[kLanes] = {};
     std::size_t i = 0;
@@ -116,9 +115,9 @@ class Margins {
       for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += term(i + k);
     }
     for (; i < n; ++i) lanes[0] += term(i);
-    double sum = 0.0;
-    for (const double lane : lanes) sum += lane;
-    return sum;
+    double total = 0.0;
+    for (const double lane : lanes) total += lane;
+    return total;
   }
 
   template <bool kKeep>
@@ -155,18 +154,18 @@ class Margins {
       u[i] = u_[begin + i] + side * shift[code[i]];
       along[i] = side * direction[code[i]];
     }
-    loss_.weights(u.data(), w.data(), n);
     Point p;
-    p.slope = weighted_dot(w.data(), along.data(), begin, n);
     if constexpr (kKeep) {
       std::copy_n(u.begin(), n, u_.begin() + static_cast<std::ptrdiff_t>(begin));
+      Block loss;
+      loss_.weights_and_losses(u.data(), w.data(), loss.data(), n);
       std::copy_n(w.begin(), n, weight_.begin() + static_cast<std::ptrdiff_t>(begin));
       if (!curvature_.empty()) loss_.curvatures(u.data(), curvature_.data() + begin, n);
-      Block& loss = w;
-      loss_.losses(u.data(), loss.data(), n);
-      along.fill(1.0f);
-      p.risk = weighted_dot(loss.data(), along.data(), begin, n);
+      p.risk = weighted_sum(begin, n, [&](std::size_t i) { return wide(loss[i]); });
+    } else {
+      loss_.weights(u.data(), w.data(), n);
     }
+    p.slope = weighted_sum(begin, n, [&](std::size_t i) { return wide(w[i]) * wide(along[i]); });
     return p;
   }
 

@@ -27,6 +27,14 @@ class Bound final : public Loss {
   void weights(const float* u, float* out, std::size_t n) const noexcept override {
     map(u, out, n, [](const Policy& policy, float x) { return policy.weight(x); });
   }
+  void weights_and_losses(const float* __restrict u, float* __restrict weights,
+                          float* __restrict losses, std::size_t n) const noexcept override {
+    const Policy policy = policy_;
+    for (std::size_t i = 0; i < n; ++i) {
+      weights[i] = policy.weight(u[i]);
+      losses[i] = policy.loss(u[i]);
+    }
+  }
   void curvatures(const float* u, float* out, std::size_t n) const noexcept override {
     map(u, out, n, [](const Policy& policy, float x) {
       if constexpr (Policy::convex) {

@@ -1,0 +1,1 @@
+"""The asv suite: one file a data set, and what they share."""
