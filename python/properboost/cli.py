@@ -5,14 +5,12 @@ numeric, any other is categorical with its cells as strings, and nothing else is
 """
 
 import argparse
-import io
 import os
 import sys
 import warnings
-import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +19,25 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import train_test_split
 
 from properboost import _core, losses
+from properboost.csv_table import (
+    MISSING,
+    FileError,
+    first_text,
+    import_pandas,
+    is_numeric,
+    list_names,
+    name_source,
+    read_csv,
+    require,
+)
 from properboost.estimators import ProperBoostClassifier, check_parameters
 from properboost.model_io import load_model
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from pandas import DataFrame, Series
 
 __all__ = ["main"]
 
-MISSING = ("NA", "NaN", "nan", "null")
 
 # The options of `fit` that are parameters of the classifier under the same name.
 PARAMETERS = (
@@ -50,10 +56,6 @@ PARAMETERS = (
     "n_jobs",
     "verbose",
 )
-
-
-class _FileError(Exception):
-    """Something is wrong with a file; the message is one line for the user."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except (_FileError, ImportError, ValueError) as error:
+    except (FileError, ImportError, ValueError) as error:
         return _complain(str(error))
     except KeyboardInterrupt:
         _complain("interrupted")
@@ -392,9 +394,9 @@ def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
             parser.error(f"column {column!r} is the target or the weight, which are no features")
     output = Path(arguments.output)
     if output.is_dir() or not output.parent.is_dir():  # to be heard of before the work
-        raise _FileError(f"{output}: it is a folder, or is to be in one that does not exist")
-    frame = _read(arguments, text=arguments.categorical)
-    _require(frame, [*reserved, *arguments.categorical, *arguments.drop])
+        raise FileError(f"{output}: it is a folder, or is to be in one that does not exist")
+    frame = read_csv(arguments.file, text=arguments.categorical, sep=arguments.sep, na=arguments.na)
+    require(frame, [*reserved, *arguments.categorical, *arguments.drop])
     frame, weight = _weigh(frame, arguments.sample_weight)
     labels = _labels(frame[arguments.target])
     X, categorical = _make_features(frame.drop(columns=[*reserved, *arguments.drop]), arguments)
@@ -423,7 +425,7 @@ def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
             columns["class"] = model.predict(X)
         columns |= {f"p_{label}": probability[:, k] for k, label in enumerate(model.classes_)}
     target = sys.stdout if arguments.output == "-" else arguments.output
-    _pandas().DataFrame(columns).to_csv(target, index=False)
+    import_pandas().DataFrame(columns).to_csv(target, index=False)
 
 
 def _check(parser: _Parser, model: ProperBoostClassifier) -> None:
@@ -437,127 +439,18 @@ def _check(parser: _Parser, model: ProperBoostClassifier) -> None:
 # -- reading --------------------------------------------------------------------------------------
 
 
-def _pandas() -> "ModuleType":
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("CSV files need pandas: pip install 'properboost[cli]'") from error
-    return pandas
-
-
-def _read(arguments: argparse.Namespace, text: Collection[str]) -> "DataFrame":
-    """Read the CSV file: numbers as numbers, everything else and the columns `text` as strings."""
-    pandas = _pandas()
-    try:
-        frame = _read_cells(pandas, _open(arguments.file), arguments, text)
-    except pandas.errors.EmptyDataError as error:
-        raise _FileError(f"{_name(arguments)}: the file is empty") from error
-    except pandas.errors.ParserWarning as error:
-        raise _FileError(f"{_name(arguments)}: rows have more cells than the header") from error
-    except OSError as error:
-        raise _FileError(f"{_name(arguments)}: {error.strerror or error}") from error
-    except (EOFError, ValueError, zlib.error) as error:
-        raise _FileError(f"{_name(arguments)}: {error}") from error
-    if len(frame) == 0:
-        raise _FileError(f"{_name(arguments)}: there are no rows below the header")
-    return frame
-
-
-def _read_cells(
-    pandas: "ModuleType",
-    source: Path | IO[bytes],
-    arguments: argparse.Namespace,
-    text: Collection[str],
-) -> "DataFrame":
-    settings = {"sep": arguments.sep, "keep_default_na": False, "encoding": "utf-8"}
-    header = _parse(pandas, source, **settings, header=None, nrows=1, dtype=str)
-    names = header.iloc[0].tolist()
-    _check_header(names, arguments)
-    settings["na_values"] = ["", *(arguments.na or MISSING)]
-    types = {name: str for name in names if name in text}
-    frame: DataFrame = _parse(pandas, source, **settings, dtype=types, low_memory=False)
-    # pandas makes True of TRUE and true, whose text is to be kept, and text of integers beyond 64
-    # bits, which are numbers.
-    inferred = [n for n in names if n not in text and not _is_numeric(frame[n])]
-    truths = [n for n in inferred if pandas.api.types.infer_dtype(frame[n]) == "boolean"]
-    if truths:
-        frame[truths] = _parse(pandas, source, **settings, dtype=str, usecols=truths)
-    for name in inferred:
-        numbers = pandas.to_numeric(frame[name], errors="coerce")
-        if numbers.notna().equals(frame[name].notna()):
-            frame[name] = numbers.astype(np.float64)
-    return frame
-
-
-def _name(arguments: argparse.Namespace) -> str:
-    return "stdin" if arguments.file == "-" else str(arguments.file)
-
-
-def _open(file: str) -> Path | IO[bytes]:
-    """Return what can be read more than once: a file, or the whole content of a pipe."""
-    if file == "-":
-        return io.BytesIO(sys.stdin.buffer.read())
-    path = Path(file)
-    return io.BytesIO(path.read_bytes()) if path.is_fifo() else path
-
-
-def _parse(pandas: "ModuleType", source: Path | IO[bytes], **settings: Any) -> Any:
-    if isinstance(source, io.BytesIO):
-        source.seek(0)
-    with warnings.catch_warnings():
-        # Of rows longer than the header pandas would take the first column for an index, or, told
-        # that it is none, drop the last with a warning (not where it is empty: a final comma).
-        warnings.simplefilter("error", pandas.errors.ParserWarning)
-        return pandas.read_csv(source, index_col=False, **settings)
-
-
-def _check_header(names: Sequence[str], arguments: argparse.Namespace) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise _FileError(f"{_name(arguments)}: the header has {_list(twice)} more than once")
-    if "" in names:
-        raise _FileError(
-            f"{_name(arguments)}: column {names.index('') + 1} of the header has no name"
-        )
-
-
-def _require(frame: "DataFrame", names: Iterable[str]) -> None:
-    missing = [name for name in dict.fromkeys(names) if name not in frame.columns]
-    if missing:
-        columns = "column" if len(missing) == 1 else "columns"
-        raise _FileError(
-            f"the file lacks the {columns} {_list(missing)}; it has {_list(frame.columns.tolist())}"
-        )
-
-
-def _list(names: Sequence[Any], most: int = 10) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(name) for name in names[:most]) + more
-
-
-def _is_numeric(column: "Series[Any]") -> bool:
-    return column.dtype.kind in "iuf"
-
-
-def _first_text(column: "Series[Any]") -> tuple[int, str]:
-    """Return the first cell that is not a number: its row, counted from 1, and the cell."""
-    numbers = _pandas().to_numeric(column, errors="coerce")
-    row = int(np.flatnonzero(numbers.isna() & column.notna())[0])
-    return row + 1, str(column.iloc[row])
-
-
 def _labels(column: "Series[Any]") -> NDArray[Any]:
     missing = int(column.isna().sum())
     if missing:
-        raise _FileError(
+        raise FileError(
             f"column {column.name!r} has missing cells ({missing:,}); rows need a class"
         )
     labels = column.to_numpy()
     if labels.dtype.kind == "f" and np.any(labels % 1.0):
-        raise _FileError(f"column {column.name!r} holds fractions, not classes")
+        raise FileError(f"column {column.name!r} holds fractions, not classes")
     classes = column.unique()
     if len(classes) < 2:
-        raise _FileError(f"column {column.name!r} holds one class only: {classes[0]!r}")
+        raise FileError(f"column {column.name!r} holds one class only: {classes[0]!r}")
     return labels
 
 
@@ -566,14 +459,14 @@ def _weigh(frame: "DataFrame", name: str | None) -> tuple["DataFrame", NDArray[n
     if name is None:
         return frame, None
     column = frame[name]
-    if not _is_numeric(column):
-        row, cell = _first_text(column)
-        raise _FileError(f"column {name!r} is to hold weights, but row {row} holds {cell!r}")
+    if not is_numeric(column):
+        row, cell = first_text(column)
+        raise FileError(f"column {name!r} is to hold weights, but row {row} holds {cell!r}")
     if not (column >= 0.0).all():
-        raise _FileError(f"column {name!r} is to hold weights, but some are missing or below 0")
+        raise FileError(f"column {name!r} is to hold weights, but some are missing or below 0")
     frame = frame[column > 0.0]
     if len(frame) == 0:
-        raise _FileError(f"column {name!r} is to hold weights, but all of them are 0")
+        raise FileError(f"column {name!r} is to hold weights, but all of them are 0")
     return frame, frame[name].to_numpy(dtype=np.float64)
 
 
@@ -582,8 +475,8 @@ def _make_features(
 ) -> tuple["DataFrame", list[str]]:
     """Make categories of every text; return the features, and which are categorical."""
     if frame.shape[1] == 0:
-        raise _FileError("no column is left to be a feature")
-    categorical = [name for name in frame.columns if not _is_numeric(frame[name])]
+        raise FileError("no column is left to be a feature")
+    categorical = [name for name in frame.columns if not is_numeric(frame[name])]
     for name in categorical:
         if name not in arguments.categorical:
             _note_mixture(frame[name])
@@ -592,9 +485,9 @@ def _make_features(
 
 def _note_mixture(column: "Series[Any]") -> None:
     """Tell of a few words among numbers: they are more likely a slip than categories."""
-    numbers = _pandas().to_numeric(column, errors="coerce").notna()
+    numbers = import_pandas().to_numeric(column, errors="coerce").notna()
     if 2 * numbers.sum() > column.notna().sum():
-        row, cell = _first_text(column)
+        row, cell = first_text(column)
         _note(
             f"column {column.name!r} is categorical, although most cells are numbers, because row "
             f"{row} holds {cell!r}; --na reads a cell as missing"
@@ -605,26 +498,26 @@ def _features_of(model: ProperBoostClassifier, arguments: argparse.Namespace) ->
     """Read the columns the model needs, in the model's order."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        raise _FileError(f"{arguments.model}: the model was fitted without column names")
+        raise FileError(f"{arguments.model}: the model was fitted without column names")
     shapes = [model.shape_function(name, model.classes_[-1]) for name in names]
     text = [
         str(shape.name)
         for shape in shapes
         if shape.categories is not None and all(isinstance(c, str) for c in shape.categories)
     ]
-    frame = _read(arguments, text)
-    _require(frame, names)
+    frame = read_csv(arguments.file, text, sep=arguments.sep, na=arguments.na)
+    require(frame, names)
     given = [name for name in frame.columns if name in set(names)]
     extra = [name for name in frame.columns if name not in set(names)]
     if extra:
-        _note(f"ignored, as the model does not use them: {_list(extra)}")
+        _note(f"ignored, as the model does not use them: {list_names(extra)}")
     if given != list(names):
         _note("the columns are in another order than in training; they are matched by name")
     for shape in shapes:
         column = frame[shape.name]
-        if shape.kind == "numeric" and not _is_numeric(column):
-            row, cell = _first_text(column)
-            raise _FileError(
+        if shape.kind == "numeric" and not is_numeric(column):
+            row, cell = first_text(column)
+            raise FileError(
                 f"column {shape.name!r} was numeric in training, but row {row} holds {cell!r}; "
                 "--na reads a cell as missing"
             )
@@ -692,9 +585,9 @@ def _report(
     counts = [f"{label} ({count:,} rows)" for label, count in zip(classes, own.sum(0), strict=True)]
     if len(classes) > 10:
         counts[10:] = [f"and {len(classes) - 10} more"]
-    n_categorical = len(model.categorical_features)
+    features = f"{X.shape[1]} features ({len(model.categorical_features)} categorical)"
     lines = [
-        f"{_name(arguments)}: {len(X):,} rows, {X.shape[1]} features ({n_categorical} categorical)",
+        f"{name_source(arguments.file)}: {len(X):,} rows, {features}",
         f"classes of {arguments.target}: {', '.join(counts)}",
         "",
         f"{'':<13}{'rows':>11}{'log loss':>11}{'accuracy':>11}",

@@ -44,6 +44,8 @@ def save_model(model: ProperBoostClassifier, path: str | os.PathLike[str]) -> No
     try:
         unfinished.write_text(text + "\n", encoding="ascii")
         unfinished.replace(path)
+    except OSError as error:  # about the file the caller knows of
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         unfinished.unlink(missing_ok=True)
 
