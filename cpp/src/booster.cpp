@@ -13,10 +13,23 @@
 namespace properboost {
 namespace {
 
-double total_sample_weight(const double* weight, std::size_t n) {
-  if (weight == nullptr) return static_cast<double>(n);
-  return std::accumulate(weight, weight + n, 0.0);
-}
+// Sample weights as the engine sums them: divided by a power of two near their mean, which changes
+// no digit and keeps every product of sums far from overflow and underflow.
+struct SampleWeights {
+  std::vector<double> scaled;  // empty for ones
+  double scale = 1.0;          // weight = scale x scaled
+  double total;
+
+  SampleWeights(const double* weight, std::size_t n) : total(static_cast<double>(n)) {
+    if (weight == nullptr) return;
+    total = std::accumulate(weight, weight + n, 0.0);
+    scale = std::exp2(std::round(std::log2(total / static_cast<double>(n))));
+    scaled.resize(n);
+    for (std::size_t i = 0; i < n; ++i) scaled[i] = weight[i] / scale;
+  }
+
+  const double* data() const noexcept { return scaled.empty() ? nullptr : scaled.data(); }
+};
 
 void require_finite(double x, const char* what, std::size_t round) {
   if (!std::isfinite(x)) {
@@ -31,16 +44,17 @@ void require_finite(double x, const char* what, std::size_t round) {
 
 Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Progress& progress,
              Team& team) {
-  const double rows_weight = total_sample_weight(model.sample_weight, codes.rows);
-  Margins margins(codes, model.positive, model.sample_weight, rows_weight, model.loss,
+  const SampleWeights weights(model.sample_weight, codes.rows);
+  const double rows_weight = weights.total / weights.scale;
+  Margins margins(codes, model.positive, weights.data(), rows_weight, model.loss,
                   model.response.needs_curvature(), team);
   CellTable cells(bins, weigh_codes(codes.data, codes.rows, bins, nullptr, team));
 
   // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
   // a row.  Fewer than two rows' weight would leave no room at all.
-  const double largest = model.loss.link(1.0 - 0.5 / std::max(rows_weight, 2.0));
+  const double largest = model.loss.link(1.0 - 0.5 / std::max(weights.total, 2.0));
   Regularizers r{};
-  r.l2 = model.l2 * model.gain;
+  r.l2 = model.l2 * model.gain / weights.scale;
   r.gain = model.gain;
   r.largest = largest;
   const double search_nanoseconds = 2.0 * static_cast<double>(bins.total_width());
@@ -48,8 +62,8 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
   Rounds rounds;
   std::vector<double> cell_values;
   for (std::size_t round = 0; round < model.n_estimators; ++round) {
-    fill_cells(codes, bins, model.positive, margins.weight(), margins.curvature(),
-               model.sample_weight, cells, team);
+    fill_cells(codes, bins, model.positive, margins.weight(), margins.curvature(), weights.data(),
+               cells, team);
     double total_weight = 0.0;
     for (std::size_t b = 0; b < cells.feature(0).width(); ++b) {
       total_weight += cells.feature(0).cells[b].weight();
@@ -61,11 +75,12 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
                                         search_nanoseconds, team);
     const FeatureCells feature = cells.feature(f);
     const double cost = model.weak_learner.cost(feature, model.response, r);
+    require_finite(cost, "score", round + 1);
     const Partition partition = model.weak_learner.partition(feature, model.response, r);
 
     const double prior =
         model.prior > 0.0 ? model.prior
-                          : 1.0 / (rows_weight * static_cast<double>(partition.occupied_cells()));
+                          : 1.0 / (weights.total * static_cast<double>(partition.occupied_cells()));
     r.prior = prior * total_weight;
     r.pseudo_rows = prior * rows_weight;
     cell_values.assign(partition.cells.size(), 0.0);
@@ -91,7 +106,8 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
     require_finite(risk, "training risk", round + 1);
 
     // What the search saw: class weights normalised to sum 1, or a reduction of the risk.
-    const double unit = model.response.is_score_a_sum_of_weights() ? total_weight : 1.0;
+    const double unit =
+        model.response.is_score_a_sum_of_weights() ? total_weight : 1.0 / weights.scale;
     rounds.feature.push_back(static_cast<std::int32_t>(f));
     rounds.score.push_back(model.response.score(cost) / unit);
     rounds.step.push_back(t == limits.rate ? model.learning_rate : t * model.gain);

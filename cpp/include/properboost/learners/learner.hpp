@@ -1,10 +1,10 @@
 // Weak learners: which cells one feature may have.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "properboost/cells.hpp"
@@ -16,12 +16,14 @@ namespace properboost {
 // (threads, lanes, bundles) cannot decide a model.
 constexpr double kTie = 1e-7;
 
-// The first of the least costs.
+// The first of the least costs; 0 if none is a number, for the caller to find out.
 inline std::size_t first_best(const double* costs, std::size_t n) {
-  const double best = *std::min_element(costs, costs + n);
-  return static_cast<std::size_t>(
-      std::find_if(costs, costs + n, [&](double c) { return c <= best + kTie * std::abs(best); }) -
-      costs);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) best = costs[i] < best ? costs[i] : best;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (costs[i] <= best + kTie * std::abs(best)) return i;
+  }
+  return 0;
 }
 
 // A feature's codes dealt into cells: the table has cell cell_of[code]'s value at each code.
