@@ -83,6 +83,19 @@ def test_bad_parameters(settings, message):
         fit(**settings)
 
 
+@pytest.mark.parametrize("learning_rate", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("gain", [1e-300, 1e-30, 1e30, 1e300])
+def test_extreme_steps_give_finite_predictions_or_an_error(gain, learning_rate):
+    for choices in ({}, {"response": "newton"}, {"step": "line_search"}, {"loss": "savage"}):
+        try:
+            model = fit(n_estimators=20, gain=gain, learning_rate=learning_rate, **choices)
+        except (RuntimeError, ValueError) as error:
+            assert "smaller" in str(error)  # noqa: PT017
+        else:
+            assert np.all(np.isfinite(model.decision_function(X)))
+            assert np.all(np.isfinite(model.predict_proba(X)))
+
+
 def test_parameters_may_be_numpy_numbers():
     model = fit(
         gain=np.float32(2.0),

@@ -336,15 +336,18 @@ def test_codes_and_segments_are_checked():
 def test_progress_is_reported_and_its_exceptions_stop_the_fit():
     codes, features, _, y = problem(8, n=100_000)
     seen = []
-    train(codes, features, y, n_estimators=200, progress=lambda *a: seen.append(a), n_threads=2)
-    assert seen
-    assert all(0 < done <= 200 and 0 < risk < 1 for done, risk in seen)
 
-    def stop(done, risk):
-        raise KeyError("enough")
+    def stop_at_the_third(done, risk):
+        seen.append((done, risk))
+        if len(seen) == 3:
+            raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        train(codes, features, y, n_estimators=10**9, progress=stop, n_threads=2)
+        train(codes, features, y, n_estimators=10**9, progress=stop_at_the_third, n_threads=2)
+    done, risk = np.transpose(seen)
+    assert (np.diff(done) > 0).all()
+    assert (np.diff(risk) <= 0).all()
+    assert 0 < risk[0] < np.log(2)
 
 
 def test_ctrl_c_stops_a_fit():

@@ -224,6 +224,13 @@ def test_missing_files_and_folders_are_the_systems_errors(tmp_path):
         pb.load_model(tmp_path)
 
 
+def test_a_file_that_cannot_be_written_is_named(model, tmp_path):
+    path = tmp_path / "no such folder" / "model.json"
+    with pytest.raises(FileNotFoundError) as failure:
+        model.save_model(path)
+    assert failure.value.filename == str(path)
+
+
 def load_text(text, tmp_path):
     path = tmp_path / "model.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

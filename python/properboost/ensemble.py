@@ -12,7 +12,10 @@ from properboost import _core
 from properboost.binning import Binning
 from properboost.table import Table
 
-__all__ = ["Ensemble", "Rounds"]
+__all__ = ["LARGEST_RAW", "Ensemble", "Rounds"]
+
+LARGEST_RAW = 1e300
+"""Raw predictions beyond this are refused, so that no sum of them overflows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,14 @@ class Rounds:
 
     def __len__(self) -> int:
         return len(self.feature)
+
+    def bound(self) -> float:
+        """Return what no raw prediction can exceed in size; infinite if that overflows."""
+        if len(self) == 0:
+            return 0.0
+        with np.errstate(over="ignore"):
+            largest = np.maximum.reduceat(np.abs(self.values), self.offsets[:-1])
+            return float(np.sum(np.abs(self.step) * largest))
 
     def table(self, t: int) -> NDArray[np.float64]:
         """Return what round `t` adds to the raw prediction, by code of its feature."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from properboost import _core, parameters
 from properboost.binning import Binning, count_numeric_bins, find_bins
-from properboost.ensemble import Ensemble, Rounds
+from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds
 from properboost.losses import MarginLoss, get_loss
 from properboost.progress import show_progress
 from properboost.rows import find_classes, sort_rows
@@ -277,6 +277,11 @@ class ProperBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                     progress=report and _from_round(report, m * self.n_estimators),
                 )
                 models.append(Rounds.from_native(rounds))
+                if models[-1].bound() > LARGEST_RAW:
+                    raise ValueError(
+                        f"gain={loss.gain!r} and learning_rate={self.learning_rate!r} make raw "
+                        f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
+                    )
                 if report is not None and len(models[-1]):
                     report((m + 1) * self.n_estimators, float(models[-1].risk[-1]))
         return tuple(models)

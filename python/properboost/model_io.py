@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.binning import MAX_CATEGORIES, Binning, CategoricalBins, FeatureBins, NumericBins
-from properboost.ensemble import Ensemble, Rounds
+from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds
 from properboost.estimators import ProperBoostClassifier, check_parameters
 from properboost.losses import MarginLoss, get_loss
 from properboost.table import Category
@@ -30,7 +30,6 @@ FORMAT = "properboost model"
 VERSION = 1
 
 _LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
-_LARGEST_RAW = 1e300  # so that no sum of raw predictions overflows
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -44,8 +43,10 @@ def save_model(model: ProperBoostClassifier, path: str | os.PathLike[str]) -> No
     try:
         unfinished.write_text(text + "\n", encoding="ascii")
         unfinished.replace(path)
-    except OSError as error:  # about the file the caller knows of
-        raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
+    except OSError as error:
+        if error.filename is not None:
+            error.filename = os.fspath(path)  # the file the caller knows of
+        raise
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -443,16 +444,14 @@ def _build_rounds(node: _Node, binning: Binning) -> Rounds:
         table.reals(binning.features[feature].width)
         for table, feature in zip(fields["tables"].entries(len(features)), features, strict=True)
     ]
-    step = fields["step"].reals(len(features))
-    largest = [np.abs(table).max() for table in tables]
-    with np.errstate(over="ignore"):
-        if not np.dot(np.abs(step), largest) <= _LARGEST_RAW:
-            fields["tables"].fail(f"must not add up to raw predictions beyond {_LARGEST_RAW:g}")
-    return Rounds(
+    rounds = Rounds(
         feature=features.astype(np.int32),
         score=fields["score"].reals(len(features)),
-        step=step,
+        step=fields["step"].reals(len(features)),
         risk=fields["risk"].reals(len(features)),
         offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         values=np.concatenate([np.empty(0), *tables]),
     )
+    if rounds.bound() > LARGEST_RAW:
+        fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
+    return rounds
