@@ -98,13 +98,15 @@ class _ArrayTable(Table):
 class _PandasTable(Table):
     def __init__(self, frame: Any) -> None:
         super().__init__(frame, [str(name) for name in frame.columns])
-        self._types = list(frame.dtypes)
+        # Views, by position: names may occur twice, and frame.iloc is several times slower.
+        self._columns = [column for _, column in frame.items()]
 
     def declares_categorical(self, j: int) -> bool:
-        return isinstance(self._types[j], sys.modules["pandas"].CategoricalDtype)
+        return isinstance(self._columns[j].dtype, sys.modules["pandas"].CategoricalDtype)
 
     def numeric(self, j: int) -> Column:
-        pandas, dtype, column = sys.modules["pandas"], self._types[j], self.source.iloc[:, j]
+        pandas, column = sys.modules["pandas"], self._columns[j]
+        dtype = column.dtype
         if self.declares_categorical(j):
             raise _not_listed(self.label(j))
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
@@ -120,11 +122,11 @@ class _PandasTable(Table):
         raise _not_numbers(self.label(j), dtype)
 
     def categorical(self, j: int) -> CategoricalColumn:
-        column = self.source.iloc[:, j]
+        column = self._columns[j]
         if self.declares_categorical(j):
             codes = column.cat.codes.to_numpy().astype(np.int64)
             return _clean_categories(codes, column.cat.categories.tolist(), self.label(j))
-        if isinstance(self._types[j], np.dtype):
+        if isinstance(column.dtype, np.dtype):
             return factorize(column.to_numpy(), self.label(j))
         return factorize(column.to_numpy(dtype=object), self.label(j))
 

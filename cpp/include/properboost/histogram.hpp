@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "properboost/cells.hpp"
@@ -21,7 +22,6 @@ constexpr std::size_t kFeatureGroup = 4;
 namespace detail {
 
 using GroupCodes = std::array<const std::uint8_t*, kFeatureGroup>;
-using Sums = std::array<double, kMaxCodes>;
 
 // The j-th of eight codes read as one word.
 inline std::uint8_t unpack(std::uint64_t word, unsigned j) noexcept {
@@ -32,47 +32,105 @@ inline std::uint8_t unpack(std::uint64_t word, unsigned j) noexcept {
 #endif
 }
 
-// What a row adds to its cells: float32 from the loss, times its sample weight if it has one.  The
-// product is taken in double, so that a weight of 3 adds what three rows add.
-struct RowWeights {
-  const float* weight;
-  const double* sample_weight;  // or null
+// Weight and curvature side by side: one vector add.
+struct alignas(16) Pair {
+  double weight = 0.0;
+  double curvature = 0.0;
 
-  template <bool kWeighted>
-  double at(std::size_t i) const noexcept {
-    const double w = static_cast<double>(weight[i]);
-    return kWeighted ? w * sample_weight[i] : w;
-  }
-  RowWeights from(std::size_t begin) const noexcept {
-    return {weight + begin, sample_weight == nullptr ? nullptr : sample_weight + begin};
+  Pair& operator+=(const Pair& other) noexcept {
+    weight += other.weight;
+    curvature += other.curvature;
+    return *this;
   }
 };
 
-// sums[k][codes[k][i]] += weight i over the group.  One scalar add costs the same in double as in
-// float, so a single model needs no float32 partial sums.
-template <std::size_t Group, bool kWeighted>
-void add_weights(const GroupCodes& codes, const RowWeights& weights, std::size_t n, Sums* sums) {
+// What rows add to their cells: float32 from the loss, times the sample weight if rows have one.
+// The product is taken in double, so that a weight of 3 adds what three rows add.
+template <bool kCurvature, bool kWeighted>
+struct RowTerms {
+  using Sum = std::conditional_t<kCurvature, Pair, double>;
+
+  const float* weight;
+  const float* curvature;
+  const double* sample_weight;
+
+  Sum operator[](std::size_t i) const noexcept {
+    const double s = kWeighted ? sample_weight[i] : 1.0;
+    if constexpr (kCurvature) {
+      return {s * static_cast<double>(weight[i]), s * static_cast<double>(curvature[i])};
+    } else {
+      return s * static_cast<double>(weight[i]);
+    }
+  }
+};
+
+// sums[k][codes[k][i]] += terms[i] over the group, i in [begin, end).  One scalar add costs the
+// same in double as in float, so a single model needs no float32 partial sums.
+template <std::size_t Group, class Terms>
+void add_terms(const GroupCodes& codes, const Terms& terms, std::size_t begin, std::size_t end,
+               typename Terms::Sum (*sums)[kMaxCodes]) {
   constexpr unsigned kRows = 8;
-  std::size_t i = 0;
-  for (; i + kRows <= n; i += kRows) {
+  std::size_t i = begin;
+  for (; i + kRows <= end; i += kRows) {
     std::uint64_t words[Group];
     for (std::size_t k = 0; k < Group; ++k) std::memcpy(&words[k], codes[k] + i, sizeof words[k]);
     for (unsigned j = 0; j < kRows; ++j) {
-      const double w = weights.at<kWeighted>(i + j);
-      for (std::size_t k = 0; k < Group; ++k) sums[k][unpack(words[k], j)] += w;
+      const auto term = terms[i + j];
+      for (std::size_t k = 0; k < Group; ++k) sums[k][unpack(words[k], j)] += term;
     }
   }
-  for (; i < n; ++i) {
-    const double w = weights.at<kWeighted>(i);
-    for (std::size_t k = 0; k < Group; ++k) sums[k][codes[k][i]] += w;
+  for (; i < end; ++i) {
+    const auto term = terms[i];
+    for (std::size_t k = 0; k < Group; ++k) sums[k][codes[k][i]] += term;
   }
 }
 
-template <bool kWeighted>
-void add_weights(std::size_t group, const GroupCodes& codes, const RowWeights& weights,
-                 std::size_t n, Sums* sums) {
-  if (group == kFeatureGroup) return add_weights<kFeatureGroup, kWeighted>(codes, weights, n, sums);
-  add_weights<1, kWeighted>(codes, weights, n, sums);
+// The cells of features first to first + Group - 1.
+template <std::size_t Group, class Terms>
+void fill_group(const Codes& codes, const Bins& bins, const std::vector<bool>& positive,
+                const Terms& terms, std::size_t first, CellTable& cells) {
+  using Sum = typename Terms::Sum;
+  alignas(64) Sum sums[Group][kMaxCodes];
+  GroupCodes code{};
+  for (std::size_t k = 0; k < Group; ++k) {
+    code[k] = codes.feature(first + k);
+    std::fill_n(cells[first + k], bins[first + k].width(), Cell{});
+  }
+  for (std::size_t s = 0; s + 1 < codes.segments.size(); ++s) {
+    for (std::size_t k = 0; k < Group; ++k) {
+      std::fill_n(sums[k], bins[first + k].width(), Sum{});
+    }
+    add_terms<Group>(code, terms, codes.segments[s], codes.segments[s + 1], sums);
+    double Cell::* const side = positive[s] ? &Cell::positive : &Cell::negative;
+    for (std::size_t k = 0; k < Group; ++k) {
+      for (int b = 0; b < bins[first + k].width(); ++b) {
+        Cell& cell = cells[first + k][b];
+        if constexpr (std::is_same_v<Sum, Pair>) {
+          cell.*side += sums[k][b].weight;
+          cell.curvature += sums[k][b].curvature;
+        } else {
+          cell.*side += sums[k][b];
+        }
+      }
+    }
+  }
+}
+
+// Calls visitor(terms) with the kind of terms the rows have.
+template <class Visitor>
+void visit_terms(const float* weight, const float* curvature, const double* sample_weight,
+                 const Visitor& visitor) {
+  if (curvature == nullptr) {
+    if (sample_weight == nullptr) {
+      visitor(RowTerms<false, false>{weight, curvature, sample_weight});
+    } else {
+      visitor(RowTerms<false, true>{weight, curvature, sample_weight});
+    }
+  } else if (sample_weight == nullptr) {
+    visitor(RowTerms<true, false>{weight, curvature, sample_weight});
+  } else {
+    visitor(RowTerms<true, true>{weight, curvature, sample_weight});
+  }
 }
 
 }  // namespace detail
@@ -83,7 +141,7 @@ inline std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t ro
   std::vector<double> held(bins.total_width());
   team.for_each(bins.size(), 0.5 * static_cast<double>(bins.size() * rows), [&](std::size_t f) {
     const std::uint8_t* code = codes + f * rows;
-    detail::Sums sums{};
+    std::array<double, kMaxCodes> sums{};
     for (std::size_t i = 0; i < rows; ++i) sums[code[i]] += weight == nullptr ? 1.0 : weight[i];
     std::copy_n(sums.begin(), bins[f].width(),
                 held.begin() + static_cast<std::ptrdiff_t>(bins.offset(f)));
@@ -92,47 +150,23 @@ inline std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t ro
 }
 
 // Cells of every feature from the rows' weights and curvatures (unless null), each times the row's
-// sample weight (unless null).  `positive[k]` says
-// on which side segment k is.  A task owns its features and walks the segments in order, so that no
-// sum depends on the number of threads.
+// sample weight (unless null).  `positive[s]` says on which side segment s is.  A task owns its
+// features and walks the segments in order, so that no sum depends on the number of threads.
 inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<bool>& positive,
                        const float* weight, const float* curvature, const double* sample_weight,
                        CellTable& cells, Team& team) {
   // The features left over by whole groups are tasks of their own: small ones last share evenly.
   const std::size_t whole = bins.size() / kFeatureGroup;
   const std::size_t tasks = whole + bins.size() % kFeatureGroup;
-  const double adds = static_cast<double>(bins.size() * codes.rows) * (curvature ? 2.0 : 1.0);
-  team.for_each(tasks, 0.4 * adds, [&](std::size_t t) {
-    const std::size_t first = t < whole ? t * kFeatureGroup : t + whole * (kFeatureGroup - 1);
-    const std::size_t group = t < whole ? kFeatureGroup : 1;
-    alignas(64) detail::Sums sums[kFeatureGroup];
-    const auto sum_rows = [&](std::size_t begin, std::size_t end, const float* what,
-                              double Cell::* into) {
-      detail::GroupCodes code{};
-      for (std::size_t k = 0; k < group; ++k) {
-        std::fill_n(sums[k].begin(), bins[first + k].width(), 0.0);
-        code[k] = codes.feature(first + k) + begin;
-      }
-      const detail::RowWeights weights = detail::RowWeights{what, sample_weight}.from(begin);
-      if (sample_weight == nullptr) {
-        detail::add_weights<false>(group, code, weights, end - begin, sums);
+  const double nanoseconds = 0.4 * static_cast<double>(bins.size() * codes.rows);
+  detail::visit_terms(weight, curvature, sample_weight, [&](const auto& terms) {
+    team.for_each(tasks, nanoseconds, [&](std::size_t t) {
+      if (t < whole) {
+        detail::fill_group<kFeatureGroup>(codes, bins, positive, terms, t * kFeatureGroup, cells);
       } else {
-        detail::add_weights<true>(group, code, weights, end - begin, sums);
+        detail::fill_group<1>(codes, bins, positive, terms, t + whole * (kFeatureGroup - 1), cells);
       }
-      for (std::size_t k = 0; k < group; ++k) {
-        Cell* cell = cells[first + k];
-        const int width = bins[first + k].width();
-        for (int b = 0; b < width; ++b) cell[b].*into += sums[k][static_cast<std::size_t>(b)];
-      }
-    };
-    for (std::size_t k = 0; k < group; ++k) {
-      std::fill_n(cells[first + k], bins[first + k].width(), Cell{});
-    }
-    for (std::size_t s = 0; s + 1 < codes.segments.size(); ++s) {
-      sum_rows(codes.segments[s], codes.segments[s + 1], weight,
-               positive[s] ? &Cell::positive : &Cell::negative);
-    }
-    if (curvature != nullptr) sum_rows(0, codes.rows, curvature, &Cell::curvature);
+    });
   });
 }
 
