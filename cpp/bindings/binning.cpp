@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "properboost/histogram.hpp"
 
@@ -98,7 +100,8 @@ py::array_t<std::uint8_t> encode(const Bins& bins, const py::object& object,
   std::uint8_t* out = codes.mutable_data();
   {
     const py::gil_scoped_release release;
-    Team::run(n_threads, [&](Team& team) { bins.encode(table, rows, n, out, team); });
+    Team::run(n_threads, 3.0 * static_cast<double>(n * bins.size()),
+              [&](Team& team) { bins.encode(table, rows, n, out, team); });
   }
   return codes;
 }
@@ -114,7 +117,8 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
   std::vector<double> held;
   {
     const py::gil_scoped_release release;
-    Team::run(n_threads, [&](Team& team) { held = weigh_codes(code, rows, bins, w, team); });
+    Team::run(n_threads, 0.5 * static_cast<double>(rows * bins.size()),
+              [&](Team& team) { held = weigh_codes(code, rows, bins, w, team); });
   }
   return to_array(held);
 }
@@ -126,7 +130,8 @@ py::list find(const py::object& object, const std::optional<Array<double>>& weig
   std::vector<std::vector<double>> edges;
   {
     const py::gil_scoped_release release;
-    Team::run(n_threads,
+    const double rows = static_cast<double>(std::min(table.rows, sample_size));
+    Team::run(n_threads, 20.0 * rows * static_cast<double>(table.columns.size()),
               [&](Team& team) { edges = find_edges(table, w, max_bins, sample_size, seed, team); });
   }
   py::list result;

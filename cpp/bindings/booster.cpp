@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "arrays.hpp"
@@ -100,7 +101,9 @@ Rounds train(const Array<std::uint8_t>& codes, const Bins& bins,
   Reporter reporter(std::move(progress));
   {
     const py::gil_scoped_release release;
-    Team::run(n_threads, [&](Team& team) {
+    const double n = static_cast<double>(rows.rows);
+    const double nanoseconds = n * std::max(4.0, 0.4 * static_cast<double>(bins.size()));
+    Team::run(n_threads, nanoseconds, [&](Team& team) {
       check_codes(rows, bins, team);
       rounds = boost(rows, bins, model, std::ref(reporter), team);
     });

@@ -21,7 +21,9 @@ py::array_t<double> score_table(const py::object& object, const Bins& bins,
   const double* from = tables.data();
   {
     const py::gil_scoped_release release;
-    Team::run(n_threads, [&](Team& team) { score(table, bins, from, models, to, team); });
+    const double nanoseconds = 3.0 * static_cast<double>(table.rows * bins.size());
+    Team::run(n_threads, nanoseconds,
+              [&](Team& team) { score(table, bins, from, models, to, team); });
   }
   return out;
 }

@@ -109,6 +109,8 @@ template <class Item>
 Distinct distinct(std::vector<Item>& items) {
   sort_by_key(items);
   Distinct result;
+  result.value.reserve(items.size());
+  result.weight.reserve(items.size());
   for (std::size_t i = 0; i < items.size();) {
     double weight = 0.0;
     std::size_t j = i;

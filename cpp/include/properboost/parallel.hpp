@@ -170,9 +170,11 @@ inline void watch_forks() {
 class Team {
  public:
   // Runs program(team) on the calling thread, helped by n_threads - 1 others.  What the program or
-  // a task throws comes out of here.
+  // a task throws comes out of here.  `nanoseconds` is a guess of the time of its longest loop:
+  // with nothing to share out, no thread is woken.
   template <class Program>
-  static void run(int n_threads, Program&& program) {
+  static void run(int n_threads, double nanoseconds, Program&& program) {
+    if (nanoseconds < kWorthSharing) n_threads = 1;
 #if defined(_OPENMP)
     // A few threads a processor are all that helps; asked for thousands more than the system
     // grants, the runtime would end the process.
@@ -197,8 +199,6 @@ class Team {
       if (error) std::rethrow_exception(error);
       return;
     }
-#else
-    static_cast<void>(n_threads);
 #endif
     Team alone(nullptr);
     program(alone);
@@ -210,7 +210,6 @@ class Team {
   // ran them.
   template <class Task>
   void for_each(std::size_t n, double nanoseconds, const Task& task) {
-    constexpr double kWorthSharing = 15'000.0;
     if (gate_ == nullptr || n < 2 || nanoseconds < kWorthSharing) {
       for (std::size_t i = 0; i < n; ++i) task(i);
       return;
@@ -219,6 +218,8 @@ class Team {
   }
 
  private:
+  static constexpr double kWorthSharing = 15'000.0;
+
   explicit Team(detail::Gate* gate) noexcept : gate_(gate) {}
 
   detail::Gate* gate_;
