@@ -123,6 +123,8 @@ def properboost() -> Iterator[Contestant]:
             return ProperBoostClassifier(
                 weak_learner=weak_learner,
                 response=response,
+                # Newton's values are steps already, and the peers' are not guarded either.
+                step="unit" if response == "newton" else "guarded",
                 n_estimators=setting.rounds,
                 learning_rate=setting.learning_rate if response == "newton" else 1.0,
                 max_bins=setting.bins,

@@ -158,9 +158,9 @@ class Margins {
     if constexpr (kKeep) {
       std::copy_n(u.begin(), n, u_.begin() + static_cast<std::ptrdiff_t>(begin));
       Block loss;
-      loss_.weights_and_losses(u.data(), w.data(), loss.data(), n);
+      float* c = curvature_.empty() ? nullptr : curvature_.data() + begin;
+      loss_.evaluate(u.data(), w.data(), loss.data(), c, n);
       std::copy_n(w.begin(), n, weight_.begin() + static_cast<std::ptrdiff_t>(begin));
-      if (!curvature_.empty()) loss_.curvatures(u.data(), curvature_.data() + begin, n);
       p.risk = weighted_sum(begin, n, [&](std::size_t i) { return wide(loss[i]); });
     } else {
       loss_.weights(u.data(), w.data(), n);

@@ -27,23 +27,24 @@ class Bound final : public Loss {
   void weights(const float* u, float* out, std::size_t n) const noexcept override {
     map(u, out, n, [](const Policy& policy, float x) { return policy.weight(x); });
   }
-  void weights_and_losses(const float* __restrict u, float* __restrict weights,
-                          float* __restrict losses, std::size_t n) const noexcept override {
-    const Policy policy = policy_;
-    for (std::size_t i = 0; i < n; ++i) {
-      weights[i] = policy.weight(u[i]);
-      losses[i] = policy.loss(u[i]);
-    }
-  }
   void curvatures(const float* u, float* out, std::size_t n) const noexcept override {
-    map(u, out, n, [](const Policy& policy, float x) {
-      if constexpr (Policy::convex) {
-        return policy.curvature(x);
-      } else {
-        // The derivative of p w(u) = (1 - p) w(-u), which holds at p = probability(u).
-        return policy.density(x) * (policy.weight(x) + policy.weight(-x));
+    map(u, out, n, newton_curvature);
+  }
+  void evaluate(const float* __restrict u, float* __restrict weights, float* __restrict losses,
+                float* __restrict curvatures, std::size_t n) const noexcept override {
+    const Policy policy = policy_;
+    if (curvatures == nullptr) {
+      for (std::size_t i = 0; i < n; ++i) {
+        weights[i] = policy.weight(u[i]);
+        losses[i] = policy.loss(u[i]);
       }
-    });
+    } else {
+      for (std::size_t i = 0; i < n; ++i) {
+        weights[i] = policy.weight(u[i]);
+        losses[i] = policy.loss(u[i]);
+        curvatures[i] = newton_curvature(policy, u[i]);
+      }
+    }
   }
 
   double loss(double u) const noexcept override { return policy_.loss(u); }
@@ -66,6 +67,15 @@ class Bound final : public Loss {
   }
 
  private:
+  static float newton_curvature(const Policy& policy, float u) {
+    if constexpr (Policy::convex) {
+      return policy.curvature(u);
+    } else {
+      // The derivative of p w(u) = (1 - p) w(-u), which holds at p = probability(u).
+      return policy.density(u) * (policy.weight(u) + policy.weight(-u));
+    }
+  }
+
   template <class Function>
   void map(const float* __restrict u, float* __restrict out, std::size_t n,
            Function function) const noexcept {

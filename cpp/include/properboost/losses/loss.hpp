@@ -21,12 +21,12 @@ class Loss {
   // The engine's float32 blocks; `out` must not overlap `u`.  Every result is finite for finite u.
   virtual void losses(const float* u, float* out, std::size_t n) const noexcept = 0;   // phi(u)
   virtual void weights(const float* u, float* out, std::size_t n) const noexcept = 0;  // -phi'(u)
-  // Both at once: they share their exponentials.
-  virtual void weights_and_losses(const float* u, float* weights, float* losses,
-                                  std::size_t n) const noexcept = 0;
   // What a Newton step may divide by: phi''(u) where the loss is convex, else its expectation
   // p phi''(u) + (1 - p) phi''(-u), p the probability of u.
   virtual void curvatures(const float* u, float* out, std::size_t n) const noexcept = 0;
+  // All at once, sharing their exponentials; `curvatures` may be null.
+  virtual void evaluate(const float* u, float* weights, float* losses, float* curvatures,
+                        std::size_t n) const noexcept = 0;
 
   // The same and the rest in double, for Python and for what is worked out once a fit.
   virtual double loss(double u) const noexcept = 0;
