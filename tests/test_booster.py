@@ -266,6 +266,20 @@ def test_pure_cells_give_finite_models(loss):
             assert np.isfinite(getattr(rounds, name)).all()
 
 
+@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
+@pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
+@pytest.mark.parametrize("scale", [1e-18, 1e15, 1e18, 1e290])
+def test_line_searches_end_and_learn_whatever_rows_weigh(weak_learner, response, scale):
+    # Beyond 2^53 rows' weight an error of half a row is 0 in float64, and its link infinite.
+    codes, features, _, y = problem(13)
+    options = {"weak_learner": weak_learner, "response": response, "step": "line_search"}
+    for loss in ("glog", "exponential", "savage"):
+        rounds = train(codes, features, y, np.full(len(y), scale), loss=loss, prior=1e-3, **options)
+        at_zero = _core.Loss(loss, {}).loss(np.zeros(1))[0]
+        assert rounds.risk[-1] < 0.95 * at_zero
+        assert (np.diff(rounds.risk) <= 1e-6 * at_zero).all()
+
+
 def test_overflow_is_an_error_not_a_number():
     codes, features, _, y = problem(5)
     with pytest.raises(RuntimeError, match="not finite"):

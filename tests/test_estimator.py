@@ -287,6 +287,15 @@ def test_rows_that_no_class_wants_are_uniform():
     np.testing.assert_array_equal(model.predict_proba(X[:2]), np.full((2, 3), 1 / 3))
 
 
+def test_the_largest_raw_prediction_wins_where_probabilities_saturate():
+    X = np.repeat(np.eye(3), 20, axis=0)
+    model = pb.ProperBoostClassifier("ggauss", n_estimators=5).fit(X, np.repeat([0, 1, 2], 20))
+    model._ensemble.tables[:] = 1e6 * np.array([[1.0], [3.0], [2.0]])
+    np.testing.assert_array_equal(model.predict_proba(X), np.full((len(X), 3), 1 / 3))
+    np.testing.assert_array_equal(model.predict(X), np.ones(len(X)))
+    assert (model.margins(X, model.predict(X)) > 0).all()
+
+
 @pytest.mark.parametrize("problem", ["binary", "iris"])
 def test_stages_end_in_the_prediction(problem, request):
     X, y = request.getfixturevalue(problem)
@@ -579,8 +588,23 @@ def test_a_failed_fit_leaves_the_previous_model(binary):
     model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
     before = model.predict_proba(X)
     with pytest.raises(ValueError, match="1 class"):
-        model.fit(X, np.zeros(len(X)))
+        model.fit(X[:, :3], np.zeros(len(X)))
     np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert model.n_features_in_ == X.shape[1]
+
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    model.fit(frame, y)
+    before = model.predict_proba(frame)
+    with pytest.raises(ValueError, match="1 class"):
+        model.fit(frame[["b", "a"]], np.zeros(len(X)))
+    np.testing.assert_array_equal(model.predict_proba(frame), before)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict_proba(frame[["b", "a"]])
+
+    new = pb.ProperBoostClassifier()
+    with pytest.raises(ValueError, match="1 class"):
+        new.fit(X, np.zeros(len(X)))
+    assert not hasattr(new, "n_features_in_")
 
 
 def test_it_works_in_pipelines_and_searches(binary):
@@ -620,7 +644,7 @@ def test_tables_are_never_copied_as_a_whole(kind, monkeypatch):
     monkeypatch.setattr(binning, "COPY_BYTES", 8 * n * 2)  # two columns
     model = pb.ProperBoostClassifier(n_estimators=2, n_jobs=1)
     codes = n * d
-    assert peak_bytes(lambda: model.fit(table, y)) < 2 * codes + 50 * n
+    assert peak_bytes(lambda: model.fit(table, y)) < codes + 60 * n
     assert peak_bytes(lambda: model.predict_proba(table)) < 60 * n
 
 
@@ -645,6 +669,8 @@ def test_show_config(capsys, monkeypatch):
         (-2, "3", 2),
         (-9, "3", 1),
         (5, "3", 5),
+        (2**40, "3", 2**31 - 1),
+        (None, "99999999999999", 2**31 - 1),
         (None, "many", 8),
         (None, "", 8),
     ],

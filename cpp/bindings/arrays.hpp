@@ -1,4 +1,4 @@
-// Borrowing NumPy arrays: checks that name the argument, no copies.
+// Borrowing NumPy arrays: checks that name the argument; a table is never copied.
 #pragma once
 
 #include <pybind11/numpy.h>

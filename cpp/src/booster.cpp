@@ -51,8 +51,9 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
   CellTable cells(bins, weigh_codes(codes.data, codes.rows, bins, nullptr, team));
 
   // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
-  // a row.  Fewer than two rows' weight would leave no room at all.
-  const double largest = model.loss.link(1.0 - 0.5 / std::max(weights.total, 2.0));
+  // a row.  Fewer than two rows' weight would leave no room at all, and of more than 2^52 half a
+  // row is not to be told from none.
+  const double largest = model.loss.link(1.0 - 0.5 / std::clamp(weights.total, 2.0, 0x1p52));
   Regularizers r{};
   r.l2 = model.l2 * model.gain / weights.scale;
   r.gain = model.gain;
@@ -71,11 +72,11 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
     require_finite(total_weight, "total weight", round + 1);
     if (total_weight <= 0.0) break;  // every row is beyond the loss's reach
 
-    const std::size_t f = select_greedy(cells, bins.size(), model.weak_learner, model.response, r,
+    const Choice choice = select_greedy(cells, bins.size(), model.weak_learner, model.response, r,
                                         search_nanoseconds, team);
+    require_finite(choice.cost, "score", round + 1);
+    const std::size_t f = choice.feature;
     const FeatureCells feature = cells.feature(f);
-    const double cost = model.weak_learner.cost(feature, model.response, r);
-    require_finite(cost, "score", round + 1);
     const Partition partition = model.weak_learner.partition(feature, model.response, r);
 
     const double prior =
@@ -95,7 +96,7 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
       require_finite(table[b], "table", round + 1);
       slope += table[b] * feature.cells[b].gradient();
     }
-    if (!(slope > 0.0)) break;  // no table lowers the risk any further
+    if (!(slope > 0.0)) break;  // the best table does not lower the risk any further
 
     Direction direction(margins, codes.feature(f), table);
     const StepLimits limits{model.learning_rate / model.gain, model.learning_rate,
@@ -109,7 +110,7 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
     const double unit =
         model.response.is_score_a_sum_of_weights() ? total_weight : 1.0 / weights.scale;
     rounds.feature.push_back(static_cast<std::int32_t>(f));
-    rounds.score.push_back(model.response.score(cost) / unit);
+    rounds.score.push_back(model.response.score(choice.cost) / unit);
     rounds.step.push_back(t == limits.rate ? model.learning_rate : t * model.gain);
     rounds.risk.push_back(risk);
     rounds.values.insert(rounds.values.end(), table.begin(), table.end());

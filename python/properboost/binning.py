@@ -129,11 +129,13 @@ class Binning:
         whole = self._whole(table)
         if whole is not None:
             return self.native.encode(whole, order, n_threads)
-        parts = []
+        n_rows = table.n_rows if order is None else len(order)
+        codes = np.empty((len(self.features), n_rows), dtype=np.uint8)
         for group in _groups(range(len(self.features)), table.n_rows):
             bins = _core.Bins([self.features[j].native for j in group])
-            parts.append(bins.encode([self._column(table, j) for j in group], order, n_threads))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+            columns = [self._column(table, j) for j in group]
+            codes[group[0] : group[-1] + 1] = bins.encode(columns, order, n_threads)
+        return codes
 
     def score(
         self, table: Table, tables: NDArray[np.float64], n_threads: int

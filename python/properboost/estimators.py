@@ -55,8 +55,9 @@ class ProperBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         shorter; `learning_rate` always; the minimiser times `learning_rate`.
     prior : float or None, default=None
         What the real and exact responses add to the weight of each class in each bin, as a share
-        of the total weight; > 0.  None is 1 / (S B), for S the sample weight of the training rows
-        and B the bins of the feature that hold any.  The other responses take None only.
+        of the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B
+        the bins of the feature (or the sides of the stump) that hold any.  The other responses
+        take None only.
     smoothing : float, default=0.0
         Share of its weight that each bin of a numeric feature gives to each of its two neighbours
         before the table is made, in [0, 0.25].  Only with the histogram weak learner.
@@ -206,6 +207,15 @@ class ProperBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         ValueError, TypeError
             If a parameter or an argument is not as described; the message names it.
         """
+        before = self.__dict__.copy()
+        try:
+            return self._fit(X, y, sample_weight)
+        except BaseException:
+            # An interrupted fit leaves the previous model, column names and all.
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None) -> Self:
         loss = check_parameters(self)
         n_threads = parameters.count_threads(self.n_jobs)
         table = open_table(self, X, reset=True)
@@ -233,7 +243,7 @@ class ProperBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _set_fitted(
         self, loss: MarginLoss, classes: NDArray[Any], ensemble: Ensemble, seed: int
     ) -> Self:
-        """Take over a fit that is complete: an interrupted one leaves the previous model."""
+        """Take over what was fitted, or loaded."""
         self.loss_ = loss
         self.classes_ = classes
         self._ensemble = ensemble
@@ -430,7 +440,8 @@ class ProperBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return normalized
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
-        chosen = np.where(raw > 0.0, 1, 0) if raw.ndim == 1 else self._probabilities(raw).argmax(1)
+        # Links ascend, so the largest F is the most probable; probabilities may be equal at 1.
+        chosen = np.where(raw > 0.0, 1, 0) if raw.ndim == 1 else raw.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[chosen]
         return labels
 

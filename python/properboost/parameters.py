@@ -21,6 +21,9 @@ __all__ = [
 ]
 
 
+_MOST_THREADS = 2**31 - 1  # what the engine's int holds; it starts far fewer
+
+
 def positive(name: str, value: object) -> float:
     """Return `value` as a float above zero."""
     number = _finite(name, value, "a finite number above 0")
@@ -99,14 +102,14 @@ def count_threads(n_jobs: object) -> int:
     asked = int(n_jobs)
     if asked == 0:
         raise ValueError("n_jobs must not be 0: None or -1 use every CPU, 1 uses one")
-    return asked if asked > 0 else max(1, _available() + 1 + asked)
+    return min(asked, _MOST_THREADS) if asked > 0 else max(1, _available() + 1 + asked)
 
 
 def _available() -> int:
     # OpenMP allows a list, one number a nesting level; ours is the outermost.
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if asked.isascii() and asked.isdigit() and int(asked) > 0:
-        return int(asked)
+        return min(int(asked), _MOST_THREADS)
     return int(joblib.cpu_count())
 
 

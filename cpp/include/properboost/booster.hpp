@@ -16,7 +16,7 @@
 
 namespace properboost {
 
-// Everything one model owns; what models share (codes, bins, team) stands outside.
+// What is asked of one model; what models share (codes, bins, team) stands outside.
 struct Model {
   const Loss& loss;
   const WeakLearner& weak_learner;

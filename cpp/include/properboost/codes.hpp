@@ -17,7 +17,8 @@ struct Codes {
   const std::uint8_t* feature(std::size_t f) const noexcept { return data + f * rows; }
 };
 
-// A stretch of rows inside one segment: the unit of float32 sums, of determinism and of threads.
+// A stretch of rows inside one segment: the unit of the row passes' sums, of determinism and of
+// threads.
 struct Chunk {
   static constexpr std::size_t kRows = 65'536;
   std::size_t segment, begin, end;

@@ -19,7 +19,7 @@ struct Exact : ResponseDefaults {
   static void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                      double* out) {
     constexpr int kMostRounds = 60;
-    constexpr double kTolerance = 1e-6;  // of the largest value; margins are float32
+    constexpr double kTolerance = 1e-6;  // of a scaled margin; they are float32
     std::vector<double> low(n, -r.largest), high(n, r.largest), slope(n), curvature(n);
     std::fill_n(out, n, 0.0);
     for (int round = 0; round < kMostRounds; ++round) {

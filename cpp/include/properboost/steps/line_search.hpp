@@ -22,7 +22,7 @@ class LineSearch final : public Step {
     double slope_low = limits.slope;
     for (double t = limits.largest / 16; t <= limits.largest; t *= 2) {
       const double slope = direction.look(t);
-      if (slope <= 0.0) return find_stationary_point(direction, low, slope_low, t, slope);
+      if (!(slope > 0.0)) return find_stationary_point(direction, low, slope_low, t, slope);
       low = t;
       slope_low = slope;
     }
