@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -82,7 +83,7 @@ Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Pro
     const double prior =
         model.prior > 0.0 ? model.prior
                           : 1.0 / (weights.total * static_cast<double>(partition.occupied_cells()));
-    r.prior = prior * total_weight;
+    r.prior = std::max(prior * total_weight, std::numeric_limits<double>::min());
     r.pseudo_rows = prior * rows_weight;
     cell_values.assign(partition.cells.size(), 0.0);
     Margins::ByCell rows(margins, codes.feature(f), partition.shares, partition.cells.size());

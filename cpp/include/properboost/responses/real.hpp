@@ -14,7 +14,8 @@ struct Real : ResponseDefaults {
     return std::sqrt(c.positive * c.negative);
   }
   static double value(const Cell& c, const Regularizers& r) {
-    return 0.5 * std::log((c.positive + r.prior) / (c.negative + r.prior));
+    // Two logarithms: the quotient may overflow where neither does.
+    return 0.5 * (std::log(c.positive + r.prior) - std::log(c.negative + r.prior));
   }
 };
 
