@@ -764,9 +764,9 @@ def step_size(t: Training, slope: Callable[[float], float], largest: float) -> f
     r = t.learning_rate
     if t.step == "unit":
         return r
-    if t.step == "guarded":
-        return first_stationary(slope, [r / 4, r / 2, 3 * r / 4, r])
     limit = t.cap / largest
+    if t.step == "guarded":
+        return first_stationary(slope, doubling_grid(limit / 16, r))
     return r * first_stationary(slope, doubling_grid(limit / 16, limit))
 
 

@@ -10,23 +10,19 @@ class Guarded final : public Step {
  public:
   static constexpr const char* name = "guarded";
   double take(Direction& direction, const StepLimits& limits) const override {
-    // The move it tries is the move it keeps in most rounds.  A loss that is not convex may have
-    // turned before: look on the way.
-    constexpr int kLooks = 4;
-    double low = 0.0;
-    double slope_low = limits.slope;
-    for (int i = limits.convex ? kLooks : 1; i <= kLooks; ++i) {
-      const double t = i == kLooks ? limits.rate : limits.rate * i / kLooks;
-      const double slope = i == kLooks ? direction.go(t) : direction.look(t);
-      if (slope < 0.0) {
-        const double minimiser = find_stationary_point(direction, low, slope_low, t, slope);
-        direction.go(minimiser);
-        return minimiser;
-      }
-      low = t;
-      slope_low = slope;
+    Bracket bracket{0.0, limits.slope};
+    // A loss that is not convex may have turned long before: look on the way.
+    bool passed = !limits.convex && look_ahead(direction, limits, limits.rate, bracket);
+    if (!passed) {
+      // The move it tries is the move it keeps in most rounds.
+      bracket.high = limits.rate;
+      bracket.slope_high = direction.go(limits.rate);
+      passed = bracket.slope_high < 0.0;
     }
-    return limits.rate;
+    if (!passed) return limits.rate;
+    const double minimiser = find_stationary_point(direction, bracket);
+    direction.go(minimiser);
+    return minimiser;
   }
 };
 

@@ -15,18 +15,12 @@ class LineSearch final : public Step {
   }
 
  private:
-  // The first stationary point ahead, found by doubling from a sixteenth of the largest move; at
-  // most the largest move, where an error of 0 counts as half a row.
+  // The first stationary point ahead; at most the largest move, where an error of 0 counts as half
+  // a row.
   static double minimiser(const Direction& direction, const StepLimits& limits) {
-    double low = 0.0;
-    double slope_low = limits.slope;
-    for (double t = limits.largest / 16; t <= limits.largest; t *= 2) {
-      const double slope = direction.look(t);
-      if (!(slope > 0.0)) return find_stationary_point(direction, low, slope_low, t, slope);
-      low = t;
-      slope_low = slope;
-    }
-    return limits.largest;
+    Bracket bracket{0.0, limits.slope};
+    const bool passed = look_ahead(direction, limits, limits.largest, bracket);
+    return passed ? find_stationary_point(direction, bracket) : limits.largest;
   }
 };
 

@@ -51,6 +51,9 @@ struct StepLimits {
   double slope;          // at t = 0: positive
   double largest;        // t beyond which a line search does not go
   bool convex;           // whether the loss has one stationary point along any table
+
+  // Where a search that must not step over a stationary point starts; it then doubles.
+  double first_look() const noexcept { return largest / 16; }
 };
 
 class Step {
@@ -60,29 +63,53 @@ class Step {
   virtual double take(Direction& direction, const StepLimits& limits) const = 0;
 };
 
-// The zero of a slope that is positive at low and negative at high: false position with the
-// Illinois weights (Dowell and Jarratt 1971), to the precision of float32 margins.
-inline double find_stationary_point(const Direction& direction, double low, double slope_low,
-                                    double high, double slope_high) {
+// Where a slope changes sign, or how far it is known to stay positive.
+struct Bracket {
+  double low;
+  double slope_low;
+  double high = 0.0;
+  double slope_high = 0.0;
+};
+
+// Looks ahead up to `end`, doubling from the first look; whether the slope stops being positive
+// there.
+inline bool look_ahead(const Direction& direction, const StepLimits& limits, double end,
+                       Bracket& bracket) {
+  for (double t = limits.first_look(); t <= end; t *= 2) {
+    const double slope = direction.look(t);
+    if (!(slope > 0.0)) {
+      bracket.high = t;
+      bracket.slope_high = slope;
+      return true;
+    }
+    bracket.low = t;
+    bracket.slope_low = slope;
+  }
+  return false;
+}
+
+// The zero of the slope in a bracket: false position with the Illinois weights (Dowell and Jarratt
+// 1971), to the precision of float32 margins.
+inline double find_stationary_point(const Direction& direction, Bracket b) {
   constexpr double kTolerance = 1e-7;
   constexpr int kMostLooks = 60;
-  const double flat = kTolerance * slope_low;
-  double t = low;
+  const double flat = kTolerance * b.slope_low;
+  double t = b.low;
   int last_side = 0;
-  for (int i = 0; i < kMostLooks && high - low > kTolerance * high; ++i) {
-    t = (slope_low * high - slope_high * low) / (slope_low - slope_high);
-    if (!(t > low && t < high)) t = 0.5 * (low + high);
+  for (int i = 0; i < kMostLooks && b.high - b.low > kTolerance * b.high; ++i) {
+    t = (b.slope_low * b.high - b.slope_high * b.low) / (b.slope_low - b.slope_high);
+    if (!(t > b.low && t < b.high)) t = 0.5 * (b.low + b.high);
     const double slope = direction.look(t);
     if (std::abs(slope) <= flat) break;
     const int side = slope > 0.0 ? 1 : -1;
     if (side > 0) {
-      low = t;
-      slope_low = slope;
-      if (last_side > 0) slope_high /= 2;
+      b.low = t;
+      b.slope_low = slope;
+      if (last_side > 0) b.slope_high /= 2;
     } else {
-      high = t;
-      slope_high = slope;
-      if (last_side < 0) slope_low /= 2;
+      b.high = t;
+      b.slope_high = slope;
+      if (last_side < 0) b.slope_low /= 2;
     }
     last_side = side;
   }
