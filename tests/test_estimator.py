@@ -100,6 +100,8 @@ def test_blobs_are_told_apart(model):
 
 def test_unseen_rows_are_predicted_well(binary):
     X, y = binary
+    model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50, max_bins=16, rows_per_bin=None)
+    assert model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
     model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.88
     assert log_loss(y[1::2], model.predict_proba(X[1::2])) < 0.25

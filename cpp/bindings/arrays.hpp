@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "properboost/binning.hpp"
 #include "properboost/table.hpp"
 
 namespace properboost::bindings {
@@ -34,5 +35,7 @@ py::array_t<T> to_array(const std::vector<T>& v) {
 }
 
 Table borrow_table(const py::object& table);
+// One that must have a column for each of the bins' features.
+Table borrow_table(const py::object& table, const Bins& bins);
 
 }  // namespace properboost::bindings

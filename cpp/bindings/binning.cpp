@@ -58,6 +58,15 @@ Table borrow_table(const py::object& object) {
   return table;
 }
 
+Table borrow_table(const py::object& object, const Bins& bins) {
+  Table table = borrow_table(object);
+  if (table.columns.size() != bins.size()) {
+    throw py::value_error("the table has " + std::to_string(table.columns.size()) +
+                          " columns; the bins have " + std::to_string(bins.size()));
+  }
+  return table;
+}
+
 namespace {
 
 Bins make_bins(const py::sequence& features) {
@@ -80,11 +89,7 @@ py::array_t<std::int64_t> widths(const Bins& bins) {
 
 py::array_t<std::uint8_t> encode(const Bins& bins, const py::object& object,
                                  const std::optional<Array<std::int64_t>>& order, int n_threads) {
-  const Table table = borrow_table(object);
-  if (table.columns.size() != bins.size()) {
-    throw py::value_error("the table has " + std::to_string(table.columns.size()) +
-                          " columns; the bins have " + std::to_string(bins.size()));
-  }
+  const Table table = borrow_table(object, bins);
   std::size_t n = table.rows;
   RowOrder rows;
   if (order) {

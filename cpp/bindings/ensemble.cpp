@@ -7,11 +7,7 @@ namespace {
 
 py::array_t<double> score_table(const py::object& object, const Bins& bins,
                                 const Array<double>& tables, int n_threads) {
-  const Table table = borrow_table(object);
-  if (table.columns.size() != bins.size()) {
-    throw py::value_error("the table has " + std::to_string(table.columns.size()) +
-                          " columns; the bins have " + std::to_string(bins.size()));
-  }
+  const Table table = borrow_table(object, bins);
   if (tables.ndim() != 2 || static_cast<std::size_t>(tables.shape(1)) != bins.total_width()) {
     throw py::value_error("tables must have shape (n_models, sum of widths)");
   }

@@ -173,13 +173,13 @@ class Team {
   // a task throws comes out of here.  `nanoseconds` is a guess of the time of its longest loop:
   // with nothing to share out, no thread is woken.
   template <class Program>
-  static void run(int n_threads, double nanoseconds, Program&& program) {
-    if (nanoseconds < kWorthSharing) n_threads = 1;
+  static void run([[maybe_unused]] int n_threads, [[maybe_unused]] double nanoseconds,
+                  Program&& program) {
 #if defined(_OPENMP)
     // A few threads a processor are all that helps; asked for thousands more than the system
     // grants, the runtime would end the process.
     n_threads = std::min(n_threads, 4 * omp_get_num_procs());
-    if (n_threads > 1 && !detail::forked().load()) {
+    if (n_threads > 1 && nanoseconds >= kWorthSharing && !detail::forked().load()) {
       detail::Gate gate;
       Team team(&gate);
       std::exception_ptr error;
