@@ -10,7 +10,7 @@ SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/i
 CPP = find cpp -name '*.hpp' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint format clean
+.PHONY: help demo test bench selftest lint format clean
 .NOTPARALLEL:  # two installers must not write to one environment
 
 help:  ## print this list
@@ -33,6 +33,9 @@ bench:  ## build, then time the working tree with asv; ARGS replaces --quick
 	@grep -qsF "\"$$(uname -n)\"" "$$HOME/.asv-machine.json" \
 	  || (cd benchmarks && "$(abspath $(BIN))/python" -m asv machine --yes) >/dev/null
 	cd benchmarks && "$(abspath $(BIN))/python" -m asv run --python=same --dry-run --show-stderr $(if $(ARGS),$(ARGS),--quick)
+
+selftest:  ## test the engine on every processor at hand: the instruction sets, emulators
+	@sh tools/selftest.sh
 
 lint:  ## check style, types and the one-pragma rule
 	@$(SETUP) lint

@@ -28,6 +28,7 @@ Codes = NDArray[np.integer]
 Learner = Literal["histogram", "stump"]
 Response = Literal["real", "sign", "newton", "exact"]
 Step = Literal["unit", "guarded", "line_search"]
+Selection = Literal["greedy", "cyclic"]
 
 TIE = 1e-7  # scores this close to the best, relative to it, count as equal
 
@@ -793,6 +794,7 @@ def fit(
     loss: Loss,
     n_estimators: int = 100,
     learner: Learner = "histogram",
+    selection: Selection = "greedy",
     response: Response = "real",
     step: Step = "guarded",
     learning_rate: float = 1.0,
@@ -809,6 +811,9 @@ def fit(
     first candidate), its table by the response, the step, F += step * table.  It stops early when
     the weights' total is 0, when no feature can be cut, when the table is 0 in every cell that has
     rows, or when the risk does not fall along the table at step 0.
+
+    With cyclic selection an estimator is a round for each feature in turn; a feature that does not
+    help has a table and a step of 0, and it ends with a cycle in which none helps.
 
     Under `line_search`, newton and exact no raw prediction moves in one round, before the learning
     rate, by more than the link of 1 - 1/(2S): newton and exact values are clipped to it, and a line
@@ -837,13 +842,21 @@ def fit(
         tie=tie,
     )
     raw = np.zeros(len(t.y))
+    features = range(len(bins))
+    turns = [features] if selection == "greedy" else [range(j, j + 1) for j in features]
     rounds: list[Round] = []
     for _ in range(n_estimators):
-        found = _boost_once(t, raw)
-        if found is None:
+        estimator = []
+        for candidates in turns:
+            found = _boost_once(t, raw, candidates)
+            if found is None:
+                zeros = np.zeros(bins[candidates[0]].n_bins)
+                found = Round(candidates[0], np.nan, 0.0, zeros, np.nan)
+            raw = raw + found.step * found.table[t.codes[found.feature]]
+            estimator.append(replace(found, risk=training_risk(t, raw)))
+        if not any(found.table.any() for found in estimator):
             break
-        raw = raw + found.step * found.table[t.codes[found.feature]]
-        rounds.append(replace(found, risk=training_risk(t, raw)))
+        rounds += estimator
     return rounds
 
 
@@ -851,11 +864,11 @@ def training_risk(t: Training, raw: Array) -> float:
     return float((t.weight * t.loss.loss(t.y * raw)).sum() / t.total)
 
 
-def _boost_once(t: Training, raw: Array) -> Round | None:
+def _boost_once(t: Training, raw: Array, candidates: Sequence[int]) -> Round | None:
     w = t.weight * t.loss.weight(t.y * raw)
     if not w.sum() > 0:
         return None
-    cut = _choose(t, w, raw)
+    cut = _choose(t, w, raw, candidates)
     if cut is None:
         return None
     values = cell_values(t, raw, cut)
@@ -873,17 +886,18 @@ def _boost_once(t: Training, raw: Array) -> Round | None:
     return Round(cut.feature, cut.candidate.score, a, table, np.nan)
 
 
-def _choose(t: Training, w: Array, raw: Array) -> _Cut | None:
+def _choose(t: Training, w: Array, raw: Array, features: Sequence[int]) -> _Cut | None:
     curvature = (
         t.weight * t.loss.newton_curvature(t.y, raw) if t.response == "newton" else np.zeros(len(w))
     )
     chosen: list[tuple[int, Candidate, Statistics]] = []
-    for j, b in enumerate(t.bins):
+    for j in features:
+        b = t.bins[j]
         plain = _bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
         seen = plain.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else plain
-        candidates = list(CANDIDATES[t.learner](seen, b, t.response, t.l2))
-        if candidates:
-            best = candidates[first_best([c.score for c in candidates], t.response, t.tie)]
+        cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2))
+        if cuts:
+            best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
             chosen.append((j, best, plain))
     if not chosen:
         return None

@@ -45,6 +45,8 @@ def fit(x=X, y=Y, weight=None, **settings):
         ({"learning_rate": -1.0}, "learning_rate must be above 0"),
         ({"weak_learner": "tree"}, "weak_learner must be one of 'histogram', 'stump'; got 'tree'"),
         ({"weak_learner": None}, "weak_learner must be one of .*; got None"),
+        ({"selection": "random"}, "selection must be one of 'greedy', 'cyclic'; got 'random'"),
+        ({"selection": None}, "selection must be one of .*; got None"),
         ({"response": "probability"}, "response must be one of 'real', 'sign', 'newton', 'exact'"),
         ({"step": "armijo"}, "step must be one of 'unit', 'guarded', 'line_search'; got 'armijo'"),
         ({"prior": 0.0}, r"prior must be above 0; got 0\.0"),
@@ -86,7 +88,13 @@ def test_bad_parameters(settings, message):
 @pytest.mark.parametrize("learning_rate", [1e-300, 1.0, 1e300])
 @pytest.mark.parametrize("gain", [1e-300, 1e-30, 1e30, 1e300])
 def test_extreme_steps_give_finite_predictions_or_an_error(gain, learning_rate):
-    for choices in ({}, {"response": "newton"}, {"step": "line_search"}, {"loss": "savage"}):
+    for choices in (
+        {},
+        {"response": "newton"},
+        {"step": "line_search"},
+        {"loss": "savage"},
+        {"selection": "cyclic"},
+    ):
         try:
             model = fit(n_estimators=20, gain=gain, learning_rate=learning_rate, **choices)
         except (RuntimeError, ValueError) as error:

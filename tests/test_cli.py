@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 
@@ -122,6 +123,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "n_estimators": 7,
         "learning_rate": 0.5,
         "weak_learner": "stump",
+        "selection": "cyclic",
         "response": "newton",
         "step": "unit",
         "prior": None,
@@ -154,6 +156,69 @@ def test_defaults_are_the_classifiers(capsys):
     model = pb.load_model("model.json")
     default = pb.ProperBoostClassifier(categorical_features=["colour", "flag"])
     assert model.get_params() == default.get_params()
+
+
+def prepared(frame):
+    return frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
+
+
+@pytest.mark.parametrize(
+    ("flags", "settings"),
+    [
+        (["--gain", "auto"], {}),
+        (["--gain", "auto", "--cv", 3, "--n-estimators", 9], {"cv": 3, "n_estimators": 9}),
+        (["--n-estimators", "auto", "--gain", 2, "--smoothing", 0.1],
+         {"gains": [2.0], "smoothings": [0.1]}),
+        (["--gain", "auto", "--selection", "cyclic", "--loss", "gboost", "--prior", 0.01],
+         {"loss": "gboost", "selection": "cyclic", "priors": [0.01]}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_auto_chooses_by_cross_validation(capsys, flags, settings):
+    frame, out, _ = fit(capsys, *flags)
+    X = prepared(frame)
+    categorical = ["colour", "flag"]
+    search = pb.ProperBoostClassifierCV(categorical_features=categorical, **settings)
+    search.fit(X, frame["grade"])
+    model = pb.load_model("model.json")
+    assert model.get_params() == search.best_estimator_.get_params()
+    np.testing.assert_array_equal(model.predict_proba(X), search.predict_proba(X))
+    unit = "cycles" if search.selection == "cyclic" else "rounds"
+    assert (
+        f"chosen by {search.cv}-fold cross-validation (log loss {-search.best_score_:.4f}): "
+        f"gain {search.gain_:g}, {search.n_estimators_} {unit}\n"
+    ) in out
+    y = frame["grade"].to_numpy()
+    trained, unseen = train_test_split(np.arange(200), test_size=0.2, stratify=y, random_state=0)
+    trial = clone(search).fit(X.iloc[trained], y[trained])
+    loss = log_loss(y[unseen], trial.predict_proba(X.iloc[unseen]))
+    assert re.search(rf"^held out +40 +{loss:.4f} ", out, re.M)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--cv", 3], "--cv needs --gain auto or --n-estimators auto"),
+        (["--gain", "auto", "--cv", 1], "--cv must be at least 2; got 1"),
+        (["--gain", "auto", "--cv", "some"], "argument --cv: invalid int value: 'some'"),
+        (["--gain", "all"], "argument --gain: must be a number or auto; got 'all'"),
+        (["--n-estimators", "all"], "argument --n-estimators: must be an integer or auto"),
+        (["--gain", "auto", "--n-estimators", 0], "n_estimators must be between 1 and"),
+        (["--gain", "auto", "--l2", 1], "l2 must be 0 with response='real'"),
+        (["--gain", "auto", "--prior", 0], r"priors[0] must be above 0"),
+    ],
+    ids=str,
+)
+def test_misused_auto(capsys, flags, message):
+    line = misuse(capsys, "fit", write(table()), "--target", "grade", *map(str, flags))
+    assert message in line
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_gain_that_cannot_matter_is_noted(capsys):
+    _, _, notes = fit(capsys, "--gain", "auto", "--response", "exact", "--test-size", 0)
+    (note,) = notes.splitlines()
+    assert "the gain cannot matter" in note
 
 
 def test_report(capsys):
@@ -413,7 +478,10 @@ def test_model_without_column_names(capsys):
         ("frobnicate", "invalid choice: 'frobnicate'"),
         ("fit t.csv", "required: --target"),
         ("fit t.csv --target y --gain -1", "gain must be above 0; got -1.0"),
-        ("fit t.csv --target y --gain much", "argument --gain: invalid float value: 'much'"),
+        (
+            "fit t.csv --target y --gain much",
+            "argument --gain: must be a number or auto; got 'much'",
+        ),
         ("fit t.csv --target y --loss hinge", "invalid choice: 'hinge'"),
         ("fit t.csv --target y --max-bins 1", "max_bins must be between 2 and 255; got 1"),
         ("fit t.csv --target y --l2 1", "l2 must be 0 with response='real'"),

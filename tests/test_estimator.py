@@ -31,6 +31,7 @@ CONFIGURATIONS = [
     pb.RealBoost(n_estimators=10),
     pb.LogitBoost(n_estimators=10, l2=1.0),
     pb.SavageBoost(n_estimators=10),
+    pb.ProperBoostClassifier(n_estimators=5, selection="cyclic"),
 ]
 
 
@@ -176,7 +177,18 @@ def test_many_classes():
     assert history.groupby("class").size().tolist() == [20] * 26
     # Each class's model is that of its own binary problem.
     one = pb.ProperBoostClassifier("gboost", gain=2.0, n_estimators=20).fit(X, y == 14)
-    np.testing.assert_allclose(one.decision_function(X), model.decision_function(X)[:, 14])
+    several = model.decision_function(X)[:, 14]
+    np.testing.assert_allclose(one.decision_function(X), several, rtol=1e-4, atol=1e-4)
+    history = history[history["class"] == model.classes_[14]]
+    np.testing.assert_array_equal(history["feature"], one.history_["feature"])
+
+
+def test_few_rows_of_many_classes_are_each_their_binary_problem(iris):
+    X, y = iris
+    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    for k in range(3):
+        one = pb.ProperBoostClassifier(n_estimators=10).fit(X, y == k)
+        np.testing.assert_allclose(one.decision_function(X), model.decision_function(X)[:, k])
 
 
 @pytest.mark.parametrize(
@@ -195,7 +207,11 @@ def test_few_rows_have_few_bins(settings, expected):
 # -- weights --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [{}, {"weak_learner": "stump"}, {"response": "newton"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"weak_learner": "stump"}, {"response": "newton"}, {"selection": "cyclic"}],
+    ids=str,
+)
 def test_weights_are_frequencies(mixed, settings):
     X, y, weight = mixed
     rows = np.repeat(np.arange(len(X)), weight.astype(int))
@@ -298,10 +314,11 @@ def test_the_largest_raw_prediction_wins_where_probabilities_saturate():
     assert (model.margins(X, model.predict(X)) > 0).all()
 
 
+@pytest.mark.parametrize("selection", _core.selection_names())
 @pytest.mark.parametrize("problem", ["binary", "iris"])
-def test_stages_end_in_the_prediction(problem, request):
+def test_stages_end_in_the_prediction(problem, selection, request):
     X, y = request.getfixturevalue(problem)
-    model = pb.ProperBoostClassifier(n_estimators=12).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=12, selection=selection).fit(X, y)
     raw = list(model.staged_decision_function(X))
     probability = list(model.staged_predict_proba(X))
     labels = list(model.staged_predict(X))
@@ -309,8 +326,8 @@ def test_stages_end_in_the_prediction(problem, request):
     np.testing.assert_allclose(raw[-1], model.decision_function(X), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(probability[-1], model.predict_proba(X), rtol=1e-9)
     np.testing.assert_array_equal(labels[-1], model.predict(X))
-    first = pb.ProperBoostClassifier(n_estimators=1).fit(X, y)
-    np.testing.assert_array_equal(raw[0], first.decision_function(X))
+    first = pb.ProperBoostClassifier(n_estimators=1, selection=selection).fit(X, y)
+    np.testing.assert_allclose(raw[0], first.decision_function(X), rtol=1e-12, atol=1e-12)
     assert not np.array_equal(raw[0], raw[1])
 
 
@@ -533,10 +550,28 @@ def test_history(binary, iris):
     assert model.history_["round"].tolist() == [1, 2, 1, 2, 1, 2]
 
 
+def test_a_cycle_has_a_round_for_every_feature(iris):
+    X, y = iris
+    X = np.column_stack([X, np.ones(len(X))])
+    model = pb.ProperBoostClassifier(n_estimators=3, selection="cyclic").fit(X, y)
+    frame = pd.DataFrame(model.history_)
+    assert model.n_iter_ == 3
+    assert frame["class"].tolist() == np.repeat([0, 1, 2], 15).tolist()
+    assert frame["round"].tolist() == [*range(1, 16)] * 3
+    assert frame["feature"].tolist() == [0, 1, 2, 3, 4] * 9
+    assert model.score(X, y) > 0.9
+    greedy = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    assert frame["risk"].iloc[-1] < greedy.history_["risk"][-1]
+
+
 # -- repeatability --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [{}, {"weak_learner": "stump", "response": "newton"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"weak_learner": "stump", "response": "newton"}, {"selection": "cyclic"}],
+    ids=str,
+)
 def test_the_model_does_not_depend_on_threads_or_runs(settings):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70_000, 5)).astype(np.float32)
@@ -658,6 +693,7 @@ def test_show_config(capsys, monkeypatch):
     pb.show_config()
     text = capsys.readouterr().out
     assert pb.__version__ in text
+    assert f"instruction set: {_core.instruction_set}" in text
     if _core.has_openmp:
         assert "threads: 3" in text
         assert "OpenMP: yes" in text
@@ -718,7 +754,7 @@ def test_an_interrupt_in_the_progress_report_stops_the_fit(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(progress_module, "_print_lines", lambda total: interrupt)
+    monkeypatch.setattr(progress_module, "_print_lines", lambda *_: interrupt)
     monkeypatch.setitem(sys.modules, "tqdm", None)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50_000, 20)).astype(np.float32)

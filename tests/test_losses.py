@@ -359,6 +359,7 @@ def test_engine_agrees_with_double_precision(loss):
         (native.engine_loss(u), loss.loss(exact_u)),
         (native.engine_weight(u), loss.weight(exact_u)),
         (native.engine_curvature(u), expected),
+        (native.engine_probability(u), loss.probability(exact_u)),
     ):
         assert value.dtype == np.float32
         large = kept & (exact > 2e-37)

@@ -88,6 +88,7 @@ VALUES = st.floats(allow_nan=True, allow_infinity=True)
         optional={
             "loss": st.sampled_from(["gboost", "savage", pb.losses.Alpha(0.1)]),
             "weak_learner": st.just("stump"),
+            "selection": st.just("cyclic"),
             "random_state": st.integers(0, 9),
         },
     ),
@@ -146,6 +147,7 @@ def document(model, tmp_path_factory):
         {"n_jobs": 2, "verbose": 0, "random_state": np.int64(3)},
         {"prior": 1e-3, "smoothing": 0.1, "learning_rate": np.float32(0.3)},
         {"response": "newton", "l2": 0.5, "step": "unit"},
+        {"selection": "cyclic"},
     ],
     ids=str,
 )
@@ -170,6 +172,15 @@ def test_presets_come_back(table, tmp_path):
     for preset in (pb.AdaBoost, pb.RealBoost, pb.LogitBoost, pb.SavageBoost):
         model = preset(n_estimators=2).fit(*table)
         assert_same(model, round_trip(model, tmp_path), table[0])
+
+
+def test_stages_are_those_of_the_fit_whatever_was_set_since(table, tmp_path):
+    model = pb.ProperBoostClassifier(n_estimators=2, selection="cyclic").fit(*table)
+    model.set_params(selection="greedy")
+    loaded = round_trip(model, tmp_path)
+    assert loaded.selection == "greedy"
+    assert loaded.n_iter_ == 2
+    assert_same(model, loaded, table[0])
 
 
 def test_a_loaded_model_can_be_saved_again(model, table, tmp_path):
@@ -270,8 +281,20 @@ def test_every_truncation_is_refused(document, tmp_path):
 
 
 def test_newer_files_are_refused(document, tmp_path):
-    with pytest.raises(ValueError, match="format_version is 2: this library reads up to 1"):
-        load_text(json.dumps({**document, "format_version": 2}), tmp_path)
+    with pytest.raises(ValueError, match="format_version is 3: this library reads up to 2"):
+        load_text(json.dumps({**document, "format_version": 3}), tmp_path)
+
+
+def test_files_of_version_1_know_greedy_selection_only(document, model, table, tmp_path):
+    old = copy.deepcopy(document)
+    old["format_version"] = 1
+    del old["selection"]
+    del old["parameters"]["selection"]
+    loaded = load_text(json.dumps(old), tmp_path)
+    assert loaded.selection == "greedy"
+    assert_same(model, loaded, table[0])
+    with pytest.raises(ValueError, match="unknown field 'selection'"):
+        load_text(json.dumps({**old, "selection": "greedy"}), tmp_path)
 
 
 def test_parameters_that_the_file_does_not_know_have_their_defaults(document, tmp_path):
@@ -338,6 +361,9 @@ NUMERIC, TOWN = 0, 1
         (("feature_names",), ["a"], "feature_names must have 3 entries; it has 1"),
         (("feature_names", 0), 1, r"feature_names\[0\] must be a string"),
         (("categorical_from_dtype",), 1, "must be true or false"),
+        (("selection",), 1, "selection must be a string"),
+        (("selection",), "random", "selection must be one of"),
+        (("selection",), "cyclic", "models must hold whole cycles"),
         (("features",), [], "features must not be empty"),
         (("features",), {}, "features must be a list"),
         (("features", NUMERIC, "kind"), "ordinal", r"features\[0\] must have the kind"),

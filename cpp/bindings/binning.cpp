@@ -151,7 +151,7 @@ void bind_binning(pybind11::module_& m) {
   namespace py = pybind11;
   using namespace py::literals;
   using properboost::Bins;
-  py::class_<Bins>(m, "Bins")
+  py::class_<Bins, std::shared_ptr<Bins>>(m, "Bins")
       .def(py::init(&properboost::bindings::make_bins), "features"_a)
       .def_property_readonly("n_features", &Bins::size)
       .def_property_readonly("widths", &properboost::bindings::widths)

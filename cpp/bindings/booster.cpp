@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "properboost/learners/registry.hpp"
@@ -21,13 +26,13 @@ class Reporter {
  public:
   explicit Reporter(py::object callback) : callback_(std::move(callback)) {}
 
-  void operator()(std::size_t rounds, double risk) {
+  void operator()(std::size_t estimators, double risk) {
     const auto now = Clock::now();
     if (now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
     const py::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (!callback_.is_none()) callback_(rounds, risk);
+    if (!callback_.is_none()) callback_(estimators, risk);
   }
 
  private:
@@ -71,45 +76,122 @@ void check_codes(const Codes& codes, const Bins& bins, Team& team) {
   }
 }
 
-Rounds train(const Array<std::uint8_t>& codes, const Bins& bins,
-             const Array<std::int64_t>& segments, const std::vector<bool>& positive,
-             const Loss& loss, double gain, std::size_t n_estimators, double learning_rate,
-             const std::string& weak_learner, const std::string& response, const std::string& step,
-             std::optional<double> prior, double smoothing, double l2,
-             const std::optional<Array<double>>& weight, int n_threads, py::object progress) {
-  const Codes rows = borrow_codes(codes, segments, bins);
-  if (positive.size() + 1 != rows.segments.size()) {
-    throw py::value_error("positive must have an entry a segment");
+std::vector<Role> to_roles(const Array<std::int8_t>& roles, py::ssize_t model) {
+  std::vector<Role> result;
+  for (py::ssize_t s = 0; s < roles.shape(1); ++s) {
+    const int role = roles.at(model, s);
+    if (role < -2 || role > 2) throw py::value_error("roles must be between -2 and 2");
+    result.push_back(static_cast<Role>(role));
   }
-  const auto learner_made =
-      learners::Builtins::make<WeakLearner, Itself>("weak_learner", weak_learner, smoothing);
-  const auto response_made =
-      responses::Builtins::make<Response, BoundResponse>("response", response);
-  const auto step_made = steps::Builtins::make<Step, Itself>("step", step);
-  const Model model{loss,
-                    *learner_made,
-                    *response_made,
-                    *step_made,
-                    gain,
-                    learning_rate,
-                    prior.value_or(0.0),
-                    l2,
-                    n_estimators,
-                    positive,
-                    borrow(weight, rows.rows, "weight")};
-  Rounds rounds;
-  Reporter reporter(std::move(progress));
-  {
-    const py::gil_scoped_release release;
-    const double n = static_cast<double>(rows.rows);
-    const double nanoseconds = n * std::max(4.0, 0.4 * static_cast<double>(bins.size()));
-    Team::run(n_threads, nanoseconds, [&](Team& team) {
-      check_codes(rows, bins, team);
-      rounds = boost(rows, bins, model, std::ref(reporter), team);
-    });
+  if (std::none_of(result.begin(), result.end(),
+                   [](Role role) { return role == Role::kPositive || role == Role::kNegative; })) {
+    throw py::value_error("every model must have rows to learn from");
   }
-  return rounds;
+  return result;
 }
+
+// Boosting, with what it borrows.
+class Borrowed {
+ public:
+  Borrowed(Array<std::uint8_t> codes, std::shared_ptr<const Bins> bins,
+           const Array<std::int64_t>& segments, const Array<std::int8_t>& roles,
+           std::vector<std::shared_ptr<const Loss>> losses, const Array<double>& gain,
+           const Array<double>& prior, const Array<double>& smoothing, double learning_rate,
+           const std::string& weak_learner, const std::string& selection,
+           const std::string& response, const std::string& step, double l2,
+           std::optional<Array<double>> weight, bool keep_rounds, int n_threads)
+      : codes_(std::move(codes)),
+        bins_(std::move(bins)),
+        weight_(std::move(weight)),
+        losses_(std::move(losses)),
+        selection_(selections::Builtins::make<Selection, Itself>("selection", selection)),
+        response_(responses::Builtins::make<Response, BoundResponse>("response", response)),
+        step_(steps::Builtins::make<Step, Itself>("step", step)),
+        n_threads_(n_threads) {
+    const Codes rows = borrow_codes(codes_, segments, *bins_);
+    const auto n = static_cast<py::ssize_t>(losses_.size());
+    if (roles.ndim() != 2 || roles.shape(0) != n ||
+        roles.shape(1) + 1 != static_cast<py::ssize_t>(rows.segments.size())) {
+      throw py::value_error("roles must have shape (n_models, n_segments)");
+    }
+    const double* gains = borrow<double>(gain, losses_.size(), "gain");
+    const double* priors = borrow<double>(prior, losses_.size(), "prior");
+    const double* shares = borrow<double>(smoothing, losses_.size(), "smoothing");
+    std::vector<Model> models;
+    for (std::size_t m = 0; m < losses_.size(); ++m) {
+      auto& learner = learners_[shares[m]];
+      if (!learner) {
+        learner =
+            learners::Builtins::make<WeakLearner, Itself>("weak_learner", weak_learner, shares[m]);
+      }
+      models.push_back({losses_[m].get(), learner.get(), gains[m], priors[m],
+                        to_roles(roles, static_cast<py::ssize_t>(m))});
+    }
+    const Settings settings{selection_.get(), response_.get(), step_.get(), learning_rate, l2,
+                            keep_rounds};
+    const double* weights = borrow(weight_, rows.rows, "weight");
+    const py::gil_scoped_release release;
+    Team::run(n_threads_, 0.1 * static_cast<double>(rows.rows * bins_->size()),
+              [&](Team& team) { check_codes(rows, *bins_, team); });
+    boosting_ = std::make_unique<Boosting>(rows, *bins_, std::move(models), settings, weights);
+  }
+
+  void advance(std::size_t n, const std::optional<Array<std::int64_t>>& models,
+               py::object progress) {
+    std::vector<std::size_t> which;
+    if (models) {
+      for (py::ssize_t i = 0; i < models->size(); ++i) which.push_back(checked(models->at(i)));
+    } else {
+      for (std::size_t m = 0; m < boosting_->size(); ++m) which.push_back(m);
+    }
+    Reporter reporter(std::move(progress));
+    const py::gil_scoped_release release;
+    Team::run(n_threads_, boosting_->longest_loop() * static_cast<double>(n),
+              [&](Team& team) { boosting_->advance(n, which, std::ref(reporter), team); });
+  }
+
+  std::size_t size() const { return boosting_->size(); }
+  py::array_t<std::int64_t> n_estimators() const {
+    std::vector<std::int64_t> counts;
+    for (std::size_t m = 0; m < boosting_->size(); ++m) {
+      counts.push_back(static_cast<std::int64_t>(boosting_->course(m).n_estimators));
+    }
+    return to_array(counts);
+  }
+  py::array_t<double> curves(std::int64_t model) const {
+    const Course& course = boosting_->course(checked(model));
+    const std::vector<double>* const each[] = {&course.log_loss, &course.error, &course.brier};
+    py::array_t<double> result({std::size(each), course.log_loss.size()});
+    for (std::size_t i = 0; i < std::size(each); ++i) {
+      std::copy(each[i]->begin(), each[i]->end(),
+                result.mutable_data(static_cast<py::ssize_t>(i), 0));
+    }
+    return result;
+  }
+  py::array_t<double> held_out(std::int64_t model) const {
+    return to_array(boosting_->held_out(checked(model)));
+  }
+  Rounds rounds(std::int64_t model) const { return boosting_->course(checked(model)).rounds; }
+
+ private:
+  std::size_t checked(std::int64_t model) const {
+    if (model < 0 || static_cast<std::size_t>(model) >= boosting_->size()) {
+      throw py::index_error("models must be among the " + std::to_string(boosting_->size()));
+    }
+    return static_cast<std::size_t>(model);
+  }
+
+  Array<std::uint8_t> codes_;
+  std::shared_ptr<const Bins> bins_;
+  std::optional<Array<double>> weight_;
+  std::vector<std::shared_ptr<const Loss>> losses_;
+  std::map<double, std::unique_ptr<WeakLearner>> learners_;  // by smoothing
+  std::unique_ptr<Selection> selection_;
+  std::unique_ptr<Response> response_;
+  std::unique_ptr<Step> step_;
+  int n_threads_;
+  std::unique_ptr<Boosting> boosting_;
+};
 
 }  // namespace
 }  // namespace properboost::bindings
@@ -121,8 +203,24 @@ void bind_booster(pybind11::module_& m) {
   m.def("weak_learner_names", &learners::Builtins::names);
   m.def("response_names", &responses::Builtins::names);
   m.def("step_names", &steps::Builtins::names);
-  m.def("train", &bindings::train, "codes"_a, "bins"_a, "segments"_a, "positive"_a, "loss"_a,
-        py::kw_only(), "gain"_a, "n_estimators"_a, "learning_rate"_a, "weak_learner"_a,
-        "response"_a, "step"_a, "prior"_a.none(true), "smoothing"_a, "l2"_a,
-        "weight"_a = py::none(), "n_threads"_a = 1, "progress"_a = py::none());
+  m.def("selection_names", &selections::Builtins::names);
+  using bindings::Array;
+  using bindings::Borrowed;
+  py::class_<Borrowed>(m, "Boosting", "Models trained together over the same codes: lanes.")
+      .def(py::init<Array<std::uint8_t>, std::shared_ptr<const Bins>, const Array<std::int64_t>&,
+                    const Array<std::int8_t>&, std::vector<std::shared_ptr<const Loss>>,
+                    const Array<double>&, const Array<double>&, const Array<double>&, double,
+                    const std::string&, const std::string&, const std::string&, const std::string&,
+                    double, std::optional<Array<double>>, bool, int>(),
+           "codes"_a, "bins"_a, "segments"_a, "roles"_a, "losses"_a, py::kw_only(), "gain"_a,
+           "prior"_a, "smoothing"_a, "learning_rate"_a, "weak_learner"_a, "selection"_a,
+           "response"_a, "step"_a, "l2"_a, "weight"_a = py::none(), "keep_rounds"_a = true,
+           "n_threads"_a = 1)
+      .def_property_readonly("n_models", &Borrowed::size)
+      .def_property_readonly("n_estimators", &Borrowed::n_estimators)
+      .def("advance", &Borrowed::advance, "n_estimators"_a, "models"_a = py::none(),
+           "progress"_a = py::none())
+      .def("curves", &Borrowed::curves, "model"_a)
+      .def("held_out", &Borrowed::held_out, "model"_a)
+      .def("rounds", &Borrowed::rounds, "model"_a);
 }

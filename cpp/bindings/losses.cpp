@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,11 @@ void bind_losses(py::module_& m) {
   using Parameters = std::map<std::string, double>;
 
   m.def("loss_names", &properboost::loss_names);
-  py::class_<Loss>(m, "Loss", "One margin loss at gain 1; u = v / gain.")
-      .def(py::init(&properboost::make_loss), "name"_a, "parameters"_a = Parameters())
+  py::class_<Loss, std::shared_ptr<Loss>>(m, "Loss", "One margin loss at gain 1; u = v / gain.")
+      .def(py::init([](const std::string& name, const Parameters& parameters) {
+             return std::shared_ptr<Loss>(properboost::make_loss(name, parameters));
+           }),
+           "name"_a, "parameters"_a = Parameters())
       .def_property_readonly("name", &Loss::name)
       .def_property_readonly("convex", &Loss::convex)
       .def_property_readonly("canonical", &Loss::canonical)
@@ -68,5 +72,6 @@ void bind_losses(py::module_& m) {
       .def("minimum_risk", &each<&Loss::minimum_risk>, "p"_a)
       .def("engine_loss", &block<&Loss::losses>, "u"_a)
       .def("engine_weight", &block<&Loss::weights>, "u"_a)
-      .def("engine_curvature", &block<&Loss::curvatures>, "u"_a);
+      .def("engine_curvature", &block<&Loss::curvatures>, "u"_a)
+      .def("engine_probability", &block<&Loss::probabilities>, "u"_a);
 }

@@ -1,6 +1,7 @@
 // Table of contents of properboost._core.
 #include <pybind11/pybind11.h>
 
+#include "properboost/instruction_set.hpp"
 #include "properboost/parallel.hpp"
 
 namespace py = pybind11;
@@ -14,6 +15,7 @@ PYBIND11_MODULE(_core, m) {
   m.doc() = "The compiled engine of properboost.";
   m.attr("__version__") = PROPERBOOST_VERSION;
   m.attr("has_openmp") = properboost::has_openmp();
+  m.attr("instruction_set") = properboost::name(properboost::instruction_set());
   properboost::watch_forks();
   bind_losses(m);
   bind_binning(m);

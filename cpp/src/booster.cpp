@@ -1,15 +1,20 @@
 #include "properboost/booster.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
 
 #include "properboost/cells.hpp"
 #include "properboost/histogram.hpp"
 #include "properboost/margins.hpp"
-#include "properboost/selection.hpp"
+#include "properboost/packs.hpp"
 
 namespace properboost {
 namespace {
@@ -19,11 +24,10 @@ namespace {
 struct SampleWeights {
   std::vector<double> scaled;  // empty for ones
   double scale = 1.0;          // weight = scale x scaled
-  double total;
 
-  SampleWeights(const double* weight, std::size_t n) : total(static_cast<double>(n)) {
+  SampleWeights(const double* weight, std::size_t n) {
     if (weight == nullptr) return;
-    total = std::accumulate(weight, weight + n, 0.0);
+    const double total = std::accumulate(weight, weight + n, 0.0);
     scale = std::exp2(std::round(std::log2(total / static_cast<double>(n))));
     scaled.resize(n);
     for (std::size_t i = 0; i < n; ++i) scaled[i] = weight[i] / scale;
@@ -43,82 +47,459 @@ void require_finite(double x, const char* what, std::size_t round) {
 
 }  // namespace
 
-Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Progress& progress,
-             Team& team) {
-  const SampleWeights weights(model.sample_weight, codes.rows);
-  const double rows_weight = weights.total / weights.scale;
-  Margins margins(codes, model.positive, weights.data(), rows_weight, model.loss,
-                  model.response.needs_curvature(), team);
-  CellTable cells(bins, weigh_codes(codes.data, codes.rows, bins, nullptr, team));
+class Boosting::State {
+ public:
+  State(Codes codes, const Bins& bins, std::vector<Model> models, const Settings& settings,
+        const double* sample_weight)
+      : codes_(std::move(codes)),
+        bins_(bins),
+        models_(std::move(models)),
+        settings_(settings),
+        weights_(sample_weight, codes_.rows),
+        courses_(models_.size()) {
+    for (const Lanes& lanes : deal_into_packs(models_, codes_.segments)) {
+      packs_.push_back(std::make_unique<Pack>());
+      packs_.back()->models = lanes;
+    }
+  }
+
+  void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
+               Team& team) {
+    if (present_.empty()) find_present(team);
+    std::vector<bool> asked(models_.size(), false);
+    for (const std::size_t m : models) asked[m] = !courses_[m].finished;
+    Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
+    std::vector<Pack*> packs;
+    for (auto& pack : packs_) {
+      keep_only(pack, asked);
+      if (std::any_of(pack->models.begin(), pack->models.end(),
+                      [&](std::size_t m) { return asked[m]; })) {
+        packs.push_back(pack.get());
+      }
+    }
+    // Packs whose loops are too short to be shared out well are shared out themselves.
+    if (packs.size() > 1 && team.size() > 1 && longest_loop() < kShortLoop) {
+      team.for_each(packs.size(), longest_loop() * static_cast<double>(n), [&](std::size_t p) {
+        Team alone = Team::alone();
+        run(*packs[p], n, asked, tally, alone);
+      });
+    } else {
+      for (Pack* pack : packs) run(*pack, n, asked, tally, team);
+    }
+  }
+
+  double longest_loop() const {
+    std::size_t width = 1;
+    for (const auto& pack : packs_) width = std::max(width, width_for(pack->models.size()));
+    const double features =
+        settings_.selection->in_turn() ? 1.0 : static_cast<double>(bins_.size());
+    return static_cast<double>(codes_.rows) *
+           (static_cast<double>(width) + features * (0.3 + 0.06 * static_cast<double>(width)));
+  }
+
+  std::vector<double> held_out(std::size_t model) const {
+    const auto found = dropped_.find(model);
+    if (found != dropped_.end()) return found->second;
+    for (const auto& pack : packs_) {
+      for (std::size_t k = 0; k < pack->models.size(); ++k) {
+        if (pack->models[k] == model) return held_out(*pack, k);
+      }
+    }
+    return {};
+  }
+
+  const Codes& codes() const noexcept { return codes_; }
+  const std::vector<Course>& courses() const noexcept { return courses_; }
+
+ private:
+  static constexpr double kShortLoop = 300'000.0;  // nanoseconds
+
+  // Lanes that are boosted together.  Their margins are made when they are first needed.
+  struct Pack {
+    Lanes models;
+    std::vector<SegmentRoles> roles;
+    std::vector<Stretch> stretches;
+    std::vector<std::uint8_t> occupied;  // [lane][code]: whether training rows have it
+    std::unique_ptr<Margins> margins;
+    // Lanes that differ in their gain alone are the same model as long as every step of theirs
+    // overshoots: each lane's twin is the one of least gain, the last to stop overshooting.
+    std::vector<std::size_t> by_gain, twin;
+    std::vector<bool> always_overshot;
+  };
+
+  // Counts the estimators of all packs, and reports them from the calling thread alone.
+  struct Tally {
+    const Progress& progress;
+    std::thread::id caller;
+    std::atomic<std::size_t> done;
+    std::atomic<bool> stopped;
+
+    void add(std::size_t estimators, double risk) {
+      done.fetch_add(estimators);
+      if (!progress || std::this_thread::get_id() != caller) return;
+      try {
+        progress(done.load(), risk);
+      } catch (...) {
+        stopped.store(true);
+        throw;
+      }
+    }
+  };
+
+  // What one lane does in one round.
+  struct Plan {
+    bool moves = false;
+    std::size_t feature = 0;
+    double score = 0.0;
+    double slope = 0.0;
+    double largest = 0.0;
+    std::vector<double> table;
+  };
+
+  void find_present(Team& team) {
+    const std::size_t segments = codes_.segments.size() - 1;
+    present_.assign(segments * bins_.total_width(), 0);
+    team.for_each(
+        bins_.size(), 0.5 * static_cast<double>(bins_.size() * codes_.rows), [&](std::size_t f) {
+          for (std::size_t s = 0; s < segments; ++s) {
+            std::uint8_t* seen = present_.data() + s * bins_.total_width() + bins_.offset(f);
+            const std::uint8_t* code = codes_.feature(f);
+            for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
+              seen[code[i]] = 1;
+            }
+          }
+        });
+  }
+
+  void set_up(Pack& pack) const {
+    const std::size_t segments = codes_.segments.size() - 1;
+    pack.roles.assign(segments, SegmentRoles{});
+    pack.occupied.assign(pack.models.size() * bins_.total_width(), 0);
+    for (std::size_t k = 0; k < pack.models.size(); ++k) {
+      const std::vector<Role>& roles = models_[pack.models[k]].roles;
+      std::uint8_t* occupied = pack.occupied.data() + k * bins_.total_width();
+      for (std::size_t s = 0; s < segments; ++s) {
+        pack.roles[s].set(k, roles[s]);
+        if (!learns(roles[s])) continue;
+        const std::uint8_t* present = present_.data() + s * bins_.total_width();
+        for (std::size_t b = 0; b < bins_.total_width(); ++b) occupied[b] |= present[b];
+      }
+    }
+    pack.by_gain.resize(pack.models.size());
+    std::iota(pack.by_gain.begin(), pack.by_gain.end(), std::size_t{0});
+    std::stable_sort(pack.by_gain.begin(), pack.by_gain.end(), [&](std::size_t a, std::size_t b) {
+      return models_[pack.models[a]].gain < models_[pack.models[b]].gain;
+    });
+    pack.twin.resize(pack.models.size());
+    for (std::size_t k = 0; k < pack.models.size(); ++k) {
+      pack.twin[k] = *std::find_if(pack.by_gain.begin(), pack.by_gain.end(), [&](std::size_t j) {
+        return same_but_for_gain(models_[pack.models[j]], models_[pack.models[k]]);
+      });
+    }
+    pack.always_overshot.assign(pack.models.size(), true);
+    pack.stretches = find_stretches(codes_.segments, pack.roles);
+    pack.margins = std::make_unique<Margins>(
+        codes_, bins_, pack.roles, width_for(pack.models.size()), weights_.data(),
+        *models_[pack.models.front()].loss, settings_.response->needs_curvature());
+  }
+
+  std::vector<double> held_out(const Pack& pack, std::size_t lane) const {
+    const std::vector<Role>& roles = models_[pack.models[lane]].roles;
+    std::vector<double> raw;
+    for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
+      if (!judges(roles[s])) continue;
+      const double side = roles[s] == Role::kHeldOutPositive ? 1.0 : -1.0;
+      for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
+        const double u =
+            pack.margins == nullptr ? 0.0 : static_cast<double>(pack.margins->u(i, lane));
+        raw.push_back(side * models_[pack.models[lane]].gain * u);
+      }
+    }
+    return raw;
+  }
+
+  // Makes a pack narrower once enough of its lanes are no longer asked for.
+  void keep_only(std::unique_ptr<Pack>& pack, const std::vector<bool>& asked) {
+    Lanes kept;
+    for (std::size_t k = 0; k < pack->models.size(); ++k) {
+      if (asked[pack->models[k]]) kept.push_back(k);
+    }
+    if (pack->margins == nullptr || kept.empty() ||
+        width_for(kept.size()) == width_for(pack->models.size())) {
+      return;
+    }
+    auto narrow = std::make_unique<Pack>();
+    for (const std::size_t k : kept) narrow->models.push_back(pack->models[k]);
+    set_up(*narrow);
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      narrow->always_overshot[k] = pack->always_overshot[kept[k]];
+    }
+    for (std::size_t i = 0; i < codes_.rows; ++i) {
+      for (std::size_t k = 0; k < kept.size(); ++k) {
+        narrow->margins->u(i, k) = pack->margins->u(i, kept[k]);
+      }
+    }
+    for (std::size_t k = 0; k < pack->models.size(); ++k) {
+      if (!asked[pack->models[k]]) dropped_[pack->models[k]] = held_out(*pack, k);
+    }
+    pack = std::move(narrow);
+  }
+
+  void run(Pack& pack, std::size_t n, const std::vector<bool>& asked, Tally& tally, Team& team) {
+    if (pack.margins == nullptr) set_up(pack);
+    const std::size_t lanes = pack.models.size();
+    const bool in_turn = settings_.selection->in_turn();
+    const std::size_t features = bins_.size();
+    const std::size_t tables = settings_.selection->tables_per_estimator(features);
+    Margins& margins = *pack.margins;
+    CellTable cells(bins_, margins.lanes(), settings_.response->needs_curvature());
+
+    std::vector<bool> active(lanes);
+    for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[pack.models[k]];
+    Orders orders{in_turn ? &cells : nullptr, 0, settings_.keep_rounds, false};
+    std::vector<Margins::Point> points = margins.move(std::vector<Move>(lanes), orders, team);
+
+    for (std::size_t e = 0; e < n; ++e) {
+      std::vector<bool> moved(lanes, false);
+      for (std::size_t t = 0; t < tables; ++t) {
+        if (!in_turn) {
+          fill_cells(codes_, bins_, pack.stretches, margins.lanes(), margins.weight(),
+                     margins.curvature(), weights_.data(), cells, team);
+        }
+        std::vector<Plan> plans =
+            plan(pack, cells, settings_.selection->candidates(t, features), active, team);
+        orders.feature = (t + 1) % features;
+        orders.judge = t + 1 == tables;
+        take_steps(pack, plans, active, orders, points, team);
+        for (std::size_t k = 0; k < lanes; ++k) moved[k] = moved[k] || plans[k].moves;
+      }
+      std::size_t done = 0;
+      double risk = 0.0;
+      for (std::size_t k = 0; k < lanes; ++k) {
+        if (!active[k]) continue;
+        Course& course = courses_[pack.models[k]];
+        if (!moved[k]) {
+          if (settings_.keep_rounds) course.rounds.resize(course.n_estimators * tables);
+          course.finished = true;
+          active[k] = false;
+          done += n - e;
+          continue;
+        }
+        ++done;
+        ++course.n_estimators;
+        risk = settings_.keep_rounds ? models_[pack.models[k]].gain * points[k].risk
+                                     : points[k].log_loss;
+        if (std::isnan(points[k].log_loss)) continue;  // nothing was held out
+        course.log_loss.push_back(points[k].log_loss);
+        course.error.push_back(points[k].error);
+        course.brier.push_back(points[k].brier);
+      }
+      tally.add(done, risk);
+      if (tally.stopped.load() ||
+          std::none_of(active.begin(), active.end(), [](bool a) { return a; }))
+        break;
+    }
+    margins.forget_weights();
+  }
 
   // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
   // a row.  Fewer than two rows' weight would leave no room at all, and of more than 2^52 half a
   // row is not to be told from none.
-  const double largest = model.loss.link(1.0 - 0.5 / std::clamp(weights.total, 2.0, 0x1p52));
-  Regularizers r{};
-  r.l2 = model.l2 * model.gain / weights.scale;
-  r.gain = model.gain;
-  r.largest = largest;
-  const double search_nanoseconds = 2.0 * static_cast<double>(bins.total_width());
+  Regularizers regularizers(const Pack& pack, std::size_t lane) const {
+    const Model& model = models_[pack.models[lane]];
+    const double total = pack.margins->training_weight(lane) * weights_.scale;
+    Regularizers r{};
+    r.l2 = settings_.l2 * model.gain / weights_.scale;
+    r.gain = model.gain;
+    r.largest = model.loss->link(1.0 - 0.5 / std::clamp(total, 2.0, 0x1p52));
+    return r;
+  }
 
-  Rounds rounds;
-  std::vector<double> cell_values;
-  for (std::size_t round = 0; round < model.n_estimators; ++round) {
-    fill_cells(codes, bins, model.positive, margins.weight(), margins.curvature(), weights.data(),
-               cells, team);
-    double total_weight = 0.0;
-    for (std::size_t b = 0; b < cells.feature(0).width(); ++b) {
-      total_weight += cells.feature(0).cells[b].weight();
+  std::vector<Plan> plan(Pack& pack, const CellTable& cells, const Candidates& candidates,
+                         const std::vector<bool>& active, Team& team) {
+    const std::size_t lanes = pack.models.size();
+    std::vector<double> costs(lanes * candidates.size());
+    const double nanoseconds = 4.0 * static_cast<double>(lanes) *
+                               static_cast<double>(bins_.total_width() * candidates.size()) /
+                               static_cast<double>(bins_.size());
+    team.for_each(candidates.size(), nanoseconds, [&](std::size_t c) {
+      std::array<Cell, kMaxCodes> buffer;
+      for (std::size_t k = 0; k < lanes; ++k) {
+        if (!active[k]) continue;
+        costs[k * candidates.size() + c] = models_[pack.models[k]].weak_learner->cost(
+            feature(pack, cells, candidates.first + c, k, buffer), *settings_.response,
+            regularizers(pack, k));
+      }
+    });
+    std::vector<Plan> plans(lanes);
+    const auto plan_lane = [&](std::size_t k) {
+      if (!active[k]) return;
+      const double* own = costs.data() + k * candidates.size();
+      const std::size_t best = first_best(own, candidates.size());
+      plans[k] = plan_table(pack, cells, k, candidates.first + best, own[best], team);
+    };
+    if (settings_.response->looks_at_rows()) {
+      for (std::size_t k = 0; k < lanes; ++k) plan_lane(k);
+    } else {
+      team.for_each(lanes, 8'000.0 * static_cast<double>(lanes), plan_lane);
     }
-    require_finite(total_weight, "total weight", round + 1);
-    if (total_weight <= 0.0) break;  // every row is beyond the loss's reach
+    return plans;
+  }
 
-    const Choice choice = select_greedy(cells, bins.size(), model.weak_learner, model.response, r,
-                                        search_nanoseconds, team);
-    require_finite(choice.cost, "score", round + 1);
-    const std::size_t f = choice.feature;
-    const FeatureCells feature = cells.feature(f);
-    const Partition partition = model.weak_learner.partition(feature, model.response, r);
+  FeatureCells feature(const Pack& pack, const CellTable& cells, std::size_t f, std::size_t lane,
+                       std::array<Cell, kMaxCodes>& buffer) const {
+    return cells.feature(f, lane, pack.occupied.data() + lane * bins_.total_width(), buffer);
+  }
 
-    const double prior =
-        model.prior > 0.0 ? model.prior
-                          : 1.0 / (weights.total * static_cast<double>(partition.occupied_cells()));
+  // The table of one lane on one feature.
+  Plan plan_table(Pack& pack, const CellTable& cells, std::size_t lane, std::size_t f, double cost,
+                  Team& team) {
+    const Model& model = models_[pack.models[lane]];
+    const std::size_t round = courses_[pack.models[lane]].n_estimators + 1;
+    const Response& response = *settings_.response;
+    Margins& margins = *pack.margins;
+    Regularizers r = regularizers(pack, lane);
+    std::array<Cell, kMaxCodes> buffer;
+    const FeatureCells feature = this->feature(pack, cells, f, lane, buffer);
+
+    Plan plan;
+    plan.feature = f;
+    plan.largest = r.largest;
+    double total_weight = 0.0;
+    for (std::size_t b = 0; b < feature.width(); ++b) total_weight += feature.cells[b].weight();
+    require_finite(total_weight, "total weight", round);
+    if (total_weight <= 0.0) return plan;  // every row is beyond the loss's reach
+    require_finite(cost, "score", round);
+    // What the search saw: class weights normalised to sum 1, or a reduction of the risk.
+    plan.score = response.score(cost) /
+                 (response.is_score_a_sum_of_weights() ? total_weight : 1.0 / weights_.scale);
+
+    const Partition partition = model.weak_learner->partition(feature, response, r);
+    const double rows_weight = margins.training_weight(lane);
+    const double prior = model.prior > 0.0
+                             ? model.prior
+                             : 1.0 / (rows_weight * weights_.scale *
+                                      static_cast<double>(partition.occupied_cells()));
     r.prior = std::max(prior * total_weight, std::numeric_limits<double>::min());
     r.pseudo_rows = prior * rows_weight;
-    cell_values.assign(partition.cells.size(), 0.0);
-    Margins::ByCell rows(margins, codes.feature(f), partition.shares, partition.cells.size());
-    model.response.values(partition.cells.data(), partition.cells.size(), r, rows,
-                          cell_values.data());
+    std::vector<double> values(partition.cells.size(), 0.0);
+    Margins::ByCell rows(margins, lane, codes_.feature(f), partition.shares, values.size(), team);
+    response.values(partition.cells.data(), values.size(), r, rows, values.data());
 
-    std::vector<double> table(feature.width());
+    plan.table.resize(feature.width());
     double slope = 0.0;
-    for (std::size_t b = 0; b < table.size(); ++b) {
-      table[b] = cell_values[partition.cell_of[b]];
-      require_finite(table[b], "table", round + 1);
-      slope += table[b] * feature.cells[b].gradient();
+    for (std::size_t b = 0; b < plan.table.size(); ++b) {
+      plan.table[b] = values[partition.cell_of[b]];
+      require_finite(plan.table[b], "table", round);
+      slope += plan.table[b] * feature.cells[b].gradient();
     }
-    if (!(slope > 0.0)) break;  // the best table does not lower the risk any further
-
-    Direction direction(margins, codes.feature(f), table);
-    const StepLimits limits{model.learning_rate / model.gain, model.learning_rate,
-                            slope / rows_weight, largest / direction.largest_entry(),
-                            model.loss.convex()};
-    const double t = model.step.take(direction, limits);
-    const double risk = model.gain * direction.point().risk;
-    require_finite(risk, "training risk", round + 1);
-
-    // What the search saw: class weights normalised to sum 1, or a reduction of the risk.
-    const double unit =
-        model.response.is_score_a_sum_of_weights() ? total_weight : 1.0 / weights.scale;
-    rounds.feature.push_back(static_cast<std::int32_t>(f));
-    rounds.score.push_back(model.response.score(choice.cost) / unit);
-    rounds.step.push_back(t == limits.rate ? model.learning_rate : t * model.gain);
-    rounds.risk.push_back(risk);
-    rounds.values.insert(rounds.values.end(), table.begin(), table.end());
-    rounds.offsets.push_back(static_cast<std::int64_t>(rounds.values.size()));
-    if (progress) progress(round + 1, risk);
+    plan.slope = slope / rows_weight;
+    plan.moves = slope > 0.0;  // else the best table does not lower the risk any further
+    return plan;
   }
-  return rounds;
+
+  static bool same_table(const Plan& a, const Plan& b) {
+    constexpr double kTolerance = 1e-5;
+    if (!a.moves || !b.moves || a.feature != b.feature) return false;
+    for (std::size_t i = 0; i < a.table.size(); ++i) {
+      if (std::abs(a.table[i] - b.table[i]) > kTolerance * std::abs(a.table[i])) return false;
+    }
+    return true;
+  }
+
+  void take_steps(Pack& pack, std::vector<Plan>& plans, const std::vector<bool>& active,
+                  const Orders& orders, std::vector<Margins::Point>& points, Team& team) {
+    const std::size_t lanes = pack.models.size();
+    Margins& margins = *pack.margins;
+    std::vector<Move> moves(lanes);
+    std::vector<StepLimits> limits(lanes);
+    std::vector<double> step(lanes, 0.0);
+    std::vector<Looks> looks;
+    for (std::size_t k = 0; k < lanes; ++k) {
+      looks.emplace_back(margins, k, plans[k].feature, plans[k].table, team);
+      if (!plans[k].moves) continue;
+      double largest_entry = 0.0;
+      for (const double g : plans[k].table) largest_entry = std::max(largest_entry, std::abs(g));
+      const Model& model = models_[pack.models[k]];
+      limits[k] = {settings_.learning_rate / model.gain, settings_.learning_rate, plans[k].slope,
+                   plans[k].largest / largest_entry, model.loss->convex()};
+      step[k] = settings_.step->propose(looks[k], limits[k]);
+      moves[k] = {plans[k].feature, &plans[k].table, step[k]};
+    }
+    points = margins.move(moves, orders, team);
+
+    bool corrected = false;
+    for (const std::size_t k : pack.by_gain) {
+      moves[k].t = 0.0;
+      if (!plans[k].moves || !settings_.step->overshoots(limits[k], step[k], points[k].slope)) {
+        pack.always_overshot[k] = false;
+        continue;
+      }
+      const std::size_t twin = pack.twin[k];
+      const bool same = twin != k && pack.always_overshot[k] && pack.always_overshot[twin] &&
+                        same_table(plans[k], plans[twin]);
+      looks[k].moved_to(step[k]);
+      const double stays =
+          same ? step[twin]
+               : settings_.step->correct(looks[k], limits[k], step[k], points[k].slope);
+      moves[k].t = stays - step[k];
+      step[k] = stays;
+      corrected = true;
+    }
+    if (corrected) {
+      for (Move& move : moves) {
+        if (move.t == 0.0) move.table = nullptr;
+      }
+      points = margins.move(moves, orders, team);
+    }
+
+    for (std::size_t k = 0; k < lanes; ++k) {
+      if (!active[k]) continue;
+      const Model& model = models_[pack.models[k]];
+      Course& course = courses_[pack.models[k]];
+      if (!settings_.keep_rounds) {
+        require_finite(points[k].slope, "slope", course.n_estimators + 1);
+        continue;
+      }
+      const double risk = model.gain * points[k].risk;
+      require_finite(risk, "training risk", course.n_estimators + 1);
+      if (!plans[k].moves) {
+        plans[k].table.assign(static_cast<std::size_t>(bins_[plans[k].feature].width()), 0.0);
+      }
+      const bool whole = plans[k].moves && step[k] == limits[k].rate;
+      course.rounds.push_back(plans[k].feature, plans[k].score,
+                              whole ? settings_.learning_rate : step[k] * model.gain, risk,
+                              plans[k].table);
+    }
+  }
+
+  Codes codes_;
+  const Bins& bins_;
+  std::vector<Model> models_;
+  Settings settings_;
+  SampleWeights weights_;
+  std::vector<Course> courses_;
+  std::vector<std::unique_ptr<Pack>> packs_;
+  std::vector<std::uint8_t> present_;                   // [segment][code]: whether rows have it
+  std::map<std::size_t, std::vector<double>> dropped_;  // what models no longer in a pack predict
+};
+
+Boosting::Boosting(Codes codes, const Bins& bins, std::vector<Model> models,
+                   const Settings& settings, const double* sample_weight)
+    : state_(std::make_unique<State>(std::move(codes), bins, std::move(models), settings,
+                                     sample_weight)) {}
+Boosting::~Boosting() = default;
+
+void Boosting::advance(std::size_t n, const std::vector<std::size_t>& models,
+                       const Progress& progress, Team& team) {
+  state_->advance(n, models, progress, team);
 }
+std::size_t Boosting::size() const noexcept { return state_->courses().size(); }
+const Codes& Boosting::codes() const noexcept { return state_->codes(); }
+const Course& Boosting::course(std::size_t model) const noexcept {
+  return state_->courses()[model];
+}
+double Boosting::longest_loop() const noexcept { return state_->longest_loop(); }
+std::vector<double> Boosting::held_out(std::size_t model) const { return state_->held_out(model); }
 
 }  // namespace properboost

@@ -1,17 +1,19 @@
 """Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
 
-from properboost import datasets, losses, plots
+from properboost import _core, datasets, losses, plots
 from properboost._core import __version__, has_openmp
 from properboost.estimators import ProperBoostClassifier
 from properboost.model_io import load_model
 from properboost.parameters import count_threads
 from properboost.presets import AdaBoost, LogitBoost, RealBoost, SavageBoost
+from properboost.search import ProperBoostClassifierCV
 from properboost.shapes import ShapeFunction
 
 __all__ = [
     "AdaBoost",
     "LogitBoost",
     "ProperBoostClassifier",
+    "ProperBoostClassifierCV",
     "RealBoost",
     "SavageBoost",
     "ShapeFunction",
@@ -25,7 +27,8 @@ __all__ = [
 
 
 def show_config() -> None:
-    """Print the version, the threads a fit uses by default, and whether they are OpenMP's."""
+    """Print the version, the threads a fit uses by default, and what the engine runs on."""
     threads = count_threads(None) if has_openmp else 1
     openmp = "yes" if has_openmp else "no (built without it: everything runs on one thread)"
     print(f"properboost {__version__}\n  threads: {threads}\n  OpenMP: {openmp}")
+    print(f"  instruction set: {_core.instruction_set}")

@@ -12,9 +12,11 @@ Table = NDArray[np.generic] | Sequence[NDArray[np.generic]]
 
 __version__: str
 has_openmp: bool
+instruction_set: str
 
 def loss_names() -> list[str]: ...
 def weak_learner_names() -> list[str]: ...
+def selection_names() -> list[str]: ...
 def response_names() -> list[str]: ...
 def step_names() -> list[str]: ...
 
@@ -38,6 +40,7 @@ class Loss:
     def engine_loss(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
     def engine_weight(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
     def engine_curvature(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
+    def engine_probability(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
 
 class Bins:
     """How each feature is cut into bins: edges (float64, ascending) or a number of categories.
@@ -84,32 +87,61 @@ class Rounds:
     offsets: NDArray[np.int64]
     values: NDArray[np.float64]
 
-def train(
-    codes: NDArray[np.uint8],
-    bins: Bins,
-    segments: NDArray[np.int64],
-    positive: NDArray[np.bool_],
-    loss: Loss,
-    *,
-    gain: float,
-    n_estimators: int,
-    learning_rate: float,
-    weak_learner: Literal["histogram", "stump"] | str,
-    response: Literal["real", "sign", "newton", "exact"] | str,
-    step: Literal["unit", "guarded", "line_search"] | str,
-    prior: float | None,
-    smoothing: float,
-    l2: float,
-    weight: NDArray[np.float64] | None = ...,
-    n_threads: int = ...,
-    progress: Callable[[int, float], None] | None = ...,
-) -> Rounds:
-    """Boost one model.
+class Boosting:
+    """Models trained together over the same codes: lanes.
 
-    Rows come sorted by segment (class); segment k is rows segments[k] to segments[k + 1] and
-    positive[k] says on which side of this model it is.  `progress` gets the rounds done and the
-    training risk at most ten times a second.
+    Rows come sorted by segment (classes, folds); segment s is rows segments[s] to segments[s + 1].
+    roles[m, s] says what segment s is to model m: 1 or -1, training rows of that side; 2 or -2,
+    rows held out, of that side; 0, nothing.  Arrays have an entry a model.
     """
+
+    def __init__(
+        self,
+        codes: NDArray[np.uint8],
+        bins: Bins,
+        segments: NDArray[np.int64],
+        roles: NDArray[np.int8],
+        losses: Sequence[Loss],
+        *,
+        gain: NDArray[np.float64],
+        prior: NDArray[np.float64],
+        smoothing: NDArray[np.float64],
+        learning_rate: float,
+        weak_learner: Literal["histogram", "stump"] | str,
+        selection: Literal["greedy", "cyclic"] | str,
+        response: Literal["real", "sign", "newton", "exact"] | str,
+        step: Literal["unit", "guarded", "line_search"] | str,
+        l2: float,
+        weight: NDArray[np.float64] | None = ...,
+        keep_rounds: bool = ...,
+        n_threads: int = ...,
+    ) -> None:
+        """Borrow codes and weight (both in the order of the segments); prior 0 is the default e.
+
+        Without keep_rounds only margins and curves are kept, not the tables.
+        """
+    @property
+    def n_models(self) -> int: ...
+    @property
+    def n_estimators(self) -> NDArray[np.int64]:
+        """Rounds (greedy) or cycles over the features (cyclic) each model has behind it."""
+    def advance(
+        self,
+        n_estimators: int,
+        models: NDArray[np.int64] | None = ...,
+        progress: Callable[[int, float], None] | None = ...,
+    ) -> None:
+        """Boost these models (all of them) by so many more estimators, less where none helps.
+
+        `progress` gets the estimators of all models done in this call and one model's training
+        risk (without keep_rounds, its held-out log loss), at most ten times a second.
+        """
+    def curves(self, model: int) -> NDArray[np.float64]:
+        """Held-out means after each estimator: log loss, error rate, Brier score; (3, n)."""
+    def held_out(self, model: int) -> NDArray[np.float64]:
+        """Raw predictions of the rows held out, in the order of the segments; others left out."""
+    def rounds(self, model: int) -> Rounds:
+        """Return what boosting found so far."""
 
 def score(
     table: Table, bins: Bins, tables: NDArray[np.float64], n_threads: int = ...

@@ -8,9 +8,9 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +31,16 @@ from properboost.csv_table import (
     require,
 )
 from properboost.estimators import ProperBoostClassifier, check_parameters
+from properboost.fitted import BoostedClassifier
 from properboost.model_io import load_model
+from properboost.search import ProperBoostClassifierCV, check_search
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 __all__ = ["main"]
+
+T = TypeVar("T")
 
 
 # The options of `fit` that are parameters of the classifier under the same name.
@@ -46,6 +50,7 @@ PARAMETERS = (
     "n_estimators",
     "learning_rate",
     "weak_learner",
+    "selection",
     "response",
     "step",
     "prior",
@@ -56,6 +61,10 @@ PARAMETERS = (
     "n_jobs",
     "verbose",
 )
+
+
+AUTO = "auto"
+"""What leaves `--gain` and `--n-estimators` to cross-validation."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -164,12 +173,16 @@ _FIT = """\
 A column whose cells are all numbers is numeric; any other is categorical, with
 its cells as text.
 
+With --gain auto, --n-estimators auto or both, these are chosen by
+cross-validation on all rows; the held-out rows then judge the choice too.
+
 The report gives log loss and accuracy: of the shares of the classes in place of
 a model, to compare with; of the saved model on all rows, which it was fitted
 on; and, on held-out rows, of a model fitted without them.
 
 examples:
   properboost fit train.csv --target diagnosis
+  properboost fit train.csv --target diagnosis --gain auto --cv 10
   properboost fit train.csv --target income --na '?' --loss gboost --gain 2
   properboost fit train.csv --target y --categorical zip store --drop id
   gunzip -c train.csv.gz | properboost fit - --target y --output y.json
@@ -270,11 +283,32 @@ def _add_parameters(group: Any) -> None:
             flag, default=default[name], help=f"{text} (default: {default[name]})", **settings
         )
 
+    n_estimators = default["n_estimators"]
+
     add("--loss", "the loss", choices=list(losses.LOSSES))
-    add("--gain", "gain of the loss, above 0: larger regularises more", type=float, metavar="G")
-    add("--n-estimators", "rounds, a class where there are more than 2", type=int, metavar="N")
+    add(
+        "--gain",
+        "gain of the loss, above 0: larger regularises more; auto chooses it by cross-validation",
+        type=_number_or_auto,
+        metavar="G",
+    )
+    group.add_argument(
+        "--n-estimators",
+        metavar="N",
+        type=_integer_or_auto,
+        help="rounds, or cycles over the features, a class where there are more than 2; auto "
+        f"chooses them by cross-validation (default: {n_estimators}, with --gain auto auto)",
+    )
+    group.add_argument(
+        "--cv",
+        metavar="N",
+        type=int,
+        help="folds of the cross-validation that auto asks for "
+        f"(default: {ProperBoostClassifierCV().cv})",
+    )
     add("--learning-rate", "shrinkage of each step, above 0", type=float, metavar="R")
     add("--weak-learner", "the weak learner", choices=_core.weak_learner_names())
+    add("--selection", "which feature a round takes", choices=_core.selection_names())
     add("--response", "the value in a bin", choices=_core.response_names())
     add("--step", "how far along each table", choices=_core.step_names())
     add(
@@ -368,6 +402,21 @@ def _number_or_none(text: str) -> float | None:
     return None if text == "none" else float(text)
 
 
+def _number_or_auto(text: str) -> float | str:
+    return _read_or_auto(text, float, "a number")
+
+
+def _integer_or_auto(text: str) -> int | str:
+    return _read_or_auto(text, int, "an integer")
+
+
+def _read_or_auto(text: str, read: Callable[[str], T], kind: str) -> T | str:
+    try:
+        return AUTO if text == AUTO else read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be {kind} or {AUTO}; got {text!r}") from error
+
+
 # -- commands -------------------------------------------------------------------------------------
 
 
@@ -386,8 +435,7 @@ def _demo(arguments: argparse.Namespace, parser: _Parser) -> None:
 
 
 def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
-    settings = {name: getattr(arguments, name) for name in PARAMETERS}
-    _check(parser, ProperBoostClassifier(**settings))  # before a long file is read
+    estimator = _make_estimator(arguments, parser)  # before a long file is read
     reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
     for column in (*arguments.categorical, *arguments.drop):
         if column in reserved:
@@ -401,7 +449,7 @@ def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
     labels = _labels(frame[arguments.target])
     X, categorical = _make_features(frame.drop(columns=[*reserved, *arguments.drop]), arguments)
     rows = _Rows(X, labels, weight)
-    model = ProperBoostClassifier(**settings, categorical_features=categorical)
+    model = estimator.set_params(categorical_features=categorical)
     held_out = _hold_out(model, rows, arguments.test_size)
     model.fit(*rows)
     model.save_model(arguments.output)
@@ -428,10 +476,41 @@ def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
     import_pandas().DataFrame(columns).to_csv(target, index=False)
 
 
-def _check(parser: _Parser, model: ProperBoostClassifier) -> None:
+def _make_estimator(arguments: argparse.Namespace, parser: _Parser) -> BoostedClassifier:
+    """Return the classifier, or the search for one, that the arguments ask for."""
+    settings = {name: getattr(arguments, name) for name in PARAMETERS}
+    if AUTO not in (settings["gain"], settings["n_estimators"]):
+        if arguments.cv is not None:
+            parser.error("--cv needs --gain auto or --n-estimators auto")
+        if settings["n_estimators"] is None:
+            settings["n_estimators"] = ProperBoostClassifier().n_estimators
+        model = ProperBoostClassifier(**settings)
+        _check(parser, model)
+        return model
+    gain, smoothing, prior = (settings.pop(name) for name in ("gain", "smoothing", "prior"))
+    if settings["n_estimators"] is None:
+        settings["n_estimators"] = AUTO
+    search = ProperBoostClassifierCV(
+        **settings,
+        gains=gain if gain == AUTO else [gain],
+        smoothings=[smoothing],
+        priors=[prior],
+    )
+    if arguments.cv is not None:
+        if arguments.cv < 2:
+            parser.error(f"--cv must be at least 2; got {arguments.cv}")
+        search.set_params(cv=arguments.cv)
+    _check(parser, search)
+    return search
+
+
+def _check(parser: _Parser, model: ProperBoostClassifier | ProperBoostClassifierCV) -> None:
     """Turn what the classifier says of its parameters into an error of the arguments."""
     try:
-        check_parameters(model)
+        if isinstance(model, ProperBoostClassifierCV):
+            check_search(model)
+        else:
+            check_parameters(model)
     except (TypeError, ValueError) as error:
         parser.error(str(error))
 
@@ -550,7 +629,7 @@ class _Rows(NamedTuple):
         return _Rows(self.X.iloc[rows], self.labels[rows], weight)
 
 
-def _hold_out(model: ProperBoostClassifier, rows: _Rows, share: float) -> str:
+def _hold_out(model: BoostedClassifier, rows: _Rows, share: float) -> str:
     """Return what the report says of rows that a model has not seen."""
     if share == 0.0:
         return "held out: none was asked for"
@@ -576,7 +655,7 @@ def _scores(name: str, rows: _Rows, classes: NDArray[Any], probability: NDArray[
 
 
 def _report(
-    arguments: argparse.Namespace, model: ProperBoostClassifier, rows: _Rows, held_out: str
+    arguments: argparse.Namespace, model: BoostedClassifier, rows: _Rows, held_out: str
 ) -> str:
     X, labels, weight = rows
     classes = model.classes_
@@ -585,7 +664,8 @@ def _report(
     counts = [f"{label} ({count:,} rows)" for label, count in zip(classes, own.sum(0), strict=True)]
     if len(classes) > 10:
         counts[10:] = [f"and {len(classes) - 10} more"]
-    features = f"{X.shape[1]} features ({len(model.categorical_features)} categorical)"
+    categorical = model.get_params()["categorical_features"]
+    features = f"{X.shape[1]} features ({len(categorical)} categorical)"
     lines = [
         f"{name_source(arguments.file)}: {len(X):,} rows, {features}",
         f"classes of {arguments.target}: {', '.join(counts)}",
@@ -595,9 +675,20 @@ def _report(
         _scores("training", rows, classes, model.predict_proba(X)),
         held_out,
         "",
+        *_describe_search(model),
         "importance  feature",
     ]
     importances = model.feature_importances_
     for j in np.argsort(-importances, kind="stable")[:10]:
         lines.append(f"{importances[j]:>10.1%}  {X.columns[j]}")
     return "\n".join([*lines, "", f"The model, fitted on all rows, is in {arguments.output}."])
+
+
+def _describe_search(model: BoostedClassifier) -> list[str]:
+    """Return the lines of the report that say what was chosen."""
+    if not isinstance(model, ProperBoostClassifierCV):
+        return []
+    unit = "cycles" if model.selection == "cyclic" else "rounds"
+    chosen = f"gain {model.gain_:g}, {model.n_estimators_:,} {unit}"
+    score = f"(log loss {-model.best_score_:.4f})"
+    return [f"chosen by {model.cv}-fold cross-validation {score}: {chosen}", ""]

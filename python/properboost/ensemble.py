@@ -60,12 +60,24 @@ class Rounds:
 class Ensemble:
     """The rounds of every model over one binning; `bin_weights` holds each code's training weight.
 
-    A binary classifier has one model, a multiclass one a model a class.
+    A binary classifier has one model, a multiclass one a model a class.  With cyclic selection an
+    estimator is a cycle: a round for every feature, in turn.
     """
 
     binning: Binning
     models: tuple[Rounds, ...]
     bin_weights: tuple[NDArray[np.float64], ...]
+    selection: str = "greedy"
+
+    @property
+    def rounds_per_estimator(self) -> int:
+        """Rounds that count as one estimator."""
+        return len(self.binning.features) if self.selection == "cyclic" else 1
+
+    @property
+    def n_estimators(self) -> int:
+        """Estimators of the model that has most."""
+        return max(map(len, self.models)) // self.rounds_per_estimator
 
     @cached_property
     def tables(self) -> NDArray[np.float64]:
@@ -90,12 +102,13 @@ class Ensemble:
         return self.binning.score(table, self.tables, n_threads)
 
     def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
-        """Yield F after one round, two rounds, ...; a model that stopped early stays as it is."""
+        """Yield F after one estimator, two, ...; a model that stopped early stays as it is."""
         codes = self.binning.encode(table, None, n_threads)
         raw = np.zeros((table.n_rows, len(self.models)))
-        for t in range(max(map(len, self.models))):
+        size = self.rounds_per_estimator
+        for first in range(0, self.n_estimators * size, size):
             for m, rounds in enumerate(self.models):
-                if t < len(rounds):
+                for t in range(first, min(first + size, len(rounds))):
                     raw[:, m] += rounds.table(t)[codes[rounds.feature[t]]]
             yield raw.copy()
 

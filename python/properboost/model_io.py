@@ -27,7 +27,7 @@ from properboost.table import Category
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "properboost model"
-VERSION = 1
+VERSION = 2  # 1 knew greedy selection only
 
 _LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
@@ -35,7 +35,7 @@ _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
 def save_model(model: ProperBoostClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model; see `ProperBoostClassifier.save_model`."""
+    """Write a fitted model; see `BoostedClassifier.save_model`."""
     check_parameters(model)  # they may have been set since the fit
     text = json.dumps(_describe(model), allow_nan=False, separators=(",", ":"))
     # A reader sees the old file or the new one, never a part.
@@ -52,7 +52,7 @@ def save_model(model: ProperBoostClassifier, path: str | os.PathLike[str]) -> No
 
 
 def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier:
-    """Read a model that was written by `ProperBoostClassifier.save_model`.
+    """Read a model that was written by the method `save_model` of an estimator.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier:
     -------
     ProperBoostClassifier
         The fitted model, with its parameters.  Its predictions are bit for bit those of the one
-        that was saved.
+        that was saved.  What a `ProperBoostClassifierCV` saved comes back as the classifier it
+        chose, its `best_estimator_`; the search is not kept.
 
     Raises
     ------
@@ -96,6 +97,7 @@ def _describe(model: ProperBoostClassifier) -> dict[str, Any]:
         "classes": {"dtype": _name_type(model.classes_), "labels": model.classes_.tolist()},
         "feature_names": None if names is None else [str(name) for name in names],
         "categorical_from_dtype": ensemble.binning.from_dtype,
+        "selection": ensemble.selection,
         "features": [
             _describe_feature(bins, weight)
             for bins, weight in zip(ensemble.binning.features, ensemble.bin_weights, strict=True)
@@ -261,14 +263,15 @@ _FIELDS = (
     "classes",
     "feature_names",
     "categorical_from_dtype",
+    "selection",
     "features",
     "models",
 )
 
 
 def _build(document: _Node) -> ProperBoostClassifier:
-    _check_format(document)
-    fields = document.fields(*_FIELDS)
+    version = _check_format(document)
+    fields = document.fields(*(f for f in _FIELDS if version > 1 or f != "selection"))
     fields["library_version"].string()
     if fields["estimator"].string() != "ProperBoostClassifier":
         fields["estimator"].fail("must be 'ProperBoostClassifier'")
@@ -282,7 +285,11 @@ def _build(document: _Node) -> ProperBoostClassifier:
     models = tuple(_build_rounds(node, binning) for node in fields["models"].entries(n_models))
     loss = _build_loss(fields["loss"])
     seed = fields["seed"].integer(0, 2**32 - 1)
-    model._set_fitted(loss, classes, Ensemble(binning, models, weights), seed)
+    selection = _build_selection(fields.get("selection"))
+    ensemble = Ensemble(binning, models, weights, selection)
+    if any(len(rounds) % ensemble.rounds_per_estimator for rounds in models):
+        fields["models"].fail("must hold whole cycles: a round for every feature")
+    model._set_fitted(loss, classes, ensemble, seed)
     model.n_features_in_ = len(binning.features)
     if fields["feature_names"].value is not None:
         names = [name.string() for name in fields["feature_names"].entries(model.n_features_in_)]
@@ -290,7 +297,8 @@ def _build(document: _Node) -> ProperBoostClassifier:
     return model
 
 
-def _check_format(document: _Node) -> None:
+def _check_format(document: _Node) -> int:
+    """Return the version of the format."""
     if not isinstance(document.value, dict) or document.value.get("format") != FORMAT:
         document.fail(f"is not a properboost model: its format must be {FORMAT!r}")
     fields = document.mapping()
@@ -299,6 +307,7 @@ def _check_format(document: _Node) -> None:
     version = fields["format_version"].integer(1, 2**31)
     if version > VERSION:
         fields["format_version"].fail(f"is {version}: this library reads up to {VERSION}")
+    return version
 
 
 def _build_unfitted(node: _Node) -> ProperBoostClassifier:
@@ -330,6 +339,14 @@ def _build_loss(node: _Node) -> MarginLoss:
         return get_loss(fields["name"].string(), fields["gain"].value, **parameters)
     except (TypeError, ValueError) as error:
         node.fail(f"is not a loss: {error}")
+
+
+def _build_selection(node: _Node | None) -> str:
+    if node is None:
+        return "greedy"
+    if node.string() not in _core.selection_names():
+        node.fail(f"must be one of {_core.selection_names()}")
+    return node.string()
 
 
 def _build_class_weight(node: _Node) -> dict[Category, float]:

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 __all__ = ["Report", "show_progress"]
 
 Report = Callable[[int, float], None]
-"""Takes the rounds done so far, over all models, and the training risk of the present model."""
+"""Takes the rounds done so far, over all models, and what is shown beside them."""
 
 _SECONDS_BETWEEN_LINES = 2.0
 
 
 @contextmanager
-def show_progress(verbose: int, total: int) -> Iterator[Report | None]:
+def show_progress(
+    verbose: int, total: int, task: str = "boosting", shown: str = "training risk"
+) -> Iterator[Report | None]:
     """Open a display of `total` rounds on stderr; None (nothing to call) when not verbose."""
     if verbose == 0:
         yield None
@@ -22,26 +24,26 @@ def show_progress(verbose: int, total: int) -> Iterator[Report | None]:
     try:
         from tqdm import tqdm
     except ImportError:
-        yield _print_lines(total)
+        yield _print_lines(total, task, shown)
         return
-    with tqdm(total=total, unit="round", desc="boosting", file=sys.stderr) as bar:
+    with tqdm(total=total, unit="round", desc=task, file=sys.stderr) as bar:
 
-        def report(done: int, risk: float) -> None:
-            bar.set_postfix_str(f"training risk {risk:.6g}", refresh=False)
+        def report(done: int, value: float) -> None:
+            bar.set_postfix_str(f"{shown} {value:.6g}", refresh=False)
             bar.update(done - bar.n)
 
         yield report
         bar.refresh()
 
 
-def _print_lines(total: int) -> Report:
+def _print_lines(total: int, task: str, shown: str) -> Report:
     last = -_SECONDS_BETWEEN_LINES
 
-    def report(done: int, risk: float) -> None:
+    def report(done: int, value: float) -> None:
         nonlocal last
         now = time.monotonic()
         if done >= total or now - last >= _SECONDS_BETWEEN_LINES:
             last = now
-            print(f"boosting: round {done}/{total}, training risk {risk:.6g}", file=sys.stderr)
+            print(f"{task}: round {done}/{total}, {shown} {value:.6g}", file=sys.stderr)
 
     return report

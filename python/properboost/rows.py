@@ -9,27 +9,68 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, column_or_1d
 
-__all__ = ["SortedRows", "find_classes", "sort_rows"]
+__all__ = ["Rows", "SortedRows", "find_classes", "read_rows"]
 
 
 @dataclass(frozen=True, eq=False)
 class SortedRows:
-    """The rows that count, sorted by class.
+    """The rows that count, sorted by class and, inside it, by part.
 
-    Class ``k`` is the rows ``order[segments[k]:segments[k + 1]]`` of the table.  `weight` is
-    that of every row of the table, in the table's order; None stands for ones.  `total` is the sum
-    of the sample weights: how many rows there are, whatever the classes' factors.
+    Segment ``s`` is the rows ``order[segments[s]:segments[s + 1]]`` of the table, which are of the
+    class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.
+    """
+
+    order: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    class_of: NDArray[np.intp]
+    part_of: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is known of the rows of a table besides their features.
+
+    Row ``i`` has the label ``classes[codes[i]]``; a row that does not count, its weight being 0,
+    has the code ``len(classes)``.  `weight` is the sample weight, `factor` that of each class; None
+    stands for ones.  `total` is the sum of the sample weights: how many rows there are.
     """
 
     classes: NDArray[Any]
-    order: NDArray[np.int64]
-    segments: NDArray[np.int64]
+    codes: NDArray[np.unsignedinteger[Any]]
     weight: NDArray[np.float64] | None
+    factor: NDArray[np.float64] | None
     total: float
 
+    @property
+    def training_weight(self) -> NDArray[np.float64] | None:
+        """The weight that a row has in training: its own times its class's."""
+        if self.factor is None:
+            return self.weight
+        factor: NDArray[np.float64] = np.append(self.factor, 0.0)[self.codes]
+        return factor if self.weight is None else self.weight * factor
 
-def sort_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> SortedRows:
-    """Check labels and weights, and sort the rows of positive weight by class."""
+    def sort(self, parts: NDArray[np.integer[Any]] | None = None, n_parts: int = 1) -> SortedRows:
+        """Sort the rows that count by class, and by their part (from 0) where there are parts."""
+        n_classes = len(self.classes)
+        n_keys = n_classes * n_parts
+        keys = self.codes
+        if parts is not None:
+            keys = keys.astype(np.min_scalar_type(n_keys)) * n_parts
+            keys += parts.astype(keys.dtype)
+            keys[self.codes == n_classes] = n_keys
+        # Rows that do not count come last.  numpy sorts small integers by their digits, in linear
+        # time.
+        counts = np.bincount(keys, minlength=n_keys)[:n_keys]
+        order = np.argsort(keys, kind="stable")[: counts.sum()]
+        held = np.flatnonzero(counts)
+        segments = np.cumsum([0, *counts[held]])
+        return SortedRows(
+            order.astype(np.int64), segments.astype(np.int64), held // n_parts, held % n_parts
+        )
+
+
+def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> Rows:
+    """Check labels and weights."""
     labels = _read_labels(y, n_rows)
     weight = _read_weights(sample_weight, labels)
     classes = np.unique(labels if weight is None else labels[weight > 0.0])
@@ -38,20 +79,17 @@ def sort_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> Sor
             "y must hold at least two classes among the rows of positive weight; got 1 class: "
             f"{classes.tolist()}"
         )
-    # One more than the classes: rows that do not count come last.  numpy sorts small integers by
-    # their digits, in linear time.
     codes = np.searchsorted(classes, labels).astype(np.min_scalar_type(len(classes)))
     if weight is not None:
         codes[weight == 0.0] = len(classes)
-    segments = np.cumsum([0, *np.bincount(codes, minlength=len(classes))[: len(classes)]])
-    order = np.argsort(codes, kind="stable")[: segments[-1]]
     total = float(len(labels) if weight is None else weight.sum())
+    factor = None
     if class_weight is not None:
         held = np.bincount(codes, weight, minlength=len(classes))[: len(classes)]
-        factor = np.append(_class_factors(class_weight, classes, held), 0.0)[codes]
-        weight = factor if weight is None else weight * factor
-        _check_total(weight, "sample_weight, times class_weight,")
-    return SortedRows(classes, order.astype(np.int64), segments.astype(np.int64), weight, total)
+        factor = _class_factors(class_weight, classes, held)
+        with np.errstate(over="ignore"):
+            _check_total(held * factor, "sample_weight, times class_weight,")
+    return Rows(classes, codes, weight, factor, total)
 
 
 def find_classes(y: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.intp]:

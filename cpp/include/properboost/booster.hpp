@@ -3,39 +3,69 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "properboost/binning.hpp"
 #include "properboost/codes.hpp"
 #include "properboost/ensemble.hpp"
+#include "properboost/lanes.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/losses/loss.hpp"
+#include "properboost/packs.hpp"
 #include "properboost/parallel.hpp"
 #include "properboost/responses/response.hpp"
+#include "properboost/selection.hpp"
 #include "properboost/steps/step.hpp"
 
 namespace properboost {
 
-// What is asked of one model; what models share (codes, bins, team) stands outside.
-struct Model {
-  const Loss& loss;
-  const WeakLearner& weak_learner;
-  const Response& response;
-  const Step& step;
-  double gain;
+// What all models share beside codes and bins.
+struct Settings {
+  const Selection* selection;
+  const Response* response;
+  const Step* step;
   double learning_rate;
-  double prior;  // e as a share of the total weight; 0 for 1/(rows' weight x occupied cells)
   double l2;
-  std::size_t n_estimators;
-  std::vector<bool> positive;   // on which side each segment is
-  const double* sample_weight;  // in segment order, all positive; null for ones
+  bool keep_rounds;  // or only what the rows held out say
 };
 
-// Called on the calling thread after each round with the rounds done and the training risk; may
-// throw.
+// How a model has fared so far: means over the rows held out, an entry an estimator.
+struct Course {
+  Rounds rounds;
+  std::vector<double> log_loss, error, brier;
+  std::size_t n_estimators = 0;
+  bool finished = false;  // nothing lowers its risk any further
+};
+
+// Called on the calling thread after each estimator with the estimators of all models done and one
+// model's training risk (without rounds, its log loss on the rows held out); may throw.
 using Progress = std::function<void(std::size_t, double)>;
 
-Rounds boost(const Codes& codes, const Bins& bins, const Model& model, const Progress& progress,
-             Team& team);
+// Models trained together over the same codes, a pack of lanes at a time.
+class Boosting {
+ public:
+  // `sample_weight` (all positive, or null for ones) is in segment order.  Codes, bins and what
+  // models and settings point to must outlive it.
+  Boosting(Codes codes, const Bins& bins, std::vector<Model> models, const Settings& settings,
+           const double* sample_weight);
+  ~Boosting();
+
+  // Boosts these models by n more estimators each, or until nothing helps them.
+  void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
+               Team& team);
+
+  std::size_t size() const noexcept;
+  const Codes& codes() const noexcept;
+  const Course& course(std::size_t model) const noexcept;
+  // A guess of the nanoseconds of the longest loop.
+  double longest_loop() const noexcept;
+  // The raw predictions of the rows held out from a model, in segment order.
+  std::vector<double> held_out(std::size_t model) const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace properboost

@@ -1,12 +1,14 @@
 // Cell statistics: what a response needs to know of the rows in one cell of one feature.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "properboost/binning.hpp"
+#include "properboost/lanes.hpp"
 
 namespace properboost {
 
@@ -35,7 +37,7 @@ struct RowShare {
   CellOfCode cell_of;
 };
 
-// The cells of one feature, one a code.
+// The cells of one feature of one model, one a code.
 struct FeatureCells {
   const Cell* cells;
   const std::uint8_t* occupied;  // whether the code has training rows
@@ -44,23 +46,47 @@ struct FeatureCells {
   std::size_t width() const noexcept { return static_cast<std::size_t>(bins->width()); }
 };
 
-// The cells of all features.
+// The cells of all features in all lanes.
 class CellTable {
  public:
-  CellTable(const Bins& bins, const std::vector<double>& rows_by_code)
-      : bins_(&bins), cells_(bins.total_width()) {
-    for (const double rows : rows_by_code) occupied_.push_back(rows > 0.0);
+  CellTable(const Bins& bins, std::size_t lanes, bool needs_curvature)
+      : bins_(&bins),
+        lanes_(lanes),
+        positive_(bins.total_width() * lanes),
+        negative_(bins.total_width() * lanes),
+        curvature_(needs_curvature ? bins.total_width() * lanes : 0) {}
+
+  // Sums of feature f, [code][lane]; no curvature is null.
+  double* positive(std::size_t f) noexcept { return positive_.data() + first(f); }
+  double* negative(std::size_t f) noexcept { return negative_.data() + first(f); }
+  double* curvature(std::size_t f) noexcept {
+    return curvature_.empty() ? nullptr : curvature_.data() + first(f);
   }
 
-  Cell* operator[](std::size_t f) noexcept { return cells_.data() + bins_->offset(f); }
-  FeatureCells feature(std::size_t f) const noexcept {
-    return {cells_.data() + bins_->offset(f), occupied_.data() + bins_->offset(f), &(*bins_)[f]};
+  void clear(std::size_t f) {
+    const std::size_t n = lanes_ * static_cast<std::size_t>((*bins_)[f].width());
+    std::fill_n(positive(f), n, 0.0);
+    std::fill_n(negative(f), n, 0.0);
+    if (!curvature_.empty()) std::fill_n(curvature(f), n, 0.0);
+  }
+
+  // One lane's, gathered into `buffer`; `occupied` has a byte a code, all features side by side.
+  FeatureCells feature(std::size_t f, std::size_t lane, const std::uint8_t* occupied,
+                       std::array<Cell, kMaxCodes>& buffer) const {
+    const FeatureCells result{buffer.data(), occupied + bins_->offset(f), &(*bins_)[f]};
+    std::size_t i = first(f) + lane;
+    for (std::size_t b = 0; b < result.width(); ++b, i += lanes_) {
+      buffer[b] = {positive_[i], negative_[i], curvature_.empty() ? 0.0 : curvature_[i]};
+    }
+    return result;
   }
 
  private:
+  std::size_t first(std::size_t f) const noexcept { return bins_->offset(f) * lanes_; }
+
   const Bins* bins_;
-  std::vector<Cell> cells_;
-  std::vector<std::uint8_t> occupied_;
+  std::size_t lanes_;
+  Aligned<double> positive_, negative_, curvature_;
 };
 
 }  // namespace properboost

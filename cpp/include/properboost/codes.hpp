@@ -20,7 +20,7 @@ struct Codes {
 // A stretch of rows inside one segment: the unit of the row passes' sums, of determinism and of
 // threads.
 struct Chunk {
-  static constexpr std::size_t kRows = 65'536;
+  static constexpr std::size_t kRows = 8'192;
   std::size_t segment, begin, end;
 };
 

@@ -1,9 +1,9 @@
-// Margins and weights of one model's training rows, and the one row pass everything else is made
-// of.
+// Margins and weights of a pack's rows, and the one row pass everything else is made of.
 //
-// The margin kept is u = y F / gain, in segment order.  Moving the rows along a table shifts u by
-// +t g on the positive side and -t g on the negative one, and tells the slope there: how fast the
-// risk still falls along the table.  The weights it leaves behind are the next round's.
+// The margin kept is u = y F / gain, [row][lane], in segment order.  Moving a lane's rows along a
+// table shifts u by +t g on the positive side and -t g on the negative one, and tells the slope
+// there: how fast the risk still falls along the table.  The weights it leaves behind are the next
+// round's; where only one feature's cells are asked for, they are summed on the spot instead.
 #pragma once
 
 #include <algorithm>
@@ -14,63 +14,171 @@
 #include <vector>
 
 #include "properboost/binning.hpp"
+#include "properboost/cells.hpp"
 #include "properboost/codes.hpp"
+#include "properboost/histogram.hpp"
+#include "properboost/instruction_set.hpp"
+#include "properboost/lanes.hpp"
 #include "properboost/losses/loss.hpp"
+#include "properboost/math.hpp"
 #include "properboost/parallel.hpp"
 #include "properboost/responses/response.hpp"
 
 namespace properboost {
 
+// A lane's rows move by t times the table of a feature; no table, no move.
+struct Move {
+  std::size_t feature = 0;
+  const std::vector<double>* table = nullptr;
+  double t = 0.0;
+};
+
+// What is asked of a pass beside moving: the cells of one feature under the new weights (null
+// leaves the weights of all rows instead), the risk of the training rows, and what the rows held
+// out say.
+struct Orders {
+  CellTable* cells = nullptr;
+  std::size_t feature = 0;
+  bool risk = false;
+  bool judge = false;
+};
+
 class Margins {
  public:
-  // Where a move ended, at gain 1 and per unit of training weight.
+  // Where a lane is after a pass.  Slope and risk at gain 1, per unit of training weight; the rest
+  // per unit of held-out weight.
   struct Point {
     double slope = 0.0;
     double risk = 0.0;
+    double log_loss = 0.0;
+    double error = 0.0;
+    double brier = 0.0;
   };
 
-  // `sample_weight` (or null, for ones) is in segment order.
-  Margins(const Codes& codes, std::vector<bool> positive, const double* sample_weight,
-          double total_sample_weight, const Loss& loss, bool needs_curvature, Team& team)
+  // `roles` has an entry a segment; `sample_weight` (or null, for ones) is in segment order.
+  Margins(const Codes& codes, const Bins& bins, const std::vector<SegmentRoles>& roles,
+          std::size_t lanes, const double* sample_weight, const Loss& loss, bool needs_curvature)
       : codes_(codes),
-        positive_(std::move(positive)),
-        chunks_(cut_into_chunks(codes.segments)),
+        bins_(bins),
+        roles_(roles),
+        lanes_(lanes),
         sample_weight_(sample_weight),
-        total_(total_sample_weight),
         loss_(loss),
-        team_(team),
-        u_(codes.rows, 0.0f),
-        weight_(codes.rows),
-        curvature_(needs_curvature ? codes.rows : 0) {
-    move(codes.feature(0), {}, 0.0);  // nowhere: the first weights
+        needs_curvature_(needs_curvature),
+        u_(codes.rows * lanes, 0.0f) {
+    for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
+      const SegmentRoles& r = roles[chunk.segment];
+      if (!r.trains && !r.judges) continue;
+      chunks_.push_back(chunk);
+      double total = static_cast<double>(chunk.end - chunk.begin);
+      if (sample_weight != nullptr) {
+        total = 0.0;
+        for (std::size_t i = chunk.begin; i < chunk.end; ++i) total += sample_weight[i];
+      }
+      for (std::size_t k = 0; k < lanes; ++k) {
+        training_weight_[k] += r.train(k) * total;
+        held_out_weight_[k] += r.held_out[k] * total;
+      }
+    }
   }
 
+  std::size_t lanes() const noexcept { return lanes_; }
+  double training_weight(std::size_t lane) const noexcept { return training_weight_[lane]; }
   const float* weight() const noexcept { return weight_.data(); }
   const float* curvature() const noexcept {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
+  float u(std::size_t row, std::size_t lane) const noexcept { return u_[row * lanes_ + lane]; }
+  float& u(std::size_t row, std::size_t lane) noexcept { return u_[row * lanes_ + lane]; }
 
-  // u += y t table[code], for good.
-  Point move(const std::uint8_t* codes, const std::vector<double>& table, double t) {
-    return pass<true>(codes, table, t);
+  // Moves lane k by moves[k], for good.
+  std::vector<Point> move(const std::vector<Move>& moves, const Orders& orders, Team& team) {
+    if (orders.cells == nullptr && weight_.empty()) {
+      weight_.resize(u_.size());
+      if (needs_curvature_) curvature_.resize(u_.size());
+    }
+    return visit_width(lanes_, [&](auto width) { return pass<width>(moves, orders, team); });
   }
 
-  // The slope after such a move, without making it.
-  double slope_after(const std::uint8_t* codes, const std::vector<double>& table, double t) {
-    return pass<false>(codes, table, t).slope;
+  // What can be worked out again is given back.
+  void forget_weights() {
+    weight_ = {};
+    curvature_ = {};
+    own_u_ = {};
+    along_ = {};
   }
 
-  // The rows behind one feature's cells, for responses that need more than the cells.
+  // One lane's rows on their own, for steps that look before they go and for responses that need
+  // more than the cells.
+  void single_out(std::size_t lane, Team& team) {
+    own_ = u_.data();
+    if (lanes_ == 1) return;
+    own_u_.resize(codes_.rows);
+    own_ = own_u_.data();
+    for_training_chunks(lane, 1.5, team, [&](std::size_t, const Chunk& chunk, double) {
+      for (std::size_t i = chunk.begin; i < chunk.end; ++i) own_u_[i] = u_[i * lanes_ + lane];
+    });
+  }
+
+  // The direction in which `slope_after` looks.
+  void face(std::size_t lane, std::size_t feature, const std::vector<double>& table, Team& team) {
+    along_.resize(codes_.rows);
+    PerCode entry{};
+    for (std::size_t b = 0; b < table.size(); ++b) entry[b] = static_cast<float>(table[b]);
+    const std::uint8_t* code = codes_.feature(feature);
+    for_training_chunks(lane, 1.0, team, [&](std::size_t, const Chunk& chunk, double side) {
+      for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+        along_[i] = static_cast<float>(side) * entry[code[i]];
+      }
+    });
+  }
+
+  // The slope after the singled-out lane's move by t along what it faces, without making it.
+  double slope_after(std::size_t lane, double t, Team& team) {
+    std::vector<double> parts(chunks_.size(), 0.0);
+    const auto step = static_cast<float>(t);
+    for_training_chunks(lane, 1.0, team, [&](std::size_t c, const Chunk& chunk, double) {
+      alignas(64) Block x, w;
+      for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
+        const std::size_t n = std::min(kBlock, chunk.end - begin);
+        const float* from = own_ + begin;
+        const float* along = along_.data() + begin;
+        float* to = x.data();
+        vectorized([=] {
+          for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
+        });
+        loss_.weights(x.data(), w.data(), n);
+        const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
+        double* total = &parts[c];
+        const float* weight = w.data();
+        vectorized([=] {
+          add_rows<1>(n, s, total, [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
+        });
+      }
+    });
+    double slope = 0.0;
+    for (const double part : parts) slope += part;
+    return slope / training_weight_[lane];
+  }
+
+  // The rows of one lane behind one feature's cells.
   class ByCell final : public RowsByCell {
    public:
-    ByCell(Margins& margins, const std::uint8_t* codes, const std::vector<RowShare>& shares,
-           std::size_t n_cells)
-        : margins_(margins), codes_(codes), shares_(shares), n_(n_cells) {}
+    ByCell(Margins& margins, std::size_t lane, const std::uint8_t* codes,
+           const std::vector<RowShare>& shares, std::size_t n_cells, Team& team)
+        : margins_(margins),
+          lane_(lane),
+          codes_(codes),
+          shares_(shares),
+          n_(n_cells),
+          team_(team) {}
     void evaluate(const double* values, double* slope, double* curvature) override {
+      if (!singled_out_) margins_.single_out(lane_, team_);
+      singled_out_ = true;
       std::fill_n(slope, n_, 0.0);
       std::fill_n(curvature, n_, 0.0);
       for (const RowShare& share : shares_) {
-        margins_.add_cells(codes_, share, n_, values, slope, curvature);
+        margins_.add_cells(lane_, codes_, share, n_, values, slope, curvature, team_);
       }
     }
     void evaluate_pseudo_rows(double value, double* slope, double* curvature) const override {
@@ -79,125 +187,357 @@ class Margins {
 
    private:
     Margins& margins_;
+    std::size_t lane_;
     const std::uint8_t* codes_;
     const std::vector<RowShare>& shares_;
     std::size_t n_;
+    Team& team_;
+    bool singled_out_ = false;
   };
 
  private:
-  static constexpr std::size_t kBlock = 1024;  // rows that stay in the first cache
+  static constexpr std::size_t kBlock = 2048;  // margins that stay in the first cache
   using Block = std::array<float, kBlock>;
   using PerCode = std::array<float, kMaxCodes>;
+  using Sums = std::array<double, kMostLanes>;
+  struct ChunkSums {
+    Sums slope{}, risk{}, log_loss{}, error{}, brier{};
+  };
 
-  double row_nanoseconds() const { return 4.0 * static_cast<double>(codes_.rows); }
-  float side(const Chunk& chunk) const { return positive_[chunk.segment] ? 1.0f : -1.0f; }
-
-  double sample_weight(std::size_t i) const {
-    return sample_weight_ == nullptr ? 1.0 : sample_weight_[i];
-  }
+  // Lanes that move along the same feature, as one table [code][lane]; or one lane's, [code].
+  struct JointMove {
+    std::size_t feature;
+    std::vector<std::size_t> lanes;
+    bool alone;
+    Aligned<float> table;
+  };
+  // From so many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
+  static constexpr std::size_t kWorthJoining = 4;
 
   static double wide(float x) { return static_cast<double>(x); }
 
-  // Sum of term(i) times the sample weight of row begin + i, in double with a fixed number of
-  // accumulators, so that the compiler may use vectors and the order of additions is still ours.
-  template <class Term>
-  double weighted_sum(std::size_t begin, std::size_t n, const Term& term) const {
-    if (sample_weight_ == nullptr) return sum(n, term);
-    const double* s = sample_weight_ + begin;
-    return sum(n, [&](std::size_t i) { return s[i] * term(i); });
+  // What a row pass costs.
+  double nanoseconds(double a_margin) const {
+    return a_margin * static_cast<double>(codes_.rows * lanes_);
   }
 
-  template <class Term>
-  static double sum(std::size_t n, const Term& term) {
-    constexpr std::size_t kLanes = 8;
-    double lanes[kLanes] = {};
-    std::size_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) {
-      for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += term(i + k);
+  // total[k] += sum over rows of the row's weight times term(row x W + k), in double, with a fixed
+  // number of accumulators, so that the compiler may use vectors and the order is still ours.
+  template <std::size_t W, class Term>
+  static void add_rows(std::size_t rows, const double* weight, double* total, const Term& term) {
+    constexpr std::size_t kSums = W < 8 ? 8 : W;
+    const std::size_t n = rows * W;
+    double sums[kSums] = {};
+    std::size_t j = 0;
+    if (weight == nullptr) {
+      for (; j + kSums <= n; j += kSums) {
+        for (std::size_t k = 0; k < kSums; ++k) sums[k] += term(j + k);
+      }
+      for (std::size_t k = 0; j + k < n; ++k) sums[k] += term(j + k);
+    } else {
+      for (; j + kSums <= n; j += kSums) {
+        for (std::size_t k = 0; k < kSums; ++k) sums[k] += weight[(j + k) / W] * term(j + k);
+      }
+      for (std::size_t k = 0; j + k < n; ++k) sums[k] += weight[(j + k) / W] * term(j + k);
     }
-    for (; i < n; ++i) lanes[0] += term(i);
-    double total = 0.0;
-    for (const double lane : lanes) total += lane;
-    return total;
+    for (std::size_t k = 0; k < kSums; ++k) total[k % W] += sums[k];
   }
 
-  template <bool kKeep>
-  Point pass(const std::uint8_t* codes, const std::vector<double>& table, double t) {
-    PerCode shift{};
-    PerCode direction{};
-    for (std::size_t b = 0; b < table.size(); ++b) {
-      shift[b] = static_cast<float>(t * table[b]);
-      direction[b] = static_cast<float>(table[b]);
+  // The first sets every lane, those that do not move to 0; the others add to some or set one.
+  template <std::size_t W>
+  std::vector<JointMove> join(const std::vector<Move>& moves) const {
+    std::vector<JointMove> joint;
+    for (std::size_t k = 0; k < moves.size(); ++k) {
+      if (moves[k].table == nullptr) continue;
+      const auto found = std::find_if(joint.begin(), joint.end(), [&](const JointMove& j) {
+        return j.feature == moves[k].feature;
+      });
+      if (found == joint.end()) {
+        joint.push_back({moves[k].feature, {k}, false, {}});
+      } else {
+        found->lanes.push_back(k);
+      }
     }
-    std::vector<Point> parts(chunks_.size());
-    team_.for_each(chunks_.size(), row_nanoseconds(), [&](std::size_t k) {
-      for (std::size_t begin = chunks_[k].begin; begin < chunks_[k].end; begin += kBlock) {
-        const std::size_t n = std::min(kBlock, chunks_[k].end - begin);
-        const Point p = pass_block<kKeep>(codes, shift, direction, side(chunks_[k]), begin, n);
-        parts[k].slope += p.slope;
-        parts[k].risk += p.risk;
+    std::stable_sort(joint.begin(), joint.end(), [](const JointMove& a, const JointMove& b) {
+      return a.lanes.size() > b.lanes.size();
+    });
+    for (std::size_t i = 1; i < joint.size(); ++i) {
+      if (W < kWorthJoining || joint[i].lanes.size() >= kWorthJoining) continue;
+      while (joint[i].lanes.size() > 1) {
+        joint.push_back({joint[i].feature, {joint[i].lanes.back()}, true, {}});
+        joint[i].lanes.pop_back();
+      }
+      joint[i].alone = true;
+    }
+    for (JointMove& j : joint) {
+      const std::size_t stride = j.alone ? 1 : W;
+      j.table.assign(stride * static_cast<std::size_t>(bins_[j.feature].width()), 0.0f);
+      for (const std::size_t k : j.lanes) {
+        const std::vector<double>& table = *moves[k].table;
+        for (std::size_t b = 0; b < table.size(); ++b) {
+          j.table[b * stride + (j.alone ? 0 : k)] = static_cast<float>(moves[k].t * table[b]);
+        }
+      }
+    }
+    return joint;
+  }
+
+  template <std::size_t W>
+  std::vector<Point> pass(const std::vector<Move>& moves, const Orders& orders, Team& team) {
+    const std::vector<JointMove> joint = join<W>(moves);
+    std::vector<ChunkSums> parts(chunks_.size());
+    if (orders.cells == nullptr) {
+      for_chunks(2.0, team, [&](std::size_t c) {
+        pass_chunk<W>(joint, orders, chunks_[c], parts[c], [](auto&&...) {});
+      });
+    } else {
+      pass_and_fill<W>(joint, orders, parts, team);
+    }
+    std::vector<Point> points(moves.size());
+    for (std::size_t k = 0; k < moves.size(); ++k) {
+      Point& p = points[k];
+      for (std::size_t c = 0; c < chunks_.size(); ++c) {
+        const SegmentRoles& r = roles_[chunks_[c].segment];
+        p.slope += r.train(k) * wide(r.side[k]) * parts[c].slope[k];
+        p.risk += r.train(k) * parts[c].risk[k];
+        p.log_loss += r.held_out[k] * parts[c].log_loss[k];
+        p.error += r.held_out[k] * parts[c].error[k];
+        p.brier += r.held_out[k] * parts[c].brier[k];
+      }
+      p.slope /= training_weight_[k] * (moves[k].t == 0.0 ? 1.0 : moves[k].t);
+      p.risk /= training_weight_[k];
+      p.log_loss /= held_out_weight_[k];
+      p.error /= held_out_weight_[k];
+      p.brier /= held_out_weight_[k];
+    }
+    return points;
+  }
+
+  // The pass of cyclic selection: every chunk has sums of its own, added to the cells in order.
+  template <std::size_t W>
+  void pass_and_fill(const std::vector<JointMove>& joint, const Orders& orders,
+                     std::vector<ChunkSums>& parts, Team& team) {
+    const std::size_t f = orders.feature;
+    const auto width = static_cast<std::size_t>(bins_[f].width());
+    // The blocks' weights, from row 0: only their kind is asked for here.
+    const float* const some_curvature = needs_curvature_ ? u_.data() : nullptr;
+    visit_terms(W, nullptr, some_curvature, sample_weight_, [&](auto kind) {
+      using Terms = decltype(kind);
+      using Sum = typename Terms::Sum;
+      Aligned<Sum> sums(chunks_.size() * width, Sum{});
+      for_chunks(2.5, team, [&](std::size_t c) {
+        const bool trains = roles_[chunks_[c].segment].trains;
+        alignas(64) Sum own[1][kMaxCodes] = {};
+        const auto add = [&](const float* w, const float* curvature, std::size_t begin,
+                             std::size_t n) {
+          const std::uint8_t* const code = codes_.feature(f) + begin;
+          const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
+          const Terms terms = kind.of(w, curvature, s);
+          vectorized([&, terms, n] { detail::add_terms<1>(&code, terms, 0, n, own); });
+        };
+        pass_chunk<W>(joint, orders, chunks_[c], parts[c], add);
+        if (trains) std::copy_n(own[0], width, sums.begin() + static_cast<long>(c * width));
+      });
+      orders.cells->clear(f);
+      for (std::size_t c = 0; c < chunks_.size(); ++c) {
+        const SegmentRoles& roles = roles_[chunks_[c].segment];
+        if (!roles.trains) continue;
+        Sum* const own = sums.data() + c * width;
+        vectorized([&, own] { detail::flush<Terms>(own, width, roles, *orders.cells, f); });
       }
     });
-    Point sum;
-    for (const Point& part : parts) {
-      sum.slope += part.slope;
-      sum.risk += part.risk;
-    }
-    return {sum.slope / total_, sum.risk / total_};
   }
 
-  template <bool kKeep>
-  Point pass_block(const std::uint8_t* codes, const PerCode& shift, const PerCode& direction,
-                   float side, std::size_t begin, std::size_t n) {
-    alignas(64) Block u{}, w, along;
-    const std::uint8_t* code = codes + begin;
-    for (std::size_t i = 0; i < n; ++i) {
-      u[i] = u_[begin + i] + side * shift[code[i]];
-      along[i] = side * direction[code[i]];
+  // add(weights, curvatures, begin, n): what to do with the training weights of a block of rows.
+  template <std::size_t W, class Add>
+  void pass_chunk(const std::vector<JointMove>& joint, const Orders& orders, const Chunk& chunk,
+                  ChunkSums& sums, const Add& add) {
+    constexpr std::size_t kRows = kBlock / W;
+    const SegmentRoles& roles = roles_[chunk.segment];
+    const bool stores = !weight_.empty();
+    alignas(64) Block shift{}, w, loss, c;
+    for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kRows) {
+      const std::size_t n = std::min(kRows, chunk.end - begin);
+      float* const u = u_.data() + begin * W;
+      const double* const s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
+      if (!joint.empty()) shift_block<W>(joint, roles, begin, n, u, shift.data());
+      if (roles.trains) {
+        float* const curvature = needs_curvature_ ? c.data() : nullptr;
+        if (orders.risk) {
+          loss_.evaluate(u, w.data(), loss.data(), curvature, n * W);
+        } else {
+          loss_.weights(u, w.data(), n * W);
+          if (curvature != nullptr) loss_.curvatures(u, curvature, n * W);
+        }
+        add_block<W>(n, s, w.data(), shift.data(), orders.risk ? loss.data() : nullptr, sums);
+        if (W > 1 && s != nullptr) {
+          scale_block<W>(n, s, w.data());
+          if (curvature != nullptr) scale_block<W>(n, s, curvature);
+        }
+        if (stores) {
+          std::copy_n(w.data(), n * W, weight_.data() + begin * W);
+          if (curvature != nullptr) std::copy_n(curvature, n * W, curvature_.data() + begin * W);
+        }
+        add(w.data(), curvature, begin, n);
+      }
+      if (orders.judge && roles.judges) judge_block<W>(roles, n, s, u, sums);
     }
-    Point p;
-    if constexpr (kKeep) {
-      std::copy_n(u.begin(), n, u_.begin() + static_cast<std::ptrdiff_t>(begin));
-      Block loss;
-      float* c = curvature_.empty() ? nullptr : curvature_.data() + begin;
-      loss_.evaluate(u.data(), w.data(), loss.data(), c, n);
-      std::copy_n(w.begin(), n, weight_.begin() + static_cast<std::ptrdiff_t>(begin));
-      p.risk = weighted_sum(begin, n, [&](std::size_t i) { return wide(loss[i]); });
+  }
+
+  template <std::size_t W>
+  void shift_block(const std::vector<JointMove>& joint, const SegmentRoles& roles,
+                   std::size_t begin, std::size_t n, float* __restrict u,
+                   float* __restrict shift) const {
+    for (std::size_t m = 0; m < joint.size(); ++m) {
+      const std::uint8_t* const code = codes_.feature(joint[m].feature) + begin;
+      const float* const table = joint[m].table.data();
+      if (joint[m].alone) {
+        float* const out = shift + joint[m].lanes.front();
+        for (std::size_t i = 0; i < n; ++i) out[i * W] = table[code[i]];
+      } else {
+        vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
+      }
+    }
+    const float* const side = roles.side.data();
+    vectorized([=] { add_to_side<W>(side, shift, n, u); });
+  }
+
+  template <std::size_t W>
+  static void look_up(const std::uint8_t* code, const float* table, std::size_t n, bool first,
+                      float* __restrict out) {
+    using Row = Floats<W>;
+    Row* const rows = reinterpret_cast<Row*>(out);
+    const Row* const entries = reinterpret_cast<const Row*>(table);
+    if (first) {
+      for (std::size_t i = 0; i < n; ++i) rows[i] = entries[code[i]];
     } else {
-      loss_.weights(u.data(), w.data(), n);
+      for (std::size_t i = 0; i < n; ++i) rows[i] += entries[code[i]];
     }
-    p.slope = weighted_sum(begin, n, [&](std::size_t i) { return wide(w[i]) * wide(along[i]); });
-    return p;
   }
 
-  void add_cells(const std::uint8_t* codes, const RowShare& share, std::size_t n_cells,
-                 const double* values, double* slope, double* curvature) {
+  template <std::size_t W>
+  static void add_to_side(const float* sides, const float* __restrict shift, std::size_t n,
+                          float* __restrict u) {
+    if constexpr (W == 1) {
+      const float side = *sides;
+      for (std::size_t i = 0; i < n; ++i) u[i] += side * shift[i];
+    } else {
+      using Row = Floats<W>;
+      const Row side = *reinterpret_cast<const Row*>(sides);
+      const Row* const shifts = reinterpret_cast<const Row*>(shift);
+      Row* const margins = reinterpret_cast<Row*>(u);
+      for (std::size_t i = 0; i < n; ++i) {
+        Row step = shifts[i];
+        step *= side;
+        margins[i] += step;
+      }
+    }
+  }
+
+  template <std::size_t W>
+  static void add_block(std::size_t n, const double* s, const float* w, const float* shift,
+                        const float* loss, ChunkSums& sums) {
+    double* const slope = sums.slope.data();
+    vectorized([=] {
+      add_rows<W>(n, s, slope, [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); });
+    });
+    if (loss == nullptr) return;
+    double* const risk = sums.risk.data();
+    vectorized([=] { add_rows<W>(n, s, risk, [=](std::size_t j) { return wide(loss[j]); }); });
+  }
+
+  template <std::size_t W>
+  static void scale_block(std::size_t n, const double* s, float* __restrict w) {
+    vectorized([=] {
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto factor = static_cast<float>(s[i]);
+        for (std::size_t k = 0; k < W; ++k) w[i * W + k] *= factor;
+      }
+    });
+  }
+
+  // How the rows held out fare: a label is 1 where F > 0, and a probability of 0 counts as the
+  // smallest step of a double (both as scikit-learn has it).
+  template <std::size_t W>
+  void judge_block(const SegmentRoles& roles, std::size_t n, const double* s, const float* u,
+                   ChunkSums& sums) const {
+    alignas(64) Block p, log_loss, error, brier;
+    loss_.probabilities(u, p.data(), n * W);
+    alignas(64) Block sides;
+    for (std::size_t j = 0; j < n * W; j += W) std::copy_n(roles.side.data(), W, &sides[j]);
+    judge(n * W, p.data(), u, sides.data(), log_loss.data(), error.data(), brier.data());
+    const std::pair<const Block&, Sums&> scores[] = {
+        {log_loss, sums.log_loss}, {error, sums.error}, {brier, sums.brier}};
+    for (const auto& [block, total] : scores) {
+      const float* const score = block.data();
+      double* const out = total.data();
+      vectorized([=] { add_rows<W>(n, s, out, [=](std::size_t j) { return wide(score[j]); }); });
+    }
+  }
+
+  // Of each row, from the probability of its class and its margin.
+  static void judge(std::size_t n, const float* __restrict p, const float* __restrict u,
+                    const float* __restrict side, float* __restrict log_loss,
+                    float* __restrict error, float* __restrict brier) {
+    vectorized([=] {
+      for (std::size_t j = 0; j < n; ++j) {
+        log_loss[j] = -math::log(math::at_least(p[j], 2.22044605e-16F));
+        brier[j] = (1.0f - p[j]) * (1.0f - p[j]);
+      }
+    });
+    vectorized([=] {
+      for (std::size_t j = 0; j < n; ++j) {
+        const float at_zero = side[j] > 0.0f ? 1.0f : 0.0f;
+        const float below = u[j] < 0.0f ? 1.0f : 0.0f;
+        error[j] = u[j] == 0.0f ? at_zero : below;
+      }
+    });
+  }
+
+  template <class Task>
+  void for_chunks(double ns_a_margin, Team& team, const Task& task) {
+    team.for_each(chunks_.size(), nanoseconds(ns_a_margin), task);
+  }
+
+  // task(c, chunk, side) for the chunks that the lane learns from.
+  template <class Task>
+  void for_training_chunks(std::size_t lane, double ns_a_row, Team& team, const Task& task) {
+    const double nanoseconds = ns_a_row * static_cast<double>(codes_.rows);
+    team.for_each(chunks_.size(), nanoseconds, [&](std::size_t c) {
+      const SegmentRoles& r = roles_[chunks_[c].segment];
+      if (r.train(lane) != 0.0) task(c, chunks_[c], wide(r.side[lane]));
+    });
+  }
+
+  void add_cells(std::size_t lane, const std::uint8_t* codes, const RowShare& share,
+                 std::size_t n_cells, const double* values, double* slope, double* curvature,
+                 Team& team) {
     const CellOfCode& cell_of = share.cell_of;
     PerCode shift{};
     for (std::size_t b = 0; b < kMaxCodes; ++b) {
       if (cell_of[b] < n_cells) shift[b] = static_cast<float>(values[cell_of[b]]);
     }
-    struct Sums {
+    struct CellSums {
       std::array<double, kMaxCodes> slope{}, curvature{};
     };
-    std::vector<Sums> parts(chunks_.size());
-    team_.for_each(chunks_.size(), 2.0 * row_nanoseconds(), [&](std::size_t k) {
-      const float side = this->side(chunks_[k]);
-      for (std::size_t begin = chunks_[k].begin; begin < chunks_[k].end; begin += kBlock) {
-        const std::size_t n = std::min(kBlock, chunks_[k].end - begin);
+    std::vector<CellSums> parts(chunks_.size());
+    for_training_chunks(lane, 8.0, team, [&](std::size_t k, const Chunk& chunk, double wide_side) {
+      const auto side = static_cast<float>(wide_side);
+      for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
+        const std::size_t n = std::min(kBlock, chunk.end - begin);
         alignas(64) Block u, w, c;
         const std::uint8_t* code = codes + begin;
-        for (std::size_t i = 0; i < n; ++i) u[i] = u_[begin + i] + side * shift[code[i]];
+        for (std::size_t i = 0; i < n; ++i) u[i] = own_[begin + i] + side * shift[code[i]];
         loss_.weights(u.data(), w.data(), n);
         loss_.curvatures(u.data(), c.data(), n);
         for (std::size_t i = 0; i < n; ++i) {
-          const double s = sample_weight(begin + i);
+          const double s = sample_weight_ == nullptr ? 1.0 : sample_weight_[begin + i];
           parts[k].slope[cell_of[code[i]]] += s * wide(side * w[i]);
           parts[k].curvature[cell_of[code[i]]] += s * wide(c[i]);
         }
       }
     });
-    for (const Sums& part : parts) {
+    for (const CellSums& part : parts) {
       for (std::size_t b = 0; b < n_cells; ++b) {
         slope[b] += share.share * part.slope[b];
         curvature[b] += share.share * part.curvature[b];
@@ -217,13 +557,17 @@ class Margins {
   }
 
   const Codes& codes_;
-  std::vector<bool> positive_;
-  std::vector<Chunk> chunks_;
+  const Bins& bins_;
+  const std::vector<SegmentRoles>& roles_;
+  std::size_t lanes_;
   const double* sample_weight_;
-  double total_;
   const Loss& loss_;
-  Team& team_;
-  std::vector<float> u_, weight_, curvature_;
+  bool needs_curvature_;
+  std::vector<Chunk> chunks_;  // of the segments with a role
+  Sums training_weight_{}, held_out_weight_{};
+  Aligned<float> u_, weight_, curvature_;
+  Aligned<float> own_u_, along_;  // of the lane singled out
+  const float* own_ = nullptr;
 };
 
 }  // namespace properboost

@@ -80,15 +80,35 @@ inline double growing_exp(double x) { return std::exp(x); }
 inline float bounded(float x) { return at_most(x, 1e38F); }
 inline double bounded(double x) { return x; }
 
-// log(1 + z) for z in [0, 1], within 2 ulp.
-inline float log1p(float z) {
-  // 2 artanh(s): (artanh(s) / s - 1) / s^2 on s <= 1/3, 4.5e-9
-  const float s = z / (2.0F + z);
+namespace detail {
+
+// 2 artanh(s) for |s| <= 1/3
+inline float twice_artanh(float s) {
+  // (artanh(s) / s - 1) / s^2, 4.5e-9
   const float s2 = s * s;
   const float q = polynomial(s2, 0.333332092F, 0.200107634F, 0.14000909F, 0.140059665F);
   return 2.0F * s + (2.0F * s) * (s2 * q);
 }
+
+}  // namespace detail
+
+// log(1 + z) for z in [0, 1], within 2 ulp.
+inline float log1p(float z) { return detail::twice_artanh(z / (2.0F + z)); }
 inline double log1p(double z) { return std::log1p(z); }
+
+// log(x) for normal x > 0, within 3 ulp (in absolute terms 1e-7 near 1).
+inline float log(float x) {
+  constexpr std::uint32_t kRootOfHalf = 0x3F3504F3U;
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits -= kRootOfHalf;
+  const float exponent = static_cast<float>(static_cast<std::int32_t>(bits) >> 23);
+  bits = (bits & 0x007FFFFFU) + kRootOfHalf;
+  float m;  // in [sqrt(1/2), sqrt(2)), x = m 2^exponent
+  std::memcpy(&m, &bits, sizeof m);
+  const float log_m = detail::twice_artanh((m - 1.0F) / (m + 1.0F));
+  return exponent * detail::kLog2High + (exponent * detail::kLog2Low + log_m);
+}
 
 // tanh(x) for x >= 0, within 3 ulp.
 inline float tanh(float x) {

@@ -181,7 +181,7 @@ class Team {
     n_threads = std::min(n_threads, 4 * omp_get_num_procs());
     if (n_threads > 1 && nanoseconds >= kWorthSharing && !detail::forked().load()) {
       detail::Gate gate;
-      Team team(&gate);
+      Team team(&gate, static_cast<std::size_t>(n_threads));
       std::exception_ptr error;
 #pragma omp parallel num_threads(n_threads)
       {
@@ -200,9 +200,14 @@ class Team {
       return;
     }
 #endif
-    Team alone(nullptr);
-    program(alone);
+    Team team = alone();
+    program(team);
   }
+
+  // The calling thread by itself: for a task of another team's loop.
+  static Team alone() { return Team(nullptr, 1); }
+
+  std::size_t size() const noexcept { return size_; }
 
   // Calls task(i) for every i in [0, n), in any order and on any thread; returns when all are done.
   // `nanoseconds` is a guess of the whole loop's time: one that is over sooner than a thread wakes
@@ -220,9 +225,10 @@ class Team {
  private:
   static constexpr double kWorthSharing = 15'000.0;
 
-  explicit Team(detail::Gate* gate) noexcept : gate_(gate) {}
+  Team(detail::Gate* gate, std::size_t size) noexcept : gate_(gate), size_(size) {}
 
   detail::Gate* gate_;
+  std::size_t size_;
 };
 
 }  // namespace properboost

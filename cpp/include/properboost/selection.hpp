@@ -1,28 +1,53 @@
-// Selection: which feature a round uses.
+// Selection: among which features a table's is looked for.
+//
+// `greedy` (the papers): among all of them, the best is taken.  `cyclic`: the features in turn; an
+// estimator is one cycle, a table a feature (InterpretML's way).
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <tuple>
 
-#include "properboost/learners/learner.hpp"
-#include "properboost/parallel.hpp"
+#include "properboost/registry.hpp"
 
 namespace properboost {
 
-struct Choice {
-  std::size_t feature;
-  double cost;
+struct Candidates {
+  std::size_t first, last;  // features first to last - 1
+
+  std::size_t size() const noexcept { return last - first; }
 };
 
-// Greedy: the feature of least cost; of those within kTie of it, the first.
-inline Choice select_greedy(const CellTable& cells, std::size_t features,
-                            const WeakLearner& learner, const Response& response,
-                            const Regularizers& r, double nanoseconds, Team& team) {
-  std::vector<double> costs(features);
-  team.for_each(features, nanoseconds,
-                [&](std::size_t f) { costs[f] = learner.cost(cells.feature(f), response, r); });
-  const std::size_t best = first_best(costs.data(), features);
-  return {best, costs[best]};
-}
+class Selection {
+ public:
+  virtual ~Selection() = default;
+  virtual std::size_t tables_per_estimator(std::size_t features) const = 0;
+  virtual Candidates candidates(std::size_t table, std::size_t features) const = 0;
+  // Whether the feature is known before its cells are filled.
+  virtual bool in_turn() const = 0;
+};
+
+namespace selections {
+
+class Greedy final : public Selection {
+ public:
+  static constexpr const char* name = "greedy";
+  std::size_t tables_per_estimator(std::size_t) const override { return 1; }
+  Candidates candidates(std::size_t, std::size_t features) const override { return {0, features}; }
+  bool in_turn() const override { return false; }
+};
+
+class Cyclic final : public Selection {
+ public:
+  static constexpr const char* name = "cyclic";
+  std::size_t tables_per_estimator(std::size_t features) const override { return features; }
+  Candidates candidates(std::size_t table, std::size_t) const override {
+    return {table, table + 1};
+  }
+  bool in_turn() const override { return true; }
+};
+
+using Builtins = Registry<std::tuple<Greedy, Cyclic>>;
+
+}  // namespace selections
 
 }  // namespace properboost

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "properboost/instruction_set.hpp"
 #include "properboost/losses/loss.hpp"
 
 namespace properboost::losses {
@@ -30,20 +31,26 @@ class Bound final : public Loss {
   void curvatures(const float* u, float* out, std::size_t n) const noexcept override {
     map(u, out, n, newton_curvature);
   }
+  void probabilities(const float* u, float* out, std::size_t n) const noexcept override {
+    map(u, out, n, [](const Policy& policy, float x) { return policy.probability(x); });
+  }
   void evaluate(const float* __restrict u, float* __restrict weights, float* __restrict losses,
                 float* __restrict curvatures, std::size_t n) const noexcept override {
-    const Policy policy = policy_;
     if (curvatures == nullptr) {
-      for (std::size_t i = 0; i < n; ++i) {
-        weights[i] = policy.weight(u[i]);
-        losses[i] = policy.loss(u[i]);
-      }
+      vectorized([=, policy = policy_] {
+        for (std::size_t i = 0; i < n; ++i) {
+          weights[i] = policy.weight(u[i]);
+          losses[i] = policy.loss(u[i]);
+        }
+      });
     } else {
-      for (std::size_t i = 0; i < n; ++i) {
-        weights[i] = policy.weight(u[i]);
-        losses[i] = policy.loss(u[i]);
-        curvatures[i] = newton_curvature(policy, u[i]);
-      }
+      vectorized([=, policy = policy_] {
+        for (std::size_t i = 0; i < n; ++i) {
+          weights[i] = policy.weight(u[i]);
+          losses[i] = policy.loss(u[i]);
+          curvatures[i] = newton_curvature(policy, u[i]);
+        }
+      });
     }
   }
 
@@ -79,8 +86,10 @@ class Bound final : public Loss {
   template <class Function>
   void map(const float* __restrict u, float* __restrict out, std::size_t n,
            Function function) const noexcept {
-    const Policy policy = policy_;  // a local copy: nothing written through `out` can change it
-    for (std::size_t i = 0; i < n; ++i) out[i] = function(policy, u[i]);
+    // The policy is copied: nothing written through `out` can change it.
+    vectorized([=, policy = policy_] {
+      for (std::size_t i = 0; i < n; ++i) out[i] = function(policy, u[i]);
+    });
   }
 
   Policy policy_;

@@ -24,7 +24,8 @@ class Loss {
   // What a Newton step may divide by: phi''(u) where the loss is convex, else its expectation
   // p phi''(u) + (1 - p) phi''(-u), p the probability of u.
   virtual void curvatures(const float* u, float* out, std::size_t n) const noexcept = 0;
-  // All at once, sharing their exponentials; `curvatures` may be null.
+  virtual void probabilities(const float* u, float* out, std::size_t n) const noexcept = 0;
+  // Loss, weight and curvature at once, sharing their exponentials; `curvatures` may be null.
   virtual void evaluate(const float* u, float* weights, float* losses, float* curvatures,
                         std::size_t n) const noexcept = 0;
 

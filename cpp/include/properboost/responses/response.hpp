@@ -34,6 +34,7 @@ class Response {
  public:
   virtual ~Response() = default;
   virtual bool needs_curvature() const noexcept = 0;
+  virtual bool looks_at_rows() const noexcept = 0;              // or knows enough from the cells
   virtual bool is_score_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
   virtual double score(double cost) const noexcept = 0;         // the papers' sign
   virtual double cost(const Cell* cells, std::size_t n, const Regularizers& r) const = 0;
@@ -51,6 +52,7 @@ template <class Policy>
 class BoundResponse final : public Response {
  public:
   bool needs_curvature() const noexcept override { return Policy::needs_curvature; }
+  bool looks_at_rows() const noexcept override { return HasRowValues<Policy>::value; }
   bool is_score_a_sum_of_weights() const noexcept override { return !Policy::needs_curvature; }
   double score(double cost) const noexcept override {
     return Policy::larger_is_better ? -cost : cost;

@@ -9,20 +9,25 @@ namespace properboost::steps {
 class Guarded final : public Step {
  public:
   static constexpr const char* name = "guarded";
-  double take(Direction& direction, const StepLimits& limits) const override {
+  double propose(Looks& looks, const StepLimits& limits) const override {
     Bracket bracket{0.0, limits.slope};
     // A loss that is not convex may have turned long before: look on the way.
-    bool passed = !limits.convex && look_ahead(direction, limits, limits.rate, bracket);
-    if (!passed) {
-      // The move it tries is the move it keeps in most rounds.
-      bracket.high = limits.rate;
-      bracket.slope_high = direction.go(limits.rate);
-      passed = bracket.slope_high < 0.0;
+    if (!limits.convex && look_ahead(looks, limits, limits.rate, bracket)) {
+      return find_stationary_point(looks, bracket);
     }
-    if (!passed) return limits.rate;
-    const double minimiser = find_stationary_point(direction, bracket);
-    direction.go(minimiser);
-    return minimiser;
+    return limits.rate;  // where it stays in most rounds
+  }
+
+  bool overshoots(const StepLimits& limits, double t, double slope) const override {
+    return t == limits.rate && slope < 0.0;
+  }
+
+  double correct(Looks& looks, const StepLimits& limits, double t, double slope) const override {
+    Bracket bracket{0.0, limits.slope};
+    if (!limits.convex) look_ahead(looks, limits, t, bracket);  // known not to turn before t
+    bracket.high = t;
+    bracket.slope_high = slope;
+    return find_stationary_point(looks, bracket);
   }
 };
 

@@ -1,48 +1,50 @@
 // Steps: how far to go along a table.
 //
 // A step works on scaled margins: t moves them by t times the table, and the papers' step is
-// a = gain t.  It finds t with moves that stay and looks that do not, and leaves the rows at t.
+// a = gain t.  It proposes a t; all lanes of a pack move there together; and seeing the slope
+// there it may correct the lane's t.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 #include "properboost/margins.hpp"
 
 namespace properboost {
 
-// One table, and the rows to move along it.
-class Direction {
+// One lane's rows along one table: the slopes at places it has not moved to.
+class Looks {
  public:
-  Direction(Margins& margins, const std::uint8_t* codes, const std::vector<double>& table)
-      : margins_(margins), codes_(codes), table_(table) {}
+  Looks(Margins& margins, std::size_t lane, std::size_t feature, const std::vector<double>& table,
+        Team& team)
+      : margins_(margins), lane_(lane), feature_(feature), table_(table), team_(team) {}
 
-  double at() const noexcept { return at_; }
-  const Margins::Point& point() const noexcept { return point_; }
-  double largest_entry() const {
-    double largest = 0.0;
-    for (const double g : table_) largest = std::max(largest, std::abs(g));
-    return largest;
+  // The slope at t.
+  double look(double t) {
+    if (!ready_) {
+      margins_.single_out(lane_, team_);
+      margins_.face(lane_, feature_, table_, team_);
+      ready_ = true;
+    }
+    return margins_.slope_after(lane_, t - at_, team_);
   }
 
-  // Moves the rows to t; the slope there.
-  double go(double t) {
-    point_ = margins_.move(codes_, table_, t - at_);
+  // The lane has moved to t.
+  void moved_to(double t) {
     at_ = t;
-    return point_.slope;
+    ready_ = false;
   }
-
-  // The slope at t, seen from here.
-  double look(double t) const { return margins_.slope_after(codes_, table_, t - at_); }
 
  private:
   Margins& margins_;
-  const std::uint8_t* codes_;
+  std::size_t lane_;
+  std::size_t feature_;
   const std::vector<double>& table_;
+  Team& team_;
   double at_ = 0.0;
-  Margins::Point point_;
+  bool ready_ = false;
 };
 
 struct StepLimits {
@@ -59,8 +61,17 @@ struct StepLimits {
 class Step {
  public:
   virtual ~Step() = default;
-  // Leaves the rows at the t it returns.
-  virtual double take(Direction& direction, const StepLimits& limits) const = 0;
+  // Where to go.
+  virtual double propose(Looks& looks, const StepLimits& limits) const = 0;
+  // Whether t, with this slope there, is too far.
+  virtual bool overshoots(const StepLimits& /*limits*/, double /*t*/, double /*slope*/) const {
+    return false;
+  }
+  // Where to stay, having overshot.  It depends on the loss and the table, not on the rate.
+  virtual double correct(Looks& /*looks*/, const StepLimits& /*limits*/, double t,
+                         double /*slope*/) const {
+    return t;
+  }
 };
 
 // Where a slope changes sign, or how far it is known to stay positive.
@@ -73,10 +84,9 @@ struct Bracket {
 
 // Looks ahead up to `end`, doubling from the first look; whether the slope stops being positive
 // there.
-inline bool look_ahead(const Direction& direction, const StepLimits& limits, double end,
-                       Bracket& bracket) {
+inline bool look_ahead(Looks& looks, const StepLimits& limits, double end, Bracket& bracket) {
   for (double t = limits.first_look(); t <= end; t *= 2) {
-    const double slope = direction.look(t);
+    const double slope = looks.look(t);
     if (!(slope > 0.0)) {
       bracket.high = t;
       bracket.slope_high = slope;
@@ -88,32 +98,41 @@ inline bool look_ahead(const Direction& direction, const StepLimits& limits, dou
   return false;
 }
 
-// The zero of the slope in a bracket: false position with the Illinois weights (Dowell and Jarratt
-// 1971), to the precision of float32 margins.
-inline double find_stationary_point(const Direction& direction, Bracket b) {
+// The zero of the slope in a bracket, to the precision of float32 margins: inverse quadratic
+// interpolation where it can be trusted, else bisection (Chandrupatla 1997); the first look is
+// where a straight line between the ends crosses zero.
+inline double find_stationary_point(Looks& looks, const Bracket& bracket) {
   constexpr double kTolerance = 1e-7;
   constexpr int kMostLooks = 60;
-  const double flat = kTolerance * b.slope_low;
-  double t = b.low;
-  int last_side = 0;
-  for (int i = 0; i < kMostLooks && b.high - b.low > kTolerance * b.high; ++i) {
-    t = (b.slope_low * b.high - b.slope_high * b.low) / (b.slope_low - b.slope_high);
-    if (!(t > b.low && t < b.high)) t = 0.5 * (b.low + b.high);
-    const double slope = direction.look(t);
-    if (std::abs(slope) <= flat) break;
-    const int side = slope > 0.0 ? 1 : -1;
-    if (side > 0) {
-      b.low = t;
-      b.slope_low = slope;
-      if (last_side > 0) b.slope_high /= 2;
-    } else {
-      b.high = t;
-      b.slope_high = slope;
-      if (last_side < 0) b.slope_low /= 2;
+  const double flat = kTolerance * bracket.slope_low;
+  struct Point {
+    double t, slope;
+  };
+  Point a{bracket.high, bracket.slope_high};  // the last look
+  Point b{bracket.low, bracket.slope_low};    // on the other side of the zero
+  double share = a.slope / (a.slope - b.slope);
+  for (int i = 0; i < kMostLooks; ++i) {
+    const double t = a.t + share * (b.t - a.t);
+    const Point next{t, looks.look(t)};
+    Point c = a;  // the one before, to bend the line
+    if ((next.slope > 0.0) != (a.slope > 0.0)) {
+      c = b;
+      b = a;
     }
-    last_side = side;
+    a = next;
+    const double least = kTolerance * std::abs(a.t) / std::abs(b.t - a.t);
+    if (std::abs(a.slope) <= flat || least > 0.5) break;
+    const double xi = (a.t - b.t) / (c.t - b.t);
+    const double phi = (a.slope - b.slope) / (c.slope - b.slope);
+    share = 0.5;
+    if (phi * phi < xi && (1.0 - phi) * (1.0 - phi) < 1.0 - xi) {
+      share =
+          a.slope / (b.slope - a.slope) * c.slope / (b.slope - c.slope) +
+          (c.t - a.t) / (b.t - a.t) * a.slope / (c.slope - a.slope) * b.slope / (c.slope - b.slope);
+    }
+    share = std::clamp(share, least, 1.0 - least);
   }
-  return t;
+  return a.t;
 }
 
 }  // namespace properboost

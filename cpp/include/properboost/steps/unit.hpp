@@ -8,10 +8,7 @@ namespace properboost::steps {
 class Unit final : public Step {
  public:
   static constexpr const char* name = "unit";
-  double take(Direction& direction, const StepLimits& limits) const override {
-    direction.go(limits.rate);
-    return limits.rate;
-  }
+  double propose(Looks& /*looks*/, const StepLimits& limits) const override { return limits.rate; }
 };
 
 }  // namespace properboost::steps

@@ -1,0 +1,58 @@
+// Instruction sets: the loops over rows are compiled once for each set, and the best set the
+// processor has is taken at run time.
+//
+// A kernel is an ordinary loop in a function object without arguments; `vectorized` runs the copy
+// of it that was compiled, everything inlined, for the set in use.  Loops say in which order they
+// add, and nothing is contracted, so every set gives the same bits.
+#pragma once
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define PROPERBOOST_X86_SETS 1
+#else
+#define PROPERBOOST_X86_SETS 0
+#endif
+
+// GCC would keep to half of AVX-512's registers unless told.
+#if defined(__clang__)
+#define PROPERBOOST_AVX512 "avx512f,avx512bw,avx512dq,avx512vl"
+#else
+#define PROPERBOOST_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
+
+namespace properboost {
+
+enum class InstructionSet { kBaseline, kAvx2, kAvx512 };
+
+// The set in use: the processor's best, or what the environment variable
+// PROPERBOOST_INSTRUCTION_SET names; std::invalid_argument if that cannot be had.
+InstructionSet instruction_set();
+const char* name(InstructionSet set) noexcept;
+
+namespace detail {
+
+#if PROPERBOOST_X86_SETS
+template <class Kernel>
+[[gnu::target("avx2"), gnu::flatten]] void run_avx2(const Kernel& kernel) {
+  kernel();
+}
+template <class Kernel>
+[[gnu::target(PROPERBOOST_AVX512), gnu::flatten]] void run_avx512(const Kernel& kernel) {
+  kernel();
+}
+#endif
+
+}  // namespace detail
+
+template <class Kernel>
+void vectorized(const Kernel& kernel) {
+#if PROPERBOOST_X86_SETS
+  switch (instruction_set()) {
+    case InstructionSet::kAvx512: return detail::run_avx512(kernel);
+    case InstructionSet::kAvx2: return detail::run_avx2(kernel);
+    case InstructionSet::kBaseline: break;
+  }
+#endif
+  kernel();
+}
+
+}  // namespace properboost

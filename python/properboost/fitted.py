@@ -1,0 +1,332 @@
+"""A fitted classifier, whoever fitted it: predicting, explaining, keeping."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from properboost import parameters
+from properboost.ensemble import Ensemble
+from properboost.losses import MarginLoss
+from properboost.rows import find_classes
+from properboost.shapes import ShapeFunction, make_shape
+from properboost.table import Table, find_feature, open_table
+
+if TYPE_CHECKING:
+    from properboost.estimators import ProperBoostClassifier
+
+__all__ = ["BoostedClassifier", "choose_classes", "make_probabilities"]
+
+
+class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What a classifier of boosted look-up tables can do once it is fitted."""
+
+    classes_: NDArray[Any]
+    feature_names_in_: NDArray[np.object_]
+    loss_: MarginLoss
+    n_features_in_: int
+    n_jobs: int | None
+    _ensemble: Ensemble
+    _seed: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_ensemble")
+
+    @contextmanager
+    def _restored_on_failure(self) -> Iterator[None]:
+        """Leave the previous model, column names and all, where a fit fails or is interrupted."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _set_fitted(
+        self, loss: MarginLoss, classes: NDArray[Any], ensemble: Ensemble, seed: int
+    ) -> Self:
+        """Take over what was fitted, or loaded."""
+        self.loss_ = loss
+        self.classes_ = classes
+        self._ensemble = ensemble
+        self._seed = seed
+        return self
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    def _as_classifier(self) -> "ProperBoostClassifier":
+        """Return the fitted model as the estimator that files hold."""
+        raise NotImplementedError
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the raw predictions F.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or (n_rows, n_classes) with more than two classes
+            Of two classes, the raw prediction of ``classes_[1]``.
+        """
+        table, n_threads = self._open(X)
+        return self._decide(self._ensemble.raw_predictions(table, n_threads))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes, through the inverse link of the tuned loss.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            ``loss_.probability(F)`` (BoostLR, eq. 51); of more than two classes, each class's
+            divided by their sum.
+        """
+        return self._probabilities(self.decision_function(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Of two classes ``classes_[1]`` where F > 0; of more, the most probable one.
+        """
+        return self._labels(self.decision_function(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield what `decision_function` would return after one round or cycle, two, ....
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Yields
+        ------
+        ndarray
+            The last one equals `decision_function` up to rounding.
+        """
+        table, n_threads = self._open(X)
+        for raw in self._ensemble.staged_raw_predictions(table, n_threads):
+            yield self._decide(raw)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield what `predict_proba` would return after one round or cycle, two, ....
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+        """
+        for raw in self.staged_decision_function(X):
+            yield self._probabilities(raw)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield what `predict` would return after one round or cycle, two, ....
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        for raw in self.staged_decision_function(X):
+            yield self._labels(raw)
+
+    def margins(self, X: Any, y: ArrayLike) -> NDArray[np.float64]:
+        """Return the margins of labelled rows: positive where the raw prediction is right.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        y : array-like of shape (n_rows,)
+            Their labels, all among `classes_`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Of two classes v = y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
+            Of more, the raw prediction of the row's class minus the largest of the others'.
+        """
+        raw = self.decision_function(X)
+        own = find_classes(y, len(raw), self.classes_)
+        if raw.ndim == 1:
+            return np.where(own == 1, raw, -raw)
+        rows = np.arange(len(raw))
+        margins: NDArray[np.float64] = raw[rows, own]
+        raw[rows, own] = -np.inf
+        margins -= raw.max(axis=1)
+        return margins
+
+    def _open(self, X: Any) -> tuple[Table, int]:
+        self._check_fitted()
+        return open_table(self, X, reset=False), parameters.count_threads(self.n_jobs)
+
+    def _decide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return make_probabilities(self.loss_, raw)
+
+    def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[choose_classes(raw)]
+        return labels
+
+    # -- explaining -------------------------------------------------------------------------------
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds, or cycles over the features, of the model that has most."""
+        self._check_fitted()
+        return self._ensemble.n_estimators
+
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+
+        ``class`` is the label the round's model speaks for (``classes_[1]`` of two); ``round``
+        counts tables from 1, and a cycle has one a feature; ``feature`` is a position; ``score`` is
+        what the feature was chosen by (the papers' Z for the real and exact responses, the weighted
+        correlation for sign, the reduction of the risk for newton); ``step`` multiplies the round's
+        table; ``risk`` is the mean training loss after the round.
+        """
+        self._check_fitted()
+        models = self._ensemble.models
+        rounds = [len(model) for model in models]
+        return {
+            "class": np.repeat(self.classes_[-len(models) :], rounds),
+            "round": np.concatenate([np.arange(1, n + 1) for n in rounds]),
+            "feature": np.concatenate([model.feature for model in models]),
+            "score": np.concatenate([model.score for model in models]),
+            "step": np.concatenate([model.step for model in models]),
+            "risk": np.concatenate([model.risk for model in models]),
+        }
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each feature moves the raw prediction, adding up to 1 (or all 0).
+
+        The mean, over the training rows by weight, of the absolute deviation of the feature's
+        shape function from its mean (InterpretML's importance of a term), averaged over the
+        classes.
+        """
+        self._check_fitted()
+        return self._ensemble.importances()
+
+    def shape_function(self, feature: int | str, class_: Any = None) -> ShapeFunction:
+        """Return what one feature adds to the raw prediction.
+
+        Parameters
+        ----------
+        feature : int or str
+            Position or name of the feature.
+        class_ : label, optional
+            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            then ``classes_[1]``; the function of ``classes_[0]`` is its negative.
+
+        Returns
+        -------
+        ShapeFunction
+            The function's values and training weights by bin; it can be called with values of
+            the feature.
+        """
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", None)
+        j = find_feature(feature, names, self.n_features_in_)
+        label, model, sign = self._find_model(class_)
+        return make_shape(
+            self._ensemble.binning.features[j],
+            sign * self._ensemble.table_of(model, j),
+            self._ensemble.bin_weights[j],
+            feature=j,
+            name=None if names is None else str(names[j]),
+            class_label=label,
+        )
+
+    def _find_model(self, class_: Any) -> tuple[Any, int, float]:
+        """Find a class's label, the model that speaks for it, and the sign with which it does."""
+        labels = self.classes_.tolist()
+        if len(labels) == 2 and class_ is None:
+            return labels[1], 0, 1.0
+        if class_ not in labels:
+            raise ValueError(f"class_ must be one of {labels}; got {class_!r}")
+        k = labels.index(class_)
+        if len(labels) == 2:
+            return labels[k], 0, 1.0 if k == 1 else -1.0
+        return labels[k], k, 1.0
+
+    # -- keeping ----------------------------------------------------------------------------------
+
+    def save_model(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a JSON file, for `properboost.load_model`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.  An existing one is replaced once the new one is complete.
+        """
+        from properboost.model_io import save_model
+
+        self._check_fitted()
+        save_model(self._as_classifier(), path)
+
+
+def make_probabilities(loss: MarginLoss, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities of all classes, (n_rows, n_classes), from raw predictions."""
+    if raw.ndim == 1:
+        # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
+        # digits where one minus the larger would be 0.
+        smaller = loss.probability(-np.abs(raw))
+        both: NDArray[np.float64] = np.stack([1.0 - smaller, smaller], axis=1)
+        np.copyto(both, both[:, ::-1].copy(), where=raw[:, None] > 0.0)
+        return both
+    probability = loss.probability(raw)
+    total = probability.sum(axis=1, keepdims=True)
+    normalized = np.full_like(probability, 1.0 / raw.shape[1])
+    np.divide(probability, total, out=normalized, where=total > 0.0)
+    return normalized
+
+
+def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the position of the class that each row's raw predictions speak for."""
+    # Links ascend, so the largest F is the most probable; probabilities may be equal at 1.
+    chosen: NDArray[np.intp] = (raw > 0.0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
+    return chosen

@@ -1,0 +1,332 @@
+"""Cross-validation in lanes: a model for every configuration, split and class, boosted together."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.losses import MarginLoss
+from properboost.progress import Report
+from properboost.rows import Rows, SortedRows
+from properboost.scoring import BUILT_IN, HeldOut, Score
+from properboost.splits import TEST, TRAIN, SplitGroup
+from properboost.training import Training, find_sides, start
+
+__all__ = ["Configuration", "SplitRows", "arrange", "cross_validate"]
+
+Array = NDArray[np.float64]
+
+PATIENCE = 20
+"""A configuration goes on for so many estimators after its last improvement, at least ..."""
+
+PATIENCE_SHARE = 0.5
+"""... and for this share of those it had then: whoever learns slowly is waited for."""
+
+TOLERANCE = 1e-4
+"""What counts as an improvement, as a share of the score."""
+
+MARGIN_BYTES = 2**31
+"""What the lanes of one pass may hold, at 8 bytes a row and lane, if they are more than fit."""
+
+PACK = 16
+"""Lanes that the engine takes together."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Settings that the search compares; `params` says them in `ProperBoostClassifier`'s words."""
+
+    loss: MarginLoss
+    smoothing: float
+    prior: float | None
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """The rows in the order that a group of splits needs."""
+
+    rows: Rows
+    order: SortedRows
+    group: SplitGroup
+    training: Training
+
+    @property
+    def n_splits(self) -> int:
+        """Splits of the group."""
+        return len(self.group.roles)
+
+    @cached_property
+    def held_out(self) -> list[HeldOut]:
+        """The rows that each split tests on, in the order in which the engine predicts them."""
+        return [self._held_out(s) for s in range(self.n_splits)]
+
+    def _held_out(self, split: int) -> HeldOut:
+        tested = self.group.roles[split, self.order.part_of] == TEST
+        held = self.order.order[np.repeat(tested, np.diff(self.order.segments))]
+        weight = self.rows.weight
+        return HeldOut(held, self.rows.codes[held], None if weight is None else weight[held])
+
+
+def arrange(
+    rows: Rows, groups: Sequence[SplitGroup], order: SortedRows, training: Training
+) -> Iterator[SplitRows]:
+    """Yield the rows for each group of splits; `order` and `training` are those of the first."""
+    yield SplitRows(rows, order, groups[0], training)
+    place = np.empty(len(rows.codes), dtype=np.int64)
+    place[order.order] = np.arange(len(order.order))
+    for group in groups[1:]:
+        other = rows.sort(group.part, group.roles.shape[1])
+        taken = place[other.order]
+        yield SplitRows(
+            rows,
+            other,
+            group,
+            replace(
+                training,
+                codes=training.codes.take(taken, axis=1),
+                segments=other.segments,
+                class_of=other.class_of,
+                weight=None if training.weight is None else training.weight[taken],
+            ),
+        )
+
+
+def cross_validate(
+    settings: Any,
+    configurations: Sequence[Configuration],
+    split_rows: Sequence[SplitRows],
+    score: Score,
+    cap: int,
+    *,
+    stop_early: bool,
+    report: Report | None,
+) -> tuple[Array, Array]:
+    """Return score and log loss of each configuration in each split after each estimator.
+
+    Of shape (n_configurations, n_splits, estimators run); NaN where there is none.  More is better
+    in both.  A built-in score of two classes is known after every estimator, any other after 1, 2,
+    3, 4, 5, 6, 8, 10, 12, 15 and so on.
+    """
+    n_splits = sum(rows.n_splits for rows in split_rows)
+    lanes_each = n_splits * _count_models(split_rows[0].training)
+    n_rows = split_rows[0].training.codes.shape[1]
+    most = max(1, MARGIN_BYTES // (8 * n_rows * lanes_each))
+    size = most // PACK * PACK or most
+    parts = []
+    for first in range(0, len(configurations), size):
+        progress = _Progress(report, first * lanes_each * cap)
+        some = configurations[first : first + size]
+        parts.append(_Pass(settings, some, split_rows, score).boost(cap, stop_early, progress))
+    curves = np.full((2, len(configurations), n_splits, max(p.shape[3] for p in parts)), np.nan)
+    for k, part in enumerate(parts):
+        curves[:, k * size : k * size + part.shape[1], :, : part.shape[3]] = part
+    return curves[0], curves[1]
+
+
+def make_schedule(cap: int) -> Iterator[int]:
+    """Yield the numbers of estimators at which scores are looked at, the last of them `cap`."""
+    at = 0
+    while at < cap:
+        at = min(cap, max(at + 1, round(1.25 * at)))
+        yield at
+
+
+def _count_models(training: Training) -> int:
+    return 1 if len(training.classes) == 2 else len(training.classes)
+
+
+class _Progress:
+    """Tells how far all passes are, and the best mean score so far."""
+
+    def __init__(self, report: Report | None, done: int) -> None:
+        self.report = report
+        self.done = done
+        self.best = -np.inf
+
+    def from_here(self) -> Report | None:
+        """Return what the engine calls; None where there is nothing to show."""
+        report, done, best = self.report, self.done, self.best
+        if report is None or best == -np.inf:
+            return None
+        return lambda more, _: report(done + more, best)
+
+    def show(self) -> None:
+        if self.report is not None and self.best > -np.inf:
+            self.report(self.done, self.best)
+
+
+class _Pass:
+    """Configurations whose lanes are held at the same time."""
+
+    def __init__(
+        self,
+        settings: Any,
+        configurations: Sequence[Configuration],
+        split_rows: Sequence[SplitRows],
+        score: Score,
+    ) -> None:
+        self.configurations = configurations
+        self.score = score
+        self.groups = [_Lanes(settings, configurations, rows) for rows in split_rows]
+        training = split_rows[0].training
+        self.column = None
+        # The engine's means are weighted with the classes' factors, which no score should be.
+        if _count_models(training) == 1 and split_rows[0].rows.factor is None:
+            self.column = next((k for k, s in enumerate(BUILT_IN.values()) if s is score), None)
+
+    def boost(self, cap: int, stop_early: bool, progress: _Progress) -> Array:
+        """Boost every configuration for `cap` estimators, or until it improves no more.
+
+        Returns scores and log losses, stacked.
+        """
+        n_splits = sum(lanes.rows.n_splits for lanes in self.groups)
+        watches = [_Watch() for _ in self.configurations]
+        active = list(range(len(self.configurations)))
+        blocks: list[Array] = []
+        before, first_done = 0, progress.done
+        for at in make_schedule(cap):
+            for lanes in self.groups:
+                progress.done += lanes.advance(before, at, active, progress.from_here())
+            block = np.full((2, len(self.configurations), n_splits, at - before), np.nan)
+            for c in active:
+                for lanes in self.groups:
+                    for s in range(lanes.rows.n_splits):
+                        k = lanes.rows.group.first + s
+                        block[:, c, k] = self._look(lanes, c, s, before, at)
+                watches[c].see(before, *block[:, c].mean(axis=1))
+            blocks.append(block)
+            before = at
+            progress.best = max([progress.best, *(watches[c].score.best for c in active)])
+            if stop_early:
+                active = [c for c in active if not watches[c].is_over(at) and self._goes_on(c, at)]
+            # What has stopped counts as done.
+            stopped = len(self.configurations) - len(active)
+            each = sum(lanes.lanes[0].size for lanes in self.groups)
+            progress.done = first_done + each * (stopped * cap + len(active) * at)
+            progress.show()
+            if not active:
+                break
+        return np.concatenate(blocks, axis=3)
+
+    def _goes_on(self, c: int, at: int) -> bool:
+        """Whether any model of a configuration still learns."""
+        return any(lanes.still_learning([c], at).size > 0 for lanes in self.groups)
+
+    def _look(
+        self, lanes: "_Lanes", c: int, split: int, before: int, at: int
+    ) -> tuple[Array, Array]:
+        """Return score and log loss after estimators `before` + 1 to `at`, NaN where unknown."""
+        loss, held_out = self.configurations[c].loss, lanes.rows.held_out[split]
+        models = lanes.lanes[c, split]
+        log_loss = BUILT_IN["neg_log_loss"]
+        if self.column is not None and lanes.estimators[models[0]] > 0:
+            curves = lanes.boosting.curves(int(models[0]))
+            # A model that learns no more stays as it is.
+            taken = np.minimum(np.arange(before, at), curves.shape[1] - 1)
+            values = curves[self.column, taken]
+            return 1.0 - values if self.column == 1 else -values, -curves[0, taken]
+        raw = np.full((len(held_out.rows), len(models)), -np.inf)
+        for k, model in enumerate(models):
+            if model >= 0:
+                raw[:, k] = lanes.boosting.held_out(int(model))
+        raw = raw[:, 0] if raw.shape[1] == 1 else raw
+        value = self.score(held_out, loss, raw)
+        other = value if self.score is log_loss else log_loss(held_out, loss, raw)
+        # Without any estimator it has been the same all along.
+        scores, log_losses = np.full((2, at - before), np.nan if self.column is None else value)
+        scores[-1], log_losses[-1] = value, other
+        return scores, log_losses
+
+
+class _Lanes:
+    """The models of a pass in one group of splits; ``lanes[c, s, k]`` is the engine's number.
+
+    It is -1 where split ``s`` trains on no row of class ``k`` of several: nothing is this class.
+    """
+
+    def __init__(
+        self, settings: Any, configurations: Sequence[Configuration], rows: SplitRows
+    ) -> None:
+        self.rows = rows
+        training, group = rows.training, rows.group
+        sides = find_sides(training.class_of, len(training.classes))
+        self.lanes = np.full((len(configurations), rows.n_splits, len(sides)), -1, dtype=np.int64)
+        by_loss: dict[Any, list[int]] = {}
+        for c, configuration in enumerate(configurations):
+            loss = configuration.loss
+            by_loss.setdefault((loss.name, *loss.parameters.items()), []).append(c)
+        # The engine packs neighbours of one loss, and passes over what none of a pack trains on.
+        roles: list[NDArray[np.int8]] = []
+        owners: list[Configuration] = []
+        in_group = group.roles[:, rows.order.part_of]
+        for members in by_loss.values():
+            for s, in_split in enumerate(in_group):
+                role = np.select([in_split == TRAIN, in_split == TEST], [1, 2]).astype(np.int8)
+                for k, side in enumerate(sides):
+                    if not np.any(side[in_split == TRAIN] == 1):
+                        continue
+                    self.lanes[members, s, k] = np.arange(len(members)) + len(owners)
+                    roles += [role * side] * len(members)
+                    owners += [configurations[c] for c in members]
+        self.boosting = start(
+            settings,
+            training,
+            np.stack(roles),
+            [owner.loss for owner in owners],
+            [owner.prior for owner in owners],
+            [owner.smoothing for owner in owners],
+            keep_rounds=False,
+        )
+        self.estimators = np.zeros(len(owners), dtype=np.int64)
+
+    def still_learning(self, some: Sequence[int], at: int) -> NDArray[np.int64]:
+        """Return the models of some configurations that have as many estimators as were asked."""
+        models = np.sort(self.lanes[some].ravel())
+        models = models[models >= 0]
+        learning: NDArray[np.int64] = models[self.estimators[models] == at]
+        return learning
+
+    def advance(self, before: int, at: int, active: Sequence[int], report: Report | None) -> int:
+        """Boost what is active and still learns from `before` estimators to `at`."""
+        models = self.still_learning(active, before)
+        if len(models):
+            self.boosting.advance(at - before, models, report)
+            self.estimators = np.asarray(self.boosting.n_estimators)
+        return len(models) * (at - before)
+
+
+class _Watch:
+    """Sees when neither the score nor the log loss of a configuration improves any more.
+
+    The log loss keeps boosting on while a score that knows labels only has not moved yet.
+    """
+
+    def __init__(self) -> None:
+        self.score = _Best()
+        self.log_loss = _Best()
+
+    def see(self, before: int, score: Array, log_loss: Array) -> None:
+        for k, (value, other) in enumerate(zip(score, log_loss, strict=True)):
+            self.score.see(before + k + 1, value)
+            self.log_loss.see(before + k + 1, other)
+
+    def is_over(self, at: int) -> bool:
+        last = max(self.score.at, self.log_loss.at)
+        return at - last >= max(PATIENCE, PATIENCE_SHARE * last)
+
+
+class _Best:
+    """The last value that was better, by the tolerance, than the one before; NaN never is."""
+
+    def __init__(self) -> None:
+        self.best = -np.inf
+        self.at = 0
+
+    def see(self, at: int, value: float) -> None:
+        margin = TOLERANCE * abs(self.best) if np.isfinite(self.best) else 0.0
+        if value > self.best + margin:
+            self.best, self.at = float(value), at

@@ -1,0 +1,583 @@
+"""The classifier that chooses its gain, and what goes with it, by cross-validation."""
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
+
+from properboost import parameters
+from properboost.estimators import ProperBoostClassifier, check_parameters, gain_is_free
+from properboost.fitted import BoostedClassifier
+from properboost.lanes import Configuration, arrange, cross_validate
+from properboost.losses import MarginLoss, get_loss
+from properboost.progress import show_progress
+from properboost.rows import read_rows
+from properboost.scoring import find_score
+from properboost.splits import find_splits
+from properboost.table import open_table
+from properboost.training import Training, prepare
+
+__all__ = ["ProperBoostClassifierCV", "check_search"]
+
+T = TypeVar("T")
+
+N_GAINS = 16
+"""Gains that "auto" tries: as many as the engine takes together."""
+
+GAIN_RANGE = 64.0
+"""Largest gain that "auto" tries, as a multiple of the smallest, for FEW_ROWS rows or more."""
+
+FEW_ROWS = 1000.0
+"""Below so many rows the largest gain grows, like the noise, with one over the square root."""
+
+MOST_ROUNDS, MOST_CYCLES = 1000, 200
+"""Estimators at most where ``max_estimators`` is None."""
+
+# The parameters that both estimators have and that the search does not touch.
+_PASSED_ON = (
+    "learning_rate",
+    "weak_learner",
+    "selection",
+    "response",
+    "step",
+    "l2",
+    "max_bins",
+    "rows_per_bin",
+    "categorical_features",
+    "class_weight",
+    "n_jobs",
+    "random_state",
+    "verbose",
+)
+
+
+class ProperBoostClassifierCV(BoostedClassifier):
+    """`ProperBoostClassifier` that chooses gain and number of estimators by cross-validation.
+
+    All models of the search, one for each configuration, split and class, are boosted at the same
+    time over the same codes, so that a search costs little more than a few fits.  Each one's score
+    on the rows its split holds out is known while it grows.  The best configuration, with the
+    number of estimators that was best for it, is then fitted to all rows.  The paper behind the
+    gain chooses it in the same way (BoostLR, section 7 [1]_).
+
+    Parameters
+    ----------
+    loss : str or loss object, or a list of these, default="glog"
+        Losses to choose from.  Objects must have gain 1: the gain is what is searched.
+    gains : "auto" or list of float, default="auto"
+        Gains to choose from.  "auto" tries 16, evenly on a log scale: from the smallest that
+        regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 64 times as much, or, of fewer than 1,000
+        rows (by sample weight), 64 sqrt(1000 / rows) times as much.  Where the gain cannot matter
+        (see Notes) there is a warning and one gain.
+    alphas : list of float or None, default=None
+        Alphas to choose from, for ``loss="alpha"``.  None is that loss's default.
+    smoothings : list of float or None, default=None
+        Values of `smoothing` to choose from; None is 0.
+    priors : list of float or None, default=None
+        Values of `prior` to choose from, among which None may be; None is None only.
+    cv : int, splitter or iterable, default=5
+        How rows are split: as many stratified folds (not shuffled), any splitter of scikit-learn,
+        or pairs of arrays of positions (training, test).  Every split must train on two classes at
+        least; of several, one that it does not train on has probability 0 in that split.
+    scoring : str, callable or None, default="neg_log_loss"
+        What is to be large: a scorer's name, None for accuracy, or a callable ``(estimator, X, y)
+        -> float``, of which the estimator predicts the rows of a split, all of them in their order.
+        "neg_log_loss", "accuracy" and "neg_brier_score" of two classes come from the engine, after
+        every estimator; anything else, and a search with `class_weight`, is looked at after 1, 2,
+        3, 4, 5, 6, 8, 10, 12, 15, ... estimators, each time about a quarter more.
+    n_estimators : "auto" or int, default="auto"
+        Rounds (with cyclic selection, cycles), a class where there are more than two.  "auto"
+        chooses them for every configuration by the mean of its splits' scores; boosting stops where
+        neither this nor the log loss has improved, by 1e-4 of itself, for 20 estimators or half of
+        those so far, whichever is more.  Of equal scores the one of least log loss is taken.
+    max_estimators : int or None, default=None
+        The most that "auto" tries; None is 1000 rounds or 200 cycles.
+    one_standard_error : bool, default=False
+        Take not the best but the most regularised configuration: of those of the same loss that are
+        within one standard error of the best, the one of largest gain (then of best score), and of
+        its numbers of estimators within one standard error of the best the smallest.
+    refit : bool, default=True
+        Fit the chosen configuration to all rows.  Without, there is no model to predict with.
+    learning_rate, weak_learner, selection, response, step, l2, max_bins, rows_per_bin, \
+categorical_features, class_weight, n_jobs, random_state, verbose
+        As in `ProperBoostClassifier`.  With `verbose` 1 the whole search is shown on stderr.
+
+    Attributes
+    ----------
+    gain_ : float
+        The gain chosen.
+    alpha_ : float or None
+        The alpha chosen; None if the loss chosen is not the alpha loss.
+    smoothing_, prior_ : float, float or None
+        Those chosen.
+    n_estimators_ : int
+        The number of estimators chosen.  At `max_estimators`, more might have been better.
+    best_params_ : dict
+        The same, as parameters of `ProperBoostClassifier`.
+    best_index_ : int
+        Place of the chosen configuration in `cv_results_`.
+    best_score_ : float
+        Its mean score over the splits, with that number of estimators.
+    best_estimator_ : ProperBoostClassifier
+        The fitted model as that estimator; with `refit` only.
+    cv_results_ : dict of ndarray
+        A row a configuration, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
+        param_smoothing, param_prior and, if any loss has it, param_alpha; n_estimators, the number
+        that was best; and split0_test_score, ...,
+        mean_test_score, std_test_score and rank_test_score with that number.
+    validation_curves_ : ndarray of shape (n_configurations, n_splits, n_estimators run)
+        ``validation_curves_[c, s, t]`` is the score of configuration c on the rows split s holds
+        out, after t + 1 estimators; NaN where it is not known.
+    classes_, n_features_in_, feature_names_in_, loss_, n_iter_, history_, feature_importances_
+        As in `ProperBoostClassifier`; those from `loss_` on with `refit` only.
+
+    Notes
+    -----
+    *Bins* are found once, from all rows, test rows included, but never from labels; so are the
+    factors of ``class_weight="balanced"``.  Apart from that the scores are those of scikit-learn's
+    GridSearchCV over `ProperBoostClassifier` with the same splits.
+
+    *Sample weights* count in training and in the scores, where the scorer takes them.  A row of
+    weight 0 is no row: splitters do not see it, and positions in ready-made splits that name it
+    are passed over.
+
+    *Where the gain cannot matter*: with ``response="exact"``, with ``response="newton"`` and no
+    `l2`, and with ``step="line_search"`` and any other response the raw predictions are
+    proportional to the gain, which the link divides them by.
+
+    *Memory*: codes and 8 bytes a row and model, of which as many are boosted at a time as fit into
+    2 GiB (always one configuration).  Splits that cut the rows into more than 64 parts (6 or more
+    that are random) need further copies of the codes.
+
+    References
+    ----------
+    .. [1] Masnadi-Shirazi and Vasconcelos (2015). A view of margin losses as regularizers of
+       probability estimates. Journal of Machine Learning Research 16.
+
+    Examples
+    --------
+    >>> from properboost import ProperBoostClassifierCV
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ProperBoostClassifierCV("gboost").fit(X, y)
+    >>> bool(model.best_score_ > -0.15)
+    True
+    """
+
+    alpha_: float | None
+    best_estimator_: ProperBoostClassifier
+    best_index_: int
+    best_params_: dict[str, Any]
+    best_score_: float
+    cv_results_: dict[str, Any]
+    gain_: float
+    n_estimators_: int
+    prior_: float | None
+    smoothing_: float
+    validation_curves_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        loss: Any = "glog",
+        *,
+        gains: Any = "auto",
+        alphas: Sequence[float] | None = None,
+        smoothings: Sequence[float] | None = None,
+        priors: Sequence[float | None] | None = None,
+        cv: Any = 5,
+        scoring: Any = "neg_log_loss",
+        n_estimators: int | str = "auto",
+        max_estimators: int | None = None,
+        one_standard_error: bool = False,
+        refit: bool = True,
+        learning_rate: float = 1.0,
+        weak_learner: str = "histogram",
+        selection: str = "greedy",
+        response: str = "real",
+        step: str = "guarded",
+        l2: float = 0.0,
+        max_bins: int = 255,
+        rows_per_bin: float | None = 100,
+        categorical_features: Any = "from_dtype",
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.gains = gains
+        self.alphas = alphas
+        self.smoothings = smoothings
+        self.priors = priors
+        self.cv = cv
+        self.scoring = scoring
+        self.n_estimators = n_estimators
+        self.max_estimators = max_estimators
+        self.one_standard_error = one_standard_error
+        self.refit = refit
+        self.learning_rate = learning_rate
+        self.weak_learner = weak_learner
+        self.selection = selection
+        self.response = response
+        self.step = step
+        self.l2 = l2
+        self.max_bins = max_bins
+        self.rows_per_bin = rows_per_bin
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose by cross-validation, and fit the chosen model to all rows.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their labels: integers, booleans or strings, at least two different ones.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts, finite and at least 0.
+        groups : array-like of shape (n_rows,), optional
+            The group of each row, for splitters that keep groups together.
+
+        Returns
+        -------
+        self : ProperBoostClassifierCV
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        """
+        with self._restored_on_failure():
+            check_search(self)
+            self._forget()
+            table = open_table(self, X, reset=True)
+            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            score = find_score(self.scoring, rows.classes, table.source)
+            configurations = _list_configurations(self, rows.total)
+            _warn_of_free_gains(self, configurations[0].loss.gain)
+            split_groups = find_splits(self.cv, table, rows, groups)
+            order = rows.sort(split_groups[0].part, split_groups[0].roles.shape[1])
+            training = prepare(self, table, rows, order)
+            self.classes_ = rows.classes
+
+            cap, stop_early = self._count_estimators()
+            split_rows = list(arrange(rows, split_groups, order, training))
+            n_models = 1 if len(rows.classes) == 2 else len(rows.classes)
+            total = len(configurations) * sum(s.n_splits for s in split_rows) * n_models * cap
+            name = self.scoring if isinstance(self.scoring, str) else "score"
+            with show_progress(self.verbose, total, "searching", f"best {name}") as report:
+                self.validation_curves_, log_losses = cross_validate(
+                    self,
+                    configurations,
+                    split_rows,
+                    score,
+                    cap,
+                    stop_early=stop_early,
+                    report=report,
+                )
+            del rows, split_groups, order, split_rows  # bytes that the refit does not need
+            self._choose(configurations, log_losses, None if stop_early else cap)
+            if self.refit:
+                self._refit(configurations[self.best_index_].loss, training)
+        return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
+        for name in [name for name in self.__dict__ if name.endswith("_")]:
+            delattr(self, name)
+        for name in ("_ensemble", "_seed"):
+            self.__dict__.pop(name, None)
+
+    def _count_estimators(self) -> tuple[int, bool]:
+        """Return how many estimators are tried, and whether fewer may do."""
+        if not isinstance(self.n_estimators, str):
+            return int(self.n_estimators), False
+        if self.max_estimators is not None:
+            return int(self.max_estimators), True
+        return (MOST_CYCLES if self.selection == "cyclic" else MOST_ROUNDS), True
+
+    def _choose(
+        self,
+        configurations: Sequence[Configuration],
+        log_losses: NDArray[np.float64],
+        fixed: int | None,
+    ) -> None:
+        """Set what is known of every configuration, and which is taken."""
+        curves = self.validation_curves_
+        means = _without_nan(curves.mean(axis=1))
+        if fixed is not None:
+            best_at = np.full(len(curves), fixed - 1)
+            c = int(means[:, fixed - 1].argmax())
+        else:
+            # Scores that know labels only tie often.
+            others = _without_nan(log_losses.mean(axis=1))
+            best_at = np.array([_argmax(*pair) for pair in zip(means, others, strict=True)])
+            c = _argmax(*(array[np.arange(len(array)), best_at] for array in (means, others)))
+        at = int(best_at[c])
+        self.cv_results_ = _describe(configurations, curves, best_at)
+        if means[c, at] == -np.inf:
+            raise ValueError(f"scoring={self.scoring!r} gave no finite score in all splits")
+        if self.one_standard_error:
+            c, at = _regularize(configurations, curves, means, best_at, c, fixed is None)
+        chosen = configurations[c]
+        self.best_index_ = c
+        self.best_score_ = float(means[c, at])
+        self.n_estimators_ = at + 1
+        self.best_params_ = {**chosen.params, "n_estimators": at + 1}
+        self.gain_ = chosen.loss.gain
+        self.alpha_ = chosen.loss.parameters.get("alpha")
+        self.smoothing_ = chosen.smoothing
+        self.prior_ = chosen.prior
+        self._warn_at_the_end()
+
+    def _warn_at_the_end(self) -> None:
+        """Tell of a gain beyond which better ones may be; "auto" has its reasons to end there."""
+        gains = np.unique(self.cv_results_["param_gain"].astype(np.float64))
+        if isinstance(self.gains, str) or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
+            return
+        end, other = ("smallest", "smaller") if self.gain_ == gains[0] else ("largest", "larger")
+        warnings.warn(
+            f"the chosen gain {self.gain_:g} is the {end} of gains: a {other} one may be better",
+            UserWarning,
+            stacklevel=4,
+        )
+
+    def _refit(self, loss: MarginLoss, training: Training) -> None:
+        passed_on = {name: getattr(self, name) for name in _PASSED_ON}
+        best = ProperBoostClassifier(**self.best_params_, **passed_on)
+        best._boost(loss, training)
+        best.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            best.feature_names_in_ = self.feature_names_in_
+        self.best_estimator_ = best
+        self._set_fitted(loss, training.classes, best._ensemble, training.seed)
+
+    def _check_fitted(self) -> None:
+        if hasattr(self, "cv_results_") and not hasattr(self, "_ensemble"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance was fitted with refit=False: it is not "
+                "fitted to all rows, and has results of the search only"
+            )
+        super()._check_fitted()
+
+    def _as_classifier(self) -> ProperBoostClassifier:
+        return self.best_estimator_
+
+
+def check_search(model: ProperBoostClassifierCV) -> None:
+    """Check every parameter that does not depend on the data."""
+    if not isinstance(model.n_estimators, str):
+        parameters.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
+    elif model.n_estimators != "auto":
+        raise ValueError(f"n_estimators must be 'auto' or an integer; got {model.n_estimators!r}")
+    if model.max_estimators is not None:
+        parameters.integer("max_estimators", model.max_estimators, 1, 2**31 - 1)
+    for name in ("one_standard_error", "refit"):
+        value = getattr(model, name)
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{name} must be True or False; got {value!r}")
+    _list_configurations(model, FEW_ROWS)
+
+
+# -- what is searched -----------------------------------------------------------------------------
+
+
+def _list_configurations(model: ProperBoostClassifierCV, total: float) -> list[Configuration]:
+    """List the product of all there is to choose from, gains changing fastest; checks each."""
+    losses = _list_losses(model)
+    smoothings = [0.0] if model.smoothings is None else model.smoothings
+    smoothings = _read_list("smoothings", smoothings, _smoothing)
+    priors = [None] if model.priors is None else model.priors
+    priors = _read_list("priors", priors, _prior)
+    passed_on = {name: getattr(model, name) for name in _PASSED_ON}
+    configurations = []
+    gains = _read_gains(model)
+    for name, loss in losses:
+        for smoothing in smoothings:
+            for prior in priors:
+                for gain in _make_gains(loss, total) if gains is None else gains:
+                    tuned = dataclasses.replace(loss, gain=gain)  # type: ignore[type-var]
+                    params: dict[str, Any] = {
+                        "loss": tuned if name is None else name,
+                        "gain": gain,
+                        "smoothing": smoothing,
+                        "prior": prior,
+                    }
+                    check_parameters(ProperBoostClassifier(**params, **passed_on))
+                    configurations.append(Configuration(tuned, smoothing, prior, params))
+    return configurations
+
+
+def _list_losses(model: ProperBoostClassifierCV) -> list[tuple[str | None, MarginLoss]]:
+    """Return the losses at gain 1, with their names where these say it all."""
+    given = model.loss if isinstance(model.loss, list | tuple) else [model.loss]
+    if len(given) == 0:
+        raise ValueError("loss must not be an empty list")
+    losses: dict[MarginLoss, str | None] = {}
+    for entry in given:
+        loss = get_loss(entry)
+        if loss.gain != 1.0:
+            raise ValueError(
+                f"loss={entry!r} carries a gain of its own, but the gain is searched: give "
+                f"gains=[{loss.gain!r}], and the loss with gain 1"
+            )
+        if entry == "alpha" and model.alphas is not None:
+            alphas = _read_list("alphas", model.alphas, _alpha)
+            losses |= {get_loss("alpha", alpha=alpha): None for alpha in alphas}
+        else:
+            losses[loss] = entry if isinstance(entry, str) else None
+    if model.alphas is not None and "alpha" not in [e for e in given if isinstance(e, str)]:
+        raise ValueError(
+            f"alphas must be None unless loss is, or has, 'alpha'; got {model.alphas!r} with "
+            f"loss={model.loss!r}"
+        )
+    return [(name, loss) for loss, name in losses.items()]
+
+
+def _read_gains(model: ProperBoostClassifierCV) -> list[float] | None:
+    """Return the gains the user gave, None for "auto"; one only where it cannot matter."""
+    gains = None
+    if not isinstance(model.gains, str):
+        gains = _read_list("gains", model.gains, parameters.positive)
+    elif model.gains != "auto":
+        raise ValueError(f"gains must be 'auto' or a list of numbers; got {model.gains!r}")
+    parameters.non_negative("l2", model.l2)
+    if not gain_is_free(model.response, model.step, model.l2):
+        return gains
+    return [1.0 if gains is None or 1.0 in gains else gains[0]]
+
+
+def _warn_of_free_gains(model: ProperBoostClassifierCV, gain: float) -> None:
+    """Tell that gains were not tried, as they cannot matter."""
+    if not gain_is_free(model.response, model.step, model.l2):
+        return
+    if not isinstance(model.gains, str) and set(model.gains) == {gain}:
+        return
+    settings = f"response={model.response!r} and step={model.step!r}"
+    settings += f" and l2={model.l2!r}" if model.response == "newton" else ""
+    warnings.warn(
+        f"with {settings} the gain cannot matter: it scales the raw predictions, and the link "
+        f"divides by it. Only gain {gain:g} is fitted; the learning_rate and the number of "
+        "estimators regularise instead",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _make_gains(loss: MarginLoss, total: float) -> list[float]:
+    """Return what "auto" tries for a loss at gain 1 and so many rows."""
+    least = 0.5 / loss.loss_margin
+    most = least * GAIN_RANGE * max(1.0, (FEW_ROWS / total) ** 0.5)
+    return [float(f"{gain:.3g}") for gain in np.geomspace(least, most, N_GAINS)]
+
+
+def _read_list(name: str, given: Any, read: Callable[[str, object], T]) -> list[T]:
+    """Return the different entries of a list, each of them checked."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a list; got {given!r}")
+    entries = list(dict.fromkeys(read(f"{name}[{k}]", entry) for k, entry in enumerate(given)))
+    if not entries:
+        raise ValueError(f"{name} must not be empty")
+    return entries
+
+
+def _smoothing(name: str, value: object) -> float:
+    return parameters.between(name, value, 0.0, 0.25)
+
+
+def _alpha(name: str, value: object) -> float:
+    return parameters.between(name, value, 0.0, 0.5)
+
+
+def _prior(name: str, value: object) -> float | None:
+    return None if value is None else parameters.positive(name, value)
+
+
+# -- what is found --------------------------------------------------------------------------------
+
+
+def _describe(
+    configurations: Sequence[Configuration],
+    curves: NDArray[np.float64],
+    best_at: NDArray[np.intp],
+) -> dict[str, Any]:
+    """Return the results in the form of scikit-learn's searches."""
+    params = [configuration.params for configuration in configurations]
+    results: dict[str, Any] = {"params": params}
+    columns: dict[str, list[Any]] = {
+        "loss": [configuration.loss.name for configuration in configurations],
+        "gain": [configuration.loss.gain for configuration in configurations],
+        "smoothing": [configuration.smoothing for configuration in configurations],
+        "prior": [configuration.prior for configuration in configurations],
+        "alpha": [configuration.loss.parameters.get("alpha") for configuration in configurations],
+    }
+    if all(alpha is None for alpha in columns["alpha"]):
+        del columns["alpha"]
+    for name, values in columns.items():
+        column = np.ma.array(np.empty(len(values), dtype=object))
+        column[:] = values
+        column.mask = [name == "alpha" and value is None for value in values]
+        results[f"param_{name}"] = column
+    results["n_estimators"] = best_at + 1
+    scores = curves[np.arange(len(curves)), :, best_at]
+    for k, column in enumerate(scores.T):
+        results[f"split{k}_test_score"] = column.copy()
+    means = scores.mean(axis=1)
+    results["mean_test_score"] = means
+    results["std_test_score"] = scores.std(axis=1)
+    ranked = np.where(np.isnan(means), -np.inf, means)
+    rank = 1 + np.sum(ranked[:, None] < ranked, axis=1)
+    results["rank_test_score"] = rank.astype(np.int32)
+    return results
+
+
+def _without_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isnan(scores), -np.inf, scores)
+
+
+def _argmax(first: NDArray[np.float64], second: NDArray[np.float64]) -> int:
+    """Return where `first` is largest; of several places, that where `second` is."""
+    tied = np.flatnonzero(first == first.max())
+    return int(tied[second[tied].argmax()])
+
+
+def _regularize(
+    configurations: Sequence[Configuration],
+    curves: NDArray[np.float64],
+    means: NDArray[np.float64],
+    best_at: NDArray[np.intp],
+    best: int,
+    any_number: bool,
+) -> tuple[int, int]:
+    """Return the most regularised configuration, and the fewest estimators, that are as good.
+
+    As good as the best within one standard error of its mean over the splits.
+    """
+    splits = curves[best, :, best_at[best]]
+    error = splits.std(ddof=1) / len(splits) ** 0.5 if len(splits) > 1 else 0.0
+    least = means[best, best_at[best]] - error
+    rival = [
+        c
+        for c, configuration in enumerate(configurations)
+        if means[c, best_at[c]] >= least
+        and dataclasses.replace(configuration.loss, gain=1.0)  # type: ignore[type-var]
+        == dataclasses.replace(configurations[best].loss, gain=1.0)  # type: ignore[type-var]
+    ]
+    chosen = max(rival, key=lambda c: (configurations[c].loss.gain, means[c, best_at[c]]))
+    at = int(np.argmax(means[chosen] >= least)) if any_number else int(best_at[chosen])
+    return chosen, at
