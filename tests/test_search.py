@@ -159,12 +159,30 @@ def test_it_finds_what_grid_search_finds(binary, scoring, selection):
 )
 def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
     X, y = ternary
-    shared = {"rows_per_bin": None, "n_estimators": 5}
+    shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     ours = pb.ProperBoostClassifierCV("ggauss", gains=[0.5, 2.0], cv=3, scoring=scoring, **shared)
     model = pb.ProperBoostClassifier("ggauss", **shared)
     theirs = GridSearchCV(model, {"gain": [0.5, 2.0]}, cv=3, scoring=scoring)
     assert_same_scores(ours.fit(X, y).cv_results_, theirs.fit(X, y).cv_results_)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_estimators", [8, "auto"])
+def test_selection_is_searched_too(binary, n_estimators):
+    X, y = binary
+    settings = {"gains": [0.5, 2.0], "cv": 3, "n_estimators": n_estimators}
+    both = pb.ProperBoostClassifierCV(selection=["greedy", "cyclic"], **settings).fit(X, y)
+    results = both.cv_results_
+    assert results["param_selection"].tolist() == ["greedy", "greedy", "cyclic", "cyclic"]
+    for k, selection in enumerate(["greedy", "cyclic"]):
+        one = pb.ProperBoostClassifierCV(selection=selection, **settings).fit(X, y)
+        for name in ("mean_test_score", "n_estimators"):
+            np.testing.assert_array_equal(
+                results[name][2 * k : 2 * k + 2], one.cv_results_[name], err_msg=name
+            )
+        if both.selection_ == selection:
+            np.testing.assert_array_equal(both.predict_proba(X), one.predict_proba(X))
+    assert both.best_estimator_.selection == both.selection_ == both.best_params_["selection"]
 
 
 GROUPS = np.arange(240) % 7
@@ -190,7 +208,7 @@ GROUPS = np.arange(240) % 7
 )
 def test_any_splitter(binary, cv):
     X, y = binary
-    shared = {"rows_per_bin": None, "n_estimators": 5}
+    shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     groups = GROUPS if "Group" in type(cv).__name__ else None
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=cv, **shared).fit(X, y, groups=groups)
     theirs = GridSearchCV(
@@ -236,7 +254,7 @@ def weighted_scores(model, X, y, weight, cv):
 def test_weights_count_in_training_and_in_scores(problem, request):
     X, y = request.getfixturevalue(problem)
     weight = np.random.default_rng(0).integers(1, 5, len(y)) / 2
-    shared = {"rows_per_bin": None, "n_estimators": 5}
+    shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
     for i, gain in enumerate([0.5, 2.0]):
         model = pb.ProperBoostClassifier(gain=gain, **shared)
@@ -255,6 +273,7 @@ def test_weights_count_in_training_and_in_scores(problem, request):
 def test_class_weights_are_no_part_of_the_score(binary):
     X, y = binary
     shared = {"rows_per_bin": None, "n_estimators": 5, "class_weight": {0: 5.0, 1: 1.0}}
+    shared["selection"] = "cyclic"
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y)
     theirs = GridSearchCV(
         pb.ProperBoostClassifier(**shared), {"gain": [0.5, 2.0]}, cv=3, scoring="neg_log_loss"
@@ -365,9 +384,9 @@ def test_a_class_that_a_split_does_not_train_on_has_probability_zero(ternary):
     search = pb.ProperBoostClassifierCV(**QUICK | {"cv": cv}, rows_per_bin=None, scoring="accuracy")
     search.fit(X, y)
     train, test = cv[0]
-    two = pb.ProperBoostClassifier(n_estimators=6, gain=0.5, rows_per_bin=None).fit(
-        X[train], y[train]
-    )
+    two = pb.ProperBoostClassifier(
+        n_estimators=6, gain=0.5, rows_per_bin=None, selection="cyclic"
+    ).fit(X[train], y[train])
     score = search.cv_results_["split0_test_score"][0]
     assert score == pytest.approx(two.score(X[test], y[test]))
     search.set_params(scoring="neg_log_loss").fit(X, y)
@@ -508,8 +527,8 @@ def test_what_is_searched(binary):
     assert set(results["param_smoothing"]) == {0.2}
     assert set(results) == {
         "params", "param_loss", "param_alpha", "param_gain", "param_smoothing", "param_prior",
-        "n_estimators", "split0_test_score", "split1_test_score", "mean_test_score",
-        "std_test_score", "rank_test_score",
+        "param_selection", "n_estimators", "split0_test_score", "split1_test_score",
+        "mean_test_score", "std_test_score", "rank_test_score",
     }  # fmt: skip
     for i, params in enumerate(results["params"]):
         model = pb.ProperBoostClassifier(**params, n_estimators=2, rows_per_bin=None)
@@ -520,7 +539,7 @@ def test_what_is_searched(binary):
     assert search.loss_.gain == search.gain_ == best["gain"]
     assert search.alpha_ == search.loss_.parameters.get("alpha")
     assert (search.smoothing_, search.prior_) == (best["smoothing"], best["prior"])
-    assert pd.DataFrame(results).shape == (12, 12)
+    assert pd.DataFrame(results).shape == (12, 13)
 
 
 def test_a_named_alpha_loss_has_its_default_alpha(binary):
@@ -562,7 +581,7 @@ def test_where_the_gain_cannot_matter_one_is_fitted(binary, settings):
 @pytest.mark.parametrize("settings", BOUND, ids=str)
 def test_elsewhere_gains_are_tried(binary, settings):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(**QUICK, **settings).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**QUICK, selection="greedy", **settings).fit(X, y)
     assert np.ptp(search.cv_results_["mean_test_score"]) > 1e-4
 
 
@@ -641,7 +660,7 @@ def test_scores_of_nan_are_never_best(binary):
 def test_the_refitted_model_is_a_fitted_classifier(problem, selection, request):
     X, y = request.getfixturevalue(problem)
     search = pb.ProperBoostClassifierCV(**QUICK, selection=selection).fit(X, y)
-    model = pb.ProperBoostClassifier(**search.best_params_, selection=selection).fit(X, y)
+    model = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
     for method in ("decision_function", "predict_proba", "predict"):
         found, expected = (getattr(m, method)(X) for m in (search, model))
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
@@ -770,7 +789,7 @@ def test_any_splits_give_what_fits_on_them_give(roles):
         role[:10] = 1  # all values and both classes: the bins of every fit are the same
         role[10] = 2
         cv.append((np.flatnonzero(role == 1), np.flatnonzero(role == 2)))
-    shared = {"n_estimators": 3, "rows_per_bin": None}
+    shared = {"n_estimators": 3, "rows_per_bin": None, "selection": "cyclic"}
     search = pb.ProperBoostClassifierCV(gains=[1.0], cv=cv, **shared).fit(X, y)
     for k, (train, test) in enumerate(cv):
         model = pb.ProperBoostClassifier(**shared).fit(X[train], y[train])
@@ -847,6 +866,8 @@ X0, Y0 = integers(60)
         ({"one_standard_error": "yes"}, "one_standard_error must be True or False; got 'yes'"),
         ({"refit": "accuracy"}, "refit must be True or False; got 'accuracy'"),
         ({"selection": "random"}, "selection must be one of 'greedy', 'cyclic'; got 'random'"),
+        ({"selection": ["greedy", 3]}, r"selection\[1\] must be one of 'greedy', 'cyclic'; got 3"),
+        ({"selection": []}, "selection must not be empty"),
         ({"l2": -1.0}, "l2 must be at least 0"),
         ({"l2": "1"}, "l2 must be a finite number"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),
@@ -889,7 +910,7 @@ def test_parameters_are_the_classifiers():
     """Whatever the classifier takes, the search takes, and passes on or chooses."""
     ours = pb.ProperBoostClassifierCV().get_params()
     theirs = pb.ProperBoostClassifier().get_params()
-    chosen = {"loss", "gain", "n_estimators", "prior", "smoothing"}
+    chosen = {"loss", "gain", "n_estimators", "prior", "smoothing", "selection"}
     assert set(search._PASSED_ON) == set(theirs) - chosen
     for name in search._PASSED_ON:
         assert ours[name] == theirs[name]

@@ -77,15 +77,16 @@ class Boosting::State {
         packs.push_back(pack.get());
       }
     }
-    // Packs whose loops are too short to be shared out well are shared out themselves.
-    if (packs.size() > 1 && team.size() > 1 && longest_loop() < kShortLoop) {
-      team.for_each(packs.size(), longest_loop() * static_cast<double>(n), [&](std::size_t p) {
-        Team alone = Team::alone();
-        run(*packs[p], n, asked, tally, alone);
-      });
-    } else {
-      for (Pack* pack : packs) run(*pack, n, asked, tally, team);
-    }
+    // Packs whose loops are too short to be shared out well are shared out themselves, as many as
+    // come out even.
+    std::size_t whole = 0;
+    if (longest_loop() < kShortLoop) whole = packs.size() / team.size() * team.size();
+    if (longest_loop() < kShortestLoop) whole = packs.size();
+    team.for_each(whole, longest_loop() * static_cast<double>(n * whole), [&](std::size_t p) {
+      Team alone = Team::alone();
+      run(*packs[p], n, asked, tally, alone);
+    });
+    for (std::size_t p = whole; p < packs.size(); ++p) run(*packs[p], n, asked, tally, team);
   }
 
   double longest_loop() const {
@@ -112,7 +113,8 @@ class Boosting::State {
   const std::vector<Course>& courses() const noexcept { return courses_; }
 
  private:
-  static constexpr double kShortLoop = 300'000.0;  // nanoseconds
+  static constexpr double kShortLoop = 5e6;  // nanoseconds
+  static constexpr double kShortestLoop = 1e5;
 
   // Lanes that are boosted together.  Their margins are made when they are first needed.
   struct Pack {
@@ -121,10 +123,11 @@ class Boosting::State {
     std::vector<Stretch> stretches;
     std::vector<std::uint8_t> occupied;  // [lane][code]: whether training rows have it
     std::unique_ptr<Margins> margins;
-    // Lanes that differ in their gain alone are the same model as long as every step of theirs
-    // overshoots: each lane's twin is the one of least gain, the last to stop overshooting.
+    std::vector<bool> shortened;  // whether a lane's last step was less than its rate
+    // Lanes that differ in their gain alone are the same model as long as every step of theirs is
+    // shortened: each lane's twin is the one of least gain, whose steps are so for longest.
     std::vector<std::size_t> by_gain, twin;
-    std::vector<bool> always_overshot;
+    std::vector<bool> always_shortened;
   };
 
   // Counts the estimators of all packs, and reports them from the calling thread alone.
@@ -196,7 +199,8 @@ class Boosting::State {
         return same_but_for_gain(models_[pack.models[j]], models_[pack.models[k]]);
       });
     }
-    pack.always_overshot.assign(pack.models.size(), true);
+    pack.shortened.assign(pack.models.size(), false);
+    pack.always_shortened.assign(pack.models.size(), true);
     pack.stretches = find_stretches(codes_.segments, pack.roles);
     pack.margins = std::make_unique<Margins>(
         codes_, bins_, pack.roles, width_for(pack.models.size()), weights_.data(),
@@ -232,7 +236,8 @@ class Boosting::State {
     for (const std::size_t k : kept) narrow->models.push_back(pack->models[k]);
     set_up(*narrow);
     for (std::size_t k = 0; k < kept.size(); ++k) {
-      narrow->always_overshot[k] = pack->always_overshot[kept[k]];
+      narrow->shortened[k] = pack->shortened[kept[k]];
+      narrow->always_shortened[k] = pack->always_shortened[kept[k]];
     }
     for (std::size_t i = 0; i < codes_.rows; ++i) {
       for (std::size_t k = 0; k < kept.size(); ++k) {
@@ -417,13 +422,22 @@ class Boosting::State {
     std::vector<Looks> looks;
     for (std::size_t k = 0; k < lanes; ++k) {
       looks.emplace_back(margins, k, plans[k].feature, plans[k].table, team);
+    }
+    const auto is_like_its_twin = [&](std::size_t k) {
+      const std::size_t twin = pack.twin[k];
+      return twin != k && pack.always_shortened[k] && pack.always_shortened[twin] &&
+             same_table(plans[k], plans[twin]);
+    };
+    for (const std::size_t k : pack.by_gain) {
       if (!plans[k].moves) continue;
       double largest_entry = 0.0;
       for (const double g : plans[k].table) largest_entry = std::max(largest_entry, std::abs(g));
       const Model& model = models_[pack.models[k]];
-      limits[k] = {settings_.learning_rate / model.gain, settings_.learning_rate, plans[k].slope,
-                   plans[k].largest / largest_entry, model.loss->convex()};
-      step[k] = settings_.step->propose(looks[k], limits[k]);
+      limits[k] = {
+          settings_.learning_rate / model.gain, settings_.learning_rate, plans[k].slope,
+          plans[k].largest / largest_entry,     model.loss->convex(),    pack.shortened[k]};
+      step[k] = is_like_its_twin(k) ? settings_.step->follow(limits[k], step[pack.twin[k]])
+                                    : settings_.step->propose(looks[k], limits[k]);
       moves[k] = {plans[k].feature, &plans[k].table, step[k]};
     }
     points = margins.move(moves, orders, team);
@@ -431,20 +445,21 @@ class Boosting::State {
     bool corrected = false;
     for (const std::size_t k : pack.by_gain) {
       moves[k].t = 0.0;
-      if (!plans[k].moves || !settings_.step->overshoots(limits[k], step[k], points[k].slope)) {
-        pack.always_overshot[k] = false;
-        continue;
+      if (!plans[k].moves) continue;
+      if (settings_.step->overshoots(limits[k], step[k], points[k].slope)) {
+        looks[k].moved_to(step[k]);
+        const double stays =
+            is_like_its_twin(k) && pack.shortened[pack.twin[k]]
+                ? step[pack.twin[k]]
+                : settings_.step->correct(looks[k], limits[k], step[k], points[k].slope);
+        moves[k].t = stays - step[k];
+        step[k] = stays;
+        corrected = true;
       }
-      const std::size_t twin = pack.twin[k];
-      const bool same = twin != k && pack.always_overshot[k] && pack.always_overshot[twin] &&
-                        same_table(plans[k], plans[twin]);
-      looks[k].moved_to(step[k]);
-      const double stays =
-          same ? step[twin]
-               : settings_.step->correct(looks[k], limits[k], step[k], points[k].slope);
-      moves[k].t = stays - step[k];
-      step[k] = stays;
-      corrected = true;
+      pack.shortened[k] = step[k] < limits[k].rate;
+    }
+    for (std::size_t k = 0; k < lanes; ++k) {
+      if (!pack.shortened[k] || !plans[k].moves) pack.always_shortened[k] = false;
     }
     if (corrected) {
       for (Move& move : moves) {

@@ -308,7 +308,12 @@ def _add_parameters(group: Any) -> None:
     )
     add("--learning-rate", "shrinkage of each step, above 0", type=float, metavar="R")
     add("--weak-learner", "the weak learner", choices=_core.weak_learner_names())
-    add("--selection", "which feature a round takes", choices=_core.selection_names())
+    group.add_argument(
+        "--selection",
+        choices=_core.selection_names(),
+        help="which feature a round takes: the best, or each in turn "
+        f"(default: {default['selection']}, with auto {ProperBoostClassifierCV().selection})",
+    )
     add("--response", "the value in a bin", choices=_core.response_names())
     add("--step", "how far along each table", choices=_core.step_names())
     add(
@@ -482,14 +487,18 @@ def _make_estimator(arguments: argparse.Namespace, parser: _Parser) -> BoostedCl
     if AUTO not in (settings["gain"], settings["n_estimators"]):
         if arguments.cv is not None:
             parser.error("--cv needs --gain auto or --n-estimators auto")
-        if settings["n_estimators"] is None:
-            settings["n_estimators"] = ProperBoostClassifier().n_estimators
+        default = ProperBoostClassifier()
+        for name in ("n_estimators", "selection"):
+            if settings[name] is None:
+                settings[name] = getattr(default, name)
         model = ProperBoostClassifier(**settings)
         _check(parser, model)
         return model
     gain, smoothing, prior = (settings.pop(name) for name in ("gain", "smoothing", "prior"))
     if settings["n_estimators"] is None:
         settings["n_estimators"] = AUTO
+    if settings["selection"] is None:
+        settings["selection"] = ProperBoostClassifierCV().selection
     search = ProperBoostClassifierCV(
         **settings,
         gains=gain if gain == AUTO else [gain],

@@ -222,6 +222,7 @@ class ProperBoostClassifier(BoostedClassifier):
                     [loss] * together,
                     [self.prior] * together,
                     [self.smoothing] * together,
+                    selection=self.selection,
                     keep_rounds=True,
                 )
                 before = first * self.n_estimators

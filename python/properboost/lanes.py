@@ -1,8 +1,9 @@
 """Cross-validation in lanes: a model for every configuration, split and class, boosted together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class Configuration:
     loss: MarginLoss
     smoothing: float
     prior: float | None
+    selection: str
     params: dict[str, Any]
 
 
@@ -100,13 +102,14 @@ def cross_validate(
     configurations: Sequence[Configuration],
     split_rows: Sequence[SplitRows],
     score: Score,
-    cap: int,
+    caps: Mapping[str, int],
     *,
     stop_early: bool,
     report: Report | None,
 ) -> tuple[Array, Array]:
     """Return score and log loss of each configuration in each split after each estimator.
 
+    `caps` is the most estimators, by selection; configurations of one selection are neighbours.
     Of shape (n_configurations, n_splits, estimators run); NaN where there is none.  More is better
     in both.  A built-in score of two classes is known after every estimator, any other after 1, 2,
     3, 4, 5, 6, 8, 10, 12, 15 and so on.
@@ -117,13 +120,20 @@ def cross_validate(
     most = max(1, MARGIN_BYTES // (8 * n_rows * lanes_each))
     size = most // PACK * PACK or most
     parts = []
-    for first in range(0, len(configurations), size):
-        progress = _Progress(report, first * lanes_each * cap)
-        some = configurations[first : first + size]
-        parts.append(_Pass(settings, some, split_rows, score).boost(cap, stop_early, progress))
-    curves = np.full((2, len(configurations), n_splits, max(p.shape[3] for p in parts)), np.nan)
-    for k, part in enumerate(parts):
-        curves[:, k * size : k * size + part.shape[1], :, : part.shape[3]] = part
+    done = 0
+    for selection, group in groupby(configurations, key=lambda c: c.selection):
+        same = list(group)
+        cap = caps[selection]
+        for first in range(0, len(same), size):
+            some = same[first : first + size]
+            a_pass = _Pass(settings, some, split_rows, score)
+            parts.append(a_pass.boost(cap, stop_early, _Progress(report, done)))
+            done += len(some) * lanes_each * cap
+    longest = max(part.shape[3] for part in parts)
+    padded = [np.full((*part.shape[:3], longest), np.nan) for part in parts]
+    for whole, part in zip(padded, parts, strict=True):
+        whole[..., : part.shape[3]] = part
+    curves = np.concatenate(padded, axis=1)
     return curves[0], curves[1]
 
 
@@ -160,7 +170,7 @@ class _Progress:
 
 
 class _Pass:
-    """Configurations whose lanes are held at the same time."""
+    """Configurations of one selection, whose lanes are held at the same time."""
 
     def __init__(
         self,
@@ -279,6 +289,7 @@ class _Lanes:
             [owner.loss for owner in owners],
             [owner.prior for owner in owners],
             [owner.smoothing for owner in owners],
+            selection=configurations[0].selection,
             keep_rounds=False,
         )
         self.estimators = np.zeros(len(owners), dtype=np.int64)

@@ -1,6 +1,7 @@
 """The classifier that chooses its gain, and what goes with it, by cross-validation."""
 
 import dataclasses
+import itertools
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
-from properboost import parameters
+from properboost import _core, parameters
 from properboost.estimators import ProperBoostClassifier, check_parameters, gain_is_free
 from properboost.fitted import BoostedClassifier
 from properboost.lanes import Configuration, arrange, cross_validate
@@ -41,7 +42,6 @@ MOST_ROUNDS, MOST_CYCLES = 1000, 200
 _PASSED_ON = (
     "learning_rate",
     "weak_learner",
-    "selection",
     "response",
     "step",
     "l2",
@@ -79,6 +79,10 @@ class ProperBoostClassifierCV(BoostedClassifier):
         Values of `smoothing` to choose from; None is 0.
     priors : list of float or None, default=None
         Values of `prior` to choose from, among which None may be; None is None only.
+    selection : {"cyclic", "greedy"} or a list of these, default="cyclic"
+        As in `ProperBoostClassifier`, or both to choose from.  Cyclic selection gives far more fit
+        for the time, and the lower log loss on most tables; greedy selection takes fewer features,
+        and is better where few of them matter much.
     cv : int, splitter or iterable, default=5
         How rows are split: as many stratified folds (not shuffled), any splitter of scikit-learn,
         or pairs of arrays of positions (training, test).  Every split must train on two classes at
@@ -102,7 +106,7 @@ class ProperBoostClassifierCV(BoostedClassifier):
         its numbers of estimators within one standard error of the best the smallest.
     refit : bool, default=True
         Fit the chosen configuration to all rows.  Without, there is no model to predict with.
-    learning_rate, weak_learner, selection, response, step, l2, max_bins, rows_per_bin, \
+    learning_rate, weak_learner, response, step, l2, max_bins, rows_per_bin, \
 categorical_features, class_weight, n_jobs, random_state, verbose
         As in `ProperBoostClassifier`.  With `verbose` 1 the whole search is shown on stderr.
 
@@ -112,7 +116,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         The gain chosen.
     alpha_ : float or None
         The alpha chosen; None if the loss chosen is not the alpha loss.
-    smoothing_, prior_ : float, float or None
+    smoothing_, prior_, selection_ : float, float or None, str
         Those chosen.
     n_estimators_ : int
         The number of estimators chosen.  At `max_estimators`, more might have been better.
@@ -126,9 +130,9 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         The fitted model as that estimator; with `refit` only.
     cv_results_ : dict of ndarray
         A row a configuration, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
-        param_smoothing, param_prior and, if any loss has it, param_alpha; n_estimators, the number
-        that was best; and split0_test_score, ...,
-        mean_test_score, std_test_score and rank_test_score with that number.
+        param_smoothing, param_prior, param_selection and, if any loss has it, param_alpha;
+        n_estimators, the number that was best; and split0_test_score, ..., mean_test_score,
+        std_test_score and rank_test_score with that number.
     validation_curves_ : ndarray of shape (n_configurations, n_splits, n_estimators run)
         ``validation_curves_[c, s, t]`` is the score of configuration c on the rows split s holds
         out, after t + 1 estimators; NaN where it is not known.
@@ -177,6 +181,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
     gain_: float
     n_estimators_: int
     prior_: float | None
+    selection_: str
     smoothing_: float
     validation_curves_: NDArray[np.float64]
 
@@ -188,6 +193,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         alphas: Sequence[float] | None = None,
         smoothings: Sequence[float] | None = None,
         priors: Sequence[float | None] | None = None,
+        selection: str | Sequence[str] = "cyclic",
         cv: Any = 5,
         scoring: Any = "neg_log_loss",
         n_estimators: int | str = "auto",
@@ -196,7 +202,6 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         refit: bool = True,
         learning_rate: float = 1.0,
         weak_learner: str = "histogram",
-        selection: str = "greedy",
         response: str = "real",
         step: str = "guarded",
         l2: float = 0.0,
@@ -213,6 +218,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.alphas = alphas
         self.smoothings = smoothings
         self.priors = priors
+        self.selection = selection
         self.cv = cv
         self.scoring = scoring
         self.n_estimators = n_estimators
@@ -221,7 +227,6 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.refit = refit
         self.learning_rate = learning_rate
         self.weak_learner = weak_learner
-        self.selection = selection
         self.response = response
         self.step = step
         self.l2 = l2
@@ -275,10 +280,11 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             training = prepare(self, table, rows, order)
             self.classes_ = rows.classes
 
-            cap, stop_early = self._count_estimators()
+            caps, stop_early = self._count_estimators()
             split_rows = list(arrange(rows, split_groups, order, training))
             n_models = 1 if len(rows.classes) == 2 else len(rows.classes)
-            total = len(configurations) * sum(s.n_splits for s in split_rows) * n_models * cap
+            each = sum(s.n_splits for s in split_rows) * n_models
+            total = each * sum(caps[configuration.selection] for configuration in configurations)
             name = self.scoring if isinstance(self.scoring, str) else "score"
             with show_progress(self.verbose, total, "searching", f"best {name}") as report:
                 self.validation_curves_, log_losses = cross_validate(
@@ -286,12 +292,12 @@ categorical_features, class_weight, n_jobs, random_state, verbose
                     configurations,
                     split_rows,
                     score,
-                    cap,
+                    caps,
                     stop_early=stop_early,
                     report=report,
                 )
             del rows, split_groups, order, split_rows  # bytes that the refit does not need
-            self._choose(configurations, log_losses, None if stop_early else cap)
+            self._choose(configurations, log_losses, fixed=not stop_early)
             if self.refit:
                 self._refit(configurations[self.best_index_].loss, training)
         return self
@@ -303,26 +309,27 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         for name in ("_ensemble", "_seed"):
             self.__dict__.pop(name, None)
 
-    def _count_estimators(self) -> tuple[int, bool]:
-        """Return how many estimators are tried, and whether fewer may do."""
-        if not isinstance(self.n_estimators, str):
-            return int(self.n_estimators), False
-        if self.max_estimators is not None:
-            return int(self.max_estimators), True
-        return (MOST_CYCLES if self.selection == "cyclic" else MOST_ROUNDS), True
+    def _count_estimators(self) -> tuple[dict[str, int], bool]:
+        """Return how many estimators of each selection are tried, and whether fewer may do."""
+        most = {"greedy": MOST_ROUNDS, "cyclic": MOST_CYCLES}
+        given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
+        if given is not None:
+            most = dict.fromkeys(most, int(given))
+        return most, self.n_estimators == "auto"
 
     def _choose(
         self,
         configurations: Sequence[Configuration],
         log_losses: NDArray[np.float64],
-        fixed: int | None,
+        *,
+        fixed: bool,
     ) -> None:
         """Set what is known of every configuration, and which is taken."""
         curves = self.validation_curves_
         means = _without_nan(curves.mean(axis=1))
-        if fixed is not None:
-            best_at = np.full(len(curves), fixed - 1)
-            c = int(means[:, fixed - 1].argmax())
+        if fixed:
+            best_at = np.full(len(curves), curves.shape[2] - 1)
+            c = int(means[:, -1].argmax())
         else:
             # Scores that know labels only tie often.
             others = _without_nan(log_losses.mean(axis=1))
@@ -333,7 +340,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         if means[c, at] == -np.inf:
             raise ValueError(f"scoring={self.scoring!r} gave no finite score in all splits")
         if self.one_standard_error:
-            c, at = _regularize(configurations, curves, means, best_at, c, fixed is None)
+            c, at = _regularize(configurations, curves, means, best_at, c, not fixed)
         chosen = configurations[c]
         self.best_index_ = c
         self.best_score_ = float(means[c, at])
@@ -343,6 +350,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.alpha_ = chosen.loss.parameters.get("alpha")
         self.smoothing_ = chosen.smoothing
         self.prior_ = chosen.prior
+        self.selection_ = chosen.selection
         self._warn_at_the_end()
 
     def _warn_at_the_end(self) -> None:
@@ -398,28 +406,36 @@ def check_search(model: ProperBoostClassifierCV) -> None:
 
 
 def _list_configurations(model: ProperBoostClassifierCV, total: float) -> list[Configuration]:
-    """List the product of all there is to choose from, gains changing fastest; checks each."""
+    """List the product of all there is to choose from, gains changing fastest; checks each.
+
+    Configurations of one selection are neighbours: the engine takes them together.
+    """
     losses = _list_losses(model)
     smoothings = [0.0] if model.smoothings is None else model.smoothings
     smoothings = _read_list("smoothings", smoothings, _smoothing)
     priors = [None] if model.priors is None else model.priors
     priors = _read_list("priors", priors, _prior)
+    if isinstance(model.selection, str):
+        selections = [_selection("selection", model.selection)]
+    else:
+        selections = _read_list("selection", model.selection, _selection)
     passed_on = {name: getattr(model, name) for name in _PASSED_ON}
     configurations = []
     gains = _read_gains(model)
-    for name, loss in losses:
-        for smoothing in smoothings:
-            for prior in priors:
-                for gain in _make_gains(loss, total) if gains is None else gains:
-                    tuned = dataclasses.replace(loss, gain=gain)  # type: ignore[type-var]
-                    params: dict[str, Any] = {
-                        "loss": tuned if name is None else name,
-                        "gain": gain,
-                        "smoothing": smoothing,
-                        "prior": prior,
-                    }
-                    check_parameters(ProperBoostClassifier(**params, **passed_on))
-                    configurations.append(Configuration(tuned, smoothing, prior, params))
+    for selection, (name, loss), smoothing, prior in itertools.product(
+        selections, losses, smoothings, priors
+    ):
+        for gain in _make_gains(loss, total) if gains is None else gains:
+            tuned = dataclasses.replace(loss, gain=gain)  # type: ignore[type-var]
+            params: dict[str, Any] = {
+                "loss": tuned if name is None else name,
+                "gain": gain,
+                "smoothing": smoothing,
+                "prior": prior,
+                "selection": selection,
+            }
+            check_parameters(ProperBoostClassifier(**params, **passed_on))
+            configurations.append(Configuration(tuned, smoothing, prior, selection, params))
     return configurations
 
 
@@ -504,6 +520,10 @@ def _alpha(name: str, value: object) -> float:
     return parameters.between(name, value, 0.0, 0.5)
 
 
+def _selection(name: str, value: object) -> str:
+    return parameters.choice(name, value, _core.selection_names())
+
+
 def _prior(name: str, value: object) -> float | None:
     return None if value is None else parameters.positive(name, value)
 
@@ -524,6 +544,7 @@ def _describe(
         "gain": [configuration.loss.gain for configuration in configurations],
         "smoothing": [configuration.smoothing for configuration in configurations],
         "prior": [configuration.prior for configuration in configurations],
+        "selection": [configuration.selection for configuration in configurations],
         "alpha": [configuration.loss.parameters.get("alpha") for configuration in configurations],
     }
     if all(alpha is None for alpha in columns["alpha"]):

@@ -84,6 +84,7 @@ def start(
     priors: Sequence[float | None],
     smoothings: Sequence[float],
     *,
+    selection: str,
     keep_rounds: bool,
 ) -> _core.Boosting:
     """Set up models over the same rows; every sequence has an entry a model."""
@@ -98,7 +99,7 @@ def start(
         smoothing=np.array(smoothings, dtype=np.float64),
         learning_rate=settings.learning_rate,
         weak_learner=settings.weak_learner,
-        selection=settings.selection,
+        selection=selection,
         response=settings.response,
         step=settings.step,
         l2=settings.l2,

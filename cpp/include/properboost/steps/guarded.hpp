@@ -15,7 +15,17 @@ class Guarded final : public Step {
     if (!limits.convex && look_ahead(looks, limits, limits.rate, bracket)) {
       return find_stationary_point(looks, bracket);
     }
-    return limits.rate;  // where it stays in most rounds
+    // In most rounds it stays at the rate; where it did not, it may save a move to look first.
+    if (limits.shortened) {
+      bracket.high = limits.rate;
+      bracket.slope_high = looks.look(limits.rate);
+      if (bracket.slope_high < 0.0) return find_stationary_point(looks, bracket);
+    }
+    return limits.rate;
+  }
+
+  double follow(const StepLimits& limits, double twins) const override {
+    return std::min(limits.rate, twins);
   }
 
   bool overshoots(const StepLimits& limits, double t, double slope) const override {

@@ -53,6 +53,7 @@ struct StepLimits {
   double slope;          // at t = 0: positive
   double largest;        // t beyond which a line search does not go
   bool convex;           // whether the loss has one stationary point along any table
+  bool shortened;        // whether the step before was less than its rate
 
   // Where a search that must not step over a stationary point starts; it then doubles.
   double first_look() const noexcept { return largest / 16; }
@@ -63,6 +64,8 @@ class Step {
   virtual ~Step() = default;
   // Where to go.
   virtual double propose(Looks& looks, const StepLimits& limits) const = 0;
+  // Where to go, when the same rows go this far along the same table at a higher rate.
+  virtual double follow(const StepLimits& /*limits*/, double twins) const { return twins; }
   // Whether t, with this slope there, is too far.
   virtual bool overshoots(const StepLimits& /*limits*/, double /*t*/, double /*slope*/) const {
     return false;
