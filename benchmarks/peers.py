@@ -43,8 +43,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -286,17 +285,17 @@ def find_contestants(only: list[str]) -> list[Contestant]:
                 raise
             print(f"missing: {name} ({error})")
             continue
-        print(f"{name} {_version(name)}")
+        print(f"{name} {version(name)}")
         found += [c for c in contestants if not only or any(fnmatch(c.name, p) for p in only)]
     return found
 
 
-def _version(name: str) -> str:
+def version(name: str) -> str:
     # Where a distribution is not called what its module is.
     for distribution in (name, f"{name}-cpu", f"scikit-{name.removeprefix('sk')}"):
         try:
-            return version(distribution)
-        except PackageNotFoundError:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
             continue
     return str(import_module(name).__version__)
 
@@ -323,13 +322,13 @@ def take_turn(
     gc.collect()
     time.sleep(PAUSE)
     with contestant.limit(setting):
-        machine = _machine_time()
+        machine = machine_time()
         busy, start = time.process_time(), time.perf_counter()
         data = train if contestant.prepare is None else contestant.prepare(setting, train)
         prepared = time.perf_counter()
         model = contestant.fit(setting, data)
         busy, end = time.process_time() - busy, time.perf_counter()
-        machine = _machine_time() - machine
+        machine = machine_time() - machine
         del data
         time.sleep(PAUSE)
         asked = time.perf_counter()
@@ -354,13 +353,13 @@ def race(
     results = {c.name: Turns() for c in contestants}
     for r in range(repeats + 1):  # the first is the warm-up
         for c in contestants:
-            _progress(f"{'warm-up' if r == 0 else f'{r}/{repeats}'}: {c.name}")
+            progress(f"{'warm-up' if r == 0 else f'{r}/{repeats}'}: {c.name}")
             take_turn(c, setting, train, test, results[c.name] if r else None)
-    _progress("")
+    progress("")
     return results
 
 
-def _machine_time() -> float:
+def machine_time() -> float:
     """Return the processor time, in seconds, of all processes so far; NaN where it is not known."""
     path = Path("/proc/stat")
     if not path.exists():
@@ -369,7 +368,7 @@ def _machine_time() -> float:
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
-def _progress(text: str) -> None:
+def progress(text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
 
@@ -391,12 +390,12 @@ def report(results: dict[str, Turns], setting: Setting) -> None:
     for name, turns in results.items():
         line = [
             f"{name:26}",
-            f"{_spread(turns.fit, 1, 3):>22}",
+            f"{spread(turns.fit, 1, 3):>22}",
             f"{statistics.median(turns.prepare):6.2f}" if turns.prepare else f"{'':6}",
             f"{_ratio(results, fastest['fit'], turns, 'fit'):>20}",
             f"{turns.log_loss:9.4f}",
             f"{statistics.median(turns.processors):5.2f}",
-            f"{_spread(turns.predict, 1e3, 1):>22}",
+            f"{spread(turns.predict, 1e3, 1):>22}",
             f"{_ratio(results, fastest['predict'], turns, 'predict'):>20}",
         ]
         if min(turns.processors) > setting.threads + 0.1:
@@ -413,7 +412,7 @@ def report(results: dict[str, Turns], setting: Setting) -> None:
         print(": TOO MUCH, the ratios are not fair" if share > TOO_MUCH else "")
 
 
-def _spread(seconds: list[float], unit: float, digits: int) -> str:
+def spread(seconds: list[float], unit: float, digits: int) -> str:
     median, low, high = (unit * f(seconds) for f in (statistics.median, min, max))
     return f"{median:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
 
@@ -422,10 +421,10 @@ def _ratio(results: dict[str, Turns], fastest: str | None, turns: Turns, what: s
     if fastest is None:
         return ""
     pairs = zip(getattr(results[fastest], what), getattr(turns, what), strict=True)
-    return _spread([peer / own for peer, own in pairs], 1, 2)
+    return spread([peer / own for peer, own in pairs], 1, 2)
 
 
-def _processor() -> str:
+def processor() -> str:
     path = Path("/proc/cpuinfo")
     for line in path.read_text().splitlines() if path.exists() else ():
         if line.startswith("model name"):
@@ -463,7 +462,7 @@ def main() -> None:
     arguments = _arguments()
     options = ("rows", "columns", "bins", "threads", "rounds", "learning_rate")
     given = {o: getattr(arguments, o) for o in options if getattr(arguments, o) is not None}
-    print(f"{_processor()}, {os.cpu_count()} processors, ", end="")
+    print(f"{processor()}, {os.cpu_count()} processors, ", end="")
     print(f"Python {platform.python_version()}, numpy {np.__version__}")
     contestants = find_contestants(arguments.only)
     if not contestants:

@@ -104,31 +104,33 @@ class Margins {
   void forget_weights() {
     weight_ = {};
     curvature_ = {};
-    own_u_ = {};
-    along_ = {};
+    scratch_ = {};
   }
 
   // One lane's rows on their own, for steps that look before they go and for responses that need
   // more than the cells.
   void single_out(std::size_t lane, Team& team) {
-    own_ = u_.data();
-    if (lanes_ == 1) return;
-    own_u_.resize(codes_.rows);
-    own_ = own_u_.data();
+    if (lanes_ == 1) {
+      own_ = u_.data();
+      return;
+    }
+    float* const own = spare();
+    own_ = own;
     for_training_chunks(lane, 1.5, team, [&](std::size_t, const Chunk& chunk, double) {
-      for (std::size_t i = chunk.begin; i < chunk.end; ++i) own_u_[i] = u_[i * lanes_ + lane];
+      for (std::size_t i = chunk.begin; i < chunk.end; ++i) own[i] = u_[i * lanes_ + lane];
     });
   }
 
   // The direction in which `slope_after` looks.
   void face(std::size_t lane, std::size_t feature, const std::vector<double>& table, Team& team) {
-    along_.resize(codes_.rows);
+    float* const along = spare() + (lanes_ == 1 ? 0 : codes_.rows);
+    along_ = along;
     PerCode entry{};
     for (std::size_t b = 0; b < table.size(); ++b) entry[b] = static_cast<float>(table[b]);
     const std::uint8_t* code = codes_.feature(feature);
     for_training_chunks(lane, 1.0, team, [&](std::size_t, const Chunk& chunk, double side) {
       for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-        along_[i] = static_cast<float>(side) * entry[code[i]];
+        along[i] = static_cast<float>(side) * entry[code[i]];
       }
     });
   }
@@ -142,7 +144,7 @@ class Margins {
       for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
         const std::size_t n = std::min(kBlock, chunk.end - begin);
         const float* from = own_ + begin;
-        const float* along = along_.data() + begin;
+        const float* along = along_ + begin;
         float* to = x.data();
         vectorized([=] {
           for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
@@ -215,6 +217,14 @@ class Margins {
   static constexpr std::size_t kWorthJoining = 4;
 
   static double wide(float x) { return static_cast<double>(x); }
+
+  // Two numbers a row (of a lone lane one).  The weights' own memory, where there are any: whoever
+  // looks at rows has read the weights, and moves them before they are read again.
+  float* spare() {
+    if (!weight_.empty()) return weight_.data();
+    scratch_.resize(codes_.rows * std::min<std::size_t>(lanes_, 2));
+    return scratch_.data();
+  }
 
   // What a row pass costs.
   double nanoseconds(double a_margin) const {
@@ -566,8 +576,9 @@ class Margins {
   std::vector<Chunk> chunks_;  // of the segments with a role
   Sums training_weight_{}, held_out_weight_{};
   Aligned<float> u_, weight_, curvature_;
-  Aligned<float> own_u_, along_;  // of the lane singled out
-  const float* own_ = nullptr;
+  Aligned<float> scratch_;
+  const float* own_ = nullptr;  // of the lane singled out
+  const float* along_ = nullptr;
 };
 
 }  // namespace properboost
