@@ -173,6 +173,28 @@ inline std::vector<Stretch> find_stretches(const std::vector<std::size_t>& segme
   return stretches;
 }
 
+// A task's memory for sums, kept from round to round.
+class Workspace {
+ public:
+  // n of them, all zero.
+  template <class Sum>
+  Sum* get(std::size_t n) {
+    // Much memory is taken as one large page: scattered small ones get into each other's way in the
+    // second cache.
+    constexpr std::size_t kMuch = 1u << 17;
+    constexpr std::size_t kLargePage = 1u << 21;
+    const std::size_t bytes = n * sizeof(Sum);
+    const std::size_t wanted = bytes < kMuch ? bytes : std::max(bytes, kLargePage);
+    if (memory_.size() < wanted) memory_.resize(wanted);
+    Sum* const sums = reinterpret_cast<Sum*>(memory_.data());
+    std::fill_n(sums, n, Sum{});
+    return sums;
+  }
+
+ private:
+  Aligned<unsigned char> memory_;
+};
+
 // Calls visitor(terms) with the kind of terms the rows have; `sample_weight` (or null) multiplies
 // them where there is one lane, and has been multiplied in where there are more.
 template <class Visitor>
@@ -202,10 +224,11 @@ namespace detail {
 // The cells of features first to last - 1.
 template <class Terms>
 void fill_features(const Codes& codes, const Bins& bins, const std::vector<Stretch>& stretches,
-                   const Terms& terms, std::size_t first, std::size_t last, CellTable& cells) {
+                   const Terms& terms, std::size_t first, std::size_t last, Workspace& workspace,
+                   CellTable& cells) {
   using Sum = typename Terms::Sum;
-  Aligned<Sum> memory((last - first) * kMaxCodes, Sum{});
-  const auto sums = reinterpret_cast<Sum(*)[kMaxCodes]>(memory.data());
+  const auto sums =
+      reinterpret_cast<Sum(*)[kMaxCodes]>(workspace.get<Sum>((last - first) * kMaxCodes));
   for (std::size_t f = first; f < last; ++f) cells.clear(f);
   for (const Stretch& stretch : stretches) {
     for (const auto& [begin_range, end_range] : stretch.ranges) {
@@ -242,7 +265,8 @@ void fill_features(const Codes& codes, const Bins& bins, const std::vector<Stret
 // threads.
 inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<Stretch>& stretches,
                        std::size_t lanes, const float* weight, const float* curvature,
-                       const double* sample_weight, CellTable& cells, Team& team) {
+                       const double* sample_weight, std::vector<Workspace>& workspaces,
+                       CellTable& cells, Team& team) {
   const double nanoseconds =
       (0.3 + 0.06 * static_cast<double>(lanes)) * static_cast<double>(bins.size() * codes.rows);
   visit_terms(lanes, weight, curvature, sample_weight, [&](const auto& terms) {
@@ -253,12 +277,13 @@ inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<S
     const std::size_t least = (bins.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
     const std::size_t tasks = std::min(groups, std::max(least, team.size()));
     const std::size_t left_over = bins.size() % kGroup;
+    if (workspaces.size() < tasks + left_over) workspaces.resize(tasks + left_over);
     team.for_each(tasks + left_over, nanoseconds, [&](std::size_t t) {
       const bool whole = t < tasks;
       const std::size_t first =
           whole ? kGroup * (groups * t / tasks) : kGroup * groups + (t - tasks);
       const std::size_t last = whole ? kGroup * (groups * (t + 1) / tasks) : first + 1;
-      detail::fill_features(codes, bins, stretches, terms, first, last, cells);
+      detail::fill_features(codes, bins, stretches, terms, first, last, workspaces[t], cells);
     });
   });
 }

@@ -365,30 +365,28 @@ class Margins {
     constexpr std::size_t kRows = kBlock / W;
     const SegmentRoles& roles = roles_[chunk.segment];
     const bool stores = !weight_.empty();
-    alignas(64) Block shift{}, w, loss, c;
+    alignas(64) Block shift{}, own_w, own_c, loss;
     for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kRows) {
       const std::size_t n = std::min(kRows, chunk.end - begin);
       float* const u = u_.data() + begin * W;
       const double* const s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
       if (!joint.empty()) shift_block<W>(joint, roles, begin, n, u, shift.data());
       if (roles.trains) {
-        float* const curvature = needs_curvature_ ? c.data() : nullptr;
+        float* const w = stores ? weight_.data() + begin * W : own_w.data();
+        float* c = nullptr;
+        if (needs_curvature_) c = stores ? curvature_.data() + begin * W : own_c.data();
         if (orders.risk) {
-          loss_.evaluate(u, w.data(), loss.data(), curvature, n * W);
+          loss_.evaluate(u, w, loss.data(), c, n * W);
         } else {
-          loss_.weights(u, w.data(), n * W);
-          if (curvature != nullptr) loss_.curvatures(u, curvature, n * W);
+          loss_.weights(u, w, n * W);
+          if (c != nullptr) loss_.curvatures(u, c, n * W);
         }
-        add_block<W>(n, s, w.data(), shift.data(), orders.risk ? loss.data() : nullptr, sums);
+        add_block<W>(n, s, w, shift.data(), orders.risk ? loss.data() : nullptr, sums);
         if (W > 1 && s != nullptr) {
-          scale_block<W>(n, s, w.data());
-          if (curvature != nullptr) scale_block<W>(n, s, curvature);
+          scale_block<W>(n, s, w);
+          if (c != nullptr) scale_block<W>(n, s, c);
         }
-        if (stores) {
-          std::copy_n(w.data(), n * W, weight_.data() + begin * W);
-          if (curvature != nullptr) std::copy_n(curvature, n * W, curvature_.data() + begin * W);
-        }
-        add(w.data(), curvature, begin, n);
+        add(w, c, begin, n);
       }
       if (orders.judge && roles.judges) judge_block<W>(roles, n, s, u, sums);
     }
