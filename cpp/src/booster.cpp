@@ -258,7 +258,7 @@ class Boosting::State {
     const std::size_t tables = settings_.selection->tables_per_estimator(features);
     Margins& margins = *pack.margins;
     CellTable cells(bins_, margins.lanes(), settings_.response->needs_curvature());
-    std::vector<Workspace> workspaces;
+    Workspace workspace(bins_, margins.lanes());
 
     std::vector<bool> active(lanes);
     for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[pack.models[k]];
@@ -270,7 +270,7 @@ class Boosting::State {
       for (std::size_t t = 0; t < tables; ++t) {
         if (!in_turn) {
           fill_cells(codes_, bins_, pack.stretches, margins.lanes(), margins.weight(),
-                     margins.curvature(), weights_.data(), workspaces, cells, team);
+                     margins.curvature(), weights_.data(), workspace, cells, team);
         }
         std::vector<Plan> plans =
             plan(pack, cells, settings_.selection->candidates(t, features), active, team);

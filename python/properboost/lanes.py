@@ -198,7 +198,9 @@ class _Pass:
         active = list(range(len(self.configurations)))
         blocks: list[Array] = []
         before, first_done = 0, progress.done
-        for at in make_schedule(cap):
+        # Where nothing is to be looked at on the way, the engine goes through at once.
+        at_once = not stop_early and self.column is not None and progress.report is None
+        for at in [cap] if at_once else make_schedule(cap):
             for lanes in self.groups:
                 progress.done += lanes.advance(before, at, active, progress.from_here())
             block = np.full((2, len(self.configurations), n_splits, at - before), np.nan)

@@ -42,9 +42,8 @@ struct alignas(kCurvature ? 16 : 8) LaneSum {
   double curvature(std::size_t) const noexcept { return sums[1]; }
 };
 
-// What a row adds to its cell.  `kGroup` features are summed together, so that a row's term is
-// loaded once for all of them; `kRows` rows of terms stay in the cache while the features of a task
-// take turns with them.
+// What a row adds to its cell.  `kRows` rows of terms stay in the cache while the features of a
+// task take turns with them.
 
 // One lane: float32 from the loss, times the sample weight if rows have one.  The product is taken
 // in double, so that a weight of 3 adds what three rows add; and one scalar add costs the same in
@@ -54,9 +53,8 @@ struct RowTerms {
   using Sum = LaneSum<kCurvature>;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = kCurvature;
-  static constexpr std::size_t kGroup = 4;
   static constexpr std::size_t kRows = SIZE_MAX;
-  static constexpr std::size_t kFeaturesPerTask = kGroup;
+  static constexpr std::size_t kFeaturesPerTask = 4;
 
   const float* weight;
   const float* curvature;
@@ -81,7 +79,6 @@ struct LaneTerms {
   using Sum = LaneSums<W, kCurvature>;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = kCurvature;
-  static constexpr std::size_t kGroup = 2;
   static constexpr std::size_t kRows = 65'536 / W;     // 256 KiB: in the second cache
   static constexpr std::size_t kFeaturesPerTask = 26;  // so are their sums
 
@@ -98,10 +95,10 @@ struct LaneTerms {
   }
 };
 
-// sums[g][codes[g][i]] += terms[i] over the group, i in [begin, end).
-template <std::size_t Group, class Terms>
+// sums[g x stride + codes[g][i]] += terms[i] over the group, i in [begin, end).
+template <std::size_t Group, std::size_t Stride, class Terms>
 void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t begin,
-               std::size_t end, typename Terms::Sum (*sums)[kMaxCodes]) {
+               std::size_t end, typename Terms::Sum* sums) {
   constexpr unsigned kUnrolled = 8;
   std::size_t i = begin;
   for (; i + kUnrolled <= end; i += kUnrolled) {
@@ -109,12 +106,12 @@ void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t
     for (std::size_t g = 0; g < Group; ++g) std::memcpy(&words[g], codes[g] + i, sizeof words[g]);
     for (unsigned j = 0; j < kUnrolled; ++j) {
       const auto term = terms[i + j];
-      for (std::size_t g = 0; g < Group; ++g) sums[g][unpack(words[g], j)] += term;
+      for (std::size_t g = 0; g < Group; ++g) sums[g * Stride + unpack(words[g], j)] += term;
     }
   }
   for (; i < end; ++i) {
     const auto term = terms[i];
-    for (std::size_t g = 0; g < Group; ++g) sums[g][codes[g][i]] += term;
+    for (std::size_t g = 0; g < Group; ++g) sums[g * Stride + codes[g][i]] += term;
   }
 }
 
@@ -173,26 +170,64 @@ inline std::vector<Stretch> find_stretches(const std::vector<std::size_t>& segme
   return stretches;
 }
 
-// A task's memory for sums, kept from round to round.
+// Features that are summed together: so many that their adds need not wait for each other, which
+// takes more where few codes make the same cell come up again and again.
+struct FeatureGroup {
+  static constexpr std::size_t kNarrow = 64;  // codes
+
+  std::vector<std::size_t> features;  // 1, 2, 4 or 8
+  std::size_t stride;                 // of their sums: kNarrow or kMaxCodes
+};
+
+// `most` wide features make a group, or eight narrow ones; the rest smaller ones.
+inline std::vector<FeatureGroup> group_features(const Bins& bins, std::size_t most) {
+  std::vector<FeatureGroup> groups;
+  for (const bool narrow : {false, true}) {
+    std::vector<std::size_t> same;
+    for (std::size_t f = 0; f < bins.size(); ++f) {
+      const auto width = static_cast<std::size_t>(bins[f].width());
+      if ((width <= FeatureGroup::kNarrow) == narrow) same.push_back(f);
+    }
+    std::size_t size = narrow ? 8 : most;
+    for (auto f = same.begin(); f != same.end();) {
+      while (static_cast<std::size_t>(same.end() - f) < size) size /= 2;
+      const auto end = f + static_cast<std::ptrdiff_t>(size);
+      groups.push_back({{f, end}, narrow ? FeatureGroup::kNarrow : kMaxCodes});
+      f = end;
+    }
+  }
+  return groups;
+}
+
+// What the greedy histogram phase keeps from round to round: the groups, and a task's memory.
 class Workspace {
  public:
-  // n of them, all zero.
+  Workspace(const Bins& bins, std::size_t lanes)
+      : groups_(group_features(bins, lanes == 1 ? 4 : 2)) {}
+
+  const std::vector<FeatureGroup>& groups() const noexcept { return groups_; }
+  void set_tasks(std::size_t n) {
+    if (memory_.size() < n) memory_.resize(n);
+  }
+
+  // n sums for a task, all zero.
   template <class Sum>
-  Sum* get(std::size_t n) {
+  Sum* get(std::size_t task, std::size_t n) {
     // Much memory is taken as one large page: scattered small ones get into each other's way in the
     // second cache.
     constexpr std::size_t kMuch = 1u << 17;
     constexpr std::size_t kLargePage = 1u << 21;
     const std::size_t bytes = n * sizeof(Sum);
     const std::size_t wanted = bytes < kMuch ? bytes : std::max(bytes, kLargePage);
-    if (memory_.size() < wanted) memory_.resize(wanted);
-    Sum* const sums = reinterpret_cast<Sum*>(memory_.data());
+    if (memory_[task].size() < wanted) memory_[task].resize(wanted);
+    Sum* const sums = reinterpret_cast<Sum*>(memory_[task].data());
     std::fill_n(sums, n, Sum{});
     return sums;
   }
 
  private:
-  Aligned<unsigned char> memory_;
+  std::vector<FeatureGroup> groups_;
+  std::vector<Aligned<unsigned char>> memory_;
 };
 
 // Calls visitor(terms) with the kind of terms the rows have; `sample_weight` (or null) multiplies
@@ -221,39 +256,61 @@ void visit_terms(std::size_t lanes, const float* weight, const float* curvature,
 
 namespace detail {
 
-// The cells of features first to last - 1.
+// visitor(size, stride), of a group, as constants
+template <class Visitor>
+void visit_group(const FeatureGroup& group, const Visitor& visitor) {
+  using Narrow = std::integral_constant<std::size_t, FeatureGroup::kNarrow>;
+  using Wide = std::integral_constant<std::size_t, kMaxCodes>;
+  const bool narrow = group.stride == FeatureGroup::kNarrow;
+  const auto visit = [&](auto size) { narrow ? visitor(size, Narrow{}) : visitor(size, Wide{}); };
+  switch (group.features.size()) {
+    case 8: return visitor(std::integral_constant<std::size_t, 8>{}, Narrow{});
+    case 4: return visit(std::integral_constant<std::size_t, 4>{});
+    case 2: return visit(std::integral_constant<std::size_t, 2>{});
+    default: return visit(std::integral_constant<std::size_t, 1>{});
+  }
+}
+
+// The cells of the features of every `tasks`-th group, from the task's on.
 template <class Terms>
-void fill_features(const Codes& codes, const Bins& bins, const std::vector<Stretch>& stretches,
-                   const Terms& terms, std::size_t first, std::size_t last, Workspace& workspace,
-                   CellTable& cells) {
+void fill_groups(const Codes& codes, const Bins& bins, const std::vector<Stretch>& stretches,
+                 const Terms& terms, std::size_t task, std::size_t tasks, Workspace& workspace,
+                 CellTable& cells) {
   using Sum = typename Terms::Sum;
-  const auto sums =
-      reinterpret_cast<Sum(*)[kMaxCodes]>(workspace.get<Sum>((last - first) * kMaxCodes));
-  for (std::size_t f = first; f < last; ++f) cells.clear(f);
+  const std::vector<FeatureGroup>& groups = workspace.groups();
+  std::size_t n = 0;
+  for (std::size_t g = task; g < groups.size(); g += tasks) {
+    n += groups[g].features.size() * groups[g].stride;
+    for (const std::size_t f : groups[g].features) cells.clear(f);
+  }
+  Sum* const memory = workspace.get<Sum>(task, n);
   for (const Stretch& stretch : stretches) {
     for (const auto& [begin_range, end_range] : stretch.ranges) {
       for (std::size_t begin = begin_range; begin < end_range;) {
         const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
-        std::size_t f = first;
-        for (; f + Terms::kGroup <= last; f += Terms::kGroup) {
-          const std::uint8_t* code[Terms::kGroup];
-          for (std::size_t g = 0; g < Terms::kGroup; ++g) code[g] = codes.feature(f + g);
-          vectorized([&, begin, f, terms = terms] {
-            add_terms<Terms::kGroup>(code, terms, begin, end, sums + (f - first));
+        Sum* sums = memory;
+        for (std::size_t g = task; g < groups.size(); g += tasks) {
+          visit_group(groups[g], [&](auto size, auto stride) {
+            constexpr std::size_t kSize = size;
+            constexpr std::size_t kStride = stride;
+            const std::uint8_t* code[kSize];
+            for (std::size_t k = 0; k < kSize; ++k) code[k] = codes.feature(groups[g].features[k]);
+            vectorized([&code, &end, terms = terms, begin, sums] {
+              add_terms<kSize, kStride>(code, terms, begin, end, sums);
+            });
           });
-        }
-        for (; f < last; ++f) {
-          const std::uint8_t* const code = codes.feature(f);
-          vectorized([&, begin, f, terms = terms] {
-            add_terms<1>(&code, terms, begin, end, sums + (f - first));
-          });
+          sums += groups[g].features.size() * groups[g].stride;
         }
         begin = end;
       }
     }
-    for (std::size_t f = first; f < last; ++f) {
-      const auto width = static_cast<std::size_t>(bins[f].width());
-      vectorized([&, f, width] { flush<Terms>(sums[f - first], width, *stretch.roles, cells, f); });
+    Sum* sums = memory;
+    for (std::size_t g = task; g < groups.size(); g += tasks) {
+      for (const std::size_t f : groups[g].features) {
+        const auto width = static_cast<std::size_t>(bins[f].width());
+        vectorized([&, f, width, sums] { flush<Terms>(sums, width, *stretch.roles, cells, f); });
+        sums += groups[g].stride;
+      }
     }
   }
 }
@@ -265,25 +322,18 @@ void fill_features(const Codes& codes, const Bins& bins, const std::vector<Stret
 // threads.
 inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<Stretch>& stretches,
                        std::size_t lanes, const float* weight, const float* curvature,
-                       const double* sample_weight, std::vector<Workspace>& workspaces,
-                       CellTable& cells, Team& team) {
+                       const double* sample_weight, Workspace& workspace, CellTable& cells,
+                       Team& team) {
   const double nanoseconds =
       (0.3 + 0.06 * static_cast<double>(lanes)) * static_cast<double>(bins.size() * codes.rows);
   visit_terms(lanes, weight, curvature, sample_weight, [&](const auto& terms) {
     using Terms = std::decay_t<decltype(terms)>;
-    // Even shares, in whole groups; what groups leave over are tasks of their own.
-    constexpr std::size_t kGroup = Terms::kGroup;
-    const std::size_t groups = bins.size() / kGroup;
+    // As many features a task as their sums allow: it reads every row's terms.
     const std::size_t least = (bins.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
-    const std::size_t tasks = std::min(groups, std::max(least, team.size()));
-    const std::size_t left_over = bins.size() % kGroup;
-    if (workspaces.size() < tasks + left_over) workspaces.resize(tasks + left_over);
-    team.for_each(tasks + left_over, nanoseconds, [&](std::size_t t) {
-      const bool whole = t < tasks;
-      const std::size_t first =
-          whole ? kGroup * (groups * t / tasks) : kGroup * groups + (t - tasks);
-      const std::size_t last = whole ? kGroup * (groups * (t + 1) / tasks) : first + 1;
-      detail::fill_features(codes, bins, stretches, terms, first, last, workspaces[t], cells);
+    const std::size_t tasks = std::min(workspace.groups().size(), std::max(least, team.size()));
+    workspace.set_tasks(tasks);
+    team.for_each(tasks, nanoseconds, [&](std::size_t t) {
+      detail::fill_groups(codes, bins, stretches, terms, t, tasks, workspace, cells);
     });
   });
 }

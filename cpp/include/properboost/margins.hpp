@@ -214,7 +214,7 @@ class Margins {
     Aligned<float> table;
   };
   // From so many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
-  static constexpr std::size_t kWorthJoining = 4;
+  static constexpr std::size_t kWorthJoining = 3;
 
   static double wide(float x) { return static_cast<double>(x); }
 
@@ -337,16 +337,16 @@ class Margins {
       Aligned<Sum> sums(chunks_.size() * width, Sum{});
       for_chunks(2.5, team, [&](std::size_t c) {
         const bool trains = roles_[chunks_[c].segment].trains;
-        alignas(64) Sum own[1][kMaxCodes] = {};
+        alignas(64) Sum own[kMaxCodes] = {};
         const auto add = [&](const float* w, const float* curvature, std::size_t begin,
                              std::size_t n) {
           const std::uint8_t* const code = codes_.feature(f) + begin;
           const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
           const Terms terms = kind.of(w, curvature, s);
-          vectorized([&, terms, n] { detail::add_terms<1>(&code, terms, 0, n, own); });
+          vectorized([&, terms, n] { detail::add_terms<1, kMaxCodes>(&code, terms, 0, n, own); });
         };
         pass_chunk<W>(joint, orders, chunks_[c], parts[c], add);
-        if (trains) std::copy_n(own[0], width, sums.begin() + static_cast<long>(c * width));
+        if (trains) std::copy_n(own, width, sums.begin() + static_cast<long>(c * width));
       });
       orders.cells->clear(f);
       for (std::size_t c = 0; c < chunks_.size(); ++c) {
