@@ -103,13 +103,13 @@ inline bool look_ahead(Looks& looks, const StepLimits& limits, double end, Brack
 
 // The zero of the slope in a bracket, to the precision of float32 margins: inverse quadratic
 // interpolation where it can be trusted, else bisection (Chandrupatla 1997).  The first look is
-// where a straight line between the ends crosses zero; so is, without a look, the end: from where
-// the slope is down to 1e-4, the line through the last two looks misses by some 1e-8.
+// where a straight line between the ends crosses zero.  So is, without a look, the end: the line
+// through the last two looks misses by about the product of their slopes.
 inline double find_stationary_point(Looks& looks, const Bracket& bracket) {
   constexpr double kTolerance = 1e-7;
   constexpr int kMostLooks = 60;
   const double flat = kTolerance * bracket.slope_low;
-  const double nearly_flat = 1e-4 * bracket.slope_low;
+  const double nearly_flat = 1e-9 * bracket.slope_low * bracket.slope_low;
   struct Point {
     double t, slope;
   };
@@ -127,7 +127,7 @@ inline double find_stationary_point(Looks& looks, const Bracket& bracket) {
     a = next;
     const double least = kTolerance * std::abs(a.t) / std::abs(b.t - a.t);
     if (std::abs(a.slope) <= flat || least > 0.5) break;
-    if (std::abs(a.slope) <= nearly_flat) {
+    if (std::abs(a.slope * c.slope) <= nearly_flat) {
       const double end = a.t - a.slope * (c.t - a.t) / (c.slope - a.slope);
       if ((end - a.t) * (end - b.t) < 0.0) return end;
     }
