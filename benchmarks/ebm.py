@@ -139,9 +139,8 @@ def properboost(setting: EbmSetting) -> Iterator[Contestant]:
             search(setting, task)
 
     def fit(setting: EbmSetting, task: Task) -> Any:
-        return ProperBoostClassifier(
-            selection="cyclic", n_jobs=setting.threads, **searched[0][1].best_params_
-        ).fit(task.train.X, task.train.y)
+        best = searched[0][1].best_params_
+        return ProperBoostClassifier(n_jobs=setting.threads, **best).fit(task.train.X, task.train.y)
 
     def make(cycles: int) -> Contestant:
         def run(setting: EbmSetting, task: Task) -> Any:

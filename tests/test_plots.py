@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from properboost import ProperBoostClassifier, plots
+from properboost.diagnostics import gain_curve
 
 mpl.use("Agg")
 
@@ -204,6 +205,28 @@ def test_history_is_the_training_risk(clf, three_classes, ax):
     assert [line.get_label() for line in lines] == ["low", "mid", "top"]
     mid = three_classes.history_["class"] == "mid"
     np.testing.assert_array_equal(lines[1].get_ydata(), three_classes.history_["risk"][mid])
+
+
+@pytest.mark.parametrize("n_repeats", [1, 3])
+def test_gain_curve(ax, n_repeats):
+    X, y = table()
+    few = {"sizes": [0.5, 1.0], "gains": [1, 4, 16], "n_estimators": 5}
+    curve = gain_curve(X, y, n_repeats=n_repeats, **few)
+    assert plots.plot_gain_curve(curve, ax) is ax
+    (right,) = [other for other in ax.figure.axes if other is not ax]
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), curve.best_gains)
+    np.testing.assert_array_equal(ax.lines[-1].get_xdata(), curve.sizes)
+    np.testing.assert_array_equal(right.lines[0].get_ydata(), curve.best_scores)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["160", "320"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "as good",
+        "best gain",
+        "score",
+    ]
+    points = ax.lines[:-1]
+    assert len(points) == (n_repeats > 1)
+    for line in points:
+        np.testing.assert_array_equal(line.get_ydata(), curve.gains.ravel())
 
 
 def test_new_figures_leave_given_ones_alone(clf, ax):

@@ -1,6 +1,6 @@
 """Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
 
-from properboost import _core, datasets, losses, plots
+from properboost import _core, datasets, diagnostics, losses, plots
 from properboost._core import __version__, has_openmp
 from properboost.estimators import ProperBoostClassifier
 from properboost.model_io import load_model
@@ -19,6 +19,7 @@ __all__ = [
     "ShapeFunction",
     "__version__",
     "datasets",
+    "diagnostics",
     "load_model",
     "losses",
     "plots",

@@ -209,7 +209,8 @@ class _Pass:
                     for s in range(lanes.rows.n_splits):
                         k = lanes.rows.group.first + s
                         block[:, c, k] = self._look(lanes, c, s, before, at)
-                watches[c].see(before, *block[:, c].mean(axis=1))
+                if not at_once:
+                    watches[c].see(before, *block[:, c].mean(axis=1))
             blocks.append(block)
             before = at
             progress.best = max([progress.best, *(watches[c].score.best for c in active)])

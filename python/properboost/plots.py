@@ -1,4 +1,4 @@
-"""Plots of a fitted model: shape functions, reliability, the course of a fit.
+"""Plots of a fitted model (shape functions, reliability, the course of a fit) and of diagnostics.
 
 matplotlib is needed to draw and is imported only then: ``pip install 'properboost[plots]'``.  Every
 function draws into the axes it is given, or into a new figure of its own.
@@ -20,10 +20,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_history", "plot_reliability", "plot_shape_function", "plot_shape_functions"]
+    from properboost.diagnostics import GainCurve
+
+__all__ = [
+    "plot_gain_curve",
+    "plot_history",
+    "plot_reliability",
+    "plot_shape_function",
+    "plot_shape_functions",
+]
 
 # From the palette of Okabe and Ito, whose colours stay different for the colour-blind.
 _LINE = "#0072B2"
+_SECOND_LINE = "#D55E00"
 _FAINT = "0.85"
 _GUIDE = "0.6"
 
@@ -229,6 +238,55 @@ def plot_history(clf: ProperBoostClassifier, ax: "Axes | None" = None) -> "Axes"
     ax.set_ylabel("training risk")
     if multiclass:
         ax.legend(title="class")
+    return ax
+
+
+def plot_gain_curve(curve: "GainCurve", ax: "Axes | None" = None) -> "Axes":
+    """Plot the best gain, and the score with it, against the number of training rows.
+
+    Points are the best gains of single repeats; the band holds, from the smallest to the largest,
+    the gains that are as good as the best of all repeats together.
+
+    Parameters
+    ----------
+    curve : GainCurve
+        What `properboost.diagnostics.gain_curve` returned.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+        Those of the gain; the score has axes of its own on the right.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    ax = _axes(ax)
+    sizes, repeats = curve.sizes, curve.gains.shape[1]
+    ends = np.array([curve.grid[good][[0, -1]] for good in curve.as_good])
+    ax.fill_between(sizes, *ends.T, color=_LINE, alpha=0.15, linewidth=0, label="as good")
+    if repeats > 1:
+        points: dict[str, Any] = {"marker": "o", "ms": 3, "alpha": 0.4, "linestyle": "none"}
+        ax.plot(np.repeat(sizes, repeats), curve.gains.ravel(), color=_LINE, **points)
+    ax.plot(sizes, curve.best_gains, marker="o", color=_LINE, label="best gain")
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log", base=2)
+    ax.set_ylim(min(ends.min(), curve.gains.min()) / 1.5, max(ends.max(), curve.gains.max()) * 1.5)
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    ax.minorticks_off()
+    ax.yaxis.set_major_formatter(lambda gain, _: f"{gain:g}")
+    ax.set_xlabel("training rows")
+    ax.set_ylabel(f"gain of {curve.loss} ({curve.n_estimators} estimators)", color=_LINE)
+    right = ax.twinx()
+    style: dict[str, Any] = {"color": _SECOND_LINE, "marker": "s", "ms": 4, "linestyle": "--"}
+    right.plot(sizes, curve.best_scores, **style)
+    right.set_ylabel(curve.scoring, color=_SECOND_LINE)
+    lines, names = ax.get_legend_handles_labels()
+    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 3}
+    ax.legend([*lines, *right.lines], [*names, "score"], frameon=False, **above)
     return ax
 
 

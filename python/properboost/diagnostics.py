@@ -1,0 +1,594 @@
+"""Diagnostics of a data set: whether more rows would help."""
+
+import numbers
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+
+from properboost import _core, parameters, plots
+from properboost.estimators import gain_is_free
+from properboost.losses import MarginLoss, get_loss
+from properboost.search import ProperBoostClassifierCV
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Change", "GainCurve", "gain_curve"]
+
+CONFIDENCE = 0.9
+"""Of all intervals."""
+
+N_SIZES = 6
+"""Sizes that "auto" looks at, at most, each half of the next."""
+
+FEWEST_ROWS = 10
+"""Rows of the smallest size that "auto" looks at, at least."""
+
+GAIN_RANGE, GAINS_A_DOUBLING = 256.0, 2
+"""Largest gain that "auto" tries, as a multiple of the smallest, and how densely."""
+
+FEW_ROWS = 1000.0
+"""Where the smallest size has fewer rows, the largest gain grows with one over its root."""
+
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+class Change(NamedTuple):
+    """A mean difference of scores, and the ends of its interval of 90% confidence."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class GainCurve:
+    """Cross-validated gain and score against the number of training rows.
+
+    Of the arrays the first axis is the size, the second the repeat.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (n_sizes,)
+        The rows that every model of a size was trained on, in rising order.
+    gains : ndarray of shape (n_sizes, n_repeats)
+        The best gain of each repeat: of the largest mean score over its splits.
+    scores : ndarray of shape (n_sizes, n_repeats)
+        That score.
+    grid : ndarray of shape (n_gains,)
+        The gains tried, in rising order.
+    curves : ndarray of shape (n_sizes, n_repeats, n_gains, n_splits)
+        The score of each gain on the rows each split holds out.
+    constant_scores : ndarray of shape (n_repeats, n_splits)
+        The score, after the largest size, of predicting the classes' shares for every row.
+    loss : str
+        The name of the loss.
+    n_estimators : int
+        The number of rounds or cycles, the same for every model.
+    scoring : str
+        The name of the score; more is better.
+    tolerance : float
+        The change of the score that counts, as a share of the score at the largest size.
+    """
+
+    sizes: NDArray[np.int64]
+    gains: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    grid: NDArray[np.float64]
+    curves: NDArray[np.float64]
+    constant_scores: NDArray[np.float64]
+    loss: str
+    n_estimators: int
+    scoring: str
+    tolerance: float
+
+    @cached_property
+    def best_gains(self) -> NDArray[np.float64]:
+        """The best gain of each size, by the mean over all repeats and splits."""
+        return self.grid[self._best]
+
+    @cached_property
+    def best_scores(self) -> NDArray[np.float64]:
+        """The mean score of each size with that gain."""
+        return self._means[np.arange(len(self.sizes)), self._best]
+
+    @cached_property
+    def as_good(self) -> NDArray[np.bool_]:
+        """Of each size, which gains are not worse than the best beyond doubt.
+
+        An array of shape (n_sizes, n_gains).  A gain is worse beyond doubt if the interval of its
+        difference from the best does not reach 0.
+        """
+        good = np.zeros(self._means.shape, dtype=np.bool_)
+        for size, (best, curves) in enumerate(zip(self._best, self.curves, strict=True)):
+            for gain in range(len(self.grid)):
+                change = self._interval(curves[:, best] - curves[:, gain])
+                good[size, gain] = gain == best or not change.low > 0.0
+        return good
+
+    @cached_property
+    def change(self) -> Change | None:
+        """How much better the largest size is than that nearest to half of it.
+
+        None if no other size has between a quarter and three quarters of its rows.
+        """
+        if self._earlier is None:
+            return None
+        return self._interval(self._chosen(-1) - self._chosen(self._earlier))
+
+    @cached_property
+    def advantage(self) -> Change:
+        """How much better the largest size is than the constant prediction."""
+        differences = self._chosen(-1) - self.constant_scores
+        n, folds = differences.size, differences.shape[1]
+        # Nadeau and Bengio: test and training rows of a split are as 1 to folds - 1.
+        variance = float(differences.var(ddof=1)) * (1.0 / n + 1.0 / (folds - 1))
+        return _make_change(float(differences.mean()), variance, n - 1)
+
+    @property
+    def answer(self) -> Literal["yes", "no", "unknown"]:
+        """Whether more rows would help.
+
+        "yes": the last doubling of the rows brought more than `tolerance`, and something beyond
+        doubt.  "no": it brought less than `tolerance`, beyond doubt.  "unknown": neither, or even
+        the largest size is not better than a constant prediction beyond doubt.
+        """
+        if self.change is None or not self.advantage.low > 0.0:
+            return "unknown"
+        if self.change.low > 0.0 and self.change.mean > self._counts:
+            return "yes"
+        return "no" if self.change.high < self._counts else "unknown"
+
+    @property
+    def reading(self) -> str:
+        """What the curve says, in words."""
+        answer = {"yes": "Probably yes.", "no": "Probably not.", "unknown": "This cannot tell."}
+        lines = [f"Would more data help?  {answer[self.answer]}"]
+        lines += [self._read_score(), self._read_gain()]
+        if self.answer == "unknown":
+            lines.append(self._read_doubt())
+        lines.append(
+            f"This is about rows like these, and about {self.n_estimators} estimators with "
+            f"{self.loss}: other features or another model may help where rows do not."
+        )
+        return "\n".join(lines)
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw gain and score against the number of training rows.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib axes
+            Those of the gain; the score has axes of its own on the right.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        """
+        return plots.plot_gain_curve(self, ax)
+
+    # -- numbers ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _means(self) -> NDArray[np.float64]:
+        means: NDArray[np.float64] = self.curves.mean(axis=(1, 3))
+        return means
+
+    @cached_property
+    def _best(self) -> NDArray[np.intp]:
+        return _find_best(self._means)
+
+    @property
+    def _counts(self) -> float:
+        """The least change of the score that counts."""
+        return self.tolerance * abs(float(self.best_scores[-1]))
+
+    @cached_property
+    def _earlier(self) -> int | None:
+        """Which size the largest is compared with."""
+        shares = self.sizes[:-1] / self.sizes[-1]
+        near = np.flatnonzero((shares >= 0.25) & (shares <= 0.75))
+        if len(near) == 0:
+            return None
+        return int(near[np.abs(np.log(2.0 * shares[near])).argmin()])
+
+    def _chosen(self, size: int) -> NDArray[np.float64]:
+        """Return the scores of a size with its best gain, (n_repeats, n_splits)."""
+        scores: NDArray[np.float64] = self.curves[size, :, self._best[size]]
+        return scores
+
+    def _interval(self, differences: NDArray[np.float64]) -> Change:
+        """Return the mean difference of two models that were scored on the same rows.
+
+        Repeats share all rows, so only what differs between them is averaged by having more of
+        them; the splits of a repeat share no test rows, and tell how sure one repeat is.
+        """
+        repeats, folds = differences.shape
+        within = float(differences.var(axis=1, ddof=1).mean()) / folds
+        between = float(differences.mean(axis=1).var(ddof=1)) if repeats > 1 else 0.0
+        variance = max(within - between, 0.0) + between / repeats
+        return _make_change(float(differences.mean()), variance, repeats * (folds - 1))
+
+    # -- words ------------------------------------------------------------------------------------
+
+    def _read_score(self) -> str:
+        last = f"{self.sizes[-1]:,} training rows"
+        if self._earlier is None or self.change is None:
+            return f"Score: only {last} were looked at, and about half of them has to be too."
+        mean, low, high = (f"{end:.2g}" for end in self.change)
+        counts = f"{self._counts:.2g} ({self.tolerance:g} of the score) count"
+        return (
+            f"Score: from {self.sizes[self._earlier]:,} to {last}, {self.scoring} goes from "
+            f"{self.best_scores[self._earlier]:.4f} to {self.best_scores[-1]:.4f}, better by "
+            f"{mean} (between {low} and {high}, {CONFIDENCE:.0%} confidence); {counts}."
+        )
+
+    def _read_gain(self) -> str:
+        words = [f"Gain: {self._describe_gain(-1)} at {self.sizes[-1]:,} training rows"]
+        if len(self.sizes) > 1:
+            words[0] += f", after {self._describe_gain(0)} at {self.sizes[0]:,}"
+        if self._earlier is not None:
+            words.append(self._describe_fall(self._earlier))
+        if len(self.grid) > 1 and self._best[-1] == len(self.grid) - 1:
+            words.append("The best is the largest tried: these rows support hardly any model")
+        elif len(self.grid) > 1 and self._best[-1] == 0:
+            words.append("The best is the smallest tried: these rows need no regularisation")
+        elif len(self.grid) > 1:
+            loss = float(self.best_scores[-1] - self._means[-1, 0])
+            words.append(
+                f"With the smallest tried, {self.grid[0]:.3g}, the score is worse by {loss:.2g}"
+            )
+        return ".  ".join(words) + "."
+
+    def _describe_gain(self, size: int) -> str:
+        good = self.grid[self.as_good[size]]
+        span = f" ({good[0]:.3g} to {good[-1]:.3g} are as good)" if len(good) > 1 else ""
+        return f"{self.best_gains[size]:.3g}{span}"
+
+    def _describe_fall(self, earlier: int) -> str:
+        """Say what the gain did over the last doubling: BoostLR's diagnostic of scarcity."""
+        n = self.gains.shape[1]
+        fell, rose = (
+            int(np.sum(sign * self.gains[-1] < sign * self.gains[earlier])) for sign in (1.0, -1.0)
+        )
+        words = f"From {self.sizes[earlier]:,} rows on it fell in {fell} of {n} repeats"
+        words += f" and rose in {rose}" if rose else ""
+        if fell == n and self.advantage.low > 0.0:
+            words += ", as it does while data are scarce"
+        elif fell == 0:
+            words += ", as it does where data are plenty or say nothing"
+        return words
+
+    def _read_doubt(self) -> str:
+        if not self.advantage.low > 0.0:
+            return (
+                f"Doubt: {self.scoring} is not clearly better than that of a constant prediction, "
+                f"{self.constant_scores.mean():.4f}: either the rows are too few or the features "
+                "say nothing about the classes, and nothing here tells which."
+            )
+        if self.change is None:
+            return "Doubt: give sizes of which one is about half of the largest."
+        return "Doubt: the interval holds both too little to count and enough to."
+
+
+def gain_curve(
+    X: Any,
+    y: ArrayLike,
+    *,
+    sizes: Literal["auto"] | Sequence[float] = "auto",
+    n_repeats: int = 5,
+    loss: Any = "glog",
+    gains: Literal["auto"] | Sequence[float] = "auto",
+    selection: str = "cyclic",
+    n_estimators: int = 50,
+    cv: int = 5,
+    scoring: Any = "neg_log_loss",
+    tolerance: float = 0.01,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    **parameters_of_search: Any,
+) -> GainCurve:
+    """Find out how the best gain, and the score with it, depend on the number of training rows.
+
+    The fewer the rows, the more a model has to be regularised.  So, the number of estimators being
+    fixed, the gain that cross-validation finds falls as rows are added, and a large one says that
+    they are scarce (BoostLR, section 7.1 and Figure 10 [1]_).  Whether more would help is read from
+    what the last doubling of the rows did to the score; the gain is read beside it.
+
+    Parameters
+    ----------
+    X : array or table of shape (n_rows, n_features)
+        The rows.
+    y : array-like of shape (n_rows,)
+        Their labels.
+    sizes : "auto" or list of int and float, default="auto"
+        Numbers of rows to train on: integers are rows, floats shares, above 0 and up to 1.0, of
+        those that a split trains on.  "auto" is all of these and, up to five times, half as many,
+        but not fewer than 10 rows and 2 a class.
+    n_repeats : int, default=5
+        How often everything is repeated with other rows, and with other folds.
+    loss : str or loss object, default="glog"
+        The loss; an object must have gain 1.
+    gains : "auto" or list of float, default="auto"
+        Gains to choose from, at all sizes alike.  "auto" tries two for every doubling, from the
+        smallest that regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 256 times as much, or, for a
+        smallest size of fewer than 1,000 rows, 256 sqrt(1000 / rows) times as much.
+    selection : {"cyclic", "greedy"}, default="cyclic"
+        As in `ProperBoostClassifier`.  The paper's is greedy.
+    n_estimators : int, default=50
+        Cycles; with greedy selection, rounds.  They are the same everywhere, because fewer
+        estimators and a larger gain do much the same.
+    cv : int, default=5
+        Stratified folds, shuffled anew in each repeat.
+    scoring : str, callable or None, default="neg_log_loss"
+        As in `ProperBoostClassifierCV`.
+    tolerance : float, default=0.01
+        The change of the score that counts, as a share of the score at the largest size.
+    n_jobs : int or None, default=None
+        Threads, as in `ProperBoostClassifier`.
+    random_state : int, RandomState or None, default=None
+        Seed of the rows that are drawn and of the folds.  None is the seed 0.
+    **parameters_of_search
+        Any other parameters of `ProperBoostClassifierCV`, except those of its choice of the number
+        of estimators and of the final fit; `alphas`, `smoothings` and `priors` have one entry.
+
+    Returns
+    -------
+    GainCurve
+        With the curves, the answer in a word (``answer``) and in plain words (``reading``), and a
+        picture (``plot()``).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; the message names it.
+
+    Notes
+    -----
+    *Rows* are drawn without replacement from those each split trains on, with the classes' shares
+    and at least one of each class.  Those of a smaller size are among those of a larger one, and
+    all sizes are scored on the same rows, all that the split holds out.  So sizes are compared
+    row by row, which tells them apart much better than rows of their own for each size would.
+
+    *Intervals* are of 90% confidence.  The folds of one repeat share no test rows, and tell how
+    sure one repeat is; of this variance only what differs from repeat to repeat shrinks with their
+    number, because all repeats share the rows.  For the comparison with a constant prediction,
+    where the test rows matter more, the variance of J differences is multiplied by 1/J + (test
+    rows)/(training rows) (Nadeau and Bengio [2]_).  No such interval is exact.
+
+    *Dependent rows* (groups, time series) would make it look surer than it is, and are not for it.
+
+    *Bins* are cut, as in `ProperBoostClassifierCV`, from all rows and without their labels, but
+    there are only as many as `rows_per_bin` allows a table of the size's rows.
+
+    References
+    ----------
+    .. [1] Masnadi-Shirazi and Vasconcelos (2015). A view of margin losses as regularizers of
+       probability estimates. Journal of Machine Learning Research 16.
+    .. [2] Nadeau and Bengio (2003). Inference for the generalization error. Machine Learning 52.
+
+    Examples
+    --------
+    >>> from properboost.datasets import make_two_gaussians
+    >>> from properboost.diagnostics import gain_curve
+    >>> X, y = make_two_gaussians(400, random_state=0)
+    >>> curve = gain_curve(X, y, sizes=[20, 1.0], n_repeats=2)
+    >>> curve.sizes, bool(curve.best_gains[0] > curve.best_gains[1])
+    (array([ 20, 320]), True)
+    """
+    parameters.integer("n_repeats", n_repeats, 1)
+    parameters.choice("selection", selection, _core.selection_names())
+    parameters.integer("n_estimators", n_estimators, 1)
+    parameters.integer("cv", cv, 2)
+    parameters.non_negative("tolerance", tolerance)
+    bound = get_loss(loss)
+    search = _make_search(
+        loss,
+        scoring=scoring,
+        selection=selection,
+        n_estimators=n_estimators,
+        refit=False,
+        n_jobs=n_jobs,
+        **parameters_of_search,
+    )
+    labels = column_or_1d(np.asarray(y))
+    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(classes) < 2 or counts.min() < 2:
+        raise ValueError(
+            f"y must have at least two rows of each of at least two classes; got {counts.tolist()} "
+            f"rows of the classes {classes.tolist()}"
+        )
+    random = np.random.RandomState(parameters.seed(random_state))
+    search.set_params(random_state=int(random.randint(2**31)))
+    repeats = [_split(cv, codes, random) for _ in range(n_repeats)]
+    most = min(len(train) for splits in repeats for train, _ in splits)
+    rows = _read_sizes(sizes, most, len(classes))
+    grid = _read_gains(gains, bound, rows[0])
+    search.set_params(gains=grid.tolist())
+    shape = (len(rows), n_repeats, len(grid), cv)
+    curves, constant = np.empty(shape), np.empty((n_repeats, cv))
+    for k, splits in enumerate(repeats):
+        order = random.permutation(len(labels))
+        for size, n in enumerate(rows):
+            drawn = [(_draw(train, codes, order, n), test) for train, test in splits]
+            curves[size, k] = _score_gains(search, X, labels, drawn, n)
+        constant[k] = _score_constant(search, labels, drawn)
+    best = _find_best(curves.mean(axis=3))
+    return GainCurve(
+        sizes=np.array(rows),
+        gains=grid[best],
+        scores=np.take_along_axis(curves.mean(axis=3), best[..., None], axis=2)[..., 0],
+        grid=grid,
+        curves=curves,
+        constant_scores=constant,
+        loss=bound.name,
+        n_estimators=n_estimators,
+        scoring=_name(scoring),
+        tolerance=float(tolerance),
+    )
+
+
+def _make_change(mean: float, variance: float, freedom: int) -> Change:
+    half = float(student.ppf(0.5 + CONFIDENCE / 2.0, freedom)) * variance**0.5
+    return Change(mean, mean - half, mean + half)
+
+
+# -- what is given --------------------------------------------------------------------------------
+
+
+def _make_search(loss: Any, **given: Any) -> ProperBoostClassifierCV:
+    """Return the search with everything but its gains and splits."""
+    for name in ("max_estimators", "one_standard_error"):
+        if name in given:
+            raise TypeError(f"{name} is no parameter of gain_curve, where n_estimators is fixed")
+    for name in ("alphas", "smoothings", "priors"):
+        if given.get(name) is not None and len(given[name]) != 1:
+            raise ValueError(f"{name} must have one entry; got {given[name]!r}")
+    search = ProperBoostClassifierCV(loss, **given)
+    if gain_is_free(search.response, search.step, search.l2):
+        raise ValueError(
+            f"with response={search.response!r}, step={search.step!r} and l2={search.l2!r} the "
+            "gain cannot matter, so that there is no best one"
+        )
+    return search
+
+
+def _split(folds: int, codes: NDArray[np.intp], random: np.random.RandomState) -> list[Split]:
+    """Return the training and test rows of each split of one repeat."""
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=random.randint(2**31))
+    return list(splitter.split(np.zeros((len(codes), 1)), codes))
+
+
+def _read_sizes(given: Any, most: int, n_classes: int) -> list[int]:
+    """Return the numbers of training rows, in rising order."""
+    if isinstance(given, str):
+        if given != "auto":
+            raise ValueError(f"sizes must be 'auto' or a list of numbers; got {given!r}")
+        halves = [most // 2**k for k in range(1, N_SIZES)]
+        return sorted([most, *(n for n in halves if n >= max(FEWEST_ROWS, 2 * n_classes))])
+    if not isinstance(given, Iterable):
+        raise TypeError(f"sizes must be 'auto' or a list of numbers; got {given!r}")
+    rows = set()
+    for k, size in enumerate(given):
+        name = f"sizes[{k}]"
+        if isinstance(size, numbers.Integral):
+            rows.add(parameters.integer(name, size, n_classes, most))
+            continue
+        share = parameters.between(name, size, 0.0, 1.0)
+        if int(share * most) < n_classes:
+            raise ValueError(
+                f"{name} must leave a row for each of {n_classes} classes; got {size!r} of the "
+                f"{most} rows that a split trains on"
+            )
+        rows.add(int(share * most))
+    if not rows:
+        raise ValueError("sizes must not be empty")
+    return sorted(rows)
+
+
+def _read_gains(given: Any, loss: MarginLoss, fewest: int) -> NDArray[np.float64]:
+    """Return the gains that are tried, in rising order."""
+    if isinstance(given, str):
+        if given != "auto":
+            raise ValueError(f"gains must be 'auto' or a list of numbers; got {given!r}")
+        least = 0.5 / loss.loss_margin
+        doublings = np.log2(GAIN_RANGE * max(1.0, (FEW_ROWS / fewest) ** 0.5))
+        exponents = np.arange(np.ceil(GAINS_A_DOUBLING * doublings) + 1) / GAINS_A_DOUBLING
+        return np.array([float(f"{least * 2.0**power:.3g}") for power in exponents])
+    if not isinstance(given, Iterable):
+        raise TypeError(f"gains must be 'auto' or a list of numbers; got {given!r}")
+    gains = {parameters.positive(f"gains[{k}]", gain) for k, gain in enumerate(given)}
+    if not gains:
+        raise ValueError("gains must not be empty")
+    return np.array(sorted(gains))
+
+
+def _name(scoring: Any) -> str:
+    if scoring is None:
+        return "accuracy"
+    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
+
+
+# -- what is done ---------------------------------------------------------------------------------
+
+
+def _draw(
+    train: NDArray[np.intp], codes: NDArray[np.intp], order: NDArray[np.intp], n: int
+) -> NDArray[np.intp]:
+    """Return the first `n` training rows in an order, the classes having their shares."""
+    allowed = np.zeros(len(codes), dtype=np.bool_)
+    allowed[train] = True
+    candidates = order[allowed[order]]
+    own = codes[candidates]
+    taken = _share_out(np.bincount(own), n)
+    drawn: list[NDArray[np.intp]] = [candidates[own == c][:k] for c, k in enumerate(taken)]
+    return np.sort(np.concatenate(drawn))
+
+
+def _share_out(counts: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    """Divide `n` rows as the classes' counts are, with one at least where there are any."""
+    exact = counts * (n / counts.sum())
+    taken: NDArray[np.intp] = np.maximum(np.floor(exact), counts > 0).astype(np.intp)
+    while taken.sum() < n:
+        taken[np.argmax(np.where(taken < counts, exact - taken, -np.inf))] += 1
+    while taken.sum() > n:
+        taken[np.argmax(np.where(taken > 1, taken - exact, -np.inf))] -= 1
+    return taken
+
+
+def _score_gains(
+    search: ProperBoostClassifierCV, X: Any, labels: NDArray[Any], splits: list[Split], n: int
+) -> NDArray[np.float64]:
+    """Return the score of every gain in every split, (n_gains, n_splits)."""
+    search = clone(search).set_params(cv=splits)
+    if search.rows_per_bin is not None:
+        # Bins are counted by all rows of the table, but are to be those of n.
+        per_bin = parameters.positive("rows_per_bin", search.rows_per_bin)
+        search.set_params(rows_per_bin=per_bin * len(labels) / n)
+    with warnings.catch_warnings():
+        # Of a best gain at the end of the grid: the reading says so.
+        warnings.filterwarnings("ignore", "the chosen gain", UserWarning)
+        search.fit(X, labels)
+    results = search.cv_results_
+    return np.column_stack([results[f"split{s}_test_score"] for s in range(len(splits))])
+
+
+def _score_constant(
+    search: ProperBoostClassifierCV, labels: NDArray[Any], splits: list[Split]
+) -> NDArray[np.float64]:
+    """Return the score of every split if each row is predicted the classes' training shares."""
+    weight = None
+    if search.class_weight is not None:
+        weight = {"sample_weight": compute_sample_weight(search.class_weight, labels)}
+    scores: NDArray[np.float64] = cross_val_score(
+        DummyClassifier(strategy="prior"),
+        np.zeros((len(labels), 1)),
+        labels,
+        cv=splits,
+        scoring=search.scoring,
+        params=weight,
+    )
+    return scores
+
+
+def _find_best(means: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return where the last axis is largest; of gains as good as each other, the largest."""
+    best: NDArray[np.intp] = means.shape[-1] - 1 - means[..., ::-1].argmax(axis=-1)
+    return best
