@@ -15,8 +15,9 @@ class Guarded final : public Step {
     if (!limits.convex && look_ahead(looks, limits, limits.rate, bracket)) {
       return find_stationary_point(looks, bracket);
     }
-    // In most rounds it stays at the rate; where it did not, it may save a move to look first.
-    if (limits.shortened) {
+    // In most rounds it stays at the rate; where it did not, it may save a move to look first, and
+    // from beyond any sensible step the float32 margins would not come back as they were.
+    if (limits.shortened || limits.rate > limits.largest) {
       bracket.high = limits.rate;
       bracket.slope_high = looks.look(limits.rate);
       if (bracket.slope_high < 0.0) return find_stationary_point(looks, bracket);

@@ -16,6 +16,8 @@ class LineSearch final : public Step {
     const double minimiser = passed ? find_stationary_point(looks, bracket) : limits.largest;
     return limits.learning_rate * minimiser;
   }
+
+  double follow(const StepLimits& /*limits*/, double twins) const override { return twins; }
 };
 
 }  // namespace properboost::steps

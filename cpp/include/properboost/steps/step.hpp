@@ -65,7 +65,7 @@ class Step {
   // Where to go.
   virtual double propose(Looks& looks, const StepLimits& limits) const = 0;
   // Where to go, when the same rows go this far along the same table at a higher rate.
-  virtual double follow(const StepLimits& /*limits*/, double twins) const { return twins; }
+  virtual double follow(const StepLimits& limits, double twins) const = 0;
   // Whether t, with this slope there, is too far.
   virtual bool overshoots(const StepLimits& /*limits*/, double /*t*/, double /*slope*/) const {
     return false;
