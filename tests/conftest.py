@@ -1,7 +1,29 @@
 """Shared by all tests."""
 
+import numpy as np
+import pytest
 from hypothesis import settings
 
 # The same examples in every run, and no limit on their time: shared machines pause.
 settings.register_profile("properboost", deadline=None, derandomize=True)
 settings.load_profile("properboost")
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A table with numbers, categories and missing values, labels and weights."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    n = 400
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, n),
+            "town": pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n)),
+            "visits": rng.poisson(3, n),
+        }
+    )
+    raw = 0.1 * (frame["age"] - 40) + (frame["town"] == "Ulm") - 0.2 * frame["visits"]
+    y = np.where(raw + rng.logistic(size=n) > 0, "yes", "no")
+    frame.loc[rng.random(n) < 0.1, "age"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "town"] = None
+    return frame, y, rng.integers(0, 4, n).astype(float)

@@ -6,10 +6,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import get_scorer
 
 from properboost import ProperBoostClassifier, ProperBoostClassifierCV, plots
 from properboost.datasets import make_two_gaussians
 from properboost.diagnostics import GainCurve, gain_curve
+from searches import KINDS, as_kind
 
 
 def make_noise(n, seed):
@@ -277,12 +280,64 @@ def test_tables_scores_and_parameters_are_passed_on():
     assert curve.curves.shape == (2, 2, len(curve.grid), 3)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_scorers_may_read_the_table(mixed, kind):
+    X, y, _ = mixed
+    rows_known = []
+
+    def score(estimator, rows, labels):
+        """Minus the Brier score, rows of many visits counting more."""
+        visits = np.asarray(rows[:, -1] if kind == "numpy" else rows["visits"])
+        p = estimator.predict_proba(rows)[:, 1]
+        rows_known.append(visits.sum())
+        return -np.average((p - (labels == "yes")) ** 2, weights=1 + visits)
+
+    few = {"sizes": [0.5, 1.0], "gains": [1, 4], "n_repeats": 2, "n_estimators": 10, "n_jobs": 1}
+    curve = gain_curve(as_kind(kind, X), y, scoring=score, **few)
+    assert curve.scoring == "score"
+    assert curve.advantage.low > 0.0
+    assert all(visits > 0 for visits in rows_known)
+    # The constant is the share of the training rows, which are nearly all that is not held out.
+    constant = -np.average((np.mean(y == "yes") - (y == "yes")) ** 2, weights=1 + X["visits"])
+    assert curve.constant_scores.mean() == pytest.approx(constant, rel=1e-3)
+
+
+def test_a_scorer_that_fails_fails():
+    def fail(*_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        gain_curve(*make_noise(60, 0), scoring=fail)
+
+
+def test_unknown_scores_are_never_best():
+    curves = np.full((2, 1, 2, 5), -0.6)
+    curves[:, :, 1, 0] = np.nan
+    curve = make_curve(np.zeros((1, 5)), curves=curves)
+    assert curve.best_gains.tolist() == [1.0, 1.0]
+    assert curve.as_good.tolist() == [[True, False]] * 2
+
+
 def test_constant_prediction_is_that_of_the_training_rows():
     X, _ = make_noise(100, 0)
     y = np.arange(100) < 20
     curve = gain_curve(X, y, sizes=[1.0], gains=[1, 2], n_repeats=1, n_estimators=1)
     entropy = 0.2 * np.log(0.2) + 0.8 * np.log(0.8)
     np.testing.assert_allclose(curve.constant_scores, entropy)
+
+
+@pytest.mark.parametrize("loss", ["ggauss", "exponential"])
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "accuracy", "roc_auc_ovr"])
+def test_constant_prediction_is_scikit_learns(loss, scoring):
+    X, _ = make_noise(120, 0)
+    y = np.repeat(["a", "b", "c"], [60, 40, 20])
+    few = {"sizes": [1.0], "gains": [1, 2], "n_repeats": 1, "n_estimators": 1, "cv": 4}
+    curve = gain_curve(
+        X, y, loss=loss, scoring=scoring, class_weight={"a": 1, "b": 2, "c": 1}, **few
+    )
+    # Every fold holds a quarter of each class.
+    model = DummyClassifier(strategy="prior").fit(X, y, np.where(y == "b", 2.0, 1.0))
+    np.testing.assert_allclose(curve.constant_scores, get_scorer(scoring)(model, X, y))
 
 
 def test_same_seed_same_curve():
@@ -316,6 +371,7 @@ def test_plot_is_that_of_plots(gaussians, monkeypatch):
         ({"sizes": [20, 1.5]}, ValueError, r"sizes\[1\] must be between 0 and 1; got 1.5"),
         ({"sizes": [0.001]}, ValueError, r"sizes\[0\] must leave a row for each of 2 classes"),
         ({"gains": "many"}, ValueError, "gains must be 'auto' or a list of numbers; got 'many'"),
+        ({"gains": iter([1, 2])}, TypeError, r"gains must be 'auto' or .*\(list_iterator\)"),
         ({"gains": 2}, TypeError, "gains must be 'auto' or a list of numbers; got 2"),
         ({"gains": [-1]}, ValueError, r"gains\[0\] must be above 0"),
         ({"gains": []}, ValueError, "gains must not be empty"),
@@ -326,9 +382,12 @@ def test_plot_is_that_of_plots(gaussians, monkeypatch):
         ({"cv": [([0], [1])]}, TypeError, "cv must be an integer"),
         ({"tolerance": -1}, ValueError, "tolerance must be at least 0"),
         ({"priors": [None, 0.1]}, ValueError, r"priors must have one entry; got \[None, 0.1\]"),
+        ({"priors": 0.1}, TypeError, "priors must be a list; got 0.1"),
+        ({"max_bins": 1}, ValueError, "max_bins must be between 2 and 255; got 1"),
         ({"response": "exact"}, ValueError, "response='exact'.* the gain cannot matter"),
         ({"max_estimators": 5}, TypeError, "max_estimators is no parameter of gain_curve"),
-        ({"colour": "red"}, TypeError, "colour"),
+        ({"refit": False}, TypeError, "refit is no parameter of gain_curve; of .* alphas, "),
+        ({"colour": "red"}, TypeError, "colour is no parameter of gain_curve"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, error, message):
@@ -336,9 +395,16 @@ def test_wrong_arguments_are_named(arguments, error, message):
         gain_curve(*make_noise(100, 0), **arguments)
 
 
-@pytest.mark.parametrize("y", [np.zeros(20), np.arange(20) == 3])
-def test_every_class_needs_two_rows(y):
-    with pytest.raises(ValueError, match="y must have at least two rows of each of at least two"):
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros(20), "y must hold at least two classes"),
+        (np.arange(20) == 3, r"y must have at least two rows of each class; got \[19, 1\] rows"),
+        (np.arange(19) % 2, "X has 20 rows and y 19"),
+    ],
+)
+def test_every_class_needs_two_rows(y, message):
+    with pytest.raises(ValueError, match=message):
         gain_curve(np.zeros((20, 1)), y)
 
 

@@ -40,12 +40,19 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_no_check_need_be_skipped():
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        "ProperBoostClassifier(n_estimators=3)",
+        "ProperBoostClassifierCV(gains=[0.5, 2], cv=2, n_estimators=3)",
+    ],
+)
+def test_no_check_need_be_skipped(estimator):
     # One of them runs only where scipy was imported with this in the environment.
     code = (
-        "from properboost import ProperBoostClassifier\n"
+        "from properboost import *\n"
         "from sklearn.utils.estimator_checks import check_estimator\n"
-        "for result in check_estimator(ProperBoostClassifier(n_estimators=3), on_skip=None):\n"
+        f"for result in check_estimator({estimator}, on_skip=None):\n"
         "    assert result['status'] == 'passed', result\n"
     )
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
@@ -61,25 +68,6 @@ def binary():
 @pytest.fixture(scope="module")
 def iris():
     return load_iris(return_X_y=True)
-
-
-@pytest.fixture(scope="module")
-def mixed():
-    """A table with numbers, categories, missing values and weights."""
-    rng = np.random.default_rng(0)
-    n = 400
-    frame = pd.DataFrame(
-        {
-            "age": rng.normal(40, 10, n),
-            "town": pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n)),
-            "visits": rng.poisson(3, n),
-        }
-    )
-    raw = 0.1 * (frame["age"] - 40) + (frame["town"] == "Ulm") - 0.2 * frame["visits"]
-    y = np.where(raw + rng.logistic(size=n) > 0, "yes", "no")
-    frame.loc[rng.random(n) < 0.1, "age"] = np.nan
-    frame.loc[rng.random(n) < 0.1, "town"] = None
-    return frame, y, rng.integers(0, 4, n).astype(float)
 
 
 def same_model(a, b):

@@ -2,7 +2,7 @@
 
 import numbers
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.utils import column_or_1d
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, parameters, plots
 from properboost.estimators import gain_is_free
 from properboost.losses import MarginLoss, get_loss
-from properboost.search import ProperBoostClassifierCV
+from properboost.rows import Rows, read_rows
+from properboost.scoring import HeldOut, Score, find_score, name_score
+from properboost.search import ProperBoostClassifierCV, bound_gains, check_search
+from properboost.table import open_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,8 +38,8 @@ FEWEST_ROWS = 10
 GAIN_RANGE, GAINS_A_DOUBLING = 256.0, 2
 """Largest gain that "auto" tries, as a multiple of the smallest, and how densely."""
 
-FEW_ROWS = 1000.0
-"""Where the smallest size has fewer rows, the largest gain grows with one over its root."""
+NOT_TAKEN = ("max_estimators", "one_standard_error", "refit")
+"""Parameters of the search that choose the number of estimators, or are of the final fit."""
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -114,7 +114,7 @@ class GainCurve:
         for size, (best, curves) in enumerate(zip(self._best, self.curves, strict=True)):
             for gain in range(len(self.grid)):
                 change = self._interval(curves[:, best] - curves[:, gain])
-                good[size, gain] = gain == best or not change.low > 0.0
+                good[size, gain] = gain == best or change.low <= 0.0
         return good
 
     @cached_property
@@ -246,15 +246,8 @@ class GainCurve:
             words[0] += f", after {self._describe_gain(0)} at {self.sizes[0]:,}"
         if self._earlier is not None:
             words.append(self._describe_fall(self._earlier))
-        if len(self.grid) > 1 and self._best[-1] == len(self.grid) - 1:
-            words.append("The best is the largest tried: these rows support hardly any model")
-        elif len(self.grid) > 1 and self._best[-1] == 0:
-            words.append("The best is the smallest tried: these rows need no regularisation")
-        elif len(self.grid) > 1:
-            loss = float(self.best_scores[-1] - self._means[-1, 0])
-            words.append(
-                f"With the smallest tried, {self.grid[0]:.3g}, the score is worse by {loss:.2g}"
-            )
+        if len(self.grid) > 1:
+            words.append(self._describe_place())
         return ".  ".join(words) + "."
 
     def _describe_gain(self, size: int) -> str:
@@ -262,12 +255,20 @@ class GainCurve:
         span = f" ({good[0]:.3g} to {good[-1]:.3g} are as good)" if len(good) > 1 else ""
         return f"{self.best_gains[size]:.3g}{span}"
 
+    def _describe_place(self) -> str:
+        """Say where among the gains tried the best is."""
+        if self._best[-1] == len(self.grid) - 1:
+            return "The best is the largest tried: these rows support hardly any model"
+        if self._best[-1] == 0:
+            return "The best is the smallest tried: these rows need no regularisation"
+        loss = float(self.best_scores[-1] - self._means[-1, 0])
+        return f"With the smallest tried, {self.grid[0]:.3g}, the score is worse by {loss:.2g}"
+
     def _describe_fall(self, earlier: int) -> str:
         """Say what the gain did over the last doubling: BoostLR's diagnostic of scarcity."""
         n = self.gains.shape[1]
-        fell, rose = (
-            int(np.sum(sign * self.gains[-1] < sign * self.gains[earlier])) for sign in (1.0, -1.0)
-        )
+        fell = int(np.sum(self.gains[-1] < self.gains[earlier]))
+        rose = int(np.sum(self.gains[-1] > self.gains[earlier]))
         words = f"From {self.sizes[earlier]:,} rows on it fell in {fell} of {n} repeats"
         words += f" and rose in {rose}" if rose else ""
         if fell == n and self.advantage.low > 0.0:
@@ -317,7 +318,7 @@ def gain_curve(
     X : array or table of shape (n_rows, n_features)
         The rows.
     y : array-like of shape (n_rows,)
-        Their labels.
+        Their labels: integers, booleans or strings, at least two rows of each of two classes.
     sizes : "auto" or list of int and float, default="auto"
         Numbers of rows to train on: integers are rows, floats shares, above 0 and up to 1.0, of
         those that a split trains on.  "auto" is all of these and, up to five times, half as many,
@@ -404,43 +405,46 @@ def gain_curve(
         scoring=scoring,
         selection=selection,
         n_estimators=n_estimators,
-        refit=False,
         n_jobs=n_jobs,
         **parameters_of_search,
     )
-    labels = column_or_1d(np.asarray(y))
-    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    if len(classes) < 2 or counts.min() < 2:
+    table = open_table(search, X, reset=True)
+    rows = read_rows(y, table.n_rows, None, search.class_weight)
+    counts = np.bincount(rows.codes)
+    if counts.min() < 2:
         raise ValueError(
-            f"y must have at least two rows of each of at least two classes; got {counts.tolist()} "
-            f"rows of the classes {classes.tolist()}"
+            f"y must have at least two rows of each class; got {counts.tolist()} rows of the "
+            f"classes {rows.classes.tolist()}"
         )
+    score = find_score(scoring, rows.classes, table.source)
     random = np.random.RandomState(parameters.seed(random_state))
     search.set_params(random_state=int(random.randint(2**31)))
-    repeats = [_split(cv, codes, random) for _ in range(n_repeats)]
+    repeats = [_split(cv, rows.codes, random) for _ in range(n_repeats)]
     most = min(len(train) for splits in repeats for train, _ in splits)
-    rows = _read_sizes(sizes, most, len(classes))
-    grid = _read_gains(gains, bound, rows[0])
+    n_rows = _read_sizes(sizes, most, len(rows.classes))
+    grid = _read_gains(gains, bound, n_rows[0])
     search.set_params(gains=grid.tolist())
-    shape = (len(rows), n_repeats, len(grid), cv)
+    shape = (len(n_rows), n_repeats, len(grid), cv)
     curves, constant = np.empty(shape), np.empty((n_repeats, cv))
+    labels = rows.classes[rows.codes]
     for k, splits in enumerate(repeats):
         order = random.permutation(len(labels))
-        for size, n in enumerate(rows):
-            drawn = [(_draw(train, codes, order, n), test) for train, test in splits]
+        for size, n in enumerate(n_rows):
+            drawn = [(_draw(train, rows.codes, order, n), test) for train, test in splits]
             curves[size, k] = _score_gains(search, X, labels, drawn, n)
-        constant[k] = _score_constant(search, labels, drawn)
-    best = _find_best(curves.mean(axis=3))
+        constant[k] = [_score_constant(score, bound, rows, *split) for split in drawn]
+    means = curves.mean(axis=3)
+    best = _find_best(means)
     return GainCurve(
-        sizes=np.array(rows),
+        sizes=np.array(n_rows),
         gains=grid[best],
-        scores=np.take_along_axis(curves.mean(axis=3), best[..., None], axis=2)[..., 0],
+        scores=np.take_along_axis(means, best[..., None], axis=2)[..., 0],
         grid=grid,
         curves=curves,
         constant_scores=constant,
         loss=bound.name,
         n_estimators=n_estimators,
-        scoring=_name(scoring),
+        scoring=name_score(scoring),
         tolerance=float(tolerance),
     )
 
@@ -455,13 +459,18 @@ def _make_change(mean: float, variance: float, freedom: int) -> Change:
 
 def _make_search(loss: Any, **given: Any) -> ProperBoostClassifierCV:
     """Return the search with everything but its gains and splits."""
-    for name in ("max_estimators", "one_standard_error"):
-        if name in given:
-            raise TypeError(f"{name} is no parameter of gain_curve, where n_estimators is fixed")
+    known = set(ProperBoostClassifierCV().get_params()).difference(NOT_TAKEN)
+    for name in given:
+        if name not in known:
+            raise TypeError(
+                f"{name} is no parameter of gain_curve; of ProperBoostClassifierCV's it takes "
+                f"{', '.join(sorted(known))}"
+            )
+    search = ProperBoostClassifierCV(loss, refit=False, **given)
+    check_search(search)
     for name in ("alphas", "smoothings", "priors"):
         if given.get(name) is not None and len(given[name]) != 1:
             raise ValueError(f"{name} must have one entry; got {given[name]!r}")
-    search = ProperBoostClassifierCV(loss, **given)
     if gain_is_free(search.response, search.step, search.l2):
         raise ValueError(
             f"with response={search.response!r}, step={search.step!r} and l2={search.l2!r} the "
@@ -470,7 +479,7 @@ def _make_search(loss: Any, **given: Any) -> ProperBoostClassifierCV:
     return search
 
 
-def _split(folds: int, codes: NDArray[np.intp], random: np.random.RandomState) -> list[Split]:
+def _split(folds: int, codes: NDArray[Any], random: np.random.RandomState) -> list[Split]:
     """Return the training and test rows of each split of one repeat."""
     splitter = StratifiedKFold(folds, shuffle=True, random_state=random.randint(2**31))
     return list(splitter.split(np.zeros((len(codes), 1)), codes))
@@ -478,59 +487,41 @@ def _split(folds: int, codes: NDArray[np.intp], random: np.random.RandomState) -
 
 def _read_sizes(given: Any, most: int, n_classes: int) -> list[int]:
     """Return the numbers of training rows, in rising order."""
-    if isinstance(given, str):
-        if given != "auto":
-            raise ValueError(f"sizes must be 'auto' or a list of numbers; got {given!r}")
-        halves = [most // 2**k for k in range(1, N_SIZES)]
-        return sorted([most, *(n for n in halves if n >= max(FEWEST_ROWS, 2 * n_classes))])
-    if not isinstance(given, Iterable):
-        raise TypeError(f"sizes must be 'auto' or a list of numbers; got {given!r}")
-    rows = set()
-    for k, size in enumerate(given):
-        name = f"sizes[{k}]"
+
+    def read(name: str, size: object) -> int:
         if isinstance(size, numbers.Integral):
-            rows.add(parameters.integer(name, size, n_classes, most))
-            continue
-        share = parameters.between(name, size, 0.0, 1.0)
-        if int(share * most) < n_classes:
+            return parameters.integer(name, size, n_classes, most)
+        n = int(parameters.between(name, size, 0.0, 1.0) * most)
+        if n < n_classes:
             raise ValueError(
                 f"{name} must leave a row for each of {n_classes} classes; got {size!r} of the "
                 f"{most} rows that a split trains on"
             )
-        rows.add(int(share * most))
-    if not rows:
-        raise ValueError("sizes must not be empty")
+        return n
+
+    rows = parameters.auto_or_list("sizes", given, read)
+    if rows is None:
+        halves = [most // 2**k for k in range(1, N_SIZES)]
+        rows = [most, *(n for n in halves if n >= max(FEWEST_ROWS, 2 * n_classes))]
     return sorted(rows)
 
 
 def _read_gains(given: Any, loss: MarginLoss, fewest: int) -> NDArray[np.float64]:
     """Return the gains that are tried, in rising order."""
-    if isinstance(given, str):
-        if given != "auto":
-            raise ValueError(f"gains must be 'auto' or a list of numbers; got {given!r}")
-        least = 0.5 / loss.loss_margin
-        doublings = np.log2(GAIN_RANGE * max(1.0, (FEW_ROWS / fewest) ** 0.5))
-        exponents = np.arange(np.ceil(GAINS_A_DOUBLING * doublings) + 1) / GAINS_A_DOUBLING
-        return np.array([float(f"{least * 2.0**power:.3g}") for power in exponents])
-    if not isinstance(given, Iterable):
-        raise TypeError(f"gains must be 'auto' or a list of numbers; got {given!r}")
-    gains = {parameters.positive(f"gains[{k}]", gain) for k, gain in enumerate(given)}
-    if not gains:
-        raise ValueError("gains must not be empty")
+    gains = parameters.auto_or_list("gains", given, parameters.positive)
+    if gains is None:
+        least, most = bound_gains(loss, fewest, GAIN_RANGE)
+        n_steps = int(np.ceil(GAINS_A_DOUBLING * np.log2(most / least)))
+        exponents = np.arange(n_steps + 1) / GAINS_A_DOUBLING
+        gains = [float(f"{gain:.3g}") for gain in least * 2.0**exponents]
     return np.array(sorted(gains))
-
-
-def _name(scoring: Any) -> str:
-    if scoring is None:
-        return "accuracy"
-    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
 
 
 # -- what is done ---------------------------------------------------------------------------------
 
 
 def _draw(
-    train: NDArray[np.intp], codes: NDArray[np.intp], order: NDArray[np.intp], n: int
+    train: NDArray[np.intp], codes: NDArray[Any], order: NDArray[np.intp], n: int
 ) -> NDArray[np.intp]:
     """Return the first `n` training rows in an order, the classes having their shares."""
     allowed = np.zeros(len(codes), dtype=np.bool_)
@@ -571,24 +562,18 @@ def _score_gains(
 
 
 def _score_constant(
-    search: ProperBoostClassifierCV, labels: NDArray[Any], splits: list[Split]
-) -> NDArray[np.float64]:
-    """Return the score of every split if each row is predicted the classes' training shares."""
-    weight = None
-    if search.class_weight is not None:
-        weight = {"sample_weight": compute_sample_weight(search.class_weight, labels)}
-    scores: NDArray[np.float64] = cross_val_score(
-        DummyClassifier(strategy="prior"),
-        np.zeros((len(labels), 1)),
-        labels,
-        cv=splits,
-        scoring=search.scoring,
-        params=weight,
-    )
-    return scores
+    score: Score, loss: MarginLoss, rows: Rows, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> float:
+    """Return the score if each row of a split is predicted the classes' training shares."""
+    factor = 1.0 if rows.factor is None else rows.factor
+    held = np.bincount(rows.codes[train]) * factor
+    raw = loss.link(held / held.sum())
+    raw = np.full(len(test), raw[1]) if len(raw) == 2 else np.tile(raw, (len(test), 1))
+    return score(HeldOut(test.astype(np.int64), rows.codes[test], None), loss, raw)
 
 
 def _find_best(means: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return where the last axis is largest; of gains as good as each other, the largest."""
-    best: NDArray[np.intp] = means.shape[-1] - 1 - means[..., ::-1].argmax(axis=-1)
+    known = np.where(np.isnan(means), -np.inf, means)
+    best: NDArray[np.intp] = means.shape[-1] - 1 - known[..., ::-1].argmax(axis=-1)
     return best

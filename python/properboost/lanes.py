@@ -16,7 +16,7 @@ from properboost.scoring import BUILT_IN, HeldOut, Score
 from properboost.splits import TEST, TRAIN, SplitGroup
 from properboost.training import Training, find_sides, start
 
-__all__ = ["Configuration", "SplitRows", "arrange", "cross_validate"]
+__all__ = ["Configuration", "SplitRows", "arrange", "count_models", "cross_validate"]
 
 Array = NDArray[np.float64]
 
@@ -114,10 +114,9 @@ def cross_validate(
     in both.  A built-in score of two classes is known after every estimator, any other after 1, 2,
     3, 4, 5, 6, 8, 10, 12, 15 and so on.
     """
-    n_splits = sum(rows.n_splits for rows in split_rows)
-    lanes_each = n_splits * _count_models(split_rows[0].training)
+    models_each = count_models(split_rows)
     n_rows = split_rows[0].training.codes.shape[1]
-    most = max(1, MARGIN_BYTES // (8 * n_rows * lanes_each))
+    most = max(1, MARGIN_BYTES // (8 * n_rows * models_each))
     size = most // PACK * PACK or most
     parts = []
     done = 0
@@ -128,13 +127,14 @@ def cross_validate(
             some = same[first : first + size]
             a_pass = _Pass(settings, some, split_rows, score)
             parts.append(a_pass.boost(cap, stop_early, _Progress(report, done)))
-            done += len(some) * lanes_each * cap
+            done += len(some) * models_each * cap
     longest = max(part.shape[3] for part in parts)
-    padded = [np.full((*part.shape[:3], longest), np.nan) for part in parts]
-    for whole, part in zip(padded, parts, strict=True):
-        whole[..., : part.shape[3]] = part
-    curves = np.concatenate(padded, axis=1)
-    return curves[0], curves[1]
+    padded = [
+        np.pad(part, [(0, 0)] * 3 + [(0, longest - part.shape[3])], constant_values=np.nan)
+        for part in parts
+    ]
+    scores, log_losses = np.concatenate(padded, axis=1)
+    return scores, log_losses
 
 
 def make_schedule(cap: int) -> Iterator[int]:
@@ -145,8 +145,10 @@ def make_schedule(cap: int) -> Iterator[int]:
         yield at
 
 
-def _count_models(training: Training) -> int:
-    return 1 if len(training.classes) == 2 else len(training.classes)
+def count_models(split_rows: Sequence[SplitRows]) -> int:
+    """Return how many models a configuration has: one for each split and class."""
+    n_classes = len(split_rows[0].rows.classes)
+    return sum(rows.n_splits for rows in split_rows) * (1 if n_classes == 2 else n_classes)
 
 
 class _Progress:
@@ -182,10 +184,11 @@ class _Pass:
         self.configurations = configurations
         self.score = score
         self.groups = [_Lanes(settings, configurations, rows) for rows in split_rows]
-        training = split_rows[0].training
+        self.models_each = count_models(split_rows)
         self.column = None
+        rows = split_rows[0].rows
         # The engine's means are weighted with the classes' factors, which no score should be.
-        if _count_models(training) == 1 and split_rows[0].rows.factor is None:
+        if len(rows.classes) == 2 and rows.factor is None:
             self.column = next((k for k, s in enumerate(BUILT_IN.values()) if s is score), None)
 
     def boost(self, cap: int, stop_early: bool, progress: _Progress) -> Array:
@@ -218,8 +221,7 @@ class _Pass:
                 active = [c for c in active if not watches[c].is_over(at) and self._goes_on(c, at)]
             # What has stopped counts as done.
             stopped = len(self.configurations) - len(active)
-            each = sum(lanes.lanes[0].size for lanes in self.groups)
-            progress.done = first_done + each * (stopped * cap + len(active) * at)
+            progress.done = first_done + self.models_each * (stopped * cap + len(active) * at)
             progress.show()
             if not active:
                 break

@@ -3,23 +3,26 @@
 import math
 import numbers
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
 
 __all__ = [
+    "auto_or_list",
     "between",
     "check_random_state",
     "choice",
     "count_threads",
+    "entries",
     "integer",
     "non_negative",
     "positive",
     "seed",
 ]
 
+T = TypeVar("T")
 
 _MOST_THREADS = 2**31 - 1  # what the engine's int holds; it starts far fewer
 
@@ -65,6 +68,30 @@ def choice(name: str, value: object, known: Sequence[str]) -> str:
     if value not in known:
         raise ValueError(f"{name} must be one of {names}; got {value!r}")
     return value
+
+
+def entries(
+    name: str, given: Any, read: Callable[[str, object], T], allowed: str = "a list"
+) -> list[T]:
+    """Return the different entries of a list or one-dimensional array, checked by `read`."""
+    # A generator would be empty the second time, and a set has no order of its own.
+    listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
+    if not listed and getattr(given, "ndim", 0) != 1:
+        raise TypeError(f"{name} must be {allowed}; got {_describe(given)}")
+    found = list(dict.fromkeys(read(f"{name}[{k}]", entry) for k, entry in enumerate(given)))
+    if not found:
+        raise ValueError(f"{name} must not be empty")
+    return found
+
+
+def auto_or_list(name: str, given: Any, read: Callable[[str, object], T]) -> list[T] | None:
+    """Return the `entries` of a list of numbers; None if it is "auto"."""
+    allowed = "'auto' or a list of numbers"
+    if not isinstance(given, str):
+        return entries(name, given, read, allowed)
+    if given != "auto":
+        raise ValueError(f"{name} must be {allowed}; got {given!r}")
+    return None
 
 
 def seed(random_state: Any) -> int:

@@ -75,8 +75,8 @@ def plot_shape_function(
     ------
     ImportError
         If matplotlib is missing.
-    ValueError
-        If there is no such feature or class.
+    ValueError, TypeError
+        If there is no such feature or class, or `max_categories` is not an integer above 0.
     """
     parameters.integer("max_categories", max_categories, 1)
     shape = clf.shape_function(feature, class_)
@@ -128,6 +128,8 @@ def plot_shape_functions(
     ------
     ImportError
         If matplotlib is missing.
+    ValueError, TypeError
+        If there is no such class, or a number is not an integer above 0.
     """
     parameters.integer("n_features", n_features, 1)
     parameters.integer("n_columns", n_columns, 1)
@@ -189,6 +191,8 @@ def plot_reliability(
     ------
     ImportError
         If matplotlib is missing.
+    ValueError
+        If the labels are not of two classes, or a probability is outside [0, 1].
     """
     from sklearn.calibration import calibration_curve
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing
 
 from properboost.fitted import choose_classes, make_probabilities
 from properboost.losses import MarginLoss
+from properboost.splits import take_rows
 
-__all__ = ["BUILT_IN", "HeldOut", "Score", "find_score"]
+__all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score"]
 
 Array = NDArray[np.float64]
 
@@ -49,16 +49,23 @@ def find_score(scoring: Any, classes: NDArray[Any], source: Any) -> Score:
     weighs = _takes_weights(scorer)
 
     def score(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
-        X = held_out.rows[:, None] if named else _safe_indexing(source, held_out.rows)
+        X = held_out.rows[:, None] if named else take_rows(source, held_out.rows)
         given = weighs and held_out.weight is not None
         extra = {"sample_weight": held_out.weight} if given else {}
         value = scorer(_Replay(classes, loss, raw), X, classes[held_out.codes], **extra)
         try:
             return float(value)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise TypeError(f"scoring must return a number; {scoring!r} gave {value!r}") from error
 
     return score
+
+
+def name_score(scoring: Any) -> str:
+    """Return what people are told that `scoring` is."""
+    if isinstance(scoring, str):
+        return scoring
+    return "accuracy" if scoring is None else getattr(scoring, "__name__", "score")
 
 
 def _takes_weights(scorer: Any) -> bool:

@@ -3,8 +3,9 @@
 import dataclasses
 import itertools
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,18 +14,16 @@ from sklearn.exceptions import NotFittedError
 from properboost import _core, parameters
 from properboost.estimators import ProperBoostClassifier, check_parameters, gain_is_free
 from properboost.fitted import BoostedClassifier
-from properboost.lanes import Configuration, arrange, cross_validate
+from properboost.lanes import Configuration, arrange, count_models, cross_validate
 from properboost.losses import MarginLoss, get_loss
 from properboost.progress import show_progress
 from properboost.rows import read_rows
-from properboost.scoring import find_score
+from properboost.scoring import find_score, name_score
 from properboost.splits import find_splits
 from properboost.table import open_table
 from properboost.training import Training, prepare
 
-__all__ = ["ProperBoostClassifierCV", "check_search"]
-
-T = TypeVar("T")
+__all__ = ["ProperBoostClassifierCV", "bound_gains", "check_search"]
 
 N_GAINS = 16
 """Gains that "auto" tries: as many as the engine takes together."""
@@ -280,24 +279,22 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             training = prepare(self, table, rows, order)
             self.classes_ = rows.classes
 
-            caps, stop_early = self._count_estimators()
+            caps = self._count_estimators()
             split_rows = list(arrange(rows, split_groups, order, training))
-            n_models = 1 if len(rows.classes) == 2 else len(rows.classes)
-            each = sum(s.n_splits for s in split_rows) * n_models
-            total = each * sum(caps[configuration.selection] for configuration in configurations)
-            name = self.scoring if isinstance(self.scoring, str) else "score"
-            with show_progress(self.verbose, total, "searching", f"best {name}") as report:
+            total = count_models(split_rows) * sum(caps[c.selection] for c in configurations)
+            best = f"best {name_score(self.scoring)}"
+            with show_progress(self.verbose, total, "searching", best) as report:
                 self.validation_curves_, log_losses = cross_validate(
                     self,
                     configurations,
                     split_rows,
                     score,
                     caps,
-                    stop_early=stop_early,
+                    stop_early=self.n_estimators == "auto",
                     report=report,
                 )
             del rows, split_groups, order, split_rows  # bytes that the refit does not need
-            self._choose(configurations, log_losses, fixed=not stop_early)
+            self._choose(configurations, log_losses)
             if self.refit:
                 self._refit(configurations[self.best_index_].loss, training)
         return self
@@ -309,25 +306,20 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         for name in ("_ensemble", "_seed"):
             self.__dict__.pop(name, None)
 
-    def _count_estimators(self) -> tuple[dict[str, int], bool]:
-        """Return how many estimators of each selection are tried, and whether fewer may do."""
+    def _count_estimators(self) -> dict[str, int]:
+        """Return how many estimators of each selection are tried at most."""
         most = {"greedy": MOST_ROUNDS, "cyclic": MOST_CYCLES}
         given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
-        if given is not None:
-            most = dict.fromkeys(most, int(given))
-        return most, self.n_estimators == "auto"
+        return most if given is None else dict.fromkeys(most, int(given))
 
     def _choose(
-        self,
-        configurations: Sequence[Configuration],
-        log_losses: NDArray[np.float64],
-        *,
-        fixed: bool,
+        self, configurations: Sequence[Configuration], log_losses: NDArray[np.float64]
     ) -> None:
         """Set what is known of every configuration, and which is taken."""
         curves = self.validation_curves_
         means = _without_nan(curves.mean(axis=1))
-        if fixed:
+        any_number = self.n_estimators == "auto"
+        if not any_number:
             best_at = np.full(len(curves), curves.shape[2] - 1)
             c = int(means[:, -1].argmax())
         else:
@@ -340,7 +332,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         if means[c, at] == -np.inf:
             raise ValueError(f"scoring={self.scoring!r} gave no finite score in all splits")
         if self.one_standard_error:
-            c, at = _regularize(configurations, curves, means, best_at, c, not fixed)
+            c, at = _regularize(configurations, curves, means, best_at, c, any_number)
         chosen = configurations[c]
         self.best_index_ = c
         self.best_score_ = float(means[c, at])
@@ -414,13 +406,16 @@ def _list_configurations(
     """
     losses = _list_losses(model)
     smoothings = [0.0] if model.smoothings is None else model.smoothings
-    smoothings = _read_list("smoothings", smoothings, _smoothing)
+    between = partial(parameters.between, low=0.0, high=0.25)
+    smoothings = parameters.entries("smoothings", smoothings, between)
     priors = [None] if model.priors is None else model.priors
-    priors = _read_list("priors", priors, _prior)
+    priors = parameters.entries("priors", priors, _read_prior)
+    choice = partial(parameters.choice, known=_core.selection_names())
     if isinstance(model.selection, str):
-        selections = [_selection("selection", model.selection)]
+        selections = [choice("selection", model.selection)]
     else:
-        selections = _read_list("selection", model.selection, _selection)
+        names = "a name or a list of names"
+        selections = parameters.entries("selection", model.selection, choice, names)
     passed_on = {name: getattr(model, name) for name in _PASSED_ON}
     configurations = []
     gains = _read_gains(model)
@@ -428,7 +423,7 @@ def _list_configurations(
         selections, losses, smoothings, priors
     ):
         for gain in _make_gains(loss, total) if gains is None else gains:
-            tuned = dataclasses.replace(loss, gain=gain)  # type: ignore[type-var]
+            tuned = _with_gain(loss, gain)
             params: dict[str, Any] = {
                 "loss": tuned if name is None else name,
                 "gain": gain,
@@ -456,7 +451,8 @@ def _list_losses(model: ProperBoostClassifierCV) -> list[tuple[str | None, Margi
                 f"gains=[{loss.gain!r}], and the loss with gain 1"
             )
         if entry == "alpha" and model.alphas is not None:
-            alphas = _read_list("alphas", model.alphas, _alpha)
+            between = partial(parameters.between, low=0.0, high=0.5)
+            alphas = parameters.entries("alphas", model.alphas, between)
             losses |= {get_loss("alpha", alpha=alpha): None for alpha in alphas}
         else:
             losses[loss] = entry if isinstance(entry, str) else None
@@ -470,11 +466,7 @@ def _list_losses(model: ProperBoostClassifierCV) -> list[tuple[str | None, Margi
 
 def _read_gains(model: ProperBoostClassifierCV) -> list[float] | None:
     """Return the gains the user gave, None for "auto"; one only where it cannot matter."""
-    gains = None
-    if not isinstance(model.gains, str):
-        gains = _read_list("gains", model.gains, parameters.positive)
-    elif model.gains != "auto":
-        raise ValueError(f"gains must be 'auto' or a list of numbers; got {model.gains!r}")
+    gains = parameters.auto_or_list("gains", model.gains, parameters.positive)
     parameters.non_negative("l2", model.l2)
     if not gain_is_free(model.response, model.step, model.l2):
         return gains
@@ -498,36 +490,28 @@ def _warn_of_free_gains(model: ProperBoostClassifierCV, gain: float) -> None:
     )
 
 
+def bound_gains(loss: MarginLoss, n_rows: float, ratio: float) -> tuple[float, float]:
+    """Return the smallest and the largest gain worth trying for a loss at gain 1.
+
+    The smallest is the least that regularises (BoostLR, eq. 30); the largest is `ratio` times as
+    much, and more for fewer than FEW_ROWS rows.
+    """
+    least = 0.5 / loss.loss_margin
+    return least, least * ratio * max(1.0, (FEW_ROWS / n_rows) ** 0.5)
+
+
 def _make_gains(loss: MarginLoss, total: float) -> list[float]:
     """Return what "auto" tries for a loss at gain 1 and so many rows."""
-    least = 0.5 / loss.loss_margin
-    most = least * GAIN_RANGE * max(1.0, (FEW_ROWS / total) ** 0.5)
-    return [float(f"{gain:.3g}") for gain in np.geomspace(least, most, N_GAINS)]
+    gains = np.geomspace(*bound_gains(loss, total, GAIN_RANGE), N_GAINS)
+    return [float(f"{gain:.3g}") for gain in gains]
 
 
-def _read_list(name: str, given: Any, read: Callable[[str, object], T]) -> list[T]:
-    """Return the different entries of a list, each of them checked."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be a list; got {given!r}")
-    entries = list(dict.fromkeys(read(f"{name}[{k}]", entry) for k, entry in enumerate(given)))
-    if not entries:
-        raise ValueError(f"{name} must not be empty")
-    return entries
+def _with_gain(loss: MarginLoss, gain: float) -> MarginLoss:
+    tuned: MarginLoss = dataclasses.replace(loss, gain=gain)  # type: ignore[type-var]
+    return tuned
 
 
-def _smoothing(name: str, value: object) -> float:
-    return parameters.between(name, value, 0.0, 0.25)
-
-
-def _alpha(name: str, value: object) -> float:
-    return parameters.between(name, value, 0.0, 0.5)
-
-
-def _selection(name: str, value: object) -> str:
-    return parameters.choice(name, value, _core.selection_names())
-
-
-def _prior(name: str, value: object) -> float | None:
+def _read_prior(name: str, value: object) -> float | None:
     return None if value is None else parameters.positive(name, value)
 
 
@@ -540,23 +524,20 @@ def _describe(
     best_at: NDArray[np.intp],
 ) -> dict[str, Any]:
     """Return the results in the form of scikit-learn's searches."""
-    params = [configuration.params for configuration in configurations]
-    results: dict[str, Any] = {"params": params}
+    results: dict[str, Any] = {"params": [c.params for c in configurations]}
     columns: dict[str, list[Any]] = {
-        "loss": [configuration.loss.name for configuration in configurations],
-        "gain": [configuration.loss.gain for configuration in configurations],
-        "smoothing": [configuration.smoothing for configuration in configurations],
-        "prior": [configuration.prior for configuration in configurations],
-        "selection": [configuration.selection for configuration in configurations],
-        "alpha": [configuration.loss.parameters.get("alpha") for configuration in configurations],
+        "loss": [c.loss.name for c in configurations],
+        "gain": [c.loss.gain for c in configurations],
+        "smoothing": [c.smoothing for c in configurations],
+        "prior": [c.prior for c in configurations],
+        "selection": [c.selection for c in configurations],
     }
-    if all(alpha is None for alpha in columns["alpha"]):
-        del columns["alpha"]
+    alphas = [c.loss.parameters.get("alpha") for c in configurations]
+    if any(alpha is not None for alpha in alphas):
+        columns["alpha"] = alphas
     for name, values in columns.items():
-        column = np.ma.array(np.empty(len(values), dtype=object))
-        column[:] = values
-        column.mask = [name == "alpha" and value is None for value in values]
-        results[f"param_{name}"] = column
+        unset = [name == "alpha" and value is None for value in values]
+        results[f"param_{name}"] = np.ma.array(values, mask=unset, dtype=object)
     results["n_estimators"] = best_at + 1
     scores = curves[np.arange(len(curves)), :, best_at]
     for k, column in enumerate(scores.T):
@@ -595,13 +576,10 @@ def _regularize(
     splits = curves[best, :, best_at[best]]
     error = splits.std(ddof=1) / len(splits) ** 0.5 if len(splits) > 1 else 0.0
     least = means[best, best_at[best]] - error
-    rival = [
-        c
-        for c, configuration in enumerate(configurations)
-        if means[c, best_at[c]] >= least
-        and dataclasses.replace(configuration.loss, gain=1.0)  # type: ignore[type-var]
-        == dataclasses.replace(configurations[best].loss, gain=1.0)  # type: ignore[type-var]
+    losses = [_with_gain(configuration.loss, 1.0) for configuration in configurations]
+    rivals = [
+        c for c, loss in enumerate(losses) if means[c, best_at[c]] >= least and loss == losses[best]
     ]
-    chosen = max(rival, key=lambda c: (configurations[c].loss.gain, means[c, best_at[c]]))
+    chosen = max(rivals, key=lambda c: (configurations[c].loss.gain, means[c, best_at[c]]))
     at = int(np.argmax(means[chosen] >= least)) if any_number else int(best_at[chosen])
     return chosen, at

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
 from properboost.rows import Rows
 from properboost.table import Table
 
-__all__ = ["MOST_PARTS", "TEST", "TRAIN", "SplitGroup", "find_splits"]
+__all__ = ["MOST_PARTS", "TEST", "TRAIN", "SplitGroup", "find_splits", "take_rows"]
 
 MOST_PARTS = 64
 """Parts that one order of the rows may have: each has histograms of its own."""
@@ -54,6 +53,14 @@ def find_splits(cv: Any, table: Table, rows: Rows, groups: Any) -> list[SplitGro
     return found
 
 
+def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
+    """Return some rows of a numpy array or of a pandas, polars or Arrow table, of the same type."""
+    # scikit-learn has a function for this, which is private and, before 1.7, not for Arrow's.
+    if isinstance(source, np.ndarray) or not hasattr(source, "take"):
+        return source[positions]
+    return source.take(positions)
+
+
 def _refine(
     part: NDArray[np.uint8], roles: NDArray[np.int8], row_roles: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
@@ -79,7 +86,7 @@ def _split(cv: Any, table: Table, rows: Rows, groups: Any) -> Iterator[NDArray[n
     labels = rows.classes[np.minimum(rows.codes[kept], len(rows.classes) - 1)]
     source = table.source
     if len(kept) < table.n_rows:
-        source = _safe_indexing(source, kept)
+        source = take_rows(source, kept)
         groups = None if groups is None else groups[kept]
     splits = check_cv(cv, labels, classifier=True).split(source, labels, groups)
     for k, (train, test) in enumerate(splits):

@@ -1,0 +1,40 @@
+"""What the tests of the search share: settings, tables, and the comparison with GridSearchCV."""
+
+import numpy as np
+import pytest
+
+# Small, for all searches that need not say otherwise.
+QUICK = {"gains": [0.5, 2.0], "cv": 3, "n_estimators": 6}
+
+KINDS = ["numpy", "pandas", "polars", "pyarrow"]
+
+
+def integers(n=240, n_classes=2, seed=0):
+    """Few values a feature: every subset of the rows has the same bins."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (n, 4)).astype(float)
+    raw = X[:, 0] - X[:, 1] + (X[:, 2] == 3) + rng.logistic(size=n)
+    y = np.searchsorted(np.quantile(raw, np.arange(1, n_classes) / n_classes), raw)
+    return X, y
+
+
+def assert_same_scores(ours, theirs):
+    """Score for score, whatever the order of the configurations."""
+    columns = [k for k in ours if k.startswith("split") and k.endswith("_test_score")]
+    assert columns == [k for k in theirs if k.startswith("split") and k.endswith("_test_score")]
+    assert len(ours["params"]) == len(theirs["params"])
+    for i, params in enumerate(theirs["params"]):
+        (j,) = [j for j, p in enumerate(ours["params"]) if p.items() >= params.items()]
+        for key in [*columns, "mean_test_score", "std_test_score"]:
+            assert ours[key][j] == pytest.approx(theirs[key][i], rel=1e-4, abs=1e-6), (params, key)
+
+
+def as_kind(kind, frame):
+    """A pandas table as another kind of table; an array has its numbers only."""
+    if kind == "numpy":
+        return frame.select_dtypes("number").to_numpy()
+    if kind == "polars":
+        return pytest.importorskip("polars").from_pandas(frame)
+    if kind == "pyarrow":
+        return pytest.importorskip("pyarrow").Table.from_pandas(frame)
+    return frame
