@@ -23,28 +23,32 @@ rows stands last, because a table for every bin can learn rows by heart: no addi
 than 0.488 on rows it has not seen, and one that has less on training rows has overfitted.
 
 What is timed starts at the user's array or DataFrame and ends at the fitted model.  The
-contestants take turns, after one each with the first 1,000 rows; the ratio of times to
-properboost's is the median of the rounds' ratios.  Run it on an idle machine, see `peers.py`.
+contestants take turns, see benchmarks/race.py; the warm-up is the first 1,000 rows.  The ratio of
+times to properboost's is the median of the rounds' ratios.  Run it on an idle machine, see
+`peers.py`.
 """
 
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from benchmarks.data import Problem, load_adult, log_loss
-from peers import OURS, Setting
-from search import (
+from benchmarks.data import Problem, log_loss
+from benchmarks.libraries import Setting, make_properboost
+from benchmarks.race import (
+    OURS,
+    WORK,
+    Clock,
     Contestant,
-    Found,
-    find_contestants,
+    Record,
+    blocks,
+    find,
+    in_one,
     make_parser,
     parse,
+    print_against_ours,
     print_machine,
     race,
-    report,
-    write_json,
 )
 
 WARM_UP_ROWS = 1_000
@@ -57,20 +61,12 @@ class EbmSetting(Setting):
     quality: bool = True
     cycles: tuple[int, ...] = (5, 10, 20, 100)  # of properboost where speed is compared
     gain: float = 1.0  # likewise
-    first_rows: int | None = None  # all
-
-    def load(self, *, test: bool) -> Problem:
-        """Return the training rows or those held out."""
-        # ADULT with its categories declared.
-        X, y = load_adult(test=test) if self.data == "adult" else super().load(test=test)
-        return Problem(X[: self.first_rows], y[: self.first_rows])
 
 
-QUALITY = EbmSetting()
 SETTINGS = {
-    "adult": replace(QUALITY, data="adult"),
-    "letter": replace(QUALITY, data="letter"),
-    "tall": replace(QUALITY, quality=False),
+    "adult": EbmSetting("adult"),
+    "letter": EbmSetting("letter"),
+    "tall": EbmSetting(rows=1_000_000, quality=False),
 }
 
 
@@ -81,16 +77,22 @@ class Task(NamedTuple):
     test: Problem
 
 
-def _score(setting: EbmSetting, task: Task, model: Any) -> Found:
+class Found(NamedTuple):
+    """The log loss that is compared, and what else there is to say."""
+
+    log_loss: float
+    note: str = ""
+
+
+def _judge(model: Any, setting: EbmSetting, task: Task) -> Found:
     def on(rows: Problem) -> float:
         return log_loss(rows.y, model.predict_proba(rows.X)[:, 1])
 
     if not setting.quality:
-        return Found(on(task.train), remark=f"on test rows {on(task.test):.4f}")
-    found = Found(on(task.test))
-    if hasattr(model, "best_params_"):
-        return replace(found, value=model.gain_, rounds=model.n_estimators_)
-    return found
+        return Found(on(task.train), f"on test rows {on(task.test):.4f}")
+    if not hasattr(model, "best_params_"):
+        return Found(on(task.test))
+    return Found(on(task.test), f"gain {model.gain_:.3g}, {model.n_estimators_} cycles")
 
 
 def interpret(setting: EbmSetting) -> Iterator[Contestant]:
@@ -105,9 +107,9 @@ def interpret(setting: EbmSetting) -> Iterator[Contestant]:
                 n_jobs=setting.threads,
                 random_state=0,
                 **parameters,
-            ).fit(task.train.X, task.train.y)
+            ).fit(*task.train)
 
-        return Contestant(name, run, _score)
+        return in_one(name, run, _judge)
 
     if setting.quality:
         yield make("EBM")
@@ -130,72 +132,67 @@ def properboost(setting: EbmSetting) -> Iterator[Contestant]:
     def search(setting: EbmSetting, task: Task) -> Any:
         model = ProperBoostClassifierCV(
             selection="cyclic", n_estimators="auto", n_jobs=setting.threads
-        ).fit(task.train.X, task.train.y)
+        ).fit(*task.train)
         searched[:] = [(task, model)]
         return model
 
-    def be_searched(setting: EbmSetting, task: Task) -> None:
+    def fit(clock: Clock, setting: EbmSetting, task: Task) -> Callable[[], Found]:
         if not searched or searched[0][0] is not task:
             search(setting, task)
-
-    def fit(setting: EbmSetting, task: Task) -> Any:
         best = searched[0][1].best_params_
-        return ProperBoostClassifier(n_jobs=setting.threads, **best).fit(task.train.X, task.train.y)
+        with clock(WORK):
+            model = ProperBoostClassifier(n_jobs=setting.threads, **best).fit(*task.train)
+        return lambda: _judge(model, setting, task)
 
     def make(cycles: int) -> Contestant:
         def run(setting: EbmSetting, task: Task) -> Any:
-            return ProperBoostClassifier(
-                selection="cyclic",
-                gain=setting.gain,
-                n_estimators=cycles,
-                n_jobs=setting.threads,
-            ).fit(task.train.X, task.train.y)
+            return make_properboost(
+                setting, selection="cyclic", gain=setting.gain, n_estimators=cycles
+            ).fit(*task.train)
 
-        return Contestant(f"{OURS}: {cycles} cycles", run, _score)
+        return in_one(f"{OURS}: {cycles} cycles", run, _judge)
 
     if setting.quality:
-        yield Contestant(f"{OURS}: search", search, _score)
-        yield Contestant(f"{OURS}: fit", fit, _score, be_searched)
+        yield in_one(f"{OURS}: search", search, _judge)
+        yield Contestant(f"{OURS}: fit", fit)
         return
     for cycles in setting.cycles:
         yield make(cycles)
 
 
+COLUMNS = {
+    "log loss": lambda found: f"{found.log_loss:.4f}",
+    "found": lambda found: found.note,
+}
+
+
 def main() -> None:
     """Race, for each setting."""
-    parser = make_parser(
-        "Properboost with cyclic selection against an EBM without interactions, side by side.",
-        SETTINGS,
-        ["adult", "letter"],
-    )
-    parser.add_argument("--rounds", type=int, help="cycles of the EBM on tall tables")
+    parser = make_parser(__doc__, settings=SETTINGS, default=["adult", "letter"], repeats=3)
     parser.add_argument("--cycles", type=int, nargs="+", help="of properboost on tall tables")
     parser.add_argument("--gain", type=float, help="of properboost on tall tables (default: 1)")
     arguments = parse(parser)
-    options = ("rows", "columns", "threads", "rounds", "gain")
-    given = {o: getattr(arguments, o) for o in options if getattr(arguments, o) is not None}
-    if arguments.rows is not None:
-        given["first_rows"] = arguments.rows
-    if arguments.cycles is not None:
-        given["cycles"] = tuple(arguments.cycles)
-    print_machine()
-    record = {}
+    record = Record(arguments.json, print_machine("interpret"))
     for name in arguments.setting:
-        setting = replace(SETTINGS[name], **given)
-        task = Task(setting.load(test=False), setting.load(test=True))
-        rows, columns = task.train.X.shape
-        scored = f"{len(task.test.y):,} test rows" if setting.quality else "training rows"
-        print(f"\n{name}: {setting.data} {rows:,} x {columns}; {setting.threads} threads; ", end="")
-        print(f"log loss of {scored}; median of {arguments.repeats} interleaved turns")
-        libraries = {OURS: partial(properboost, setting), "interpret": partial(interpret, setting)}
-        contestants = find_contestants(libraries, arguments.only)
-        if not contestants:
-            sys.exit(f"no contestant matches {' '.join(arguments.only)}")
-        few = Problem(task.train.X[:WARM_UP_ROWS], task.train.y[:WARM_UP_ROWS])
-        results = race(contestants, setting, task, (setting, Task(few, few)), arguments.repeats)
-        report(results, setting.threads)
-        record[name] = setting, results
-    write_json(arguments.json, record)
+        for setting in blocks(SETTINGS[name], arguments, "cycles", "gain"):
+            task = Task(setting.load(), setting.load(test=True))
+            rows, columns = task.train.X.shape
+            scored = f"{len(task.test.y):,} test rows" if setting.quality else "training rows"
+            print(
+                f"\n{name}: {setting.data} {rows:,} x {columns}; {setting.threads} threads; ",
+                end="",
+            )
+            print(f"log loss of {scored}; median of {arguments.repeats} interleaved turns\n")
+            libraries = {
+                OURS: partial(properboost, setting),
+                "interpret": partial(interpret, setting),
+            }
+            contestants = find(libraries, arguments.only)
+            few = task.train.rows(slice(WARM_UP_ROWS))
+            warm_up = setting, Task(few, few)
+            results = race(contestants, arguments.repeats, setting, task, warm_up=warm_up)
+            print_against_ours(results, setting.threads, COLUMNS)
+            record.add(name, setting, results)
 
 
 if __name__ == "__main__":

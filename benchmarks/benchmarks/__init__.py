@@ -1,1 +1,1 @@
-"""The asv suite: one file a data set, and what they share."""
+"""The asv suite, one file a data set, and what it and the scripts share."""

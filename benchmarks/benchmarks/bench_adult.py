@@ -17,6 +17,10 @@ class AdultFit(_Adult, suite.Fit):
     pass
 
 
+class AdultMemory(_Adult, suite.Memory):
+    pass
+
+
 class AdultPredict(_Adult, suite.Predict):
     pass
 

@@ -14,6 +14,10 @@ class LetterFit(_Letter, suite.Fit):
     pass
 
 
+class LetterMemory(_Letter, suite.Memory):
+    pass
+
+
 class LetterPredict(_Letter, suite.Predict):
     pass
 

@@ -102,4 +102,5 @@ class TallCyclicFit(_Tall, CyclicFit):
 
 
 class LettersFit(_Letters, suite.Fit):
+    params: ClassVar[Any] = [[255], suite.WEAK_LEARNERS, suite.THREADS]
     settings: ClassVar[dict[str, Any]] = {"n_estimators": 20}

@@ -1,5 +1,7 @@
 """The tables that are timed, and how probabilities on held-out rows are judged."""
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +16,13 @@ NOISE = 0.5  # of the log-odds, which no model of the columns can explain
 class Problem(NamedTuple):
     """Rows and their labels, 0 or 1."""
 
-    X: NDArray[Any]
+    X: Any
     y: NDArray[np.int8]
+
+    def rows(self, which: slice | NDArray[np.intp]) -> "Problem":
+        """Return some of the rows."""
+        return Problem(self.X.iloc[which] if hasattr(self.X, "iloc") else self.X[which],
+                       self.y[which])  # fmt: skip
 
 
 # Shapes that stumps reach by adding up many of them.
@@ -27,41 +34,56 @@ _SHAPES = (
     lambda x: 0.5 * (x * x - 1),
 )
 
+# What is made of normal columns, in place.  The order of the rows remains (but for ties).
+_DISGUISES: dict[str, Callable[[NDArray[Any]], Any]] = {
+    "skewed": lambda x: np.exp(x, out=x),
+    "heavy-tailed": lambda x: np.power(x, 5, out=x),
+    "integers": lambda x: np.rint(np.multiply(x, 2, out=x), out=x),
+}
 
-def _effect(j: int, x: NDArray[np.float32]) -> Any:
+KINDS = ("gaussian", *_DISGUISES, "mixed")  # of columns
+
+
+def _effect(j: int, x: NDArray[Any]) -> Any:
     """Return what column j adds to the log-odds."""
     return _SHAPES[j % len(_SHAPES)](x) / (1 + 0.15 * j)
 
 
-def _disguise(X: NDArray[np.float32]) -> None:
-    """Make three columns in four skewed, heavy-tailed and coarse; the order of rows remains."""
-    np.exp(X[:, 1::4], out=X[:, 1::4])
-    X[:, 2::4] **= 5
-    X[:, 3::4] = np.round(2 * X[:, 3::4])
+def _disguise(X: NDArray[Any], kind: str) -> None:
+    if kind == "mixed":  # three columns in four, each in another way
+        for j, disguise in enumerate(_DISGUISES.values(), start=1):
+            disguise(X[:, j::4])
+    elif kind != "gaussian":
+        _DISGUISES[kind](X)
 
 
 def make_synthetic(
-    n_rows: int, n_columns: int, *, mixed: bool = False, test: bool = False, seed: int = 0
+    n_rows: int,
+    n_columns: int,
+    *,
+    kind: str = "gaussian",
+    dtype: Any = np.float32,
+    test: bool = False,
+    seed: int = 0,
 ) -> Problem:
-    """Draw a table of float32 and labels whose log-odds are additive in its columns, plus noise.
+    """Draw a table and labels whose log-odds are additive in its columns, plus noise.
 
-    The columns are standard normal; with `mixed` only every fourth is.  `test` draws other rows of
-    the same distribution.
+    The columns are standard normal; those of another of `KINDS` are made from such.  `test` draws
+    other rows of the same distribution.
     """
     of_columns, of_noise, of_labels = (
         np.random.default_rng([seed, test, stream]) for stream in range(3)
     )
-    X = np.empty((n_rows, n_columns), dtype=np.float32)
+    X = np.empty((n_rows, n_columns), dtype=dtype)
     y = np.empty(n_rows, dtype=np.int8)
     for start in range(0, n_rows, BLOCK):
         rows = X[start : start + BLOCK]
-        of_columns.standard_normal(out=rows, dtype=np.float32)
+        of_columns.standard_normal(out=rows, dtype=dtype)
         log_odds = NOISE * of_noise.standard_normal(len(rows), dtype=np.float32)
         for j in range(min(INFORMATIVE, n_columns)):
             log_odds += _effect(j, rows[:, j])
         y[start : start + BLOCK] = of_labels.random(len(rows)) < expit(log_odds)
-        if mixed:
-            _disguise(rows)
+        _disguise(rows, kind)
     return Problem(X, y)
 
 
@@ -81,6 +103,23 @@ def load_adult(*, test: bool = False, as_frame: bool = True) -> Problem:
     subset = "test" if test else "train"
     X, y = datasets.load_adult(subset=subset, as_frame=as_frame, return_X_y=True)
     return Problem(X, np.asarray(y, dtype=np.int8))
+
+
+def load(data: str, n_rows: int | None, n_columns: int, *, test: bool = False) -> Problem:
+    """Load the table of that name: one of `KINDS`, or the first `n_rows` of a real one."""
+    if data in KINDS:
+        return make_synthetic(n_rows or 1_000_000, n_columns, kind=data, test=test)
+    if data == "letter":
+        problem = load_letter(test=test)
+    else:
+        problem = load_adult(test=test, as_frame=data == "adult")
+    return problem.rows(slice(n_rows))
+
+
+@lru_cache(maxsize=1)
+def load_once(data: str, n_rows: int | None, n_columns: int) -> Problem:
+    """Load the training rows, which the process then keeps."""
+    return load(data, n_rows, n_columns)
 
 
 def log_loss(y: NDArray[np.int8], probability: NDArray[np.floating[Any]]) -> float:

@@ -1,5 +1,7 @@
 """How much memory a piece of work needs at its peak."""
 
+import ctypes
+import gc
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +22,7 @@ class PeakMemory:
     peak: int
 
     def __enter__(self) -> Self:
+        _give_back()
         _RESET.write_text("5")  # forget the peaks of the past
         self.before = _read("VmRSS")
         return self
@@ -36,6 +39,14 @@ class PeakMemory:
     def extra(self) -> int:
         """The peak beyond what was resident before."""
         return self.peak - self.before
+
+
+def _give_back() -> None:
+    """Give what was freed back to the system: work that takes it again would seem to need none."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
+    if trim is not None:
+        trim(0)
 
 
 def _read(name: str) -> int:

@@ -6,16 +6,36 @@ is skipped.
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from properboost import ProperBoostClassifier
 
+from . import engine
 from .data import Problem, log_loss
 from .memory import PeakMemory
+from .race import WORK, Clock
 
 THREADS = [1, 2]
 WEAK_LEARNERS = ["histogram", "stump"]
+BINS = [64, 255]
+
+
+def skip_too_many(threads: int) -> None:
+    """Skip a benchmark of more threads than there are processors."""
+    if threads > (os.cpu_count() or 1):
+        raise NotImplementedError("more threads than processors")
+
+
+@contextmanager
+def skipped_where_missing() -> Iterator[None]:
+    """Skip a benchmark of stages that a version of properboost does not have under these names."""
+    try:
+        yield
+    except (ImportError, AttributeError, TypeError) as error:
+        raise NotImplementedError(str(error)) from error
 
 
 class Benchmark(ABC):
@@ -35,26 +55,45 @@ class Benchmark(ABC):
         """Return what `load` does."""
         return cls.load(test=test)
 
-    def make(self, weak_learner: str, threads: int = 1) -> ProperBoostClassifier:
+    def make(self, weak_learner: str, threads: int = 1, bins: int = 255) -> ProperBoostClassifier:
         """Make an unfitted model."""
-        if threads > (os.cpu_count() or 1):
-            raise NotImplementedError("more threads than processors")
-        return ProperBoostClassifier(weak_learner=weak_learner, n_jobs=threads, **self.settings)
+        skip_too_many(threads)
+        return ProperBoostClassifier(
+            weak_learner=weak_learner, max_bins=bins, n_jobs=threads, **self.settings
+        )
 
 
 class Fit(Benchmark):
-    params: ClassVar[Any] = [WEAK_LEARNERS, THREADS]
-    param_names: ClassVar[Any] = ["weak_learner", "threads"]
+    params: ClassVar[Any] = [BINS, WEAK_LEARNERS, THREADS]
+    param_names: ClassVar[Any] = ["bins", "weak_learner", "threads"]
 
-    def setup(self, weak_learner: str, threads: int) -> None:
+    def setup(self, bins: int, weak_learner: str, threads: int) -> None:
         self.problem = self.cached()
-        self.model = self.make(weak_learner, threads)
+        self.model = self.make(weak_learner, threads, bins)
 
     def time_fit(self, *_: Any) -> None:
         self.model.fit(*self.problem)
 
-    def peakmem_fit(self, *_: Any) -> None:
-        self.model.fit(*self.problem)
+
+class Rounds(Benchmark):
+    """A round by itself, over codes that are made once."""
+
+    params: ClassVar[Any] = [BINS, THREADS]
+    param_names: ClassVar[Any] = ["bins", "threads"]
+    n_rounds = 40
+
+    def setup(self, bins: int, threads: int) -> None:
+        model = self.make("histogram", threads, bins)
+        with skipped_where_missing():
+            self.training = engine.prepare(model, *self.cached())  # the boosting borrows it
+            self.boosting = engine.start(model, self.training)
+
+    def track_round_nanoseconds(self, *_: Any) -> float:
+        clock = Clock()
+        engine.time_round(clock, self.boosting, self.n_rounds)
+        return 1e9 * clock[WORK] / self.cached().X.size
+
+    track_round_nanoseconds.unit = "ns/row/feature"  # type: ignore[attr-defined]
 
 
 class Predict(Benchmark):
@@ -103,16 +142,19 @@ class Quality(Benchmark):
 
 
 class Memory(Benchmark):
-    """The peak beyond the table, a row: asv's own peak counts the table and the libraries too."""
+    """The peak of a fit: the process's, and that beyond the table and the libraries, a row."""
 
-    params: ClassVar[Any] = [WEAK_LEARNERS]
-    param_names: ClassVar[Any] = ["weak_learner"]
+    params: ClassVar[Any] = [BINS]
+    param_names: ClassVar[Any] = ["bins"]
 
-    def setup(self, weak_learner: str) -> None:
+    def setup(self, bins: int) -> None:
         if not PeakMemory.supported:
             raise NotImplementedError("the peak cannot be measured here")
         self.problem = self.cached()
-        self.model = self.make(weak_learner)
+        self.model = self.make("histogram", bins=bins)
+
+    def peakmem_fit(self, *_: Any) -> None:
+        self.model.fit(*self.problem)
 
     def track_fit_bytes_per_row(self, *_: Any) -> float:
         with PeakMemory() as memory:
