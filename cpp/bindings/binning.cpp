@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "properboost/edges.hpp"
 #include "properboost/histogram.hpp"
 
 namespace properboost::bindings {

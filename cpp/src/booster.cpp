@@ -258,7 +258,8 @@ class Boosting::State {
     const std::size_t tables = settings_.selection->tables_per_estimator(features);
     Margins& margins = *pack.margins;
     CellTable cells(bins_, margins.lanes(), settings_.response->needs_curvature());
-    Workspace workspace(bins_, margins.lanes());
+    Workspace workspace(bins_, margins.lanes(), settings_.response->needs_curvature(),
+                        pack.stretches);
 
     std::vector<bool> active(lanes);
     for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[pack.models[k]];

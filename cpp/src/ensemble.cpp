@@ -1,39 +1,83 @@
 #include "properboost/ensemble.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "properboost/instruction_set.hpp"
 
 namespace properboost {
+namespace {
+
+using TileCodes = std::array<std::uint8_t, Tile::kRows>;
+
+// out[i] += entries[0][codes[0][i]] + ..., in this order: one look-up a feature.
+template <std::size_t kFeatures>
+void add_entries(const double* const* entries, const TileCodes* codes, std::size_t n, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    double sum = out[i];
+    for (std::size_t f = 0; f < kFeatures; ++f) sum += entries[f][codes[f][i]];
+    out[i] = sum;
+  }
+}
+
+// The same for several models: entries[code * models + m].
+void add_entries(const double* entries, const TileCodes& codes, std::size_t n, std::size_t models,
+                 double* __restrict out) {
+  vectorized([=, code = codes.data()] {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* const entry = entries + code[i] * models;
+      for (std::size_t m = 0; m < models; ++m) out[i * models + m] += entry[m];
+    }
+  });
+}
+
+}  // namespace
 
 void score(const Table& table, const Bins& bins, const double* tables, std::size_t models,
            double* out, Team& team) {
-  const std::size_t stride = bins.total_width();
-  // A feature no model uses need not be read.
-  std::vector<std::size_t> used;
-  for (std::size_t f = 0; f < bins.size(); ++f) {
-    const std::size_t begin = bins.offset(f);
-    const std::size_t end = bins.offset(f + 1);
+  const std::size_t width = bins.total_width();
+  std::vector<double> by_code(models == 1 ? 0 : width * models);
+  if (models > 1) {
     for (std::size_t m = 0; m < models; ++m) {
-      const double* values = tables + m * stride;
-      if (std::any_of(values + begin, values + end, [](double v) { return v != 0.0; })) {
-        used.push_back(f);
-        break;
-      }
+      for (std::size_t b = 0; b < width; ++b) by_code[b * models + m] = tables[m * width + b];
+    }
+    tables = by_code.data();
+  }
+  std::vector<std::size_t> used;  // a feature no model uses need not be read
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    if (std::any_of(tables + bins.offset(f) * models, tables + bins.offset(f + 1) * models,
+                    [](double v) { return v != 0.0; })) {
+      used.push_back(f);
     }
   }
-  const std::size_t blocks = (table.rows + kBinningBlock - 1) / kBinningBlock;
+  const std::vector<ColumnGroup> groups = group_columns(table, used);
+  const std::size_t tiles = (table.rows + Tile::kRows - 1) / Tile::kRows;
   const double nanoseconds =
-      static_cast<double>(table.rows * used.size()) * (3.0 + static_cast<double>(models));
-  team.for_each(blocks, nanoseconds, [&](std::size_t block) {
-    const std::size_t begin = block * kBinningBlock;
-    const std::size_t n = std::min(kBinningBlock, table.rows - begin);
-    std::uint8_t code[kBinningBlock];
-    double* rows = out + begin * models;
+      static_cast<double>(table.rows * used.size()) * (1.5 + 0.5 * static_cast<double>(models));
+  team.for_each(tiles, nanoseconds, [&](std::size_t tile) {
+    const std::size_t begin = tile * Tile::kRows;
+    const std::size_t n = std::min(Tile::kRows, table.rows - begin);
+    double* const rows = out + begin * models;
     std::fill_n(rows, n * models, 0.0);
-    for (const std::size_t f : used) {
-      bins[f].encode(table.columns[f], RowOrder{}, begin, n, code);
-      for (std::size_t m = 0; m < models; ++m) {
-        const double* values = tables + m * stride + bins.offset(f);
-        for (std::size_t i = 0; i < n; ++i) rows[i * models + m] += values[code[i]];
+    std::array<TileCodes, Tile::kColumns> codes;
+    for (const ColumnGroup& group : groups) {
+      bins.encode_tile(table, group, RowOrder{}, begin, n,
+                       [&](std::size_t w) { return codes[w].data(); });
+      const std::size_t features = group.wanted.size();
+      const auto entries = [&](std::size_t w) {
+        return tables + bins.offset(group.wanted[w]) * models;
+      };
+      std::size_t w = 0;
+      if (models > 1) {
+        for (; w < features; ++w) add_entries(entries(w), codes[w], n, models, rows);
+      }
+      for (; w + 4 <= features; w += 4) {
+        const double* const four[] = {entries(w), entries(w + 1), entries(w + 2), entries(w + 3)};
+        add_entries<4>(four, &codes[w], n, rows);
+      }
+      for (; w < features; ++w) {
+        const double* const one[] = {entries(w)};
+        add_entries<1>(one, &codes[w], n, rows);
       }
     }
   });

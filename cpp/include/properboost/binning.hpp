@@ -1,43 +1,17 @@
-// Binning: where each feature is cut, and the code of a value.
+// Binning: the code of a value.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
+#include "properboost/edge_search.hpp"
 #include "properboost/parallel.hpp"
 #include "properboost/table.hpp"
 
 namespace properboost {
 
-constexpr int kMaxCodes = 256;              // a code is one byte
-constexpr std::size_t kBinningBlock = 512;  // rows read, cut and written at a time
-
-// Counts the edges below a value.  A table over the leading bits of the value's sort key says where
-// to begin, and few steps of a binary search remain: keys follow the scale of the values, so skewed
-// and heavy-tailed columns are served as well as even ones.
-template <class T>
-class EdgeSearch {
- public:
-  explicit EdgeSearch(const std::vector<double>& edges);
-
-  // codes[i] = edges below x[i]; anything for NaN.
-  void count_below(const T* x, std::size_t n, std::uint8_t* codes) const;
-
- private:
-  using Key = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  static constexpr std::size_t kCells = 4096;
-
-  template <int kSteps>
-  void count(const T* x, std::size_t n, std::uint8_t* codes) const;
-
-  std::vector<T> edges_;             // padded with +inf for the last steps
-  std::vector<std::uint8_t> first_;  // edges in the cells before each
-  Key low_ = 0, high_ = 0;           // of the edges' keys
-  int shift_ = 0;                    // key bits within a cell
-  int steps_ = 0;                    // of the binary search within a cell
-};
+constexpr int kMaxCodes = 256;  // a code is one byte
 
 // How one feature is cut.  Numeric: code(x) is the number of edges below x; one code more is
 // missing.  Categorical: the table already holds bins; codes after the last are missing, then
@@ -52,19 +26,14 @@ class FeatureBins {
   int missing() const noexcept { return bins_; }
   int width() const noexcept { return bins_ + (ordered_ ? 1 : 2); }
 
-  // codes[i] = code of the column's value in row order[begin + i], n <= kBinningBlock.
-  void encode(const Column& column, RowOrder order, std::size_t begin, std::size_t n,
-              std::uint8_t* codes) const;
+  // codes[i] = the code of x[i].
+  template <class Value>
+  void encode(const Value* x, std::size_t n, std::uint8_t* codes) const;
 
  private:
-  template <class T>
-  void encode_numbers(const EdgeSearch<T>& search, const T* x, std::size_t n,
-                      std::uint8_t* codes) const;
-
   bool ordered_;
   int bins_;
-  EdgeSearch<float> search32_;  // for float32 columns
-  EdgeSearch<double> search64_;
+  EdgeSearch search_;
 };
 
 class Bins {
@@ -80,15 +49,24 @@ class Bins {
   void encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,
               Team& team) const;
 
+  // Codes of a tile of rows: of the w-th wanted feature of the group at destination(w).
+  template <class Destination>
+  void encode_tile(const Table& table, const ColumnGroup& group, RowOrder order, std::size_t begin,
+                   std::size_t n, const Destination& destination) const {
+    visit(table.columns[group.first].type, [&](auto zero) {
+      using T = decltype(zero);
+      ValueOf<T> x[Tile::kColumns * Tile::kRows];
+      read<T>(table, group, order, begin, n, x);
+      for (std::size_t w = 0; w < group.wanted.size(); ++w) {
+        const std::size_t f = group.wanted[w];
+        features_[f].encode(x + (f - group.first) * Tile::kRows, n, destination(w));
+      }
+    });
+  }
+
  private:
   std::vector<FeatureBins> features_;
   std::vector<std::size_t> offsets_;
 };
-
-// Edges of every column for at most max_bins bins each, from at most sample_size of the rows with
-// weight (all of them when weight is null).
-std::vector<std::vector<double>> find_edges(const Table& table, const double* weight, int max_bins,
-                                            std::size_t sample_size, std::uint64_t seed,
-                                            Team& team);
 
 }  // namespace properboost

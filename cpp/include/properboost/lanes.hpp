@@ -99,6 +99,10 @@ struct alignas(N < 16 ? 4 * N : 64) Floats {
 // What is added to a cell in every lane: W weights, then their curvatures if there are any.
 template <std::size_t W, bool kCurvature>
 struct LaneSums {
+  static constexpr std::size_t kLanes = W;
+  static constexpr bool kHasCurvature = kCurvature;
+  static constexpr std::size_t kFloats = kCurvature ? 2 * W : W;
+
   Floats<W> weights{};
   Floats<W> curvatures{};
 
@@ -113,10 +117,50 @@ struct LaneSums {
 };
 template <std::size_t W>
 struct LaneSums<W, false> {
+  static constexpr std::size_t kLanes = W;
+  static constexpr bool kHasCurvature = false;
+  static constexpr std::size_t kFloats = W;
+
   Floats<W> weights{};
 
   void operator+=(const LaneSums& other) noexcept { weights += other.weights; }
   double weight(std::size_t lane) const noexcept { return static_cast<double>(weights.data[lane]); }
+};
+// Of one lane, both are one vector.
+template <>
+struct LaneSums<1, true> {
+  static constexpr std::size_t kLanes = 1;
+  static constexpr bool kHasCurvature = true;
+  static constexpr std::size_t kFloats = 2;
+
+  Floats<2> both{};
+
+  void operator+=(const LaneSums& other) noexcept { both += other.both; }
+};
+template <>
+struct LaneSums<1, false> {
+  static constexpr std::size_t kLanes = 1;
+  static constexpr bool kHasCurvature = false;
+  static constexpr std::size_t kFloats = 1;
+
+  float weights = 0.0f;
+
+  void operator+=(const LaneSums& other) noexcept { weights += other.weights; }
+};
+
+// The same in double.
+template <std::size_t W, bool kCurvature>
+struct alignas(kCurvature&& W == 1 ? 16 : 8) DoubleSums {
+  static constexpr std::size_t kLanes = W;
+  static constexpr bool kHasCurvature = kCurvature;
+
+  double sums[kCurvature ? 2 * W : W];
+
+  void operator+=(const DoubleSums& other) noexcept {
+    for (std::size_t k = 0; k < std::size(sums); ++k) sums[k] += other.sums[k];
+  }
+  double weight(std::size_t lane) const noexcept { return sums[lane]; }
+  double curvature(std::size_t lane) const noexcept { return sums[W + lane]; }
 };
 
 // Memory that vectors of every width may be loaded from without crossing cache lines; large blocks

@@ -329,9 +329,7 @@ class Margins {
                      std::vector<ChunkSums>& parts, Team& team) {
     const std::size_t f = orders.feature;
     const auto width = static_cast<std::size_t>(bins_[f].width());
-    // The blocks' weights, from row 0: only their kind is asked for here.
-    const float* const some_curvature = needs_curvature_ ? u_.data() : nullptr;
-    visit_terms(W, nullptr, some_curvature, sample_weight_, [&](auto kind) {
+    visit_terms(W, needs_curvature_, sample_weight_ != nullptr, [&](auto kind) {
       using Terms = decltype(kind);
       using Sum = typename Terms::Sum;
       Aligned<Sum> sums(chunks_.size() * width, Sum{});
@@ -353,7 +351,7 @@ class Margins {
         const SegmentRoles& roles = roles_[chunks_[c].segment];
         if (!roles.trains) continue;
         Sum* const own = sums.data() + c * width;
-        vectorized([&, own] { detail::flush<Terms>(own, width, roles, *orders.cells, f); });
+        vectorized([&, own] { detail::flush(own, width, roles, *orders.cells, f); });
       }
     });
   }
