@@ -146,7 +146,7 @@ class Borrowed {
     }
     Reporter reporter(std::move(progress));
     const py::gil_scoped_release release;
-    Team::run(n_threads_, boosting_->longest_loop() * static_cast<double>(n),
+    Team::run(n_threads_, boosting_->longest_loop(n),
               [&](Team& team) { boosting_->advance(n, which, std::ref(reporter), team); });
   }
 

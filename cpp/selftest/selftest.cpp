@@ -1,11 +1,15 @@
 // A self-test of the engine without Python, for processors and compilers that cannot run the test
 // suite: emulators, cross-compilers.  `make selftest` builds and runs it.
 //
-// It boosts a small problem in every loss, selection and width of pack, compares every lane with
-// the model alone, and the final risks with those of the machine on which they were first found.
+// It looks up values on and next to edges; boosts a small problem in every loss, selection and
+// width of pack, compares every lane with the model alone, and the final risks with those of the
+// machine on which they were first found; and boosts a problem of narrow features, which are summed
+// jointly, and the same with features too wide for that.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -13,8 +17,10 @@
 #include <vector>
 
 #include "properboost/booster.hpp"
+#include "properboost/edges.hpp"
 #include "properboost/instruction_set.hpp"
 #include "properboost/learners/histogram.hpp"
+#include "properboost/responses/newton.hpp"
 #include "properboost/responses/real.hpp"
 #include "properboost/steps/guarded.hpp"
 
@@ -54,6 +60,95 @@ class Random {
  private:
   std::uint64_t state_ = 1;
 };
+
+// -- codes ---------------------------------------------------------------------------------------
+
+std::vector<std::vector<double>> some_edges(std::size_t n) {
+  std::vector<double> even, wide, close, halves;
+  double just_above = 0.1;
+  float single = 0.1f;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = static_cast<double>(i) - 20.0;
+    even.push_back(x);
+    wide.push_back(std::copysign(std::exp2(8.0 * std::abs(x + 0.5)), x));  // beyond float
+    close.push_back(just_above);                                           // within a float
+    just_above = std::nextafter(just_above, 1.0);
+    const float next = std::nextafter(single, 1.0f);
+    halves.push_back((static_cast<double>(single) + static_cast<double>(next)) / 2);
+    single = next;
+  }
+  std::sort(wide.begin(), wide.end());
+  wide.erase(std::unique(wide.begin(), wide.end()), wide.end());
+  return {even, wide, close, halves};
+}
+
+// Values on and next to the edges, in either type.
+std::vector<double> values_around(const std::vector<double>& edges) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> values = {0.0, -0.0, kInfinity, -kInfinity, kNan, -kNan, 1e300, -1e300};
+  for (const double e : edges) {
+    for (const double x : {e, std::nextafter(e, kInfinity), std::nextafter(e, -kInfinity)}) {
+      values.push_back(x);
+    }
+    if (std::abs(e) > 1e38) continue;
+    const auto single = static_cast<float>(e);
+    for (const float x : {single, std::nextafter(single, 1e38f), std::nextafter(single, -1e38f)}) {
+      values.push_back(static_cast<double>(x));
+    }
+  }
+  return values;
+}
+
+// A row-major table of three columns, the values as `x` is made of them and from other places on.
+template <class T>
+void test_encoding(const std::vector<double>& edges, const std::vector<double>& values, Type type) {
+  constexpr std::size_t kColumns = 3;
+  const std::size_t n = values.size();
+  std::vector<T> x;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t f = 0; f < kColumns; ++f) {
+      const double value = values[(i + 17 * f) % n];
+      x.push_back(static_cast<T>(
+          std::abs(value) > 1e38 && sizeof(T) == 4 ? std::copysign(HUGE_VAL, value) : value));
+    }
+  }
+  Table table{n, {}};
+  std::vector<FeatureBins> features;
+  for (std::size_t f = 0; f < kColumns; ++f) {
+    table.columns.push_back({reinterpret_cast<const char*>(x.data() + f),
+                             static_cast<std::ptrdiff_t>(kColumns * sizeof(T)), type});
+    features.emplace_back(edges);
+  }
+  const Bins bins(features);
+  std::vector<std::uint8_t> codes(kColumns * n);
+  Team::run(2, 1e9, [&](Team& team) { bins.encode(table, RowOrder{}, n, codes.data(), team); });
+  std::size_t wrong = 0;
+  for (std::size_t f = 0; f < kColumns; ++f) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto value = static_cast<double>(x[i * kColumns + f]);
+      const auto below =
+          std::count_if(edges.begin(), edges.end(), [value](double edge) { return edge < value; });
+      const long expected = std::isnan(value) ? static_cast<long>(edges.size()) + 1 : below;
+      wrong += codes[f * n + i] == expected ? 0u : 1u;
+    }
+  }
+  require(wrong == 0, std::to_string(wrong) + " codes of " + std::to_string(edges.size()) +
+                          " edges, values of " + std::to_string(sizeof(T)) + " bytes");
+}
+
+void test_codes() {
+  for (const std::size_t n : {0, 1, 14, 15, 16, 31, 63, 127, 128, 254}) {
+    for (const std::vector<double>& edges : some_edges(n)) {
+      const std::vector<double> values = values_around(edges);
+      test_encoding<float>(edges, values, Type::f32);
+      test_encoding<double>(edges, values, Type::f64);
+    }
+  }
+  std::printf("  codes\n");
+}
+
+// -- boosting ------------------------------------------------------------------------------------
 
 struct Problem {
   std::vector<double> columns;  // feature-major, rows sorted by class and fold
@@ -139,6 +234,112 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
   }
 }
 
+// -- bundles -------------------------------------------------------------------------------------
+
+// Rows of features of 3 to 64 codes, the last of which is missing.
+struct NarrowProblem {
+  static constexpr std::size_t kManyRows = 20'000;
+  const std::vector<std::size_t> widths = {3, 5, 17, 3, 33, 9, 64, 4};
+
+  std::vector<std::uint8_t> codes, wide_codes;
+  std::vector<double> weight;
+  std::vector<std::size_t> segments{0};
+
+  NarrowProblem() : codes(kManyRows * widths.size()), wide_codes(codes.size()) {
+    Random random;
+    std::vector<std::vector<std::vector<std::uint8_t>>> rows(2 * kFolds);
+    for (std::size_t i = 0; i < kManyRows; ++i) {
+      std::vector<std::uint8_t> row;
+      double score = -1.5;
+      for (const std::size_t width : widths) {
+        const double u = random.next();
+        row.push_back(static_cast<std::uint8_t>(u * u * static_cast<double>(width)));
+        score += u * u * (3.0 - 0.4 * static_cast<double>(row.size()));
+      }
+      const bool positive = random.next() < 1 / (1 + std::exp(-score));
+      rows[(positive ? kFolds : 0) + i % kFolds].push_back(row);
+    }
+    std::size_t i = 0;
+    for (const auto& segment : rows) {
+      for (const auto& row : segment) {
+        for (std::size_t f = 0; f < widths.size(); ++f) {
+          const bool missing = row[f] + 1u == widths[f];
+          codes[f * kManyRows + i] = row[f];
+          wide_codes[f * kManyRows + i] = missing ? std::uint8_t{254} : row[f];
+        }
+        weight.push_back(0.5 + random.next());
+        ++i;
+      }
+      segments.push_back(i);
+    }
+  }
+
+  Bins bins() const {
+    std::vector<FeatureBins> features;
+    for (const std::size_t width : widths) {
+      std::vector<double> edges(width - 2);
+      for (std::size_t e = 0; e < edges.size(); ++e) edges[e] = static_cast<double>(e);
+      features.emplace_back(edges);
+    }
+    return Bins(features);
+  }
+  // Of as many codes as there can be: of these features no two are summed jointly.
+  Bins wide_bins() const { return Bins(std::vector<FeatureBins>(widths.size(), FeatureBins(254))); }
+};
+
+bool close(const std::vector<double>& a, const std::vector<double>& b) {
+  bool same = a.size() == b.size();
+  for (std::size_t t = 0; same && t < a.size(); ++t) {
+    same = std::abs(a[t] - b[t]) <= 1e-5 * std::abs(b[t]);
+  }
+  return same;
+}
+
+void test_bundles() {
+  const NarrowProblem problem;
+  const Bins bins = problem.bins();
+  const Bins wide_bins = problem.wide_bins();
+  constexpr std::size_t kRows = NarrowProblem::kManyRows;
+  const Codes codes{problem.codes.data(), kRows, problem.segments};
+  const Codes wide_codes{problem.wide_codes.data(), kRows, problem.segments};
+  const std::unique_ptr<Loss> loss = make_loss("glog", {});
+  const learners::Histogram learner(0.0);
+  const BoundResponse<responses::Real> real;
+  const BoundResponse<responses::Newton> newton;
+  const Response* const responses[] = {&real, &newton};
+  const steps::Guarded step;
+  const selections::Greedy greedy;
+  for (const Response* response : responses) {
+    const std::string label = response == &real ? "bundles, real" : "bundles, newton";
+    const Settings settings{&greedy, response, &step, 1.0, 0.0, true};
+    for (const std::size_t n : {1, 4, 8, 16}) {
+      std::vector<Model> models;
+      std::vector<std::size_t> all;
+      for (std::size_t m = 0; m < n; ++m) {
+        models.push_back({loss.get(), &learner, 0.5 + static_cast<double>(m), 0.0,
+                          roles(n == 1 ? kFolds : m % 4)});
+        all.push_back(m);
+      }
+      Boosting narrow(codes, bins, models, settings, problem.weight.data());
+      Boosting wide(wide_codes, wide_bins, models, settings, problem.weight.data());
+      for (Boosting* boosting : {&narrow, &wide}) {
+        Team::run(2, 1e9, [&](Team& team) { boosting->advance(2, all, {}, team); });
+      }
+      bool differ = false;
+      for (std::size_t m = 0; m < n; ++m) {
+        const Rounds& a = narrow.course(m).rounds;
+        const Rounds& b = wide.course(m).rounds;
+        require(a.feature == b.feature && close(a.score, b.score) && close(a.risk, b.risk),
+                label + ": lane " + std::to_string(m) + " of " + std::to_string(n));
+        differ = differ || a.score != b.score;
+      }
+      // Other sums, other last digits.
+      require(differ, label + ": nothing was summed jointly in " + std::to_string(n) + " lanes");
+    }
+    std::printf("  %s\n", label.c_str());
+  }
+}
+
 }  // namespace
 
 // With --probe it only says whether the instruction set asked for is to be had.
@@ -150,6 +351,7 @@ int main(int argc, char** argv) {
   } catch (const std::invalid_argument&) {
     return 1;
   }
+  test_codes();
   const Problem problem;
   Table table{kRows, {}};
   for (std::size_t f = 0; f < kFeatures; ++f) {
@@ -169,6 +371,7 @@ int main(int argc, char** argv) {
   for (const std::string& loss : loss_names()) {
     test_loss(loss, borrowed, bins, problem.weight.data());
   }
+  test_bundles();
   std::printf(failures == 0 ? "all is well\n" : "%d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -65,7 +65,7 @@ class Boosting::State {
 
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
-    if (present_.empty()) find_present(team);
+    if (counts_.empty()) count_codes(team);
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !courses_[m].finished;
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
@@ -98,6 +98,11 @@ class Boosting::State {
            (static_cast<double>(width) + features * (0.3 + 0.06 * static_cast<double>(width)));
   }
 
+  // Of n rounds of all packs: one pass over the rows, or the packs if there are several.
+  double longest_loop(std::size_t n) const {
+    return longest_loop() * static_cast<double>(packs_.size() > 1 ? n * packs_.size() : 1);
+  }
+
   std::vector<double> held_out(std::size_t model) const {
     const auto found = dropped_.find(model);
     if (found != dropped_.end()) return found->second;
@@ -123,6 +128,7 @@ class Boosting::State {
     std::vector<Stretch> stretches;
     std::vector<std::uint8_t> occupied;  // [lane][code]: whether training rows have it
     std::unique_ptr<Margins> margins;
+    std::vector<Regularizers> regularizers;
     std::vector<bool> shortened;  // whether a lane's last step was less than its rate
     // Lanes that differ in their gain alone are the same model as long as every step of theirs is
     // shortened: each lane's twin is the one of least gain, whose steps are so for longest.
@@ -159,19 +165,44 @@ class Boosting::State {
     std::vector<double> table;
   };
 
-  void find_present(Team& team) {
+  void count_codes(Team& team) {
     const std::size_t segments = codes_.segments.size() - 1;
-    present_.assign(segments * bins_.total_width(), 0);
+    counts_.assign(segments * bins_.total_width(), 0);
     team.for_each(
         bins_.size(), 0.5 * static_cast<double>(bins_.size() * codes_.rows), [&](std::size_t f) {
+          const std::uint8_t* const code = codes_.feature(f);
           for (std::size_t s = 0; s < segments; ++s) {
-            std::uint8_t* seen = present_.data() + s * bins_.total_width() + bins_.offset(f);
-            const std::uint8_t* code = codes_.feature(f);
+            // Four copies: an add to a cell just added to would wait.
+            std::array<std::array<std::size_t, kMaxCodes>, 4> counts{};
             for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
-              seen[code[i]] = 1;
+              ++counts[i % 4][code[i]];
+            }
+            std::size_t* const total = counts_.data() + s * bins_.total_width() + bins_.offset(f);
+            for (const auto& copy : counts) {
+              for (int b = 0; b < bins_[f].width(); ++b)
+                total[b] += copy[static_cast<std::size_t>(b)];
             }
           }
         });
+  }
+
+  // The largest share of a pack's training rows that one code of each feature holds.
+  std::vector<double> find_crowding(const Pack& pack) const {
+    std::vector<std::size_t> counts(bins_.total_width(), 0);
+    std::size_t rows = 0;
+    for (std::size_t s = 0; s < pack.roles.size(); ++s) {
+      if (!pack.roles[s].trains) continue;
+      rows += codes_.segments[s + 1] - codes_.segments[s];
+      const std::size_t* const own = counts_.data() + s * bins_.total_width();
+      for (std::size_t b = 0; b < counts.size(); ++b) counts[b] += own[b];
+    }
+    std::vector<double> crowding;
+    for (std::size_t f = 0; f < bins_.size(); ++f) {
+      const auto first = counts.begin() + static_cast<std::ptrdiff_t>(bins_.offset(f));
+      const std::size_t most = *std::max_element(first, first + bins_[f].width());
+      crowding.push_back(static_cast<double>(most) / static_cast<double>(rows));
+    }
+    return crowding;
   }
 
   void set_up(Pack& pack) const {
@@ -184,8 +215,8 @@ class Boosting::State {
       for (std::size_t s = 0; s < segments; ++s) {
         pack.roles[s].set(k, roles[s]);
         if (!learns(roles[s])) continue;
-        const std::uint8_t* present = present_.data() + s * bins_.total_width();
-        for (std::size_t b = 0; b < bins_.total_width(); ++b) occupied[b] |= present[b];
+        const std::size_t* const counts = counts_.data() + s * bins_.total_width();
+        for (std::size_t b = 0; b < bins_.total_width(); ++b) occupied[b] |= counts[b] > 0 ? 1 : 0;
       }
     }
     pack.by_gain.resize(pack.models.size());
@@ -205,6 +236,22 @@ class Boosting::State {
     pack.margins = std::make_unique<Margins>(
         codes_, bins_, pack.roles, width_for(pack.models.size()), weights_.data(),
         *models_[pack.models.front()].loss, settings_.response->needs_curvature());
+    for (std::size_t k = 0; k < pack.models.size(); ++k) {
+      pack.regularizers.push_back(
+          find_regularizers(models_[pack.models[k]], pack.margins->training_weight(k)));
+    }
+  }
+
+  // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
+  // a row.  Fewer than two rows' weight would leave no room at all, and of more than 2^52 half a
+  // row is not to be told from none.
+  Regularizers find_regularizers(const Model& model, double rows_weight) const {
+    const double total = rows_weight * weights_.scale;
+    Regularizers r{};
+    r.l2 = settings_.l2 * model.gain / weights_.scale;
+    r.gain = model.gain;
+    r.largest = model.loss->link(1.0 - 0.5 / std::clamp(total, 2.0, 0x1p52));
+    return r;
   }
 
   std::vector<double> held_out(const Pack& pack, std::size_t lane) const {
@@ -259,13 +306,14 @@ class Boosting::State {
     Margins& margins = *pack.margins;
     CellTable cells(bins_, margins.lanes(), settings_.response->needs_curvature());
     Workspace workspace(bins_, margins.lanes(), settings_.response->needs_curvature(),
-                        pack.stretches);
+                        pack.stretches, find_crowding(pack));
 
     std::vector<bool> active(lanes);
     for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[pack.models[k]];
     Orders orders{in_turn ? &cells : nullptr, 0, settings_.keep_rounds, false};
     std::vector<Margins::Point> points = margins.move(std::vector<Move>(lanes), orders, team);
 
+    double risk = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t e = 0; e < n; ++e) {
       std::vector<bool> moved(lanes, false);
       for (std::size_t t = 0; t < tables; ++t) {
@@ -279,9 +327,9 @@ class Boosting::State {
         orders.judge = t + 1 == tables;
         take_steps(pack, plans, active, orders, points, team);
         for (std::size_t k = 0; k < lanes; ++k) moved[k] = moved[k] || plans[k].moves;
+        if (!orders.judge) tally.add(0, risk);  // a cycle may take long
       }
       std::size_t done = 0;
-      double risk = 0.0;
       for (std::size_t k = 0; k < lanes; ++k) {
         if (!active[k]) continue;
         Course& course = courses_[pack.models[k]];
@@ -309,19 +357,6 @@ class Boosting::State {
     margins.forget_weights();
   }
 
-  // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
-  // a row.  Fewer than two rows' weight would leave no room at all, and of more than 2^52 half a
-  // row is not to be told from none.
-  Regularizers regularizers(const Pack& pack, std::size_t lane) const {
-    const Model& model = models_[pack.models[lane]];
-    const double total = pack.margins->training_weight(lane) * weights_.scale;
-    Regularizers r{};
-    r.l2 = settings_.l2 * model.gain / weights_.scale;
-    r.gain = model.gain;
-    r.largest = model.loss->link(1.0 - 0.5 / std::clamp(total, 2.0, 0x1p52));
-    return r;
-  }
-
   std::vector<Plan> plan(Pack& pack, const CellTable& cells, const Candidates& candidates,
                          const std::vector<bool>& active, Team& team) {
     const std::size_t lanes = pack.models.size();
@@ -335,7 +370,7 @@ class Boosting::State {
         if (!active[k]) continue;
         costs[k * candidates.size() + c] = models_[pack.models[k]].weak_learner->cost(
             feature(pack, cells, candidates.first + c, k, buffer), *settings_.response,
-            regularizers(pack, k));
+            pack.regularizers[k]);
       }
     });
     std::vector<Plan> plans(lanes);
@@ -365,7 +400,7 @@ class Boosting::State {
     const std::size_t round = courses_[pack.models[lane]].n_estimators + 1;
     const Response& response = *settings_.response;
     Margins& margins = *pack.margins;
-    Regularizers r = regularizers(pack, lane);
+    Regularizers r = pack.regularizers[lane];
     std::array<Cell, kMaxCodes> buffer;
     const FeatureCells feature = this->feature(pack, cells, f, lane, buffer);
 
@@ -497,7 +532,7 @@ class Boosting::State {
   SampleWeights weights_;
   std::vector<Course> courses_;
   std::vector<std::unique_ptr<Pack>> packs_;
-  std::vector<std::uint8_t> present_;                   // [segment][code]: whether rows have it
+  std::vector<std::size_t> counts_;                     // [segment][code]: rows
   std::map<std::size_t, std::vector<double>> dropped_;  // what models no longer in a pack predict
 };
 
@@ -516,7 +551,7 @@ const Codes& Boosting::codes() const noexcept { return state_->codes(); }
 const Course& Boosting::course(std::size_t model) const noexcept {
   return state_->courses()[model];
 }
-double Boosting::longest_loop() const noexcept { return state_->longest_loop(); }
+double Boosting::longest_loop(std::size_t n) const noexcept { return state_->longest_loop(n); }
 std::vector<double> Boosting::held_out(std::size_t model) const { return state_->held_out(model); }
 
 }  // namespace properboost

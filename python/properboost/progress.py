@@ -1,5 +1,6 @@
 """Showing how far a fit is: a bar where tqdm is installed, plain lines otherwise."""
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -29,7 +30,8 @@ def show_progress(
     with tqdm(total=total, unit="round", desc=task, file=sys.stderr) as bar:
 
         def report(done: int, value: float) -> None:
-            bar.set_postfix_str(f"{shown} {value:.6g}", refresh=False)
+            if not math.isnan(value):  # nothing is known inside the first cycle
+                bar.set_postfix_str(f"{shown} {value:.6g}", refresh=False)
             bar.update(done - bar.n)
 
         yield report
@@ -44,6 +46,7 @@ def _print_lines(total: int, task: str, shown: str) -> Report:
         now = time.monotonic()
         if done >= total or now - last >= _SECONDS_BETWEEN_LINES:
             last = now
-            print(f"{task}: round {done}/{total}, {shown} {value:.6g}", file=sys.stderr)
+            known = "" if math.isnan(value) else f", {shown} {value:.6g}"
+            print(f"{task}: round {done}/{total}{known}", file=sys.stderr)
 
     return report

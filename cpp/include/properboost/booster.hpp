@@ -58,8 +58,8 @@ class Boosting {
   std::size_t size() const noexcept;
   const Codes& codes() const noexcept;
   const Course& course(std::size_t model) const noexcept;
-  // A guess of the nanoseconds of the longest loop.
-  double longest_loop() const noexcept;
+  // A guess of the nanoseconds of the longest loop that n rounds share out.
+  double longest_loop(std::size_t n) const noexcept;
   // The raw predictions of the rows held out from a model, in segment order.
   std::vector<double> held_out(std::size_t model) const;
 

@@ -14,38 +14,75 @@
 
 #include "properboost/binning.hpp"
 #include "properboost/codes.hpp"
+#include "properboost/stretches.hpp"
 
 namespace properboost {
 
 // Cell (a * width of b + b) * width of c + c holds the rows of codes a, b, c.
 struct Bundle {
   std::vector<std::size_t> features;
-  std::size_t cells;
+  std::size_t cells = 1;
+  double crowding = 1.0;  // a guess of the share of rows in the fullest cell
 
   bool joint() const noexcept { return features.size() > 1; }
 };
 
-// Features dealt into bundles of at most `most` cells, the widest first and each into the fullest
-// bundle that has room.
-inline std::vector<Bundle> bundle_features(const Bins& bins, std::size_t most) {
+// How large joint cells may be.
+struct BundleLimits {
+  // Two features of 64 bins, with missing and unseen values.  With those summed at the same time
+  // they stay in the first cache.
+  static constexpr std::size_t kMostCells = 66 * 66;
+  static constexpr std::size_t kBytes = 8 * kMostCells;
+  static constexpr std::size_t most_cells(std::size_t sum_bytes) {
+    return sum_bytes * kMostCells <= kBytes ? kMostCells : kBytes / sum_bytes;
+  }
+  // What reading off costs must be little beside the adds that are saved.
+  static constexpr std::size_t kRowsPerCell = 6;
+  // Fewer rows of a lone model are summed in double.
+  static constexpr std::size_t kFewRows = 16'384;
+
+  std::size_t sum_bytes;
+  bool few_rows;
+  std::size_t cells = 1;  // of a bundle
+
+  BundleLimits(std::size_t lanes, bool has_curvature, const std::vector<Stretch>& stretches) {
+    std::size_t rows = 0;
+    for (const Stretch& stretch : stretches) rows += stretch.rows();
+    few_rows = rows < kFewRows;
+    sum_bytes =
+        (has_curvature ? 2 : 1) * lanes * (lanes == 1 && few_rows ? sizeof(double) : sizeof(float));
+    if (rows == 0 || (lanes > 1 && few_rows)) return;
+    cells = std::min(most_cells(sum_bytes), rows / stretches.size() / kRowsPerCell);
+  }
+};
+
+// Features dealt into bundles, the widest first and each into the fullest bundle that has room;
+// crowding[f] is the share of the rows in the fullest code of feature f.
+inline std::vector<Bundle> bundle_features(const Bins& bins, const BundleLimits& limits,
+                                           const std::vector<double>& crowding) {
+  const auto width = [&](std::size_t f) { return static_cast<std::size_t>(bins[f].width()); };
   std::vector<std::size_t> order(bins.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return bins[a].width() > bins[b].width(); });
+                   [&](std::size_t a, std::size_t b) { return width(a) > width(b); });
   std::vector<Bundle> bundles;
-  std::size_t open = 0;  // those before have no room for the narrowest feature
-  const auto narrowest = order.empty() ? 1 : static_cast<std::size_t>(bins[order.back()].width());
+  const auto put = [&](Bundle& bundle, std::size_t f) {
+    bundle.features.push_back(f);
+    bundle.cells *= width(f);
+    bundle.crowding *= crowding[f];
+  };
+  std::size_t open = 0;  // bundles before have no room for the narrowest feature
   for (const std::size_t f : order) {
-    const auto width = static_cast<std::size_t>(bins[f].width());
     std::size_t best = bundles.size();
     for (std::size_t k = open; k < bundles.size(); ++k) {
-      if (bundles[k].cells * width > most) continue;
+      if (bundles[k].cells * width(f) > limits.cells) continue;
       if (best == bundles.size() || bundles[k].cells > bundles[best].cells) best = k;
     }
-    if (best == bundles.size()) bundles.push_back({{}, 1});
-    bundles[best].features.push_back(f);
-    bundles[best].cells *= width;
-    while (open < bundles.size() && bundles[open].cells * narrowest > most) ++open;
+    if (best == bundles.size()) bundles.push_back({});
+    put(bundles[best], f);
+    while (open < bundles.size() && bundles[open].cells * width(order.back()) > limits.cells) {
+      ++open;
+    }
   }
   return bundles;
 }

@@ -37,11 +37,12 @@ Code unpack(std::uint64_t word, unsigned j) noexcept {
 // task take turns with them.
 
 // One lane: float32 from the loss, times the sample weight if rows have one.  The product is taken
-// in double, so that a weight of 3 adds what three rows add; and one scalar add costs the same in
-// double as in float, so the sums are exact to about 1e-8.
-template <bool kCurvature, bool kWeighted>
+// in double, so that a weight of 3 adds what three rows add.  Few rows are summed in double, which
+// is exact to about 1e-8 and costs a scalar add the same; many in float32 over a stretch of rows,
+// of which the caches hold twice as many.
+template <class Real, bool kCurvature, bool kWeighted>
 struct RowTerms {
-  using Sum = DoubleSums<1, kCurvature>;
+  using Sum = RowSums<Real, kCurvature>;
   static constexpr std::size_t kRows = SIZE_MAX;
   static constexpr std::size_t kFeaturesPerTask = 4;
 
@@ -53,32 +54,17 @@ struct RowTerms {
   RowTerms of(const float* w, const float* c, const double* s) const noexcept { return {w, c, s}; }
 
   Sum operator[](std::size_t i) const noexcept {
-    const double s = kWeighted ? sample_weight[i] : 1.0;
     if constexpr (kCurvature) {
-      return {{s * static_cast<double>(weight[i]), s * static_cast<double>(curvature[i])}};
+      return Sum(times_weight(weight[i], i), times_weight(curvature[i], i));
     } else {
-      return {{s * static_cast<double>(weight[i])}};
+      return Sum(times_weight(weight[i], i));
     }
   }
-};
 
-// The same in float, for joint cells: the first cache holds twice as many.
-template <bool kCurvature, bool kWeighted>
-struct JointTerms {
-  using Sum = LaneSums<1, kCurvature>;
-
-  RowTerms<kCurvature, kWeighted> rows;
-
-  Sum operator[](std::size_t i) const noexcept {
-    const auto in_double = rows[i];
-    Sum term;
-    if constexpr (kCurvature) {
-      term.both.data[0] = static_cast<float>(in_double.sums[0]);
-      term.both.data[1] = static_cast<float>(in_double.sums[1]);
-    } else {
-      term.weights = static_cast<float>(in_double.sums[0]);
-    }
-    return term;
+ private:
+  Real times_weight(float x, std::size_t i) const noexcept {
+    if constexpr (kWeighted) return static_cast<Real>(sample_weight[i] * static_cast<double>(x));
+    return static_cast<Real>(x);
   }
 };
 
@@ -102,15 +88,6 @@ struct LaneTerms {
   }
 };
 
-template <bool kCurvature, bool kWeighted>
-JointTerms<kCurvature, kWeighted> joint_terms(const RowTerms<kCurvature, kWeighted>& terms) {
-  return {terms};
-}
-template <std::size_t W, bool kCurvature>
-LaneTerms<W, kCurvature> joint_terms(const LaneTerms<W, kCurvature>& terms) {
-  return terms;
-}
-
 // sums[g x stride + codes[g][i]] += terms[i] over the group, i in [begin, end).
 template <std::size_t Group, std::size_t Stride, class Terms>
 void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t begin,
@@ -132,8 +109,10 @@ void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t
   }
 }
 
-// The same for joint cells, those of the g-th bundle from sums[g x Stride] on.
-template <std::size_t Group, std::size_t Stride, class Terms>
+// The same for joint cells, those of the g-th bundle from sums[g x Stride] on.  With a second copy
+// of the sums, rows take turns with them: where most rows are of one cell, an add then waits only
+// for the last but one.
+template <std::size_t Group, std::size_t Copies, std::size_t Stride, class Terms>
 void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes,
                      const Terms& terms, std::size_t begin, std::size_t end,
                      typename Terms::Sum* sums) {
@@ -151,8 +130,9 @@ void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes
       for (std::size_t g = 0; g < Group; ++g) std::memcpy(&words[g], &cells[g][i], sizeof words[g]);
       for (unsigned j = 0; j < kUnrolled; ++j) {
         const auto term = terms[begin + i + j];
+        const std::size_t copy = j % Copies * Group;
         for (std::size_t g = 0; g < Group; ++g) {
-          sums[g * Stride + unpack<std::uint16_t>(words[g], j)] += term;
+          sums[(copy + g) * Stride + unpack<std::uint16_t>(words[g], j)] += term;
         }
       }
     }
@@ -187,136 +167,86 @@ void flush(Sum* sums, std::size_t codes, const SegmentRoles& roles, CellTable& c
 // The same for joint cells and the features of their bundle.
 template <class Sum>
 void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const SegmentRoles& roles,
-                 CellTable& cells) {
+                 CellTable& cells, std::vector<double>& scratch) {
+  using Number = typename Sum::Number;
   using Own = DoubleSums<Sum::kLanes, Sum::kHasCurvature>;
-  constexpr std::size_t kNumbers = Sum::kFloats;
-  Own own[kMaxCodes];
+  constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Number);
+  // A feature's own sums, what is left to the features after it, and what is left then.
+  const std::size_t half = bundle.cells * kNumbers / 2;
+  if (scratch.size() < kMaxCodes * kNumbers + 2 * half) {
+    scratch.resize(kMaxCodes * kNumbers + 2 * half);
+  }
+  double* const own = scratch.data();
+  double* rest = own + kMaxCodes * kNumbers;
+  double* next = rest + half;
   std::size_t left = bundle.cells;
-  std::vector<double> rest(left / static_cast<std::size_t>(bins[bundle.features[0]].width()) *
-                           kNumbers);
-  std::vector<double> next;
   for (std::size_t k = 0; k < bundle.features.size(); ++k) {
     const std::size_t f = bundle.features[k];
     const auto width = static_cast<std::size_t>(bins[f].width());
     left /= width;
     if (k == 0) {
-      marginalize<kNumbers>(reinterpret_cast<const float*>(sums), width, left, own[0].sums,
-                            rest.data());
-    } else {
-      next.resize(left * kNumbers);
-      marginalize<kNumbers>(rest.data(), width, left, own[0].sums, next.data());
-      rest.swap(next);
+      marginalize<kNumbers>(reinterpret_cast<const Number*>(sums), width, left, own, next);
+    } else if (left > 1) {
+      marginalize<kNumbers>(rest, width, left, own, next);
     }
-    flush(own, width, roles, cells, f);
+    flush(reinterpret_cast<Own*>(left > 1 ? own : rest), width, roles, cells, f);
+    std::swap(rest, next);
   }
-  std::fill_n(sums, bundle.cells, Sum{});
+  std::fill_n(sums, bundle.cells, Sum());
 }
 
 }  // namespace detail
 
-// Rows of training weight, segment after segment, in stretches over which float32 sums stay exact
-// enough (to 2e-6 in one heavy cell; over all of 50 million rows they would be 14% off).
-struct Stretch {
-  static constexpr std::size_t kRows = 65'536;
-  const SegmentRoles* roles;
-  std::vector<std::pair<std::size_t, std::size_t>> ranges;  // of rows
-
-  std::size_t rows() const noexcept {
-    std::size_t n = 0;
-    for (const auto& [begin, end] : ranges) n += end - begin;
-    return n;
-  }
-};
-
-// Neighbouring segments that are the same to all lanes share a stretch.
-inline std::vector<Stretch> find_stretches(const std::vector<std::size_t>& segments,
-                                           const std::vector<SegmentRoles>& roles) {
-  std::vector<Stretch> stretches;
-  std::size_t rows = Stretch::kRows;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    if (!roles[s].trains) continue;
-    if (!stretches.empty() && !stretches.back().roles->same_training(roles[s])) {
-      rows = Stretch::kRows;
-    }
-    for (std::size_t begin = segments[s]; begin < segments[s + 1];) {
-      if (rows == Stretch::kRows) {
-        stretches.push_back({&roles[s], {}});
-        rows = 0;
-      }
-      const std::size_t end = std::min(begin + Stretch::kRows - rows, segments[s + 1]);
-      stretches.back().ranges.emplace_back(begin, end);
-      rows += end - begin;
-      begin = end;
-    }
-  }
-  return stretches;
-}
-
 // Bundles that are summed together: so many that their adds need not wait for each other, which
-// takes more where few codes make the same cell come up again and again.
+// takes more where most rows are of one cell.
 struct BundleGroup {
   static constexpr std::size_t kNarrow = 64;  // codes
 
   std::vector<Bundle> bundles;  // 1, 2, 4 or 8, all joint or of one feature each
   std::size_t stride;  // of their sums: kNarrow, kMaxCodes, or what a joint bundle may take
+  std::size_t copies;  // of their sums: 1 or, where joint cells are crowded, 2
 
   bool joint() const noexcept { return bundles.front().joint(); }
-  std::size_t sums() const noexcept { return bundles.size() * stride; }
+  std::size_t sums() const noexcept { return copies * bundles.size() * stride; }
 };
 
-// How large joint cells may be: with those summed at the same time they stay in the first cache,
-// and rows are many beside them.
-struct BundleLimits {
-  static constexpr std::size_t kMostCells = 66 * 66;  // two features of 64 bins
-  static constexpr std::size_t kBytes = 8 * kMostCells;
-  static constexpr std::size_t most_cells(std::size_t bytes) {
-    return bytes * kMostCells <= kBytes ? kMostCells : kBytes / bytes;
-  }
-  static constexpr std::size_t kRowsPerCell = 8;
-  // Of fewer rows nothing is gained, and of equal weights and repeated rows sums stay equal.
-  static constexpr std::size_t kFewRows = 16'384;
-
-  std::size_t sum_bytes;
-  std::size_t cells;  // of a bundle; 1 for no bundles
-
-  BundleLimits(std::size_t lanes, bool has_curvature, const std::vector<Stretch>& stretches)
-      : sum_bytes((has_curvature ? 8 : 4) * lanes), cells(1) {
-    std::size_t rows = 0;
-    for (const Stretch& stretch : stretches) rows += stretch.rows();
-    if (rows < kFewRows) return;
-    cells = std::max<std::size_t>(
-        1, std::min(most_cells(sum_bytes), rows / stretches.size() / kRowsPerCell));
-  }
-};
-
-// `most` bundles of one wide feature make a group, or eight of a narrow one; joint ones as many as
-// fit the cache; the rest smaller groups.
+// `most` bundles of one wide feature make a group, or eight of a narrow or crowded one; joint ones
+// as many as fit the cache; the rest smaller groups.
 inline std::vector<BundleGroup> group_bundles(const Bins& bins, std::size_t most,
-                                              const BundleLimits& limits) {
-  std::vector<Bundle> joint, wide, narrow;
-  for (Bundle& bundle : bundle_features(bins, limits.cells)) {
-    (bundle.joint()                         ? joint
-     : bundle.cells <= BundleGroup::kNarrow ? narrow
-                                            : wide)
-        .push_back(std::move(bundle));
+                                              const BundleLimits& limits,
+                                              const std::vector<double>& crowding) {
+  // Beyond this share of one cell, adds wait for each other.
+  constexpr double kCrowded = 0.125;
+  std::vector<Bundle> joint, wide, crowded, narrow;
+  for (Bundle& bundle : bundle_features(bins, limits, crowding)) {
+    auto& kind = bundle.joint()                           ? joint
+                 : bundle.cells <= BundleGroup::kNarrow   ? narrow
+                 : bundle.crowding > kCrowded && most > 2 ? crowded
+                                                          : wide;
+    kind.push_back(std::move(bundle));
   }
+  std::stable_sort(joint.begin(), joint.end(),
+                   [](const Bundle& a, const Bundle& b) { return a.cells > b.cells; });
   std::vector<BundleGroup> groups;
   const auto deal = [&](std::vector<Bundle>& bundles, std::size_t stride, const auto& size_for) {
     for (auto first = bundles.begin(); first != bundles.end();) {
       std::size_t size = size_for(first->cells);
       while (static_cast<std::size_t>(bundles.end() - first) < size) size /= 2;
       const auto last = first + static_cast<std::ptrdiff_t>(size);
-      groups.push_back({{first, last}, stride});
+      const bool waits =
+          stride > kMaxCodes && size <= 2 && std::any_of(first, last, [&](const Bundle& bundle) {
+            return bundle.crowding > kCrowded;
+          });
+      groups.push_back({{first, last}, stride, std::size_t{waits ? 2u : 1u}});
       first = last;
     }
   };
-  std::stable_sort(joint.begin(), joint.end(),
-                   [](const Bundle& a, const Bundle& b) { return a.cells > b.cells; });
   deal(joint, BundleLimits::most_cells(limits.sum_bytes), [&](std::size_t cells) {
     const std::size_t fit = BundleLimits::kBytes / (cells * limits.sum_bytes);
     return std::size_t{fit >= 4 ? 4u : fit >= 2 ? 2u : 1u};
   });
   deal(wide, kMaxCodes, [&](std::size_t) { return most; });
+  deal(crowded, kMaxCodes, [](std::size_t) { return std::size_t{8}; });
   deal(narrow, BundleGroup::kNarrow, [](std::size_t) { return std::size_t{8}; });
   return groups;
 }
@@ -324,15 +254,19 @@ inline std::vector<BundleGroup> group_bundles(const Bins& bins, std::size_t most
 // What the greedy histogram phase keeps from round to round: the groups, and a task's memory.
 class Workspace {
  public:
+  // crowding[f] is the largest share of the training rows that one code of feature f holds.
   Workspace(const Bins& bins, std::size_t lanes, bool has_curvature,
-            const std::vector<Stretch>& stretches)
-      : groups_(group_bundles(bins, lanes == 1 ? 4 : 2,
-                              BundleLimits(lanes, has_curvature, stretches))) {}
+            const std::vector<Stretch>& stretches, const std::vector<double>& crowding)
+      : limits_(lanes, has_curvature, stretches),
+        groups_(group_bundles(bins, lanes == 1 ? 4 : 2, limits_, crowding)) {}
 
   const std::vector<BundleGroup>& groups() const noexcept { return groups_; }
+  bool sums_in_double() const noexcept { return limits_.few_rows; }
   void set_tasks(std::size_t n) {
     if (memory_.size() < n) memory_.resize(n);
+    if (scratch_.size() < n) scratch_.resize(n);
   }
+  std::vector<double>& scratch(std::size_t task) noexcept { return scratch_[task]; }
 
   // Memory for a task, all zero.
   unsigned char* get(std::size_t task, std::size_t bytes) {
@@ -347,24 +281,33 @@ class Workspace {
   }
 
  private:
+  BundleLimits limits_;
   std::vector<BundleGroup> groups_;
   std::vector<Aligned<unsigned char>> memory_;
+  std::vector<std::vector<double>> scratch_;
 };
 
-// Calls visitor(Terms()) with the kind of terms that rows have.
+// Calls visitor(Terms()) with the kind of terms that rows have; those of a lone model are summed in
+// double or not.
 template <class Visitor>
-void visit_terms(std::size_t lanes, bool has_curvature, bool has_weight, const Visitor& visitor) {
+void visit_terms(std::size_t lanes, bool has_curvature, bool has_weight, bool in_double,
+                 const Visitor& visitor) {
   visit_width(lanes, [&](auto width) {
     constexpr std::size_t W = width;
     if constexpr (W > 1) {  // sample weights have been multiplied in
       if (has_curvature) return visitor(detail::LaneTerms<W, true>());
       return visitor(detail::LaneTerms<W, false>());
-    } else if (has_weight) {
-      if (has_curvature) return visitor(detail::RowTerms<true, true>());
-      return visitor(detail::RowTerms<false, true>());
     } else {
-      if (has_curvature) return visitor(detail::RowTerms<true, false>());
-      return visitor(detail::RowTerms<false, false>());
+      const auto visit = [&](auto zero) {
+        using Real = decltype(zero);
+        if (has_weight) {
+          if (has_curvature) return visitor(detail::RowTerms<Real, true, true>());
+          return visitor(detail::RowTerms<Real, false, true>());
+        }
+        if (has_curvature) return visitor(detail::RowTerms<Real, true, false>());
+        return visitor(detail::RowTerms<Real, false, false>());
+      };
+      in_double ? visit(double{}) : visit(float{});
     }
   });
 }
@@ -382,71 +325,84 @@ void visit_size(std::size_t size, const Visitor& visitor) {
   }
 }
 
-// One group's part in one stretch of rows, begin to end, and at the stretch's end.
+// The sums of one group.
 template <class Terms>
 class GroupSums {
  public:
   using Sum = typename Terms::Sum;
-  using Joint = decltype(joint_terms(Terms()));
 
   static std::size_t bytes(const BundleGroup& group) {
-    const std::size_t n = group.joint() ? sizeof(typename Joint::Sum) : sizeof(Sum);
-    return (n * group.sums() + 63) / 64 * 64;
+    return (sizeof(Sum) * group.sums() + 63) / 64 * 64;
   }
 
-  GroupSums(const BundleGroup& group, unsigned char* memory) : group_(group), memory_(memory) {}
+  GroupSums(const BundleGroup& group, unsigned char* memory)
+      : group_(&group), sums_(reinterpret_cast<Sum*>(memory)) {}
 
+  const BundleGroup& group() const noexcept { return *group_; }
+
+  // The rows begin to end.
   void add(const Codes& codes, const Bins& bins, const Terms& terms, std::size_t begin,
-           std::size_t end) {
-    visit_size(group_.bundles.size(), [&](auto size) {
+           std::size_t end) const {
+    constexpr std::size_t kStride = BundleLimits::most_cells(sizeof(Sum));
+    visit_size(group_->bundles.size(), [&](auto size) {
       constexpr std::size_t kSize = size;
-      if (group_.joint()) {
-        constexpr std::size_t kStride = BundleLimits::most_cells(sizeof(typename Joint::Sum));
-        vectorized([&, joint = joint_terms(terms), begin, end, to = sums<Joint>()] {
-          add_joint_terms<kSize, kStride>(group_.bundles.data(), bins, codes, joint, begin, end,
-                                          to);
-        });
-        return;
+      if constexpr (kSize <= 4) {
+        const auto add_joint = [&](auto copies) {
+          constexpr std::size_t kCopies = copies;
+          vectorized([&, bundles = group_->bundles.data(), terms, begin, end, to = sums_] {
+            add_joint_terms<kSize, kCopies, kStride>(bundles, bins, codes, terms, begin, end, to);
+          });
+        };
+        if (group_->joint()) {
+          if (kSize <= 2 && group_->copies == 2) {
+            return add_joint(std::integral_constant<std::size_t, kSize <= 2 ? 2 : 1>{});
+          }
+          return add_joint(std::integral_constant<std::size_t, 1>{});
+        }
       }
       const std::uint8_t* code[kSize];
       for (std::size_t k = 0; k < kSize; ++k) {
-        code[k] = codes.feature(group_.bundles[k].features.front());
+        code[k] = codes.feature(group_->bundles[k].features.front());
       }
-      if (group_.stride == BundleGroup::kNarrow) {
-        vectorized([&code, terms = terms, begin, end, to = sums<Terms>()] {
+      if (group_->stride == BundleGroup::kNarrow) {
+        vectorized([&code, terms, begin, end, to = sums_] {
           add_terms<kSize, BundleGroup::kNarrow>(code, terms, begin, end, to);
         });
       } else {
-        vectorized([&code, terms = terms, begin, end, to = sums<Terms>()] {
+        vectorized([&code, terms, begin, end, to = sums_] {
           add_terms<kSize, kMaxCodes>(code, terms, begin, end, to);
         });
       }
     });
   }
 
-  void flush_into(CellTable& cells, const Bins& bins, const SegmentRoles& roles) {
-    for (std::size_t k = 0; k < group_.bundles.size(); ++k) {
-      const Bundle& bundle = group_.bundles[k];
-      const std::size_t at = k * group_.stride;
+  // Adds them to the cells of their features, and clears them.
+  void flush_into(CellTable& cells, const Bins& bins, const SegmentRoles& roles,
+                  std::vector<double>& scratch) const {
+    const std::size_t size = group_->bundles.size();
+    for (std::size_t k = 0; k < size; ++k) {
+      const Bundle& bundle = group_->bundles[k];
+      Sum* const to = sums_ + k * group_->stride;
+      if (group_->copies == 2) {
+        vectorized([to, n = bundle.cells, from = to + size * group_->stride] {
+          for (std::size_t b = 0; b < n; ++b) {
+            to[b] += from[b];
+            from[b] = Sum();
+          }
+        });
+      }
       if (bundle.joint()) {
-        vectorized([&, to = sums<Joint>() + at] { flush_joint(to, bundle, bins, roles, cells); });
+        vectorized([&, to] { flush_joint(to, bundle, bins, roles, cells, scratch); });
       } else {
         const std::size_t f = bundle.features.front();
-        vectorized([&, f, width = bundle.cells, to = sums<Terms>() + at] {
-          flush(to, width, roles, cells, f);
-        });
+        vectorized([&, f, width = bundle.cells, to] { flush(to, width, roles, cells, f); });
       }
     }
   }
 
  private:
-  template <class Kind>
-  typename Kind::Sum* sums() const {
-    return reinterpret_cast<typename Kind::Sum*>(memory_);
-  }
-
-  const BundleGroup& group_;
-  unsigned char* memory_;
+  const BundleGroup* group_;
+  Sum* sums_;
 };
 
 // The cells of the features of every `tasks`-th group, from the task's on.
@@ -468,15 +424,18 @@ void fill_groups(const Codes& codes, const Bins& bins, const std::vector<Stretch
       for (const std::size_t f : bundle.features) cells.clear(f);
     }
   }
+  std::vector<double>& scratch = workspace.scratch(task);
   for (const Stretch& stretch : stretches) {
     for (const auto& [begin_range, end_range] : stretch.ranges) {
       for (std::size_t begin = begin_range; begin < end_range;) {
         const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
-        for (GroupSums<Terms>& group : groups) group.add(codes, bins, terms, begin, end);
+        for (const GroupSums<Terms>& group : groups) group.add(codes, bins, terms, begin, end);
         begin = end;
       }
     }
-    for (GroupSums<Terms>& group : groups) group.flush_into(cells, bins, *stretch.roles);
+    for (const GroupSums<Terms>& group : groups) {
+      group.flush_into(cells, bins, *stretch.roles, scratch);
+    }
   }
 }
 
@@ -491,17 +450,20 @@ inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<S
                        Team& team) {
   const double nanoseconds =
       (0.3 + 0.06 * static_cast<double>(lanes)) * static_cast<double>(bins.size() * codes.rows);
-  visit_terms(lanes, curvature != nullptr, sample_weight != nullptr, [&](auto kind) {
-    using Terms = decltype(kind);
-    const Terms terms = kind.of(weight, curvature, sample_weight);
-    // As many features a task as their sums allow: it reads every row's terms.
-    const std::size_t least = (bins.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
-    const std::size_t tasks = std::min(workspace.groups().size(), std::max(least, team.size()));
-    workspace.set_tasks(tasks);
-    team.for_each(tasks, nanoseconds, [&](std::size_t t) {
-      detail::fill_groups(codes, bins, stretches, terms, t, tasks, workspace, cells);
-    });
-  });
+  visit_terms(lanes, curvature != nullptr, sample_weight != nullptr, workspace.sums_in_double(),
+              [&](auto kind) {
+                using Terms = decltype(kind);
+                const Terms terms = kind.of(weight, curvature, sample_weight);
+                // As many features a task as their sums allow: it reads every row's terms.
+                const std::size_t least =
+                    (bins.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
+                const std::size_t tasks =
+                    std::min(workspace.groups().size(), std::max(least, team.size()));
+                workspace.set_tasks(tasks);
+                team.for_each(tasks, nanoseconds, [&](std::size_t t) {
+                  detail::fill_groups(codes, bins, stretches, terms, t, tasks, workspace, cells);
+                });
+              });
 }
 
 // The weight each code of each feature holds (features side by side); null counts rows.

@@ -96,12 +96,30 @@ struct alignas(N < 16 ? 4 * N : 64) Floats {
 #endif
 };
 
+// Two numbers side by side.
+template <class Real>
+struct alignas(2 * sizeof(Real)) Pair {
+#if defined(__GNUC__)
+  typedef Real Data __attribute__((vector_size(2 * sizeof(Real))));
+  Data data;
+
+  void operator+=(const Pair& other) noexcept { data += other.data; }
+#else
+  Real data[2];
+
+  void operator+=(const Pair& other) noexcept {
+    data[0] += other.data[0];
+    data[1] += other.data[1];
+  }
+#endif
+};
+
 // What is added to a cell in every lane: W weights, then their curvatures if there are any.
 template <std::size_t W, bool kCurvature>
 struct LaneSums {
+  using Number = float;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = kCurvature;
-  static constexpr std::size_t kFloats = kCurvature ? 2 * W : W;
 
   Floats<W> weights{};
   Floats<W> curvatures{};
@@ -117,48 +135,53 @@ struct LaneSums {
 };
 template <std::size_t W>
 struct LaneSums<W, false> {
+  using Number = float;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = false;
-  static constexpr std::size_t kFloats = W;
 
   Floats<W> weights{};
 
   void operator+=(const LaneSums& other) noexcept { weights += other.weights; }
   double weight(std::size_t lane) const noexcept { return static_cast<double>(weights.data[lane]); }
 };
-// Of one lane, both are one vector.
-template <>
-struct LaneSums<1, true> {
+
+// The same for one lane, in float or double: weight and curvature are one vector add.
+template <class Real, bool kCurvature>
+struct RowSums {
+  using Number = Real;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = true;
-  static constexpr std::size_t kFloats = 2;
 
-  Floats<2> both{};
+  Pair<Real> both{};
 
-  void operator+=(const LaneSums& other) noexcept { both += other.both; }
+  RowSums() = default;
+  RowSums(Real weight, Real curvature) : both{{weight, curvature}} {}
+  void operator+=(const RowSums& other) noexcept { both += other.both; }
+  double weight(std::size_t) const noexcept { return static_cast<double>(both.data[0]); }
+  double curvature(std::size_t) const noexcept { return static_cast<double>(both.data[1]); }
 };
-template <>
-struct LaneSums<1, false> {
+template <class Real>
+struct RowSums<Real, false> {
+  using Number = Real;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = false;
-  static constexpr std::size_t kFloats = 1;
 
-  float weights = 0.0f;
+  Real sum = 0;
 
-  void operator+=(const LaneSums& other) noexcept { weights += other.weights; }
+  RowSums() = default;
+  explicit RowSums(Real weight) : sum(weight) {}
+  void operator+=(const RowSums& other) noexcept { sum += other.sum; }
+  double weight(std::size_t) const noexcept { return static_cast<double>(sum); }
 };
 
-// The same in double.
+// And in double for every lane.
 template <std::size_t W, bool kCurvature>
-struct alignas(kCurvature&& W == 1 ? 16 : 8) DoubleSums {
+struct DoubleSums {
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = kCurvature;
 
   double sums[kCurvature ? 2 * W : W];
 
-  void operator+=(const DoubleSums& other) noexcept {
-    for (std::size_t k = 0; k < std::size(sums); ++k) sums[k] += other.sums[k];
-  }
   double weight(std::size_t lane) const noexcept { return sums[lane]; }
   double curvature(std::size_t lane) const noexcept { return sums[W + lane]; }
 };

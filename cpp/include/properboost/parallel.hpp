@@ -183,10 +183,14 @@ class Team {
       detail::Gate gate;
       Team team(&gate, static_cast<std::size_t>(n_threads));
       std::exception_ptr error;
-#pragma omp parallel num_threads(n_threads)
+      // At the end of a region and after it GNU's runtime spins for milliseconds before it sleeps,
+      // which another process on the same processors pays for; it does not if it has more threads
+      // than processors.  So where all are used one more is asked for, and does nothing.
+      const int n_asked = n_threads + (n_threads == omp_get_num_procs() ? 1 : 0);
+#pragma omp parallel num_threads(n_asked)
       {
         if (omp_get_thread_num() != 0) {
-          gate.serve();
+          if (omp_get_thread_num() < n_threads) gate.serve();
         } else {
           try {
             program(team);
@@ -223,7 +227,7 @@ class Team {
   }
 
  private:
-  static constexpr double kWorthSharing = 15'000.0;
+  static constexpr double kWorthSharing = 50'000.0;
 
   Team(detail::Gate* gate, std::size_t size) noexcept : gate_(gate), size_(size) {}
 
