@@ -50,24 +50,28 @@ struct Weighted {
 // Least-significant-digit radix sort by key; digits on which all keys agree cost nothing.
 template <class Item>
 void sort_by_key(std::vector<Item>& items) {
+  using Key = decltype(Item::key);
   if (items.size() < 512) {
     std::stable_sort(items.begin(), items.end(),
                      [](const Item& a, const Item& b) { return a.key < b.key; });
     return;
   }
   constexpr unsigned kBits = 11;
-  constexpr unsigned kDigits = (8 * sizeof(Item::key) + kBits - 1) / kBits;
+  constexpr unsigned kDigits = (8 * sizeof(Key) + kBits - 1) / kBits;
   constexpr std::size_t kRadix = std::size_t{1} << kBits;
+  const auto digit = [](Key key, unsigned d) { return (key >> (d * kBits)) & (kRadix - 1); };
+  Key varies = 0;
   std::array<std::array<std::uint32_t, kRadix>, kDigits> counts{};
   for (const Item& item : items) {
-    for (unsigned d = 0; d < kDigits; ++d) ++counts[d][(item.key >> (d * kBits)) & (kRadix - 1)];
+    varies |= item.key ^ items.front().key;
+    for (unsigned d = 0; d < kDigits; ++d) ++counts[d][digit(item.key, d)];
   }
   std::vector<Item> other(items.size());
   for (unsigned d = 0; d < kDigits; ++d) {
+    if (digit(varies, d) == 0) continue;
     auto& count = counts[d];
-    if (std::find(count.begin(), count.end(), items.size()) != count.end()) continue;
     std::exclusive_scan(count.begin(), count.end(), count.begin(), 0u);
-    for (const Item& item : items) other[count[(item.key >> (d * kBits)) & (kRadix - 1)]++] = item;
+    for (const Item& item : items) other[count[digit(item.key, d)]++] = item;
     items.swap(other);
   }
 }

@@ -33,27 +33,43 @@ struct BundleLimits {
   // they stay in the first cache.
   static constexpr std::size_t kMostCells = 66 * 66;
   static constexpr std::size_t kBytes = 8 * kMostCells;
-  static constexpr std::size_t most_cells(std::size_t sum_bytes) {
-    return sum_bytes * kMostCells <= kBytes ? kMostCells : kBytes / sum_bytes;
+  static constexpr std::size_t most_cells(std::size_t lanes, bool has_curvature) {
+    const std::size_t bytes = sizeof(float) * lanes * (has_curvature ? 2 : 1);
+    return bytes * kMostCells <= kBytes ? kMostCells : kBytes / bytes;
   }
   // What reading off costs must be little beside the adds that are saved.
   static constexpr std::size_t kRowsPerCell = 6;
-  // Fewer rows of a lone model are summed in double.
+  // Sums of many lanes differ in their last digits from those of one by one, and of so few rows
+  // that might show.
   static constexpr std::size_t kFewRows = 16'384;
+  // So many rows of a cell are summed in float32 without harm to the digits that matter.
+  static constexpr double kRowsInFloat = 2048.0;
 
-  std::size_t sum_bytes;
-  bool few_rows;
+  std::size_t lanes;
+  bool has_curvature;
   std::size_t cells = 1;  // of a bundle
 
-  BundleLimits(std::size_t lanes, bool has_curvature, const std::vector<Stretch>& stretches) {
+  BundleLimits(std::size_t n_lanes, bool needs_curvature, const std::vector<Stretch>& stretches)
+      : lanes(n_lanes), has_curvature(needs_curvature) {
     std::size_t rows = 0;
     for (const Stretch& stretch : stretches) rows += stretch.rows();
-    few_rows = rows < kFewRows;
-    sum_bytes =
-        (has_curvature ? 2 : 1) * lanes * (lanes == 1 && few_rows ? sizeof(double) : sizeof(float));
-    if (rows == 0 || (lanes > 1 && few_rows)) return;
-    cells = std::min(most_cells(sum_bytes), rows / stretches.size() / kRowsPerCell);
+    if (rows == 0 || (lanes > 1 && rows < kFewRows)) return;
+    rows_ = rows / stretches.size();
+    cells = std::min(most_cells(lanes, has_curvature), rows_ / kRowsPerCell);
   }
+
+  // A lone model's joint cells, and its pairs of weight and curvature, are summed in float32 where
+  // no cell is crowded: twice as many fit the cache, and of pairs twice as many are added a time.
+  bool in_float(const Bundle& bundle) const noexcept {
+    return lanes > 1 || ((bundle.joint() || has_curvature) && rows_ >= kFewRows &&
+                         bundle.crowding * static_cast<double>(rows_) <= kRowsInFloat);
+  }
+  std::size_t sum_bytes(bool in_float) const noexcept {
+    return lanes * (has_curvature ? 2 : 1) * (in_float ? sizeof(float) : sizeof(double));
+  }
+
+ private:
+  std::size_t rows_ = 0;  // of a stretch
 };
 
 // Features dealt into bundles, the widest first and each into the fullest bundle that has room;

@@ -37,12 +37,13 @@ Code unpack(std::uint64_t word, unsigned j) noexcept {
 // task take turns with them.
 
 // One lane: float32 from the loss, times the sample weight if rows have one.  The product is taken
-// in double, so that a weight of 3 adds what three rows add.  Few rows are summed in double, which
-// is exact to about 1e-8 and costs a scalar add the same; many in float32 over a stretch of rows,
-// of which the caches hold twice as many.
+// in double, so that a weight of 3 adds what three rows add; and one scalar add costs the same in
+// double as in float, so the sums are exact to about 1e-8.
 template <class Real, bool kCurvature, bool kWeighted>
 struct RowTerms {
   using Sum = RowSums<Real, kCurvature>;
+  using InFloat = RowTerms<float, kCurvature, kWeighted>;
+  static constexpr std::size_t kJointCells = BundleLimits::most_cells(1, kCurvature);
   static constexpr std::size_t kRows = SIZE_MAX;
   static constexpr std::size_t kFeaturesPerTask = 4;
 
@@ -52,6 +53,8 @@ struct RowTerms {
 
   // The same kind of terms of other rows.
   RowTerms of(const float* w, const float* c, const double* s) const noexcept { return {w, c, s}; }
+
+  InFloat in_float() const noexcept { return {weight, curvature, sample_weight}; }
 
   Sum operator[](std::size_t i) const noexcept {
     if constexpr (kCurvature) {
@@ -72,6 +75,8 @@ struct RowTerms {
 template <std::size_t W, bool kCurvature>
 struct LaneTerms {
   using Sum = LaneSums<W, kCurvature>;
+  using InFloat = LaneTerms;
+  static constexpr std::size_t kJointCells = BundleLimits::most_cells(W, kCurvature);
   static constexpr std::size_t kRows = 65'536 / W;     // 256 KiB: in the second cache
   static constexpr std::size_t kFeaturesPerTask = 26;  // so are their sums
 
@@ -79,6 +84,7 @@ struct LaneTerms {
   const float* curvature = nullptr;
 
   LaneTerms of(const float* w, const float* c, const double*) const noexcept { return {w, c}; }
+  InFloat in_float() const noexcept { return *this; }
 
   Sum operator[](std::size_t i) const noexcept {
     Sum term;
@@ -205,6 +211,7 @@ struct BundleGroup {
   std::vector<Bundle> bundles;  // 1, 2, 4 or 8, all joint or of one feature each
   std::size_t stride;  // of their sums: kNarrow, kMaxCodes, or what a joint bundle may take
   std::size_t copies;  // of their sums: 1 or, where joint cells are crowded, 2
+  bool in_float;
 
   bool joint() const noexcept { return bundles.front().joint(); }
   std::size_t sums() const noexcept { return copies * bundles.size() * stride; }
@@ -217,37 +224,40 @@ inline std::vector<BundleGroup> group_bundles(const Bins& bins, std::size_t most
                                               const std::vector<double>& crowding) {
   // Beyond this share of one cell, adds wait for each other.
   constexpr double kCrowded = 0.125;
-  std::vector<Bundle> joint, wide, crowded, narrow;
-  for (Bundle& bundle : bundle_features(bins, limits, crowding)) {
-    auto& kind = bundle.joint()                           ? joint
-                 : bundle.cells <= BundleGroup::kNarrow   ? narrow
-                 : bundle.crowding > kCrowded && most > 2 ? crowded
-                                                          : wide;
-    kind.push_back(std::move(bundle));
-  }
-  std::stable_sort(joint.begin(), joint.end(),
-                   [](const Bundle& a, const Bundle& b) { return a.cells > b.cells; });
+  const auto crowded = [](const Bundle& bundle) { return bundle.crowding > kCrowded; };
   std::vector<BundleGroup> groups;
-  const auto deal = [&](std::vector<Bundle>& bundles, std::size_t stride, const auto& size_for) {
-    for (auto first = bundles.begin(); first != bundles.end();) {
-      std::size_t size = size_for(first->cells);
-      while (static_cast<std::size_t>(bundles.end() - first) < size) size /= 2;
-      const auto last = first + static_cast<std::ptrdiff_t>(size);
-      const bool waits =
-          stride > kMaxCodes && size <= 2 && std::any_of(first, last, [&](const Bundle& bundle) {
-            return bundle.crowding > kCrowded;
-          });
-      groups.push_back({{first, last}, stride, std::size_t{waits ? 2u : 1u}});
-      first = last;
+  std::vector<Bundle> bundles = bundle_features(bins, limits, crowding);
+  std::stable_sort(bundles.begin(), bundles.end(),
+                   [](const Bundle& a, const Bundle& b) { return a.cells > b.cells; });
+  // Takes the bundles that `fits`; as many as size_for(first one) make a group.
+  const auto deal = [&](std::size_t stride, const auto& fits, const auto& size_for) {
+    for (const bool in_float : {false, true}) {
+      const auto rest = std::stable_partition(bundles.begin(), bundles.end(), [&](const Bundle& b) {
+        return !fits(b) || limits.in_float(b) != in_float;
+      });
+      for (auto first = rest; first != bundles.end();) {
+        std::size_t size = size_for(*first, in_float);
+        while (static_cast<std::size_t>(bundles.end() - first) < size) size /= 2;
+        const auto last = first + static_cast<std::ptrdiff_t>(size);
+        const bool waits = first->joint() && size <= 2 && std::any_of(first, last, crowded);
+        groups.push_back({{first, last}, stride, std::size_t{waits ? 2u : 1u}, in_float});
+        first = last;
+      }
+      bundles.erase(rest, bundles.end());
     }
   };
-  deal(joint, BundleLimits::most_cells(limits.sum_bytes), [&](std::size_t cells) {
-    const std::size_t fit = BundleLimits::kBytes / (cells * limits.sum_bytes);
-    return std::size_t{fit >= 4 ? 4u : fit >= 2 ? 2u : 1u};
-  });
-  deal(wide, kMaxCodes, [&](std::size_t) { return most; });
-  deal(crowded, kMaxCodes, [](std::size_t) { return std::size_t{8}; });
-  deal(narrow, BundleGroup::kNarrow, [](std::size_t) { return std::size_t{8}; });
+  deal(
+      BundleLimits::most_cells(limits.lanes, limits.has_curvature),
+      [](const Bundle& b) { return b.joint(); },
+      [&](const Bundle& b, bool in_float) {
+        const std::size_t fit = BundleLimits::kBytes / (b.cells * limits.sum_bytes(in_float));
+        return std::size_t{fit >= 4 ? 4u : fit >= 2 ? 2u : 1u};
+      });
+  const auto eight = [](const Bundle&, bool) { return std::size_t{8}; };
+  deal(
+      BundleGroup::kNarrow, [](const Bundle& b) { return b.cells <= BundleGroup::kNarrow; }, eight);
+  if (limits.lanes == 1) deal(kMaxCodes, crowded, eight);
+  deal(kMaxCodes, [](const Bundle&) { return true; }, [&](const Bundle&, bool) { return most; });
   return groups;
 }
 
@@ -257,11 +267,10 @@ class Workspace {
   // crowding[f] is the largest share of the training rows that one code of feature f holds.
   Workspace(const Bins& bins, std::size_t lanes, bool has_curvature,
             const std::vector<Stretch>& stretches, const std::vector<double>& crowding)
-      : limits_(lanes, has_curvature, stretches),
-        groups_(group_bundles(bins, lanes == 1 ? 4 : 2, limits_, crowding)) {}
+      : groups_(group_bundles(bins, lanes == 1 ? 4 : 2,
+                              BundleLimits(lanes, has_curvature, stretches), crowding)) {}
 
   const std::vector<BundleGroup>& groups() const noexcept { return groups_; }
-  bool sums_in_double() const noexcept { return limits_.few_rows; }
   void set_tasks(std::size_t n) {
     if (memory_.size() < n) memory_.resize(n);
     if (scratch_.size() < n) scratch_.resize(n);
@@ -281,33 +290,25 @@ class Workspace {
   }
 
  private:
-  BundleLimits limits_;
   std::vector<BundleGroup> groups_;
   std::vector<Aligned<unsigned char>> memory_;
   std::vector<std::vector<double>> scratch_;
 };
 
-// Calls visitor(Terms()) with the kind of terms that rows have; those of a lone model are summed in
-// double or not.
+// Calls visitor(Terms()) with the kind of terms that rows have.
 template <class Visitor>
-void visit_terms(std::size_t lanes, bool has_curvature, bool has_weight, bool in_double,
-                 const Visitor& visitor) {
+void visit_terms(std::size_t lanes, bool has_curvature, bool has_weight, const Visitor& visitor) {
   visit_width(lanes, [&](auto width) {
     constexpr std::size_t W = width;
     if constexpr (W > 1) {  // sample weights have been multiplied in
       if (has_curvature) return visitor(detail::LaneTerms<W, true>());
       return visitor(detail::LaneTerms<W, false>());
+    } else if (has_weight) {
+      if (has_curvature) return visitor(detail::RowTerms<double, true, true>());
+      return visitor(detail::RowTerms<double, false, true>());
     } else {
-      const auto visit = [&](auto zero) {
-        using Real = decltype(zero);
-        if (has_weight) {
-          if (has_curvature) return visitor(detail::RowTerms<Real, true, true>());
-          return visitor(detail::RowTerms<Real, false, true>());
-        }
-        if (has_curvature) return visitor(detail::RowTerms<Real, true, false>());
-        return visitor(detail::RowTerms<Real, false, false>());
-      };
-      in_double ? visit(double{}) : visit(float{});
+      if (has_curvature) return visitor(detail::RowTerms<double, true, false>());
+      return visitor(detail::RowTerms<double, false, false>());
     }
   });
 }
@@ -325,116 +326,114 @@ void visit_size(std::size_t size, const Visitor& visitor) {
   }
 }
 
-// The sums of one group.
+// Adds terms[i] to the sums of a group, i in [begin, end).
 template <class Terms>
-class GroupSums {
- public:
-  using Sum = typename Terms::Sum;
-
-  static std::size_t bytes(const BundleGroup& group) {
-    return (sizeof(Sum) * group.sums() + 63) / 64 * 64;
-  }
-
-  GroupSums(const BundleGroup& group, unsigned char* memory)
-      : group_(&group), sums_(reinterpret_cast<Sum*>(memory)) {}
-
-  const BundleGroup& group() const noexcept { return *group_; }
-
-  // The rows begin to end.
-  void add(const Codes& codes, const Bins& bins, const Terms& terms, std::size_t begin,
-           std::size_t end) const {
-    constexpr std::size_t kStride = BundleLimits::most_cells(sizeof(Sum));
-    visit_size(group_->bundles.size(), [&](auto size) {
-      constexpr std::size_t kSize = size;
-      if constexpr (kSize <= 4) {
-        const auto add_joint = [&](auto copies) {
+void add_group(const BundleGroup& group, const Codes& codes, const Bins& bins, const Terms& terms,
+               std::size_t begin, std::size_t end, typename Terms::Sum* sums) {
+  visit_size(group.bundles.size(), [&](auto size) {
+    constexpr std::size_t kSize = size;
+    if constexpr (kSize <= 4) {
+      if (group.joint()) {
+        const Bundle* const bundles = group.bundles.data();
+        const auto add = [&](auto copies) {
           constexpr std::size_t kCopies = copies;
-          vectorized([&, bundles = group_->bundles.data(), terms, begin, end, to = sums_] {
-            add_joint_terms<kSize, kCopies, kStride>(bundles, bins, codes, terms, begin, end, to);
+          vectorized([&, terms, begin, end, sums] {
+            add_joint_terms<kSize, kCopies, Terms::kJointCells>(bundles, bins, codes, terms, begin,
+                                                                end, sums);
           });
         };
-        if (group_->joint()) {
-          if (kSize <= 2 && group_->copies == 2) {
-            return add_joint(std::integral_constant<std::size_t, kSize <= 2 ? 2 : 1>{});
-          }
-          return add_joint(std::integral_constant<std::size_t, 1>{});
+        if (kSize <= 2 && group.copies == 2) {
+          return add(std::integral_constant<std::size_t, kSize <= 2 ? 2 : 1>{});
         }
-      }
-      const std::uint8_t* code[kSize];
-      for (std::size_t k = 0; k < kSize; ++k) {
-        code[k] = codes.feature(group_->bundles[k].features.front());
-      }
-      if (group_->stride == BundleGroup::kNarrow) {
-        vectorized([&code, terms, begin, end, to = sums_] {
-          add_terms<kSize, BundleGroup::kNarrow>(code, terms, begin, end, to);
-        });
-      } else {
-        vectorized([&code, terms, begin, end, to = sums_] {
-          add_terms<kSize, kMaxCodes>(code, terms, begin, end, to);
-        });
-      }
-    });
-  }
-
-  // Adds them to the cells of their features, and clears them.
-  void flush_into(CellTable& cells, const Bins& bins, const SegmentRoles& roles,
-                  std::vector<double>& scratch) const {
-    const std::size_t size = group_->bundles.size();
-    for (std::size_t k = 0; k < size; ++k) {
-      const Bundle& bundle = group_->bundles[k];
-      Sum* const to = sums_ + k * group_->stride;
-      if (group_->copies == 2) {
-        vectorized([to, n = bundle.cells, from = to + size * group_->stride] {
-          for (std::size_t b = 0; b < n; ++b) {
-            to[b] += from[b];
-            from[b] = Sum();
-          }
-        });
-      }
-      if (bundle.joint()) {
-        vectorized([&, to] { flush_joint(to, bundle, bins, roles, cells, scratch); });
-      } else {
-        const std::size_t f = bundle.features.front();
-        vectorized([&, f, width = bundle.cells, to] { flush(to, width, roles, cells, f); });
+        return add(std::integral_constant<std::size_t, 1>{});
       }
     }
-  }
+    const std::uint8_t* code[kSize];
+    for (std::size_t k = 0; k < kSize; ++k) {
+      code[k] = codes.feature(group.bundles[k].features.front());
+    }
+    if (group.stride == BundleGroup::kNarrow) {
+      vectorized([&code, terms, begin, end, sums] {
+        add_terms<kSize, BundleGroup::kNarrow>(code, terms, begin, end, sums);
+      });
+    } else {
+      vectorized([&code, terms, begin, end, sums] {
+        add_terms<kSize, kMaxCodes>(code, terms, begin, end, sums);
+      });
+    }
+  });
+}
 
- private:
-  const BundleGroup* group_;
-  Sum* sums_;
-};
+// Adds a group's sums to the cells of its features, and clears them.
+template <class Sum>
+void flush_group(const BundleGroup& group, const Bins& bins, const SegmentRoles& roles, Sum* sums,
+                 std::vector<double>& scratch, CellTable& cells) {
+  const std::size_t size = group.bundles.size();
+  for (std::size_t k = 0; k < size; ++k) {
+    const Bundle& bundle = group.bundles[k];
+    Sum* const to = sums + k * group.stride;
+    if (group.copies == 2) {
+      vectorized([to, n = bundle.cells, from = to + size * group.stride] {
+        for (std::size_t b = 0; b < n; ++b) {
+          to[b] += from[b];
+          from[b] = Sum();
+        }
+      });
+    }
+    if (bundle.joint()) {
+      vectorized([&, to] { flush_joint(to, bundle, bins, roles, cells, scratch); });
+    } else {
+      const std::size_t f = bundle.features.front();
+      vectorized([&, f, width = bundle.cells, to] { flush(to, width, roles, cells, f); });
+    }
+  }
+}
+
+// Calls visitor(terms, sums) for a group, with terms and its memory of the type they are summed in.
+template <class Terms, class Visitor>
+void visit_sums(const BundleGroup& group, const Terms& terms, unsigned char* memory,
+                const Visitor& visitor) {
+  if (group.in_float) {
+    visitor(terms.in_float(), reinterpret_cast<typename Terms::InFloat::Sum*>(memory));
+  } else {
+    visitor(terms, reinterpret_cast<typename Terms::Sum*>(memory));
+  }
+}
 
 // The cells of the features of every `tasks`-th group, from the task's on.
 template <class Terms>
 void fill_groups(const Codes& codes, const Bins& bins, const std::vector<Stretch>& stretches,
                  const Terms& terms, std::size_t task, std::size_t tasks, Workspace& workspace,
                  CellTable& cells) {
-  std::size_t bytes = 0;
+  std::vector<const BundleGroup*> groups;
+  std::vector<std::size_t> place{0};  // of each group's sums
   for (std::size_t g = task; g < workspace.groups().size(); g += tasks) {
-    bytes += GroupSums<Terms>::bytes(workspace.groups()[g]);
-  }
-  unsigned char* memory = workspace.get(task, bytes);
-  std::vector<GroupSums<Terms>> groups;
-  for (std::size_t g = task; g < workspace.groups().size(); g += tasks) {
-    const BundleGroup& group = workspace.groups()[g];
-    groups.emplace_back(group, memory);
-    memory += GroupSums<Terms>::bytes(group);
-    for (const Bundle& bundle : group.bundles) {
+    groups.push_back(&workspace.groups()[g]);
+    // Room for sums of either type, and whole cache lines.
+    place.push_back(place.back() +
+                    (sizeof(typename Terms::Sum) * groups.back()->sums() + 63) / 64 * 64);
+    for (const Bundle& bundle : groups.back()->bundles) {
       for (const std::size_t f : bundle.features) cells.clear(f);
     }
   }
+  unsigned char* const memory = workspace.get(task, place.back());
   std::vector<double>& scratch = workspace.scratch(task);
   for (const Stretch& stretch : stretches) {
     for (const auto& [begin_range, end_range] : stretch.ranges) {
       for (std::size_t begin = begin_range; begin < end_range;) {
         const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
-        for (const GroupSums<Terms>& group : groups) group.add(codes, bins, terms, begin, end);
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+          visit_sums(*groups[g], terms, memory + place[g], [&](const auto& kind, auto* sums) {
+            add_group(*groups[g], codes, bins, kind, begin, end, sums);
+          });
+        }
         begin = end;
       }
     }
-    for (const GroupSums<Terms>& group : groups) {
-      group.flush_into(cells, bins, *stretch.roles, scratch);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      visit_sums(*groups[g], terms, memory + place[g], [&](const auto&, auto* sums) {
+        flush_group(*groups[g], bins, *stretch.roles, sums, scratch, cells);
+      });
     }
   }
 }
@@ -450,20 +449,17 @@ inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<S
                        Team& team) {
   const double nanoseconds =
       (0.3 + 0.06 * static_cast<double>(lanes)) * static_cast<double>(bins.size() * codes.rows);
-  visit_terms(lanes, curvature != nullptr, sample_weight != nullptr, workspace.sums_in_double(),
-              [&](auto kind) {
-                using Terms = decltype(kind);
-                const Terms terms = kind.of(weight, curvature, sample_weight);
-                // As many features a task as their sums allow: it reads every row's terms.
-                const std::size_t least =
-                    (bins.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
-                const std::size_t tasks =
-                    std::min(workspace.groups().size(), std::max(least, team.size()));
-                workspace.set_tasks(tasks);
-                team.for_each(tasks, nanoseconds, [&](std::size_t t) {
-                  detail::fill_groups(codes, bins, stretches, terms, t, tasks, workspace, cells);
-                });
-              });
+  visit_terms(lanes, curvature != nullptr, sample_weight != nullptr, [&](auto kind) {
+    using Terms = decltype(kind);
+    const Terms terms = kind.of(weight, curvature, sample_weight);
+    // As many features a task as their sums allow: it reads every row's terms.
+    const std::size_t least = (bins.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
+    const std::size_t tasks = std::min(workspace.groups().size(), std::max(least, team.size()));
+    workspace.set_tasks(tasks);
+    team.for_each(tasks, nanoseconds, [&](std::size_t t) {
+      detail::fill_groups(codes, bins, stretches, terms, t, tasks, workspace, cells);
+    });
+  });
 }
 
 // The weight each code of each feature holds (features side by side); null counts rows.

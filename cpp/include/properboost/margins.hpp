@@ -329,7 +329,7 @@ class Margins {
                      std::vector<ChunkSums>& parts, Team& team) {
     const std::size_t f = orders.feature;
     const auto width = static_cast<std::size_t>(bins_[f].width());
-    visit_terms(W, needs_curvature_, sample_weight_ != nullptr, true, [&](auto kind) {
+    visit_terms(W, needs_curvature_, sample_weight_ != nullptr, [&](auto kind) {
       using Terms = decltype(kind);
       using Sum = typename Terms::Sum;
       Aligned<Sum> sums(chunks_.size() * width, Sum{});
