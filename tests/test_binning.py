@@ -1,10 +1,18 @@
 """Edges and codes of the engine against the plain reference."""
 
+import io
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.lib.stride_tricks import as_strided
 
 import reference as ref
 from properboost import _core
@@ -13,10 +21,263 @@ VALUES = st.one_of(
     st.integers(-4, 4).map(float),
     st.floats(width=32, allow_nan=True, allow_infinity=True),
 )
+DTYPES = [
+    np.float32, np.float64, np.int8, np.int16, np.int32, np.int64,
+    np.uint8, np.uint16, np.uint32, np.uint64, bool,
+]  # fmt: skip
 
 
 def codes_of(x, edges, **kwargs):
     return _core.Bins([edges]).encode([x], **kwargs)[0]
+
+
+def count_below(x, edges):
+    """The edges below each value, all of them looked at; the code after the last is missing."""
+    x = to(np.float64, x)
+    below = (np.asarray(edges, dtype=np.float64)[:, None] < x).sum(axis=0)
+    return np.where(np.isnan(x), len(edges) + 1, below)
+
+
+def to(dtype, x):
+    with np.errstate(over="ignore", invalid="ignore"):  # infinity, and signalling NaN, are meant
+        return np.asarray(x).astype(dtype)
+
+
+# -- codes ----------------------------------------------------------------------------------------
+
+COUNTS = [0, 1, 2, 14, 15, 16, 17, 30, 31, 32, 63, 64, 127, 128, 200, 254]  # of edges
+LARGEST = float(np.finfo(np.float32).max)
+TENTH = float(np.float32(0.1))
+
+
+def up(x, steps=1):
+    """The double so many steps above x."""
+    for _ in range(steps):
+        x = np.nextafter(x, np.inf)
+    return x
+
+
+def single_run(start, n):
+    """Neighbouring float32 values from `start` up."""
+    return (to(np.float32, start).view(np.int32) + np.arange(n, dtype=np.int32)).view(np.float32)
+
+
+EDGES = {  # as many as 254 of each kind, ascending
+    "even": np.arange(254.0) - 100,
+    "normal": np.sort(np.random.default_rng(0).normal(size=254)),
+    "from tiny to huge": np.concatenate(
+        [-(10.0 ** np.linspace(300, -320, 127)), 10.0 ** np.linspace(-320, 300, 127)]
+    ),
+    "two far clusters": np.concatenate([np.arange(127) / 16 - 1e6, 1e-6 * np.arange(127)]),
+    "neighbouring floats": single_run(0.1, 254).astype(np.float64),
+    "halfway between floats": single_run(0.1, 255).astype(np.float64)[:-1]
+    + np.diff(single_run(0.1, 255).astype(np.float64)) / 2,
+    "neighbouring doubles": np.array([up(0.1, k) for k in range(254)]),
+    "doubles within a float": np.linspace(TENTH, float(single_run(TENTH, 2)[1]), 254),
+    "around floats": np.sort(
+        np.concatenate([[-up(-e), e, up(e)] for e in single_run(-7.0, 84).astype(np.float64)])
+    ),
+    "denormal floats": (np.arange(254.0) - 100) * 2.0**-149,
+    "denormal doubles": (np.arange(254.0) - 100) * 5e-324,
+    "at the end of float": np.sort(
+        np.concatenate([s * LARGEST * (1 + (np.arange(127) - 60) * 2.0**-25) for s in (1, -1)])
+    ),
+    "at the end of double": np.concatenate(
+        [[-np.inf], 1e308 * np.linspace(-1.79, 1.79, 252), [np.inf]]
+    ),
+}  # fmt: skip
+
+SPECIAL = np.array([
+    0.0, -0.0, np.inf, -np.inf, np.nan, np.copysign(np.nan, -1.0), 5e-324, -5e-324, 1e-310, -1e-310,
+    2.0**-150, 2.0**-149, -(2.0**-149), -(2.0**-150), 2.0**-126, 1e-300, -1e-300, LARGEST, -LARGEST,
+    up(LARGEST), -up(LARGEST), 1e39, -1e39, 1e300, -1e300, 1.7e308, -1.7e308,
+])  # fmt: skip
+
+
+def edges_of_kind(kind, n):
+    """n of the kind's edges, in a row at one end or spread out."""
+    every = EDGES[kind]
+    return every[np.linspace(0, len(every) - 1, n).astype(int)] if n % 2 else every[:n]
+
+
+def neighbours(x):
+    """The values themselves, and those next above and below in their type."""
+    infinity = x.dtype.type(np.inf)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.concatenate([x, np.nextafter(x, infinity), np.nextafter(x, -infinity)])
+
+
+def values_around(edges):
+    """Values on and next to the edges, as float32 and as float64, mixed well."""
+    nans = np.array([0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0xFF800001], np.uint32).view(np.float32)
+    single = np.concatenate([neighbours(to(np.float32, edges)), to(np.float32, SPECIAL), nans])
+    double = np.concatenate([neighbours(edges), SPECIAL, to(np.float64, single)])
+    rng = np.random.default_rng(len(edges))
+    return rng.permutation(single), rng.permutation(double)
+
+
+@pytest.mark.parametrize("kind", EDGES)
+def test_codes_of_values_on_and_next_to_edges(kind):
+    for n in COUNTS:
+        edges = edges_of_kind(kind, n)
+        assert (np.diff(edges) > 0).all()
+        for x in values_around(edges):
+            np.testing.assert_array_equal(codes_of(x, edges), count_below(x, edges), err_msg=str(n))
+
+
+def test_negative_zero_is_zero():
+    for edge in (0.0, -0.0):
+        for dtype in (np.float32, np.float64):
+            x = np.array([-0.0, 0.0, 1e-30, -1e-30], dtype=dtype)
+            np.testing.assert_array_equal(codes_of(x, np.array([edge])), [0, 0, 1, 0])
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_codes_of_any_values_and_edges(data):
+    edges = data.draw(st.lists(st.floats(allow_nan=False), max_size=40, unique=True).map(sorted))
+    edges = np.array(edges, dtype=np.float64) + 0.0
+    near = st.sampled_from([*edges, 0.0]).flatmap(
+        lambda e: st.sampled_from([e, np.nextafter(e, np.inf), np.nextafter(e, -np.inf), -e])
+    )
+    x = np.array(data.draw(st.lists(st.one_of(near, st.floats()), max_size=70)), dtype=np.float64)
+    for column in (x, to(np.float32, x)):
+        np.testing.assert_array_equal(codes_of(column, edges), count_below(column, edges))
+
+
+ROWS = [0, 1, 2, 127, 128, 129, 255, 256, 257]
+COLUMNS = [1, 2, 3, 4, 5, 31, 32, 33, 64, 70]
+LAYOUTS = {
+    "row-major": np.ascontiguousarray,
+    "column-major": np.asfortranarray,
+    "a part of a wider table": lambda x: np.ascontiguousarray(np.hstack([x, x]))[:, : x.shape[1]],
+    "every third row, every second column": lambda x: np.repeat(np.repeat(x, 3, 0), 2, 1)[::3, ::2],
+    "backwards": lambda x: np.ascontiguousarray(x[::-1, ::-1])[::-1, ::-1],
+    "columns": lambda x: [c.copy() for c in x.T],
+    "columns of a table": lambda x: list(np.ascontiguousarray(x).T),
+    "columns of a table, backwards": lambda x: list(np.ascontiguousarray(x[:, ::-1]).T)[::-1],
+}
+
+
+def some_values(dtype, shape, rng):
+    """Values all over the type's range."""
+    if dtype is bool:
+        return rng.random(shape) < 0.5
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        few = rng.integers(max(limits.min, -20), 20, shape)
+        wide = rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+        return np.where(rng.random(shape) < 0.5, few.astype(dtype), wide)
+    x = rng.normal(size=shape) * 10.0 ** rng.integers(-2, 3, shape)
+    return np.where(rng.random(shape) < 0.1, np.nan, np.round(x, 1)).astype(dtype)
+
+
+def some_edges(x, rng):
+    """Some of a column's values, and some between."""
+    x = np.asarray(x).astype(np.float64)
+    edges = rng.choice(x[~np.isnan(x)], rng.integers(0, 40))
+    return np.unique(edges + rng.choice([0.0, 0.5], len(edges)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_layout_and_size_is_read(dtype):
+    rng = np.random.default_rng(1)
+    whole = some_values(dtype, (max(ROWS), max(COLUMNS)), rng)
+    edges = [some_edges(c, rng) for c in whole.T]
+    expected = np.array([count_below(c, e) for c, e in zip(whole.T, edges, strict=True)])
+    assert expected.max() > 1
+    for d in COLUMNS:
+        bins = _core.Bins(edges[:d])
+        for n in ROWS:
+            for name, lay_out in LAYOUTS.items():
+                table = lay_out(whole[:n, :d])
+                codes = bins.encode(table, n_threads=1 + n % 3)
+                np.testing.assert_array_equal(codes, expected[:d, :n], err_msg=f"{name} {n} {d}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_are_read_in_any_order(dtype):
+    rng = np.random.default_rng(2)
+    whole = some_values(dtype, (300, 37), rng)
+    edges = [some_edges(c, rng) for c in whole.T]
+    expected = np.array([count_below(c, e) for c, e in zip(whole.T, edges, strict=True)])
+    bins = _core.Bins(edges)
+    for n in [*ROWS, 300, 1000]:  # of 1000, some rows come often
+        order = rng.permutation(300)[:n] if n <= 300 else rng.integers(0, 300, n)
+        for name, lay_out in LAYOUTS.items():
+            codes = bins.encode(lay_out(whole), order, n_threads=1 + n % 3)
+            np.testing.assert_array_equal(codes, expected[:, order], err_msg=f"{name} {n}")
+
+
+def test_columns_of_all_types_side_by_side():
+    """Fields of one record: of one type next to each other, of several, with gaps, unaligned."""
+    rng = np.random.default_rng(3)
+    types = [dtype for dtype in DTYPES for _ in range(3)]
+    types = [types[i] for i in rng.permutation(len(types))] + [np.float32] * 5 + [np.float64] * 5
+    fields = [("pad", "i1"), *((f"f{j}", t) for j, t in enumerate(types))]
+    record = np.zeros(200, dtype=fields)
+    for j, t in enumerate(types):
+        record[f"f{j}"] = some_values(t, 200, rng)
+    columns = [record[f"f{j}"] for j in range(len(types))]
+    for chosen in (columns, columns[::2], columns[::-1], columns + columns[:9], [columns[-1]] * 3):
+        edges = [some_edges(c, rng) for c in chosen]
+        expected = [count_below(c, e) for c, e in zip(chosen, edges, strict=True)]
+        np.testing.assert_array_equal(_core.Bins(edges).encode(chosen), expected)
+        for ours, c in zip(_core.find_edges(chosen, max_bins=9), chosen, strict=True):
+            np.testing.assert_array_equal(ours, ref.quantile_edges(c, None, 9))
+
+
+def test_a_row_that_is_broadcast_is_read():
+    row = np.arange(5.0)
+    table = np.broadcast_to(row, (150, 5))
+    codes = _core.Bins([np.array([1.5, 3.0])] * 5).encode(table)
+    np.testing.assert_array_equal(codes, np.repeat([[0], [0], [1], [1], [2]], 150, axis=1))
+
+
+def other_sets():
+    """The instruction sets of this processor below the one in use."""
+    below = {"avx512": ["avx2", "baseline"], "avx2": ["baseline"], "baseline": []}
+    return below[_core.instruction_set]
+
+
+def run_with(instruction_set, program, data):
+    """Run a function of the engine and `data` under another instruction set.
+
+    The process loads the engine alone: the package takes a second.
+    """
+    load = "import pickle, sys; sys.path.append(sys.argv[1]); import _core; import numpy as np\n"
+    end = "sys.stdout.buffer.write(pickle.dumps([_core.instruction_set, result]))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{load}data = pickle.load(sys.stdin.buffer)\n{program}\n{end}",
+         str(Path(_core.__file__).parent)],
+        env=os.environ | {"PROPERBOOST_INSTRUCTION_SET": instruction_set},
+        input=pickle.dumps(data), capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    name, result = pickle.load(io.BytesIO(done.stdout))
+    assert name == instruction_set
+    return result
+
+
+def test_every_instruction_set_gives_the_same_codes():
+    tables = []
+    for kind in EDGES:
+        for n in COUNTS:
+            edges = edges_of_kind(kind, n)
+            tables += [([edges], [x]) for x in values_around(edges)]
+    rng = np.random.default_rng(4)
+    for dtype in DTYPES:
+        x = some_values(dtype, (257, 37), rng)
+        edges = [some_edges(c, rng) for c in x.T]
+        tables += [(edges, x), (edges, np.asfortranarray(x))]
+    expected = [_core.Bins(features).encode(table) for features, table in tables]
+    program = "result = [_core.Bins(features).encode(table) for features, table in data]"
+    for other in other_sets():
+        for ours, theirs in zip(run_with(other, program, tables), expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+# -- edges ----------------------------------------------------------------------------------------
 
 
 @given(
@@ -45,45 +306,126 @@ def test_weights_are_frequencies(x, max_bins, seed):
     np.testing.assert_array_equal(weighted, ref.quantile_edges(x, weight, max_bins))
 
 
-@pytest.mark.parametrize("name", ["normal", "lognormal", "heavy", "integers", "mostly zero"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("max_bins", [2, 64, 255])
-def test_large_columns_equal_the_reference(name, dtype, max_bins):
-    rng = np.random.default_rng(0)
-    n = 20_000
-    x = {
-        "normal": rng.normal(size=n),
+def some_columns(n, rng):
+    """Columns of every shape that the rule tells apart."""
+    normal = rng.normal(size=n)
+    half = rng.random(n) < 0.5
+    return {
+        "normal": normal,
         "lognormal": rng.lognormal(sigma=2, size=n),
-        "heavy": rng.standard_cauchy(size=n),
+        "heavy-tailed": rng.standard_cauchy(size=n),
         "integers": rng.poisson(300, size=n),
-        "mostly zero": np.where(rng.random(n) < 0.9, 0, rng.normal(size=n)),
-    }[name].astype(dtype)
-    [edges] = _core.find_edges([x], max_bins=max_bins)
-    np.testing.assert_array_equal(edges, ref.quantile_edges(x, None, max_bins))
-    np.testing.assert_array_equal(codes_of(x, edges), ref.encode(x, edges))
+        "constant": np.full(n, 0.1),
+        "two values": np.where(half, 1.5, -2.0),
+        "zeros of both signs": np.where(half, 0.0, -0.0),
+        "many ties": np.round(2 * normal, 1),
+        "a heavy value": np.where(rng.random(n) < 0.9, 0.0, normal),
+        "two heavy values, little between": np.where(
+            half, np.round(normal, 0) > 0, np.where(rng.random(n) < 0.02, rng.random(n), 2.0)
+        ),
+        "heavy values at both ends": np.clip(normal, -0.3, 0.3),
+        "heavy steps": np.where(half, rng.integers(0, 30, n), 30 * rng.random(n)),
+        "with missing values": np.where(half, np.nan, normal),
+        "missing or one value": np.where(half, np.nan, 7.0),
+        "all missing": np.full(n, np.nan),
+        "with infinities": np.where(half, normal, rng.choice([np.inf, -np.inf, 0.0], n)),
+        "large and small": normal * 10.0 ** rng.integers(-45, 39, n),
+        "denormal": normal * 1e-42,
+    }
+
+
+SIZES = [0, 1, 2, 511, 512, 513, 4000]  # the sort's methods change at 512
+WEIGHTS = {
+    "none": lambda n, rng: None,
+    "counts": lambda n, rng: rng.integers(0, 4, n).astype(float),
+    "eighths": lambda n, rng: rng.integers(0, 30, n) / 8,
+    "any": lambda n, rng: rng.uniform(0, 3, n) * (rng.random(n) < 0.9),
+    "one row": lambda n, rng: (np.arange(n) == n // 2).astype(float),
+    "nothing": lambda n, rng: np.zeros(n),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_columns_of_every_shape_equal_the_reference(kind, dtype):
+    rng = np.random.default_rng(5)
+    for n in SIZES:
+        weight = WEIGHTS[kind](n, rng)
+        columns = {name: to(dtype, x) for name, x in some_columns(n, rng).items()}
+        for max_bins in (2, 3, 16, 64, 255):
+            found = _core.find_edges(list(columns.values()), weight, max_bins=max_bins)
+            for edges, (name, x) in zip(found, columns.items(), strict=True):
+                about = f"{name} {n} {max_bins}"
+                expected = ref.quantile_edges(x, weight, max_bins)
+                np.testing.assert_array_equal(edges, expected, err_msg=about)
+                assert len(edges) < max_bins
+                np.testing.assert_array_equal(
+                    codes_of(x, edges), count_below(x, edges), err_msg=about
+                )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_edges_of_every_type_and_layout_equal_the_reference(dtype):
+    rng = np.random.default_rng(6)
+    whole = some_values(dtype, (700, 70), rng)
+    expected = [ref.quantile_edges(to(np.float64, c), None, 16) for c in whole.T]
+    for name, lay_out in LAYOUTS.items():
+        for n_threads in (1, 3):
+            found = _core.find_edges(lay_out(whole), max_bins=16, n_threads=n_threads)
+            for ours, theirs in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(ours, theirs, err_msg=name)
+
+
+def test_integer_weights_are_repeated_rows_whatever_the_column():
+    rng = np.random.default_rng(7)
+    weight = rng.integers(0, 4, 1500).astype(float)
+    table = np.array(list(some_columns(1500, rng).values())).T
+    repeated = np.repeat(table, weight.astype(int), axis=0)
+    for max_bins in (3, 20, 255):
+        for ours, theirs in zip(
+            _core.find_edges(table, weight, max_bins=max_bins),
+            _core.find_edges(repeated, max_bins=max_bins),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def sliding(values, n, d):
+    """A table of n rows whose d columns are the same values, each from one place further on."""
+    assert len(values) >= n + d
+    return as_strided(values, (n, d), (values.itemsize, values.itemsize), writeable=False)
 
 
 @pytest.mark.parametrize(
-    "dtype",
-    [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, bool],
+    ("dtype", "n", "d"),
+    [
+        (np.float64, 52_000, 97),  # groups of 32 columns, two of which fit 32 MiB; one more column
+        (np.float32, 150_000, 70),  # groups of which one fits
+        (np.float64, 140_000, 34),  # a group that does not fit by itself, and a small one
+    ],
 )
-@pytest.mark.parametrize("layout", ["C", "F", "strided", "columns"])
-def test_every_dtype_and_layout_is_read(dtype, layout):
-    values = np.random.default_rng(1).integers(0, 2 if dtype is bool else 100, (300, 5))
-    table = {
-        "C": values.astype(dtype),
-        "F": np.asfortranarray(values.astype(dtype)),
-        "strided": np.repeat(np.repeat(values, 2, axis=0), 3, axis=1).astype(dtype)[::2, ::3],
-        "columns": list(values.astype(dtype).T),
-    }[layout]
-    expected = [ref.quantile_edges(c, None, 16) for c in values.T]
-    edges = _core.find_edges(table, max_bins=16)
-    for ours, theirs in zip(edges, expected, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    codes = _core.Bins(edges).encode(table)
-    np.testing.assert_array_equal(
-        codes, [ref.encode(c, e) for c, e in zip(values.T, expected, strict=True)]
-    )
+def test_more_columns_than_are_sorted_at_a_time(dtype, n, d):
+    period = np.random.default_rng(8).integers(0, 90, 1000).astype(dtype) ** 2
+    table = sliding(np.resize(period, n + d), n, d)
+    # A whole number of periods has the same values wherever it begins.
+    expected = ref.quantile_edges(table[:, 0], None, 40)
+    found = _core.find_edges(table, max_bins=40, n_threads=2)
+    assert len(found) == d
+    for edges in found:
+        np.testing.assert_array_equal(edges, expected)
+
+
+def test_more_columns_of_all_types_than_are_sorted_at_a_time():
+    rng = np.random.default_rng(9)
+    n = 100_000  # 32 MiB hold 42 columns of double or 84 of float; here are 111
+    columns = [rng.integers(0, 60, n).astype(t) for t in (np.float64, np.int8, np.int32)]
+    weight = rng.integers(0, 3, n).astype(float)
+    expected = [ref.quantile_edges(c, weight, 25) for c in columns]
+    chosen = rng.integers(0, 3, 111)
+    for ours, k in zip(
+        _core.find_edges([columns[k] for k in chosen], weight, max_bins=25), chosen, strict=True
+    ):
+        np.testing.assert_array_equal(ours, expected[k])
 
 
 def test_infinities_are_ordinary_ordered_values():
@@ -139,16 +481,48 @@ def test_weigh_counts_rows_and_weights_by_code():
         bins.weigh(codes, weight[:3])
 
 
-def test_row_order_and_threads_do_not_change_codes():
+def test_threads_change_neither_edges_nor_codes():
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(4000, 7)).astype(np.float32)
-    edges = _core.find_edges(x)
-    for n_threads in (1, 2, 3):
-        for ours, theirs in zip(_core.find_edges(x, n_threads=n_threads), edges, strict=True):
+    x = rng.normal(size=(4000, 70)).astype(np.float32)
+    weight = rng.uniform(0, 2, 4000)
+    edges = _core.find_edges(x, weight)
+    codes = _core.Bins(edges).encode(x)
+    for n_threads in (2, 3, 8):
+        for ours, theirs in zip(
+            _core.find_edges(x, weight, n_threads=n_threads), edges, strict=True
+        ):
             np.testing.assert_array_equal(ours, theirs)
-        order = rng.permutation(4000)[:3000]
-        codes = _core.Bins(edges).encode(x, order, n_threads)
-        np.testing.assert_array_equal(codes, _core.Bins(edges).encode(x[order]))
+        np.testing.assert_array_equal(_core.Bins(edges).encode(x, n_threads=n_threads), codes)
+
+
+def sample_of(n, size, seed):
+    """One of each of `size` equal stretches of n rows, drawn by splitmix64."""
+    rows, state, word = [], seed, 2**64 - 1
+    for k in range(size):
+        state = (state + 0x9E3779B97F4A7C15) & word
+        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & word
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & word
+        z ^= z >> 31
+        rows.append(min(int((k + (z >> 11) * 2.0**-53) * (n / size)), n - 1))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_edges_come_from_a_row_of_each_stretch(weighted):
+    rng = np.random.default_rng(10)
+    table = np.array(list(some_columns(3000, rng).values())).T
+    weight = rng.integers(0, 3, 3000) / 4 if weighted else None
+    rows = np.arange(3000) if weight is None else np.flatnonzero(weight)
+    for size, seed in [(1, 0), (700, 1), (len(rows) - 1, 2**64 - 1), (len(rows), 3), (3000, 4)]:
+        drawn = rows if size >= len(rows) else rows[sample_of(len(rows), size, seed)]
+        assert (np.diff(drawn) >= 0).all()
+        for x, edges in zip(
+            table.T,
+            _core.find_edges(table, weight, max_bins=30, sample_size=size, seed=seed),
+            strict=True,
+        ):
+            own = None if weight is None else weight[drawn]
+            np.testing.assert_array_equal(edges, ref.quantile_edges(x[drawn], own, 30))
 
 
 def test_sampled_edges_are_close_to_quantiles_and_seeded():

@@ -318,8 +318,8 @@ class Boosting::State {
       std::vector<bool> moved(lanes, false);
       for (std::size_t t = 0; t < tables; ++t) {
         if (!in_turn) {
-          fill_cells(codes_, bins_, pack.stretches, margins.lanes(), margins.weight(),
-                     margins.curvature(), weights_.data(), workspace, cells, team);
+          fill_cells(codes_, bins_, margins.lanes(), margins.weight(), margins.curvature(),
+                     weights_.data(), workspace, cells, team);
         }
         std::vector<Plan> plans =
             plan(pack, cells, settings_.selection->candidates(t, features), active, team);

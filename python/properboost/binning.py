@@ -225,12 +225,7 @@ def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
 def _find_categories(
     column: CategoricalColumn, weight: NDArray[np.float64] | None, max_bins: int
 ) -> CategoricalBins:
-    present = column.codes >= 0
-    held = np.bincount(
-        column.codes[present],
-        None if weight is None else weight[present],
-        minlength=len(column.values),
-    )
+    held = np.bincount(column.codes + 1, weight, minlength=len(column.values) + 1)[1:]
     seen = np.flatnonzero(held)
     if len(seen) <= max_bins:
         return CategoricalBins(tuple(column.values[k] for k in seen))

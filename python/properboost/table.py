@@ -363,8 +363,9 @@ def _clean_categories(
             raise _not_categories(label, type(plain).__name__)
         new_code.append(len(kept))
         kept.append(plain)
-    lookup = np.array([*new_code, -1], dtype=np.int64)  # code -1 reads the last
-    return CategoricalColumn(lookup[codes], tuple(kept))
+    if len(kept) < len(new_code):
+        codes = np.array([*new_code, -1], dtype=np.int64)[codes]  # code -1 reads the last
+    return CategoricalColumn(codes, tuple(kept))
 
 
 def _is_missing(value: Any) -> bool:

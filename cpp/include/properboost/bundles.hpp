@@ -22,7 +22,8 @@ namespace properboost {
 struct Bundle {
   std::vector<std::size_t> features;
   std::size_t cells = 1;
-  double crowding = 1.0;  // a guess of the share of rows in the fullest cell
+  double crowding = 1.0;  // share of rows in the fullest cell, if features are independent
+  double fullest = 1.0;   // and at most, whatever they are
 
   bool joint() const noexcept { return features.size() > 1; }
 };
@@ -58,11 +59,11 @@ struct BundleLimits {
     cells = std::min(most_cells(lanes, has_curvature), rows_ / kRowsPerCell);
   }
 
-  // A lone model's joint cells, and its pairs of weight and curvature, are summed in float32 where
-  // no cell is crowded: twice as many fit the cache, and of pairs twice as many are added a time.
+  // Many rows of a lone model are summed in float32 where no cell is crowded: twice as many sums
+  // fit the cache, and of pairs of weight and curvature twice as many are added a time.
   bool in_float(const Bundle& bundle) const noexcept {
-    return lanes > 1 || ((bundle.joint() || has_curvature) && rows_ >= kFewRows &&
-                         bundle.crowding * static_cast<double>(rows_) <= kRowsInFloat);
+    return lanes > 1 ||
+           (rows_ >= kFewRows && bundle.fullest * static_cast<double>(rows_) <= kRowsInFloat);
   }
   std::size_t sum_bytes(bool in_float) const noexcept {
     return lanes * (has_curvature ? 2 : 1) * (in_float ? sizeof(float) : sizeof(double));
@@ -86,6 +87,7 @@ inline std::vector<Bundle> bundle_features(const Bins& bins, const BundleLimits&
     bundle.features.push_back(f);
     bundle.cells *= width(f);
     bundle.crowding *= crowding[f];
+    bundle.fullest = std::min(bundle.fullest, crowding[f]);
   };
   std::size_t open = 0;  // bundles before have no room for the narrowest feature
   for (const std::size_t f : order) {

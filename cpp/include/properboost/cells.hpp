@@ -70,6 +70,16 @@ class CellTable {
     if (!curvature_.empty()) std::fill_n(curvature(f), n, 0.0);
   }
 
+  // Adds those of other rows.
+  void operator+=(const CellTable& other) {
+    const auto add = [](Aligned<double>& to, const Aligned<double>& from) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+    };
+    add(positive_, other.positive_);
+    add(negative_, other.negative_);
+    add(curvature_, other.curvature_);
+  }
+
   // One lane's, gathered into `buffer`; `occupied` has a byte a code, all features side by side.
   FeatureCells feature(std::size_t f, std::size_t lane, const std::uint8_t* occupied,
                        std::array<Cell, kMaxCodes>& buffer) const {

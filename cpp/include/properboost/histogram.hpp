@@ -261,36 +261,58 @@ inline std::vector<BundleGroup> group_bundles(const Bins& bins, std::size_t most
   return groups;
 }
 
-// What the greedy histogram phase keeps from round to round: the groups, and a task's memory.
+// What the greedy histogram phase keeps from round to round: the groups, the rows in two parts
+// where they are many, the second part's cells, and a task's memory.
 class Workspace {
  public:
   // crowding[f] is the largest share of the training rows that one code of feature f holds.
   Workspace(const Bins& bins, std::size_t lanes, bool has_curvature,
             const std::vector<Stretch>& stretches, const std::vector<double>& crowding)
       : groups_(group_bundles(bins, lanes == 1 ? 4 : 2,
-                              BundleLimits(lanes, has_curvature, stretches), crowding)) {}
+                              BundleLimits(lanes, has_curvature, stretches), crowding)) {
+    std::size_t rows = 0;
+    for (const Stretch& stretch : stretches) rows += stretch.rows();
+    if (rows < kRowsForParts || stretches.size() < 2) {
+      parts_.push_back(stretches);
+      return;
+    }
+    parts_.resize(2);
+    std::size_t before = 0;
+    for (const Stretch& stretch : stretches) {
+      parts_[2 * before < rows ? 0 : 1].push_back(stretch);
+      before += stretch.rows();
+    }
+    others_.push_back(CellTable(bins, lanes, has_curvature));
+  }
 
   const std::vector<BundleGroup>& groups() const noexcept { return groups_; }
+  const std::vector<std::vector<Stretch>>& parts() const noexcept { return parts_; }
+  // Of the parts after the first.
+  std::vector<CellTable>& others() noexcept { return others_; }
+
   void set_tasks(std::size_t n) {
     if (memory_.size() < n) memory_.resize(n);
     if (scratch_.size() < n) scratch_.resize(n);
   }
   std::vector<double>& scratch(std::size_t task) noexcept { return scratch_[task]; }
 
-  // Memory for a task, all zero.
+  // Memory for a task: zero at first, and left so by whoever reads the sums off.
   unsigned char* get(std::size_t task, std::size_t bytes) {
     // Much memory is taken as one large page: scattered small ones get into each other's way in the
     // second cache.
-    constexpr std::size_t kMuch = 1u << 17;
+    constexpr std::size_t kMuch = 3u << 17;
     constexpr std::size_t kLargePage = 1u << 21;
     const std::size_t wanted = bytes < kMuch ? bytes : std::max(bytes, kLargePage);
     if (memory_[task].size() < wanted) memory_[task].resize(wanted);
-    std::fill_n(memory_[task].data(), bytes, static_cast<unsigned char>(0));
     return memory_[task].data();
   }
 
  private:
+  static constexpr std::size_t kRowsForParts = 16'384;
+
   std::vector<BundleGroup> groups_;
+  std::vector<std::vector<Stretch>> parts_;
+  std::vector<CellTable> others_;
   std::vector<Aligned<unsigned char>> memory_;
   std::vector<std::vector<double>> scratch_;
 };
@@ -400,11 +422,11 @@ void visit_sums(const BundleGroup& group, const Terms& terms, unsigned char* mem
   }
 }
 
-// The cells of the features of every `tasks`-th group, from the task's on.
+// The cells of the features of every `tasks`-th group, from the task's on, in one part of the rows.
 template <class Terms>
-void fill_groups(const Codes& codes, const Bins& bins, const std::vector<Stretch>& stretches,
-                 const Terms& terms, std::size_t task, std::size_t tasks, Workspace& workspace,
-                 CellTable& cells) {
+void fill_groups(const Codes& codes, const Bins& bins, const Terms& terms, std::size_t task,
+                 std::size_t tasks, std::size_t part, Workspace& workspace, CellTable& cells) {
+  const std::size_t place_of_task = task * workspace.parts().size() + part;
   std::vector<const BundleGroup*> groups;
   std::vector<std::size_t> place{0};  // of each group's sums
   for (std::size_t g = task; g < workspace.groups().size(); g += tasks) {
@@ -416,9 +438,9 @@ void fill_groups(const Codes& codes, const Bins& bins, const std::vector<Stretch
       for (const std::size_t f : bundle.features) cells.clear(f);
     }
   }
-  unsigned char* const memory = workspace.get(task, place.back());
-  std::vector<double>& scratch = workspace.scratch(task);
-  for (const Stretch& stretch : stretches) {
+  unsigned char* const memory = workspace.get(place_of_task, place.back());
+  std::vector<double>& scratch = workspace.scratch(place_of_task);
+  for (const Stretch& stretch : workspace.parts()[part]) {
     for (const auto& [begin_range, end_range] : stretch.ranges) {
       for (std::size_t begin = begin_range; begin < end_range;) {
         const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
@@ -441,12 +463,11 @@ void fill_groups(const Codes& codes, const Bins& bins, const std::vector<Stretch
 }  // namespace detail
 
 // Cells of every feature from the weights and curvatures (unless null) of the training rows.  A
-// task owns its features and walks the rows in order, so that no sum depends on the number of
-// threads.
-inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<Stretch>& stretches,
-                       std::size_t lanes, const float* weight, const float* curvature,
-                       const double* sample_weight, Workspace& workspace, CellTable& cells,
-                       Team& team) {
+// task owns its features' cells in one part of the rows and walks them in order, and parts are
+// added in order: no sum depends on the number of threads.
+inline void fill_cells(const Codes& codes, const Bins& bins, std::size_t lanes, const float* weight,
+                       const float* curvature, const double* sample_weight, Workspace& workspace,
+                       CellTable& cells, Team& team) {
   const double nanoseconds =
       (0.3 + 0.06 * static_cast<double>(lanes)) * static_cast<double>(bins.size() * codes.rows);
   visit_terms(lanes, curvature != nullptr, sample_weight != nullptr, [&](auto kind) {
@@ -455,11 +476,15 @@ inline void fill_cells(const Codes& codes, const Bins& bins, const std::vector<S
     // As many features a task as their sums allow: it reads every row's terms.
     const std::size_t least = (bins.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
     const std::size_t tasks = std::min(workspace.groups().size(), std::max(least, team.size()));
-    workspace.set_tasks(tasks);
-    team.for_each(tasks, nanoseconds, [&](std::size_t t) {
-      detail::fill_groups(codes, bins, stretches, terms, t, tasks, workspace, cells);
+    const std::size_t parts = workspace.parts().size();
+    workspace.set_tasks(tasks * parts);
+    team.for_each(tasks * parts, nanoseconds, [&](std::size_t t) {
+      const std::size_t part = t % parts;
+      detail::fill_groups(codes, bins, terms, t / parts, tasks, part, workspace,
+                          part == 0 ? cells : workspace.others()[part - 1]);
     });
   });
+  for (const CellTable& other : workspace.others()) cells += other;
 }
 
 // The weight each code of each feature holds (features side by side); null counts rows.
