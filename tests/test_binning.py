@@ -572,3 +572,11 @@ def test_missing_values_never_move_an_edge(seed):
     x = rng.normal(size=200)
     holes = np.insert(x, rng.integers(0, 200, 30), np.nan)
     np.testing.assert_array_equal(*(_core.find_edges([c], max_bins=9)[0] for c in (x, holes)))
+
+
+def test_light_values_beside_a_weight_that_dwarfs_them():
+    x = np.arange(21.0)
+    weight = np.where(x == 0, 1e16, 1.0)
+    for column, expected in ((x, [0.5, 5.5, 10.5, 15.5]), (-x, [-15.5, -10.5, -5.5, -0.5])):
+        [edges] = _core.find_edges([column], weight, max_bins=5)
+        np.testing.assert_array_equal(edges, expected)

@@ -61,38 +61,43 @@ void sort_by_key(std::vector<Item>& items) {
   constexpr std::size_t kRadix = std::size_t{1} << kBits;
   const auto digit = [](Key key, unsigned d) { return (key >> (d * kBits)) & (kRadix - 1); };
   Key varies = 0;
-  std::array<std::array<std::uint32_t, kRadix>, kDigits> counts{};
-  for (const Item& item : items) {
-    varies |= item.key ^ items.front().key;
-    for (unsigned d = 0; d < kDigits; ++d) ++counts[d][digit(item.key, d)];
-  }
+  for (const Item& item : items) varies |= item.key ^ items.front().key;
   std::vector<Item> other(items.size());
   for (unsigned d = 0; d < kDigits; ++d) {
     if (digit(varies, d) == 0) continue;
-    auto& count = counts[d];
+    std::array<std::uint32_t, kRadix> count{};
+    for (const Item& item : items) ++count[digit(item.key, d)];
     std::exclusive_scan(count.begin(), count.end(), count.begin(), 0u);
     for (const Item& item : items) other[count[digit(item.key, d)]++] = item;
     items.swap(other);
   }
 }
 
-// Distinct values in ascending order; before[i] is the weight of those below the i-th, and the last
-// entry of all.
+// Distinct values in ascending order.  before[i] is the weight of those below the i-th, and the
+// last entry of all; weight[i] the i-th's own, or empty where rows are counted, whose sums are
+// exact.
 template <class Key>
 struct Distinct {
   std::vector<Key> key;
   std::vector<double> before;
+  std::vector<double> weight;
 
   std::size_t size() const { return key.size(); }
   double value(std::size_t i) const { return to_value(key[i]); }
+  double weight_of(std::size_t i) const {
+    return weight.empty() ? before[i + 1] - before[i] : weight[i];
+  }
 };
 
 template <class Item>
 auto find_distinct(std::vector<Item>& items) {
+  using Key = decltype(Item::key);
+  constexpr bool kWeighted = std::is_same_v<Item, Weighted<Key>>;
   sort_by_key(items);
-  Distinct<decltype(Item::key)> result;
+  Distinct<Key> result;
   result.key.resize(items.size());
   result.before.resize(items.size() + 1);
+  if (kWeighted) result.weight.resize(items.size());
   std::size_t n = 0;
   double below = 0.0;   // weight of the values before the n-th
   double weight = 0.0;  // the n-th's, summed by itself: as much for one row of weight 2 as for two
@@ -104,6 +109,7 @@ auto find_distinct(std::vector<Item>& items) {
     weight = (next ? 0.0 : weight) + items[i].weight;
     result.key[n] = items[i].key;
     result.before[n + 1] = below + weight;
+    if constexpr (kWeighted) result.weight[n] = weight;
   }
   result.key.resize(items.empty() ? 0 : n + 1);
   result.before.resize(result.size() + 1);
@@ -121,6 +127,7 @@ double edge_between(double a, double b) {
 // Neighbouring light values, none of which fills a bin by itself, and the bins they share.
 struct Run {
   std::size_t begin, end;
+  double before;  // what the sums of its values' weights start from
   double weight;
   double remainder = 0.0;
   int bins = 0;
@@ -159,7 +166,7 @@ void share_bins(std::vector<Run>& runs, int bins) {
 // of its own (plain quantiles would waste several edges on it); the light values between share the
 // rest as quantiles of their own.
 template <class Key>
-std::vector<double> quantile_edges(const Distinct<Key>& d, int max_bins) {
+std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
   const std::size_t n = d.size();
   std::vector<std::size_t> starts;  // distinct values at which a bin starts, beside the first
   if (n <= static_cast<std::size_t>(max_bins)) {
@@ -170,10 +177,17 @@ std::vector<double> quantile_edges(const Distinct<Key>& d, int max_bins) {
     std::vector<std::size_t> heavy;
     std::size_t begin = 0;
     const auto end_run = [&](std::size_t end) {
-      if (begin < end) runs.push_back({begin, end, d.before[end] - d.before[begin]});
+      if (begin == end) return;
+      double before = d.before[begin];
+      if (!d.weight.empty()) {  // beside a heavy value before it a run's own sums would be lost
+        before = 0.0;
+        double sum = 0.0;
+        for (std::size_t i = begin; i < end; ++i) d.before[i + 1] = sum += d.weight[i];
+      }
+      runs.push_back({begin, end, before, d.before[end] - before});
     };
     for (std::size_t i = 0; i < n; ++i) {
-      if ((d.before[i + 1] - d.before[i]) * max_bins <= total) continue;
+      if (d.weight_of(i) * max_bins <= total) continue;
       end_run(i);
       heavy.push_back(i);
       begin = i + 1;
@@ -198,9 +212,7 @@ std::vector<double> quantile_edges(const Distinct<Key>& d, int max_bins) {
         const auto ends = d.before.begin() + 1;
         const auto at = std::partition_point(
             ends + static_cast<std::ptrdiff_t>(next), ends + static_cast<std::ptrdiff_t>(run.end),
-            [&](double before) {
-              return (before - d.before[run.begin]) * run.bins < closed * run.weight;
-            });
+            [&](double before) { return (before - run.before) * run.bins < closed * run.weight; });
         next = static_cast<std::size_t>(at - ends) + 1;
         if (next <= run.end) starts.push_back(next);
       }
