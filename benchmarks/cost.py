@@ -69,7 +69,8 @@ def make_contestants(
 ) -> Iterator[Contestant]:
     """Return a contestant for each point; those of one table share its codes."""
     points = sorted({point for points in axes.values() for point in points})
-    model = make_properboost(setting)
+    # A guarded step may look at the rows again, and how often depends on the data.
+    model = make_properboost(setting, step="unit")
     trainings: dict[tuple[int, int], Any] = {}
     for point in points:
         table = point.rows, point.features
