@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -54,9 +53,7 @@ Bins::Bins(std::vector<FeatureBins> features) : features_(std::move(features)), 
 
 void Bins::encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,
                   Team& team) const {
-  std::vector<std::size_t> all(size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<ColumnGroup> groups = group_columns(table, all);
+  const std::vector<ColumnGroup> groups = group_columns(table);
   const std::size_t tiles = (n + Tile::kRows - 1) / Tile::kRows;
   team.for_each(tiles, 2.0 * static_cast<double>(n * size()), [&](std::size_t tile) {
     const std::size_t begin = tile * Tile::kRows;

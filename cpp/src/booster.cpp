@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -168,22 +169,15 @@ class Boosting::State {
   void count_codes(Team& team) {
     const std::size_t segments = codes_.segments.size() - 1;
     counts_.assign(segments * bins_.total_width(), 0);
-    team.for_each(
-        bins_.size(), 0.5 * static_cast<double>(bins_.size() * codes_.rows), [&](std::size_t f) {
-          const std::uint8_t* const code = codes_.feature(f);
-          for (std::size_t s = 0; s < segments; ++s) {
-            // Four copies: an add to a cell just added to would wait.
-            std::array<std::array<std::size_t, kMaxCodes>, 4> counts{};
-            for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
-              ++counts[i % 4][code[i]];
-            }
-            std::size_t* const total = counts_.data() + s * bins_.total_width() + bins_.offset(f);
-            for (const auto& copy : counts) {
-              for (int b = 0; b < bins_[f].width(); ++b)
-                total[b] += copy[static_cast<std::size_t>(b)];
-            }
-          }
-        });
+    team.for_each(bins_.size(), 0.5 * static_cast<double>(bins_.size() * codes_.rows),
+                  [&](std::size_t f) {
+                    for (std::size_t s = 0; s < segments; ++s) {
+                      add_by_code(
+                          codes_.feature(f), codes_.segments[s], codes_.segments[s + 1],
+                          bins_[f].width(), [](std::size_t) { return std::size_t{1}; },
+                          counts_.data() + s * bins_.total_width() + bins_.offset(f));
+                    }
+                  });
   }
 
   // The largest share of a pack's training rows that one code of each feature holds.
@@ -305,8 +299,11 @@ class Boosting::State {
     const std::size_t tables = settings_.selection->tables_per_estimator(features);
     Margins& margins = *pack.margins;
     CellTable cells(bins_, margins.lanes(), settings_.response->needs_curvature());
-    Workspace workspace(bins_, margins.lanes(), settings_.response->needs_curvature(),
+    std::optional<Workspace> workspace;  // cyclic selection fills its cells as it moves
+    if (!in_turn) {
+      workspace.emplace(bins_, margins.lanes(), settings_.response->needs_curvature(),
                         pack.stretches, find_crowding(pack));
+    }
 
     std::vector<bool> active(lanes);
     for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[pack.models[k]];
@@ -319,7 +316,7 @@ class Boosting::State {
       for (std::size_t t = 0; t < tables; ++t) {
         if (!in_turn) {
           fill_cells(codes_, bins_, margins.lanes(), margins.weight(), margins.curvature(),
-                     weights_.data(), workspace, cells, team);
+                     weights_.data(), *workspace, cells, team);
         }
         std::vector<Plan> plans =
             plan(pack, cells, settings_.selection->candidates(t, features), active, team);

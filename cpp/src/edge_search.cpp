@@ -9,7 +9,6 @@
 #if PROPERBOOST_X86_SETS
 // GCC 12 warns of the undefined registers its own intrinsics start from.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif

@@ -316,9 +316,7 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
                                 std::to_string(max_bins));
   }
   const std::vector<std::int64_t> rows = sample_rows(table.rows, weight, sample_size, seed);
-  std::vector<std::size_t> all(table.columns.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<ColumnGroup> groups = group_columns(table, all);
+  const std::vector<ColumnGroup> groups = group_columns(table);
   std::vector<std::vector<double>> edges(table.columns.size());
 
   // The sample is read along the rows, and sorted along the columns: of as many groups at a time as

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -52,8 +51,7 @@ struct BundleLimits {
 
   BundleLimits(std::size_t n_lanes, bool needs_curvature, const std::vector<Stretch>& stretches)
       : lanes(n_lanes), has_curvature(needs_curvature) {
-    std::size_t rows = 0;
-    for (const Stretch& stretch : stretches) rows += stretch.rows();
+    const std::size_t rows = count_rows(stretches);
     if (rows == 0 || (lanes > 1 && rows < kFewRows)) return;
     rows_ = rows / stretches.size();
     cells = std::min(most_cells(lanes, has_curvature), rows_ / kRowsPerCell);

@@ -270,8 +270,7 @@ class Workspace {
             const std::vector<Stretch>& stretches, const std::vector<double>& crowding)
       : groups_(group_bundles(bins, lanes == 1 ? 4 : 2,
                               BundleLimits(lanes, has_curvature, stretches), crowding)) {
-    std::size_t rows = 0;
-    for (const Stretch& stretch : stretches) rows += stretch.rows();
+    const std::size_t rows = count_rows(stretches);
     if (rows < kRowsForParts || stretches.size() < 2) {
       parts_.push_back(stretches);
       return;
@@ -487,21 +486,26 @@ inline void fill_cells(const Codes& codes, const Bins& bins, std::size_t lanes, 
   for (const CellTable& other : workspace.others()) cells += other;
 }
 
+// out[code[i]] += term(i), i in [begin, end), for a feature of `width` codes.
+template <class Number, class Term>
+void add_by_code(const std::uint8_t* code, std::size_t begin, std::size_t end, int width,
+                 const Term& term, Number* out) {
+  // Rows take turns with four copies: an add to a cell just added to would wait.
+  std::array<std::array<Number, kMaxCodes>, 4> copies{};
+  for (std::size_t i = begin; i < end; ++i) copies[i % 4][code[i]] += term(i);
+  for (const auto& copy : copies) {
+    for (std::size_t b = 0; b < static_cast<std::size_t>(width); ++b) out[b] += copy[b];
+  }
+}
+
 // The weight each code of each feature holds (features side by side); null counts rows.
 inline std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows,
                                        const Bins& bins, const double* weight, Team& team) {
   std::vector<double> held(bins.total_width());
   team.for_each(bins.size(), 0.5 * static_cast<double>(bins.size() * rows), [&](std::size_t f) {
-    const std::uint8_t* const code = codes + f * rows;
-    // Rows take turns with four copies: an add to a cell just added to would wait.
-    std::array<std::array<double, kMaxCodes>, 4> sums{};
-    for (std::size_t i = 0; i < rows; ++i) {
-      sums[i % 4][code[i]] += weight == nullptr ? 1.0 : weight[i];
-    }
-    double* const out = held.data() + bins.offset(f);
-    for (const auto& copy : sums) {
-      for (int b = 0; b < bins[f].width(); ++b) out[b] += copy[static_cast<std::size_t>(b)];
-    }
+    const auto weight_of = [weight](std::size_t i) { return weight == nullptr ? 1.0 : weight[i]; };
+    add_by_code(codes + f * rows, 0, rows, bins[f].width(), weight_of,
+                held.data() + bins.offset(f));
   });
   return held;
 }

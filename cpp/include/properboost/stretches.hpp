@@ -25,6 +25,12 @@ struct Stretch {
   }
 };
 
+inline std::size_t count_rows(const std::vector<Stretch>& stretches) {
+  std::size_t n = 0;
+  for (const Stretch& stretch : stretches) n += stretch.rows();
+  return n;
+}
+
 // Neighbouring segments that are the same to all lanes share a stretch.
 inline std::vector<Stretch> find_stretches(const std::vector<std::size_t>& segments,
                                            const std::vector<SegmentRoles>& roles) {

@@ -2,10 +2,10 @@
 // tile at a time.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -61,10 +61,6 @@ using ValueOf =
     std::conditional_t<std::is_same_v<T, float> || (std::is_integral_v<T> && sizeof(T) <= 2), float,
                        double>;
 
-inline bool reads_as_float(Type type) {
-  return visit(type, [](auto zero) { return std::is_same_v<ValueOf<decltype(zero)>, float>; });
-}
-
 // A block of rows by a group of columns, the unit of reading.  Columns of a row-major table that
 // share cache lines make a group, so that a line is fetched once; others are read by themselves.
 struct Tile {
@@ -99,6 +95,13 @@ inline std::vector<ColumnGroup> group_columns(const Table& table,
     }
   }
   return groups;
+}
+
+// Groups of all columns.
+inline std::vector<ColumnGroup> group_columns(const Table& table) {
+  std::vector<std::size_t> all(table.columns.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return group_columns(table, all);
 }
 
 namespace detail {
