@@ -202,7 +202,7 @@ def test_rows_are_read_in_any_order(dtype):
     edges = [some_edges(c, rng) for c in whole.T]
     expected = np.array([count_below(c, e) for c, e in zip(whole.T, edges, strict=True)])
     bins = _core.Bins(edges)
-    for n in [*ROWS, 300, 1000]:  # of 1000, some rows come often
+    for n in [*ROWS, 300, 1500]:  # of 1500, some rows come often
         order = rng.permutation(300)[:n] if n <= 300 else rng.integers(0, 300, n)
         for name, lay_out in LAYOUTS.items():
             codes = bins.encode(lay_out(whole), order, n_threads=1 + n % 3)
@@ -334,7 +334,8 @@ def some_columns(n, rng):
     }
 
 
-SIZES = [0, 1, 2, 511, 512, 513, 4000]  # the sort's methods change at 512
+# Up to 256 distinct values are tallied; more are sorted, one way or, from 512 rows on, another.
+SIZES = [0, 1, 2, 256, 257, 511, 512, 513, 4000]
 WEIGHTS = {
     "none": lambda n, rng: None,
     "counts": lambda n, rng: rng.integers(0, 4, n).astype(float),

@@ -54,13 +54,11 @@ Bins::Bins(std::vector<FeatureBins> features) : features_(std::move(features)), 
 void Bins::encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,
                   Team& team) const {
   const std::vector<ColumnGroup> groups = group_columns(table);
-  const std::size_t tiles = (n + Tile::kRows - 1) / Tile::kRows;
-  team.for_each(tiles, 2.0 * static_cast<double>(n * size()), [&](std::size_t tile) {
-    const std::size_t begin = tile * Tile::kRows;
-    const std::size_t rows = std::min(Tile::kRows, n - begin);
+  const double nanoseconds = 2.0 * static_cast<double>(n * size());
+  for_each_tile(n, nanoseconds, team, [&](const TileRows& rows) {
     for (const ColumnGroup& group : groups) {
-      encode_tile(table, group, order, begin, rows,
-                  [&](std::size_t w) { return codes + group.wanted[w] * n + begin; });
+      encode_tile(table, group, order, rows,
+                  [&](std::size_t w) { return codes + group.wanted[w] * n + rows.begin; });
     }
   });
 }

@@ -4,16 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "properboost/instruction_set.hpp"
-
-#if PROPERBOOST_X86_SETS
-// GCC 12 warns of the undefined registers its own intrinsics start from.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-#endif
+#include "properboost/intrinsics.hpp"
 
 namespace properboost {
 namespace {
@@ -44,56 +35,105 @@ T round_down(double x) {
 // The helpers below are part of one kernel: with its target, and inlined into it.
 #define PROPERBOOST_KERNEL [[gnu::target(PROPERBOOST_AVX512), gnu::always_inline]] inline
 
-// Vectors of values that walk at the same time, so that one need not wait for another's look-up.
+// Vectors of values that walk at the same time, so that one need not wait for another's look-up,
+// and whose codes make a vector of bytes.
 constexpr std::size_t kWalks = 4;
 
-// Sixteen walks down a tree that lives in registers: a level of up to 16 nodes is one permutation,
-// deeper ones are several, of which the bits of the node's number choose.
-template <int kLevels>
-struct Tree {
-  static constexpr int kDeep = kLevels > 4 ? (1 << (kLevels - 4)) : 1;  // registers of 16 nodes
-  __m512 nodes[kDeep];
+// What four turns, the first or the last, contribute to a code: the first turn of all is its most
+// significant bit.
+struct CodeOfTurns {
+  alignas(16) std::uint8_t of_low[16], of_high[16];
+};
+constexpr CodeOfTurns code_of_turns(int levels) {
+  CodeOfTurns code{};
+  for (int turns = 0; turns < 16; ++turns) {
+    for (int k = 0; k < 8 && k < levels; ++k) {
+      if ((turns >> (k % 4) & 1) == 0) continue;
+      std::uint8_t& of = k < 4 ? code.of_low[turns] : code.of_high[turns];
+      of = static_cast<std::uint8_t>(of | 1 << (levels - 1 - k));
+    }
+  }
+  return code;
+}
 
-  PROPERBOOST_KERNEL void load(const float* from) {
-    for (int r = 0; r < kDeep; ++r) nodes[r] = _mm512_load_ps(from + 16 * r);
+// Sixty-four walks down a tree that lives in registers.  A node is known by the turns taken to get
+// there: bit k is set if the k-th went right.  Level k is 2^k edges in the order of their nodes; up
+// to 32 of them are one permutation, deeper levels are several, of which the last turns choose.
+template <int kLevels>
+class Tree {
+ public:
+  PROPERBOOST_KERNEL explicit Tree(const float* edges) {
+    for (int r = 0; r < first(kLevels); ++r) edges_[r] = _mm512_load_ps(edges + 16 * r);
+    of_low_ = broadcast(kCodes.of_low);
+    of_high_ = broadcast(kCodes.of_high);
   }
 
-  // The entry `node` of the level in registers first to first + count.
+  // A byte each: how many edges are below x.
+  PROPERBOOST_KERNEL __m512i count_below(const __m512* x) const {
+    __m512i node[kWalks];
+    for (std::size_t k = 0; k < kWalks; ++k) node[k] = _mm512_setzero_si512();
+    descend<0>(x, node);
+    return codes(node);
+  }
+
+ private:
+  static constexpr int registers(int level) { return level > 4 ? 1 << (level - 4) : 1; }
+  static constexpr int first(int level) {
+    int count = 0;
+    for (int l = 0; l < level; ++l) count += registers(l);
+    return count;
+  }
+
   template <int kCount>
-  PROPERBOOST_KERNEL __m512 look_up(int first, __m512i node) const {
+  PROPERBOOST_KERNEL __m512 look_up(int from, __m512i node) const {
     if constexpr (kCount == 1) {
-      return _mm512_permutexvar_ps(node, nodes[first]);
+      return _mm512_permutexvar_ps(node, edges_[from]);
     } else if constexpr (kCount == 2) {
-      return _mm512_permutex2var_ps(nodes[first], node, nodes[first + 1]);
+      return _mm512_permutex2var_ps(edges_[from], node, edges_[from + 1]);
     } else {
-      const __m512 low = look_up<kCount / 2>(first, node);
-      const __m512 high = look_up<kCount / 2>(first + kCount / 2, node);
-      const __mmask16 upper = _mm512_test_epi32_mask(node, _mm512_set1_epi32(8 * kCount));
-      return _mm512_mask_blend_ps(upper, low, high);
+      const __m512 left = look_up<kCount / 2>(from, node);
+      const __m512 right = look_up<kCount / 2>(from + kCount / 2, node);
+      const __mmask16 turn = _mm512_test_epi32_mask(node, _mm512_set1_epi32(8 * kCount));
+      return _mm512_mask_blend_ps(turn, left, right);
     }
   }
 
   template <int kLevel>
   PROPERBOOST_KERNEL void descend(const __m512* x, __m512i* node) const {
     if constexpr (kLevel < kLevels) {
-      constexpr int kFirst = kLevel < 4 ? 0 : (1 << (kLevel - 4));
       for (std::size_t k = 0; k < kWalks; ++k) {
-        const __m512 edge = look_up<(kLevel < 4 ? 1 : kFirst)>(kFirst, node[k]);
+        const __m512 edge = look_up<registers(kLevel)>(first(kLevel), node[k]);
         const __mmask16 right = _mm512_cmp_ps_mask(edge, x[k], _CMP_LT_OQ);
-        node[k] = _mm512_add_epi32(node[k], node[k]);
-        node[k] = _mm512_mask_add_epi32(node[k], right, node[k], _mm512_set1_epi32(1));
+        node[k] = _mm512_mask_or_epi32(node[k], right, node[k], _mm512_set1_epi32(1 << kLevel));
       }
       descend<kLevel + 1>(x, node);
     }
   }
 
-  PROPERBOOST_KERNEL void count_below(const __m512* x, __m512i* count) const {
-    for (std::size_t k = 0; k < kWalks; ++k) count[k] = _mm512_set1_epi32(1);
-    descend<0>(x, count);
-    for (std::size_t k = 0; k < kWalks; ++k) {
-      count[k] = _mm512_sub_epi32(count[k], _mm512_set1_epi32(1 << kLevels));
-    }
+  PROPERBOOST_KERNEL __m512i codes(const __m512i* node) const {
+    // Byte k of the 32 bits of a row is from walk k: gathered four rows at a time, then all.
+    __m512i turns = node[0];
+    turns = _mm512_or_si512(turns, _mm512_slli_epi32(node[1], 8));
+    turns = _mm512_or_si512(turns, _mm512_slli_epi32(node[2], 16));
+    turns = _mm512_or_si512(turns, _mm512_slli_epi32(node[3], 24));
+    const __m128i by_walk = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    turns = _mm512_shuffle_epi8(turns, _mm512_broadcast_i32x4(by_walk));
+    turns = _mm512_permutexvar_epi32(
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), turns);
+    const __m512i four_bits = _mm512_set1_epi8(15);
+    const __m512i low = _mm512_and_si512(turns, four_bits);
+    const __m512i high = _mm512_and_si512(_mm512_srli_epi16(turns, 4), four_bits);
+    return _mm512_or_si512(_mm512_shuffle_epi8(of_low_, low), _mm512_shuffle_epi8(of_high_, high));
   }
+
+  PROPERBOOST_KERNEL static __m512i broadcast(const std::uint8_t (&bytes)[16]) {
+    return _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(bytes)));
+  }
+
+  static constexpr CodeOfTurns kCodes = code_of_turns(kLevels);
+
+  __m512 edges_[first(kLevels)];
+  __m512i of_low_, of_high_;
 };
 
 // Which of the 16 rows from `begin` on are among n.
@@ -108,31 +148,34 @@ PROPERBOOST_KERNEL __m512 join(__m256 low, __m256 high) {
 PROPERBOOST_KERNEL __mmask16 join(__mmask8 low, __mmask8 high) {
   return static_cast<__mmask16>(low | (static_cast<unsigned>(high) << 8));
 }
+PROPERBOOST_KERNEL __mmask64 join(const __mmask16* masks) {
+  return _mm512_kunpackd(_mm512_kunpackw(masks[3], masks[2]), _mm512_kunpackw(masks[1], masks[0]));
+}
 
-PROPERBOOST_KERNEL void store_codes(__m512i count, __mmask16 nan, __mmask16 rows,
+PROPERBOOST_KERNEL void store_codes(__m512i count, const __mmask16* nan, const __mmask16* rows,
                                     std::uint8_t missing, std::uint8_t* codes) {
-  const __m512i code = _mm512_mask_blend_epi32(nan, count, _mm512_set1_epi32(missing));
-  _mm512_mask_cvtepi32_storeu_epi8(codes, rows, code);
+  const __m512i of_nan = _mm512_set1_epi8(static_cast<char>(missing));
+  const __m512i code = _mm512_mask_mov_epi8(count, join(nan), of_nan);
+  if (rows[kWalks - 1] == 0xffff) {  // a store of chosen bytes is slow
+    _mm512_storeu_si512(codes, code);
+  } else {
+    _mm512_mask_storeu_epi8(codes, join(rows), code);
+  }
 }
 
 template <int kLevels>
 [[gnu::target(PROPERBOOST_AVX512)]] void walk(const float* nodes, const float* x, std::size_t n,
                                               std::uint8_t missing, std::uint8_t* codes) {
-  Tree<kLevels> tree;
-  tree.load(nodes);
+  const Tree<kLevels> tree(nodes);
   for (std::size_t i = 0; i < n; i += 16 * kWalks) {
     __m512 value[kWalks];
-    __m512i count[kWalks];
-    __mmask16 rows[kWalks];
+    __mmask16 rows[kWalks], nan[kWalks];
     for (std::size_t k = 0; k < kWalks; ++k) {
       rows[k] = first_rows(i + 16 * k, n);
       value[k] = _mm512_maskz_loadu_ps(rows[k], x + i + 16 * k);
+      nan[k] = _mm512_cmp_ps_mask(value[k], value[k], _CMP_UNORD_Q);
     }
-    tree.count_below(value, count);
-    for (std::size_t k = 0; k < kWalks; ++k) {
-      const __mmask16 nan = _mm512_cmp_ps_mask(value[k], value[k], _CMP_UNORD_Q);
-      store_codes(count[k], nan, rows[k], missing, codes + i + 16 * k);
-    }
+    store_codes(tree.count_below(value), nan, rows, missing, codes + i);
   }
 }
 
@@ -142,34 +185,35 @@ template <int kLevels>
                                               int ambiguous, const double* x, std::size_t n,
                                               std::uint8_t missing, std::uint8_t* codes) {
   constexpr int kUp = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
-  Tree<kLevels> tree;
-  tree.load(nodes);
+  const Tree<kLevels> tree(nodes);
   for (std::size_t i = 0; i < n; i += 16 * kWalks) {
     __m512d low[kWalks], high[kWalks];
     __m512 above[kWalks];
-    __m512i count[kWalks];
-    __mmask16 rows[kWalks];
+    __mmask16 rows[kWalks], nan[kWalks];
     for (std::size_t k = 0; k < kWalks; ++k) {
       rows[k] = first_rows(i + 16 * k, n);
       const double* const from = x + i + 16 * k;
       low[k] = _mm512_maskz_loadu_pd(static_cast<__mmask8>(rows[k]), from);
       high[k] = _mm512_maskz_loadu_pd(static_cast<__mmask8>(rows[k] >> 8), from + 8);
       above[k] = join(_mm512_cvt_roundpd_ps(low[k], kUp), _mm512_cvt_roundpd_ps(high[k], kUp));
+      nan[k] = _mm512_cmp_ps_mask(above[k], above[k], _CMP_UNORD_Q);
     }
-    tree.count_below(above, count);
-    for (std::size_t k = 0; k < kWalks; ++k) {
-      for (int a = 0; a < ambiguous; ++a) {
-        const __m512d low_edge = _mm512_i32gather_pd(_mm512_castsi512_si256(count[k]), edges, 8);
-        const __m512d high_edge =
-            _mm512_i32gather_pd(_mm512_extracti64x4_epi64(count[k], 1), edges, 8);
-        const __mmask16 too_many = join(_mm512_cmp_pd_mask(low_edge, low[k], _CMP_GE_OQ),
-                                        _mm512_cmp_pd_mask(high_edge, high[k], _CMP_GE_OQ));
-        count[k] = _mm512_mask_sub_epi32(count[k], too_many, count[k], _mm512_set1_epi32(1));
+    __m512i count = tree.count_below(above);
+    for (int a = 0; a < ambiguous; ++a) {
+      __mmask16 too_many[kWalks];
+      const __m128i quarters[] = {
+          _mm512_castsi512_si128(count), _mm512_extracti32x4_epi32(count, 1),
+          _mm512_extracti32x4_epi32(count, 2), _mm512_extracti32x4_epi32(count, 3)};
+      for (std::size_t k = 0; k < kWalks; ++k) {
+        const __m256i of_low = _mm256_cvtepu8_epi32(quarters[k]);
+        const __m256i of_high = _mm256_cvtepu8_epi32(_mm_srli_si128(quarters[k], 8));
+        too_many[k] =
+            join(_mm512_cmp_pd_mask(_mm512_i32gather_pd(of_low, edges, 8), low[k], _CMP_GE_OQ),
+                 _mm512_cmp_pd_mask(_mm512_i32gather_pd(of_high, edges, 8), high[k], _CMP_GE_OQ));
       }
-      const __mmask16 nan = join(_mm512_cmp_pd_mask(low[k], low[k], _CMP_UNORD_Q),
-                                 _mm512_cmp_pd_mask(high[k], high[k], _CMP_UNORD_Q));
-      store_codes(count[k], nan, rows[k], missing, codes + i + 16 * k);
+      count = _mm512_mask_sub_epi8(count, join(too_many), count, _mm512_set1_epi8(1));
     }
+    store_codes(count, nan, rows, missing, codes + i);
   }
 }
 
@@ -207,12 +251,15 @@ void EdgeSearch::plant(const std::vector<double>& edges) {
   const std::size_t size = std::size_t{1} << levels_;
   std::vector<float> rounded(size, std::numeric_limits<float>::infinity());
   std::transform(edges.begin(), edges.end(), rounded.begin(), round_down<float>);
-  nodes_.assign(size, 0.0f);
+  nodes_.clear();
   for (int level = 0; level < levels_; ++level) {
     const std::size_t nodes = std::size_t{1} << level;
-    for (std::size_t k = 0; k < nodes; ++k) {
-      nodes_[nodes + k] = rounded[(2 * k + 1) * (size >> (level + 1)) - 1];
+    for (std::size_t node = 0; node < nodes; ++node) {
+      std::size_t place = 0;  // from the left
+      for (int k = 0; k < level; ++k) place = 2 * place + (node >> k & 1);
+      nodes_.push_back(rounded[(2 * place + 1) * (size >> (level + 1)) - 1]);
     }
+    while (nodes_.size() % 16 != 0) nodes_.push_back(0.0f);
   }
   edges_.assign(1, std::numeric_limits<double>::quiet_NaN());
   edges_.insert(edges_.end(), edges.begin(), edges.end());

@@ -89,12 +89,49 @@ struct Distinct {
   }
 };
 
+// Adds up the weight of each value of a column that has few, in the order of the rows; nothing if
+// it has more.
+template <class Item>
+auto tally_few(const std::vector<Item>& items) {
+  using Key = decltype(Item::key);
+  constexpr unsigned kBits = 10;
+  constexpr std::size_t kSlots = std::size_t{1} << kBits, kFew = kSlots / 4;
+  constexpr auto kGoldenRatio = static_cast<Key>(0x9e37'79b9'7f4a'7c15u >> (64 - 8 * sizeof(Key)));
+  std::array<Weighted<Key>, kSlots> slots;
+  slots.fill({kMissing<Key>, 0.0});
+  std::vector<Weighted<Key>> values;
+  std::size_t used = 0;
+  for (const Item& item : items) {
+    std::size_t at = static_cast<Key>(item.key * kGoldenRatio) >> (8 * sizeof(Key) - kBits);
+    while (slots[at].key != item.key && slots[at].key != kMissing<Key>) at = (at + 1) % kSlots;
+    if (slots[at].key == kMissing<Key>) {
+      if (++used > kFew) return values;
+      slots[at].key = item.key;
+    }
+    slots[at].weight += item.weight;
+  }
+  std::copy_if(slots.begin(), slots.end(), std::back_inserter(values),
+               [](const auto& slot) { return slot.key != kMissing<Key>; });
+  return values;
+}
+
 template <class Item>
 auto find_distinct(std::vector<Item>& items) {
   using Key = decltype(Item::key);
   constexpr bool kWeighted = std::is_same_v<Item, Weighted<Key>>;
-  sort_by_key(items);
   Distinct<Key> result;
+  std::vector<Weighted<Key>> few = tally_few(items);
+  if (!few.empty()) {
+    sort_by_key(few);
+    result.before.push_back(0.0);
+    for (const auto& value : few) {
+      result.key.push_back(value.key);
+      result.before.push_back(result.before.back() + value.weight);
+      if (kWeighted) result.weight.push_back(value.weight);
+    }
+    return result;
+  }
+  sort_by_key(items);
   result.key.resize(items.size());
   result.before.resize(items.size() + 1);
   if (kWeighted) result.weight.resize(items.size());
@@ -294,13 +331,15 @@ std::size_t key_size(Type type) {
 // Keys of a stretch of the sample: of column c of the group in keys[c * n_sample].
 template <class T>
 void read_keys(const Table& table, const ColumnGroup& group, const std::vector<std::int64_t>& rows,
-               std::size_t begin, std::size_t n, KeyOf<T>* keys) {
+               const TileRows& tile, KeyOf<T>* keys) {
+  const RowOrder order{rows.data()};
   ValueOf<T> x[Tile::kColumns * Tile::kRows];
-  read<T>(table, group, RowOrder{rows.data()}, begin, n, x);
+  read<T>(table, group, order, tile.begin, tile.size, x);
   for (std::size_t c = 0; c < group.size; ++c) {
+    prefetch(table, group, order, tile, c, group.size);
     const ValueOf<T>* const from = x + c * Tile::kRows;
-    KeyOf<T>* const to = keys + c * rows.size() + begin;
-    for (std::size_t i = 0; i < n; ++i) {
+    KeyOf<T>* const to = keys + c * rows.size() + tile.begin;
+    for (std::size_t i = 0; i < tile.size; ++i) {
       to[i] = std::isnan(from[i]) ? kMissing<KeyOf<T>> : sort_key(from[i]);
     }
   }
@@ -322,7 +361,6 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
   // The sample is read along the rows, and sorted along the columns: of as many groups at a time as
   // fit this memory.
   constexpr std::size_t kMemory = std::size_t{32} << 20;
-  const std::size_t tiles = (rows.size() + Tile::kRows - 1) / Tile::kRows;
   Aligned<unsigned char> memory;
   for (std::size_t first = 0; first < groups.size();) {
     std::vector<std::size_t> place;  // of each group's keys
@@ -339,13 +377,11 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
     const std::size_t columns =
         groups[last - 1].first + groups[last - 1].size - groups[first].first;
     const auto values = static_cast<double>(rows.size() * columns);
-    team.for_each(tiles, 2.0 * values, [&](std::size_t tile) {
-      const std::size_t begin = tile * Tile::kRows;
-      const std::size_t n = std::min(Tile::kRows, rows.size() - begin);
+    for_each_tile(rows.size(), 2.0 * values, team, [&](const TileRows& tile) {
       for (std::size_t g = first; g < last; ++g) {
         visit(table.columns[groups[g].first].type, [&](auto zero) {
           using T = decltype(zero);
-          read_keys<T>(table, groups[g], rows, begin, n,
+          read_keys<T>(table, groups[g], rows, tile,
                        reinterpret_cast<KeyOf<T>*>(memory.data() + place[g - first]));
         });
       }

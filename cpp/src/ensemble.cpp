@@ -51,17 +51,15 @@ void score(const Table& table, const Bins& bins, const double* tables, std::size
     }
   }
   const std::vector<ColumnGroup> groups = group_columns(table, used);
-  const std::size_t tiles = (table.rows + Tile::kRows - 1) / Tile::kRows;
   const double nanoseconds =
       static_cast<double>(table.rows * used.size()) * (1.5 + 0.5 * static_cast<double>(models));
-  team.for_each(tiles, nanoseconds, [&](std::size_t tile) {
-    const std::size_t begin = tile * Tile::kRows;
-    const std::size_t n = std::min(Tile::kRows, table.rows - begin);
-    double* const rows = out + begin * models;
-    std::fill_n(rows, n * models, 0.0);
+  for_each_tile(table.rows, nanoseconds, team, [&](const TileRows& rows) {
+    const std::size_t n = rows.size;
+    double* const sums = out + rows.begin * models;
+    std::fill_n(sums, n * models, 0.0);
     std::array<TileCodes, Tile::kColumns> codes;
     for (const ColumnGroup& group : groups) {
-      bins.encode_tile(table, group, RowOrder{}, begin, n,
+      bins.encode_tile(table, group, RowOrder{}, rows,
                        [&](std::size_t w) { return codes[w].data(); });
       const std::size_t features = group.wanted.size();
       const auto entries = [&](std::size_t w) {
@@ -69,15 +67,15 @@ void score(const Table& table, const Bins& bins, const double* tables, std::size
       };
       std::size_t w = 0;
       if (models > 1) {
-        for (; w < features; ++w) add_entries(entries(w), codes[w], n, models, rows);
+        for (; w < features; ++w) add_entries(entries(w), codes[w], n, models, sums);
       }
       for (; w + 4 <= features; w += 4) {
         const double* const four[] = {entries(w), entries(w + 1), entries(w + 2), entries(w + 3)};
-        add_entries<4>(four, &codes[w], n, rows);
+        add_entries<4>(four, &codes[w], n, sums);
       }
       for (; w < features; ++w) {
         const double* const one[] = {entries(w)};
-        add_entries<1>(one, &codes[w], n, rows);
+        add_entries<1>(one, &codes[w], n, sums);
       }
     }
   });

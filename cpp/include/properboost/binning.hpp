@@ -51,15 +51,16 @@ class Bins {
 
   // Codes of a tile of rows: of the w-th wanted feature of the group at destination(w).
   template <class Destination>
-  void encode_tile(const Table& table, const ColumnGroup& group, RowOrder order, std::size_t begin,
-                   std::size_t n, const Destination& destination) const {
+  void encode_tile(const Table& table, const ColumnGroup& group, RowOrder order,
+                   const TileRows& rows, const Destination& destination) const {
     visit(table.columns[group.first].type, [&](auto zero) {
       using T = decltype(zero);
       ValueOf<T> x[Tile::kColumns * Tile::kRows];
-      read<T>(table, group, order, begin, n, x);
+      read<T>(table, group, order, rows.begin, rows.size, x);
       for (std::size_t w = 0; w < group.wanted.size(); ++w) {
+        prefetch(table, group, order, rows, w, group.wanted.size());
         const std::size_t f = group.wanted[w];
-        features_[f].encode(x + (f - group.first) * Tile::kRows, n, destination(w));
+        features_[f].encode(x + (f - group.first) * Tile::kRows, rows.size, destination(w));
       }
     });
   }

@@ -41,8 +41,8 @@ class EdgeSearch {
   void encode(const double* x, std::size_t n, std::uint8_t missing, std::uint8_t* codes) const;
 
  private:
-  // A binary search tree of the edges as floats, level by level from node 1 on, filled up with
-  // +inf; its depth is `levels_`.
+  // A binary search tree of the edges as floats, filled up with +inf: level by level, each filled
+  // up to a whole register, its nodes in the order that the kernel asks for.
   void plant(const std::vector<double>& edges);
 
   // Where a binary search begins, for values of type T: the edges dealt into cells of equal width,

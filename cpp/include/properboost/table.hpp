@@ -2,6 +2,7 @@
 // tile at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,9 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "properboost/parallel.hpp"
+#include "properboost/transpose.hpp"
 
 namespace properboost {
 
@@ -104,68 +104,62 @@ inline std::vector<ColumnGroup> group_columns(const Table& table) {
   return group_columns(table, all);
 }
 
-namespace detail {
-
-// Transposes as many rows and columns as make whole vectors; returns how many.
-struct Extent {
-  std::size_t rows, columns;
-};
-
-#if defined(__SSE2__)
-inline Extent transpose(const char* const* row, std::size_t rows, std::size_t columns, float* out) {
-  rows -= rows % 4;
-  columns -= columns % 4;
-  for (std::size_t i = 0; i < rows; i += 4) {
-    for (std::size_t c = 0; c < columns; c += 4) {
-      __m128 x[4];
-      for (std::size_t k = 0; k < 4; ++k) {
-        x[k] = _mm_loadu_ps(reinterpret_cast<const float*>(row[i + k]) + c);
-      }
-      _MM_TRANSPOSE4_PS(x[0], x[1], x[2], x[3]);
-      for (std::size_t k = 0; k < 4; ++k) _mm_storeu_ps(out + (c + k) * Tile::kRows + i, x[k]);
-    }
-  }
-  return {rows, columns};
-}
-inline Extent transpose(const char* const* row, std::size_t rows, std::size_t columns,
-                        double* out) {
-  rows -= rows % 2;
-  columns -= columns % 2;
-  for (std::size_t i = 0; i < rows; i += 2) {
-    for (std::size_t c = 0; c < columns; c += 2) {
-      const __m128d a = _mm_loadu_pd(reinterpret_cast<const double*>(row[i]) + c);
-      const __m128d b = _mm_loadu_pd(reinterpret_cast<const double*>(row[i + 1]) + c);
-      _mm_storeu_pd(out + c * Tile::kRows + i, _mm_unpacklo_pd(a, b));
-      _mm_storeu_pd(out + (c + 1) * Tile::kRows + i, _mm_unpackhi_pd(a, b));
-    }
-  }
-  return {rows, columns};
-}
-#endif
-
-}  // namespace detail
-
 // out[c * Tile::kRows + i] = the value of the group's column c in row order[begin + i], read as T.
 template <class T>
 void read(const Table& table, const ColumnGroup& group, RowOrder order, std::size_t begin,
           std::size_t n, ValueOf<T>* out) {
   const Column& first = table.columns[group.first];
-  const char* row[Tile::kRows];
+  const char* row[Tile::kRows] = {};
   for (std::size_t i = 0; i < n; ++i) {
     row[i] = first.data + static_cast<std::ptrdiff_t>(order[begin + i]) * first.stride;
   }
-  const auto read_rest = [&](std::size_t from_row, std::size_t c) {
-    for (std::size_t i = from_row; i < n; ++i) {
-      T value;  // memcpy: a strided field need not be aligned
-      std::memcpy(&value, row[i] + c * sizeof(T), sizeof(T));
-      out[c * Tile::kRows + i] = static_cast<ValueOf<T>>(value);
+  if constexpr (std::is_same_v<T, ValueOf<T>>) {
+    transpose(row, n, group.size, Tile::kRows, out);
+  } else {
+    for (std::size_t c = 0; c < group.size; ++c) {
+      for (std::size_t i = 0; i < n; ++i) {
+        T value;  // memcpy: a strided field need not be aligned
+        std::memcpy(&value, row[i] + c * sizeof(T), sizeof(T));
+        out[c * Tile::kRows + i] = static_cast<ValueOf<T>>(value);
+      }
     }
-  };
-  detail::Extent done{0, 0};
-#if defined(__SSE2__)
-  if constexpr (std::is_floating_point_v<T>) done = detail::transpose(row, n, group.size, out);
+  }
+}
+
+// Rows of a tile, and how many the thread is to read after them.
+struct TileRows {
+  std::size_t begin, size, ahead;
+};
+
+// Calls task(rows) for the tiles of n rows.  `nanoseconds` is a guess of the whole time.
+template <class Task>
+void for_each_tile(std::size_t n, double nanoseconds, Team& team, const Task& task) {
+  // A thread takes several at a time, which lie one after the other in memory.
+  constexpr std::size_t kTurn = 8 * Tile::kRows;
+  team.for_each((n + kTurn - 1) / kTurn, nanoseconds, [&](std::size_t turn) {
+    const std::size_t end = std::min((turn + 1) * kTurn, n);
+    for (std::size_t begin = turn * kTurn; begin < end; begin += Tile::kRows) {
+      const std::size_t size = std::min(Tile::kRows, end - begin);
+      task(TileRows{begin, size, std::min(Tile::kRows, end - begin - size)});
+    }
+  });
+}
+
+// Asks for the part-th of so many parts of the tile after `rows`: between two pieces of work, so
+// that memory and arithmetic keep each other company.
+inline void prefetch(const Table& table, const ColumnGroup& group, RowOrder order,
+                     const TileRows& rows, std::size_t part, std::size_t parts) {
+#if defined(__GNUC__)
+  const Column& first = table.columns[group.first];
+  const std::size_t bytes = group.size * visit(first.type, [](auto zero) { return sizeof(zero); });
+  const std::size_t from = rows.begin + rows.size;
+  for (std::size_t i = rows.ahead * part / parts; i < rows.ahead * (part + 1) / parts; ++i) {
+    const char* const row =
+        first.data + static_cast<std::ptrdiff_t>(order[from + i]) * first.stride;
+    for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
+    __builtin_prefetch(row + bytes - 1);
+  }
 #endif
-  for (std::size_t c = 0; c < group.size; ++c) read_rest(c < done.columns ? done.rows : 0, c);
 }
 
 }  // namespace properboost
