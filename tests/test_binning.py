@@ -1,6 +1,7 @@
 """Edges and codes of the engine against the plain reference."""
 
 import io
+import math
 import os
 import pickle
 import subprocess
@@ -138,7 +139,9 @@ def test_codes_of_any_values_and_edges(data):
     edges = data.draw(st.lists(st.floats(allow_nan=False), max_size=40, unique=True).map(sorted))
     edges = np.array(edges, dtype=np.float64) + 0.0
     near = st.sampled_from([*edges, 0.0]).flatmap(
-        lambda e: st.sampled_from([e, np.nextafter(e, np.inf), np.nextafter(e, -np.inf), -e])
+        lambda e: st.sampled_from(
+            [e, math.nextafter(e, math.inf), math.nextafter(e, -math.inf), -e]
+        )
     )
     x = np.array(data.draw(st.lists(st.one_of(near, st.floats()), max_size=70)), dtype=np.float64)
     for column in (x, to(np.float32, x)):

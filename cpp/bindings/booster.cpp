@@ -171,6 +171,10 @@ class Borrowed {
   py::array_t<double> held_out(std::int64_t model) const {
     return to_array(boosting_->held_out(checked(model)));
   }
+  py::array_t<std::int64_t> code_counts() const {
+    const std::vector<std::size_t> counts = boosting_->code_counts();
+    return to_array(std::vector<std::int64_t>(counts.begin(), counts.end()));
+  }
   Rounds rounds(std::int64_t model) const { return boosting_->course(checked(model)).rounds; }
 
  private:
@@ -218,6 +222,7 @@ void bind_booster(pybind11::module_& m) {
            "n_threads"_a = 1)
       .def_property_readonly("n_models", &Borrowed::size)
       .def_property_readonly("n_estimators", &Borrowed::n_estimators)
+      .def_property_readonly("code_counts", &Borrowed::code_counts)
       .def("advance", &Borrowed::advance, "n_estimators"_a, "models"_a = py::none(),
            "progress"_a = py::none())
       .def("curves", &Borrowed::curves, "model"_a)

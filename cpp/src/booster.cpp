@@ -104,6 +104,12 @@ class Boosting::State {
     return longest_loop() * static_cast<double>(packs_.size() > 1 ? n * packs_.size() : 1);
   }
 
+  std::vector<std::size_t> code_counts() const {
+    std::vector<std::size_t> counts(bins_.total_width(), 0);
+    for (std::size_t k = 0; k < counts_.size(); ++k) counts[k % counts.size()] += counts_[k];
+    return counts;
+  }
+
   std::vector<double> held_out(std::size_t model) const {
     const auto found = dropped_.find(model);
     if (found != dropped_.end()) return found->second;
@@ -550,5 +556,6 @@ const Course& Boosting::course(std::size_t model) const noexcept {
 }
 double Boosting::longest_loop(std::size_t n) const noexcept { return state_->longest_loop(n); }
 std::vector<double> Boosting::held_out(std::size_t model) const { return state_->held_out(model); }
+std::vector<std::size_t> Boosting::code_counts() const { return state_->code_counts(); }
 
 }  // namespace properboost

@@ -125,6 +125,9 @@ class Boosting:
     @property
     def n_estimators(self) -> NDArray[np.int64]:
         """Rounds (greedy) or cycles over the features (cyclic) each model has behind it."""
+    @property
+    def code_counts(self) -> NDArray[np.int64]:
+        """Rows each code holds, features side by side; all 0 before the first `advance`."""
     def advance(
         self,
         n_estimators: int,

@@ -157,8 +157,11 @@ class Binning:
         self, codes: NDArray[np.uint8], weight: NDArray[np.float64] | None, n_threads: int
     ) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds."""
-        held = self.native.weigh(codes, weight, n_threads)
-        return tuple(np.split(held, self.offsets[1:-1]))
+        return self.split(self.native.weigh(codes, weight, n_threads))
+
+    def split(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Return those of each feature, of values for all codes side by side."""
+        return tuple(np.split(values, self.offsets[1:-1]))
 
     def _whole(self, table: Table) -> NDArray[np.generic] | None:
         if all(isinstance(feature, NumericBins) for feature in self.features):

@@ -236,7 +236,7 @@ class ProperBoostClassifier(BoostedClassifier):
                 if report is not None and len(models[-1]):
                     report(len(models) * self.n_estimators, float(models[-1].risk[-1]))
         ensemble = Ensemble(
-            training.binning, tuple(models), training.bin_weights, str(self.selection)
+            training.binning, tuple(models), training.weigh_codes(boosting), str(self.selection)
         )
         return self._set_fitted(loss, training.classes, ensemble, training.seed)
 

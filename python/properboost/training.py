@@ -22,7 +22,6 @@ class Training:
 
     Segment ``s`` is the rows ``segments[s]`` to ``segments[s + 1]``, all of the class
     ``classes[class_of[s]]``.  `weight` is theirs, in the same order; None stands for ones.
-    `bin_weights` is the weight that each code of each feature holds.
     """
 
     classes: NDArray[Any]
@@ -31,9 +30,17 @@ class Training:
     segments: NDArray[np.int64]
     class_of: NDArray[np.intp]
     weight: NDArray[np.float64] | None
-    bin_weights: tuple[NDArray[np.float64], ...]
     seed: int
     n_threads: int
+
+    def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
+        """Return the weight that each code of each feature holds.
+
+        `boosting` over these rows, which has begun, has counted them.
+        """
+        if self.weight is None:
+            return self.binning.split(boosting.code_counts.astype(np.float64))
+        return self.binning.weigh(self.codes, self.weight, self.n_threads)
 
 
 def prepare(settings: Any, table: Table, rows: Rows, order: SortedRows) -> Training:
@@ -64,7 +71,6 @@ def prepare(settings: Any, table: Table, rows: Rows, order: SortedRows) -> Train
         segments=order.segments,
         class_of=order.class_of,
         weight=weight,
-        bin_weights=binning.weigh(codes, weight, n_threads),
         seed=seed,
         n_threads=n_threads,
     )

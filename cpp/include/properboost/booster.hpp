@@ -62,6 +62,8 @@ class Boosting {
   double longest_loop(std::size_t n) const noexcept;
   // The raw predictions of the rows held out from a model, in segment order.
   std::vector<double> held_out(std::size_t model) const;
+  // How many rows each code holds, features side by side; nothing before the first advance.
+  std::vector<std::size_t> code_counts() const;
 
  private:
   class State;
