@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -361,7 +362,8 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
   // The sample is read along the rows, and sorted along the columns: of as many groups at a time as
   // fit this memory.
   constexpr std::size_t kMemory = std::size_t{32} << 20;
-  Aligned<unsigned char> memory;
+  std::unique_ptr<unsigned char[]> memory;  // not a vector, which would be cleared first
+  std::size_t held = 0;
   for (std::size_t first = 0; first < groups.size();) {
     std::vector<std::size_t> place;  // of each group's keys
     std::size_t bytes = 0;
@@ -373,7 +375,10 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
       place.push_back(bytes);
       bytes += (more + 63) / 64 * 64;
     }
-    if (memory.size() < bytes) memory.resize(bytes);
+    if (held < bytes) {
+      memory.reset(new unsigned char[bytes]);
+      held = bytes;
+    }
     const std::size_t columns =
         groups[last - 1].first + groups[last - 1].size - groups[first].first;
     const auto values = static_cast<double>(rows.size() * columns);
@@ -382,7 +387,7 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
         visit(table.columns[groups[g].first].type, [&](auto zero) {
           using T = decltype(zero);
           read_keys<T>(table, groups[g], rows, tile,
-                       reinterpret_cast<KeyOf<T>*>(memory.data() + place[g - first]));
+                       reinterpret_cast<KeyOf<T>*>(memory.get() + place[g - first]));
         });
       }
     });
@@ -392,7 +397,7 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
       while (groups[g].first + groups[g].size <= f) ++g;
       visit(table.columns[f].type, [&](auto zero) {
         using Key = KeyOf<decltype(zero)>;
-        const auto* keys = reinterpret_cast<const Key*>(memory.data() + place[g - first]);
+        const auto* keys = reinterpret_cast<const Key*>(memory.get() + place[g - first]);
         edges[f] = edges_of(keys + (f - groups[g].first) * rows.size(), rows, weight, max_bins);
       });
     });

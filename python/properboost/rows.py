@@ -61,14 +61,16 @@ class Rows:
             keys = keys.astype(np.min_scalar_type(n_keys)) * n_parts
             keys += parts.astype(keys.dtype)
             keys[self.codes == n_classes] = n_keys
-        counts = np.bincount(keys, minlength=n_keys)[:n_keys]
-        held = np.flatnonzero(counts)
         if n_keys <= FEW_KEYS:
-            order = np.concatenate([np.flatnonzero(keys == key) for key in held])
+            of_keys = [np.flatnonzero(keys == key) for key in range(n_keys)]
+            counts = np.array([len(rows) for rows in of_keys])
+            order = np.concatenate(of_keys)
         else:
+            counts = np.bincount(keys, minlength=n_keys)[:n_keys]
             # Rows that do not count come last.  numpy sorts small integers by their digits, in
             # linear time.
             order = np.argsort(keys, kind="stable")[: counts.sum()]
+        held = np.flatnonzero(counts)
         segments = np.cumsum([0, *counts[held]])
         return SortedRows(
             order.astype(np.int64, copy=False),
@@ -103,7 +105,11 @@ def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> Row
 
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
     """Return the labels there are, in ascending order."""
-    if labels.dtype.kind == "b" or labels.dtype.itemsize == 1:
+    if labels.dtype.kind in "biuf" and len(labels):
+        ends = np.unique(np.array([labels.min(), labels.max()], dtype=labels.dtype))
+        if np.all((labels == ends[0]) | (labels == ends[-1])):
+            return ends
+    if labels.dtype.itemsize == 1:
         # Of few possible ones: each is counted.
         counts = np.bincount(labels.view(np.uint8), minlength=256)
         return np.sort(np.flatnonzero(counts).astype(np.uint8).view(labels.dtype))
