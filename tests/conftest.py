@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import settings
+from sklearn.datasets import load_breast_cancer, load_iris
 
 # The same examples in every run, and no limit on their time: shared machines pause.
 settings.register_profile("properboost", deadline=None, derandomize=True)
@@ -27,3 +28,16 @@ def mixed():
     frame.loc[rng.random(n) < 0.1, "age"] = np.nan
     frame.loc[rng.random(n) < 0.1, "town"] = None
     return frame, y, rng.integers(0, 4, n).astype(float)
+
+
+@pytest.fixture(scope="module")
+def binary():
+    """Two classes, twelve features."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, :12], y
+
+
+@pytest.fixture(scope="module")
+def iris():
+    """Three classes."""
+    return load_iris(return_X_y=True)

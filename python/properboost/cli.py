@@ -8,35 +8,28 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.metrics import accuracy_score, log_loss
-from sklearn.model_selection import train_test_split
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from properboost import _core, losses
+from properboost.csv_columns import make_features, read_features, read_labels, read_weights
 from properboost.csv_table import (
     MISSING,
     FileError,
-    first_text,
     import_pandas,
-    is_numeric,
-    list_names,
     name_source,
     read_csv,
     require,
 )
 from properboost.estimators import ProperBoostClassifier, check_parameters
+from properboost.fit_report import TrainingRows, describe_fit, hold_out
 from properboost.fitted import BoostedClassifier
 from properboost.model_io import load_model
 from properboost.search import ProperBoostClassifierCV, check_search
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from numpy.typing import NDArray
 
 __all__ = ["main"]
 
@@ -450,22 +443,28 @@ def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
         raise FileError(f"{output}: it is a folder, or is to be in one that does not exist")
     frame = read_csv(arguments.file, text=arguments.categorical, sep=arguments.sep, na=arguments.na)
     require(frame, [*reserved, *arguments.categorical, *arguments.drop])
-    frame, weight = _weigh(frame, arguments.sample_weight)
-    labels = _labels(frame[arguments.target])
-    X, categorical = _make_features(frame.drop(columns=[*reserved, *arguments.drop]), arguments)
-    rows = _Rows(X, labels, weight)
+    frame, weight = read_weights(frame, arguments.sample_weight)
+    labels = read_labels(frame[arguments.target])
+    X, categorical = make_features(
+        frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, _note
+    )
+    rows = TrainingRows(X, labels, weight)
     model = estimator.set_params(categorical_features=categorical)
-    held_out = _hold_out(model, rows, arguments.test_size)
+    held_out = hold_out(model, rows, arguments.test_size)
     model.fit(*rows)
     model.save_model(arguments.output)
-    print(_report(arguments, model, rows, held_out))
+    source = name_source(arguments.file)
+    print(describe_fit(model, rows, held_out, source=source, target=arguments.target))
+    print(f"\nThe model, fitted on all rows, is in {arguments.output}.")
 
 
 def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
     model = load_model(arguments.model)
     if arguments.n_jobs is not None:
         model.set_params(n_jobs=arguments.n_jobs)
-    X = _features_of(model, arguments)
+    if not hasattr(model, "feature_names_in_"):
+        raise FileError(f"{arguments.model}: the model was fitted without column names")
+    X = read_features(model, arguments.file, _note, sep=arguments.sep, na=arguments.na)
     columns: dict[str, NDArray[Any]] = {}
     if arguments.raw:
         raw = model.decision_function(X)
@@ -522,182 +521,3 @@ def _check(parser: _Parser, model: ProperBoostClassifier | ProperBoostClassifier
             check_parameters(model)
     except (TypeError, ValueError) as error:
         parser.error(str(error))
-
-
-# -- reading --------------------------------------------------------------------------------------
-
-
-def _labels(column: "Series[Any]") -> NDArray[Any]:
-    missing = int(column.isna().sum())
-    if missing:
-        raise FileError(
-            f"column {column.name!r} has missing cells ({missing:,}); rows need a class"
-        )
-    labels = column.to_numpy()
-    if labels.dtype.kind == "f" and np.any(labels % 1.0):
-        raise FileError(f"column {column.name!r} holds fractions, not classes")
-    classes = column.unique()
-    if len(classes) < 2:
-        raise FileError(f"column {column.name!r} holds one class only: {classes[0]!r}")
-    return labels
-
-
-def _weigh(frame: "DataFrame", name: str | None) -> tuple["DataFrame", NDArray[np.float64] | None]:
-    """Return the rows that count and their weights."""
-    if name is None:
-        return frame, None
-    column = frame[name]
-    if not is_numeric(column):
-        row, cell = first_text(column)
-        raise FileError(f"column {name!r} is to hold weights, but row {row} holds {cell!r}")
-    if not (column >= 0.0).all():
-        raise FileError(f"column {name!r} is to hold weights, but some are missing or below 0")
-    frame = frame[column > 0.0]
-    if len(frame) == 0:
-        raise FileError(f"column {name!r} is to hold weights, but all of them are 0")
-    return frame, frame[name].to_numpy(dtype=np.float64)
-
-
-def _make_features(
-    frame: "DataFrame", arguments: argparse.Namespace
-) -> tuple["DataFrame", list[str]]:
-    """Make categories of every text; return the features, and which are categorical."""
-    if frame.shape[1] == 0:
-        raise FileError("no column is left to be a feature")
-    categorical = [name for name in frame.columns if not is_numeric(frame[name])]
-    for name in categorical:
-        if name not in arguments.categorical:
-            _note_mixture(frame[name])
-    return frame.astype(dict.fromkeys(categorical, "category")), categorical
-
-
-def _note_mixture(column: "Series[Any]") -> None:
-    """Tell of a few words among numbers: they are more likely a slip than categories."""
-    numbers = import_pandas().to_numeric(column, errors="coerce").notna()
-    if 2 * numbers.sum() > column.notna().sum():
-        row, cell = first_text(column)
-        _note(
-            f"column {column.name!r} is categorical, although most cells are numbers, because row "
-            f"{row} holds {cell!r}; --na reads a cell as missing"
-        )
-
-
-def _features_of(model: ProperBoostClassifier, arguments: argparse.Namespace) -> "DataFrame":
-    """Read the columns the model needs, in the model's order."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        raise FileError(f"{arguments.model}: the model was fitted without column names")
-    shapes = [model.shape_function(name, model.classes_[-1]) for name in names]
-    text = [
-        str(shape.name)
-        for shape in shapes
-        if shape.categories is not None and all(isinstance(c, str) for c in shape.categories)
-    ]
-    frame = read_csv(arguments.file, text, sep=arguments.sep, na=arguments.na)
-    require(frame, names)
-    given = [name for name in frame.columns if name in set(names)]
-    extra = [name for name in frame.columns if name not in set(names)]
-    if extra:
-        _note(f"ignored, as the model does not use them: {list_names(extra)}")
-    if given != list(names):
-        _note("the columns are in another order than in training; they are matched by name")
-    for shape in shapes:
-        column = frame[shape.name]
-        if shape.kind == "numeric" and not is_numeric(column):
-            row, cell = first_text(column)
-            raise FileError(
-                f"column {shape.name!r} was numeric in training, but row {row} holds {cell!r}; "
-                "--na reads a cell as missing"
-            )
-        if shape.categories is not None and not shape.has_rare:
-            _note_unseen(column, shape.categories)
-    return frame[list(names)].astype(dict.fromkeys(text, "category"))
-
-
-def _note_unseen(column: "Series[Any]", categories: Collection[Any]) -> None:
-    unseen = column.notna() & ~column.isin(list(categories))
-    if unseen.any():
-        _note(
-            f"column {column.name!r} holds categories that training had not ({unseen.sum():,} "
-            f"cells, such as {column[unseen].iloc[0]!r}); they add 0 to the raw prediction"
-        )
-
-
-# -- the report of a fit --------------------------------------------------------------------------
-
-
-class _Rows(NamedTuple):
-    """What `fit` takes."""
-
-    X: "DataFrame"
-    labels: NDArray[Any]
-    weight: NDArray[np.float64] | None
-
-    def take(self, rows: NDArray[np.int64]) -> "_Rows":
-        weight = None if self.weight is None else self.weight[rows]
-        return _Rows(self.X.iloc[rows], self.labels[rows], weight)
-
-
-def _hold_out(model: BoostedClassifier, rows: _Rows, share: float) -> str:
-    """Return what the report says of rows that a model has not seen."""
-    if share == 0.0:
-        return "held out: none was asked for"
-    classes, counts = np.unique(rows.labels, return_counts=True)
-    if counts.min() < 2:
-        return f"held out: none, for class {classes[counts.argmin()]!s} has one row only"
-    try:
-        fitted, held_out = train_test_split(
-            np.arange(len(rows.labels)), test_size=share, stratify=rows.labels, random_state=0
-        )
-    except ValueError:  # fewer rows on one side than there are classes
-        return "held out: none, for there are too few rows"
-    trial = clone(model).fit(*rows.take(fitted))
-    unseen = rows.take(held_out)
-    return _scores("held out", unseen, trial.classes_, trial.predict_proba(unseen.X))
-
-
-def _scores(name: str, rows: _Rows, classes: NDArray[Any], probability: NDArray[np.float64]) -> str:
-    _, labels, weight = rows
-    loss = log_loss(labels, probability, sample_weight=weight, labels=classes)
-    accuracy = accuracy_score(labels, classes[probability.argmax(1)], sample_weight=weight)
-    return f"{name:<13}{len(labels):>11,}{loss:>11.4f}{accuracy:>11.4f}"
-
-
-def _report(
-    arguments: argparse.Namespace, model: BoostedClassifier, rows: _Rows, held_out: str
-) -> str:
-    X, labels, weight = rows
-    classes = model.classes_
-    own = labels[:, None] == classes
-    shares = np.tile(np.average(own, axis=0, weights=weight), (len(labels), 1))
-    counts = [f"{label} ({count:,} rows)" for label, count in zip(classes, own.sum(0), strict=True)]
-    if len(classes) > 10:
-        counts[10:] = [f"and {len(classes) - 10} more"]
-    categorical = model.get_params()["categorical_features"]
-    features = f"{X.shape[1]} features ({len(categorical)} categorical)"
-    lines = [
-        f"{name_source(arguments.file)}: {len(X):,} rows, {features}",
-        f"classes of {arguments.target}: {', '.join(counts)}",
-        "",
-        f"{'':<13}{'rows':>11}{'log loss':>11}{'accuracy':>11}",
-        _scores("class shares", rows, classes, shares),
-        _scores("training", rows, classes, model.predict_proba(X)),
-        held_out,
-        "",
-        *_describe_search(model),
-        "importance  feature",
-    ]
-    importances = model.feature_importances_
-    for j in np.argsort(-importances, kind="stable")[:10]:
-        lines.append(f"{importances[j]:>10.1%}  {X.columns[j]}")
-    return "\n".join([*lines, "", f"The model, fitted on all rows, is in {arguments.output}."])
-
-
-def _describe_search(model: BoostedClassifier) -> list[str]:
-    """Return the lines of the report that say what was chosen."""
-    if not isinstance(model, ProperBoostClassifierCV):
-        return []
-    unit = "cycles" if model.selection == "cyclic" else "rounds"
-    chosen = f"gain {model.gain_:g}, {model.n_estimators_:,} {unit}"
-    score = f"(log loss {-model.best_score_:.4f})"
-    return [f"chosen by {model.cv}-fold cross-validation {score}: {chosen}", ""]
