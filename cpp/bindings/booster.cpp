@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "codes.hpp"
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
@@ -41,47 +41,10 @@ class Reporter {
   Clock::time_point last_ = Clock::now();
 };
 
-Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int64_t>& segments,
-                   const Bins& bins) {
-  if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
-    throw py::value_error("codes must have shape (n_features, n_rows)");
-  }
-  if (bins.size() == 0 || codes.shape(1) == 0) throw py::value_error("codes must not be empty");
-  Codes result{codes.data(), static_cast<std::size_t>(codes.shape(1)), {}};
-  for (py::ssize_t k = 0; k < segments.size(); ++k) {
-    const auto offset = static_cast<std::size_t>(segments.at(k));
-    if (k == 0 ? offset != 0 : offset < result.segments.back()) {
-      throw py::value_error("segments must ascend from 0");
-    }
-    result.segments.push_back(offset);
-  }
-  if (result.segments.size() < 2 || result.segments.back() != result.rows) {
-    throw py::value_error("segments must end at the number of rows");
-  }
-  return result;
-}
-
-void check_codes(const Codes& codes, const Bins& bins, Team& team) {
-  std::vector<std::uint8_t> bad(bins.size(), 0);
-  team.for_each(bins.size(), 0.1 * static_cast<double>(codes.rows * bins.size()),
-                [&](std::size_t f) {
-                  const std::uint8_t* code = codes.feature(f);
-                  std::uint8_t largest = 0;
-                  for (std::size_t i = 0; i < codes.rows; ++i)
-                    largest = code[i] > largest ? code[i] : largest;
-                  bad[f] = largest >= bins[f].width();
-                });
-  for (const std::uint8_t b : bad) {
-    if (b != 0) throw std::invalid_argument("codes must be below their feature's width");
-  }
-}
-
 std::vector<Role> to_roles(const Array<std::int8_t>& roles, py::ssize_t model) {
   std::vector<Role> result;
   for (py::ssize_t s = 0; s < roles.shape(1); ++s) {
-    const int role = roles.at(model, s);
-    if (role < -2 || role > 2) throw py::value_error("roles must be between -2 and 2");
-    result.push_back(static_cast<Role>(role));
+    result.push_back(to_role(roles.at(model, s)));
   }
   if (std::none_of(result.begin(), result.end(),
                    [](Role role) { return role == Role::kPositive || role == Role::kNegative; })) {

@@ -10,6 +10,7 @@ void bind_losses(py::module_& m);
 void bind_binning(py::module_& m);
 void bind_booster(py::module_& m);
 void bind_ensemble(py::module_& m);
+void bind_tree(py::module_& m);
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "The compiled engine of properboost.";
@@ -21,4 +22,5 @@ PYBIND11_MODULE(_core, m) {
   bind_binning(m);
   bind_booster(m);
   bind_ensemble(m);
+  bind_tree(m);
 }

@@ -8,6 +8,7 @@ from properboost.parameters import count_threads
 from properboost.presets import AdaBoost, LogitBoost, RealBoost, SavageBoost
 from properboost.search import ProperBoostClassifierCV
 from properboost.shapes import ShapeFunction
+from properboost.udt import UDTClassifier
 
 __all__ = [
     "AdaBoost",
@@ -17,6 +18,7 @@ __all__ = [
     "RealBoost",
     "SavageBoost",
     "ShapeFunction",
+    "UDTClassifier",
     "__version__",
     "datasets",
     "diagnostics",

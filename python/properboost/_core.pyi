@@ -146,6 +146,51 @@ class Boosting:
     def rounds(self, model: int) -> Rounds:
         """Return what boosting found so far."""
 
+class Tree:
+    """Splits of features into two sets of codes; node 0 is the root, -1 the feature of a leaf.
+
+    Sets are bits (n_nodes, 4); children lie side by side; weight is (n_nodes, 2), negative first.
+    """
+
+    def __init__(
+        self,
+        feature: NDArray[np.int32],
+        left: NDArray[np.int64],
+        goes_left: NDArray[np.uint64],
+        goes_right: NDArray[np.uint64],
+    ) -> None: ...
+    @property
+    def feature(self) -> NDArray[np.int32]: ...
+    @property
+    def left(self) -> NDArray[np.int64]: ...
+    @property
+    def goes_left(self) -> NDArray[np.uint64]: ...
+    @property
+    def goes_right(self) -> NDArray[np.uint64]: ...
+    @property
+    def weight(self) -> NDArray[np.float64]: ...
+    @property
+    def saving(self) -> NDArray[np.float64]: ...
+    def find_nodes(self, codes: NDArray[np.uint8], n_threads: int = ...) -> NDArray[np.int64]:
+        """Return the node at which each row ends; codes of shape (n_features, n_rows)."""
+
+def impurity_names() -> list[str]: ...
+def grow_tree(
+    codes: NDArray[np.uint8],
+    bins: Bins,
+    segments: NDArray[np.int64],
+    roles: NDArray[np.int8],
+    *,
+    phi: str,
+    parameter: float = ...,
+    weight: NDArray[np.float64] | None = ...,
+    max_leaves: int,
+    max_depth: int,
+    min_child_weight: float = ...,
+    n_threads: int = ...,
+) -> Tree:
+    """Grow a tree from the rows of segments of role 1 or -1, the best split of all leaves first."""
+
 def score(
     table: Table, bins: Bins, tables: NDArray[np.float64], n_threads: int = ...
 ) -> NDArray[np.float64]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from properboost import _core, parameters
@@ -11,7 +10,7 @@ from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds
 from properboost.fitted import BoostedClassifier
 from properboost.losses import MarginLoss, get_loss
 from properboost.progress import Report, show_progress
-from properboost.rows import read_rows
+from properboost.rows import check_class_weight, read_rows
 from properboost.table import open_table
 from properboost.training import Training, find_sides, prepare, start
 
@@ -261,7 +260,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     parameters.integer("verbose", model.verbose, 0)
     parameters.count_threads(model.n_jobs)
     parameters.check_random_state(model.random_state)
-    _check_class_weight(model.class_weight)
+    check_class_weight(model.class_weight)
     if model.prior is not None:
         parameters.positive("prior", model.prior)
         if model.response not in ("real", "exact"):
@@ -292,17 +291,6 @@ def gain_is_free(response: str, step: str, l2: float) -> bool:
     if response == "newton":
         return l2 == 0.0
     return response == "exact" or step == "line_search"
-
-
-def _check_class_weight(class_weight: object) -> None:
-    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
-        return
-    if not isinstance(class_weight, Mapping):
-        raise ValueError(f"class_weight must be None, 'balanced' or a dict; got {class_weight!r}")
-    for label, weight in class_weight.items():
-        if not isinstance(label, str | int | float | np.generic):
-            raise TypeError(f"class_weight must have labels as keys; got {label!r}")
-        parameters.positive(f"class_weight[{label!r}]", weight)
 
 
 def _report_from(report: Report, before: int) -> Report:

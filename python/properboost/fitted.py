@@ -1,21 +1,18 @@
 """A fitted classifier, whoever fitted it: predicting, explaining, keeping."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 
-from properboost import parameters
+from properboost.classifier import TableClassifier
 from properboost.ensemble import Ensemble
 from properboost.losses import MarginLoss
 from properboost.rows import find_classes
 from properboost.shapes import ShapeFunction, make_shape
-from properboost.table import Table, find_feature, open_table
+from properboost.table import find_feature
 
 if TYPE_CHECKING:
     from properboost.estimators import ProperBoostClassifier
@@ -23,35 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["BoostedClassifier", "choose_classes", "make_probabilities"]
 
 
-class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BoostedClassifier(TableClassifier):
     """What a classifier of boosted look-up tables can do once it is fitted."""
 
-    classes_: NDArray[Any]
-    feature_names_in_: NDArray[np.object_]
     loss_: MarginLoss
-    n_features_in_: int
-    n_jobs: int | None
     _ensemble: Ensemble
     _seed: int
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_ensemble")
-
-    @contextmanager
-    def _restored_on_failure(self) -> Iterator[None]:
-        """Leave the previous model, column names and all, where a fit fails or is interrupted."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
 
     def _set_fitted(
         self, loss: MarginLoss, classes: NDArray[Any], ensemble: Ensemble, seed: int
@@ -62,13 +39,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._ensemble = ensemble
         self._seed = seed
         return self
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
 
     def _as_classifier(self) -> "ProperBoostClassifier":
         """Return the fitted model as the estimator that files hold."""
@@ -195,10 +165,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raw[rows, own] = -np.inf
         margins -= raw.max(axis=1)
         return margins
-
-    def _open(self, X: Any) -> tuple[Table, int]:
-        self._check_fitted()
-        return open_table(self, X, reset=False), parameters.count_threads(self.n_jobs)
 
     def _decide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return raw[:, 0] if raw.shape[1] == 1 else raw

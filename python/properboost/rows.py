@@ -1,5 +1,6 @@
 """Training rows: their labels and weights, and the order in which the engine takes them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, column_or_1d
 
-__all__ = ["Rows", "SortedRows", "find_classes", "read_rows"]
+from properboost import parameters
+
+__all__ = ["Rows", "SortedRows", "check_class_weight", "find_classes", "read_rows"]
 
 FEW_KEYS = 8
 """Segments up to which it is faster to look for each of them than to sort."""
@@ -101,6 +104,18 @@ def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> Row
         with np.errstate(over="ignore"):
             _check_total(held * factor, "sample_weight, times class_weight,")
     return Rows(classes, codes, weight, factor, total)
+
+
+def check_class_weight(class_weight: object) -> None:
+    """Check the parameter; labels that are not among the classes are left to `read_rows`."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict; got {class_weight!r}")
+    for label, weight in class_weight.items():
+        if not isinstance(label, str | int | float | np.generic):
+            raise TypeError(f"class_weight must have labels as keys; got {label!r}")
+        parameters.positive(f"class_weight[{label!r}]", weight)
 
 
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:

@@ -143,27 +143,29 @@ inline void find_joint_cells(const Bundle& bundle, const Bins& bins, const Codes
 template <std::size_t kNumbers, class From>
 void marginalize(const From* joint, std::size_t first, std::size_t rest, double* own,
                  double* others) {
+  // A block of numbers at a time, down all first indices: no sum waits for the one just before.
   constexpr std::size_t kSums = kNumbers < 8 ? 8 : kNumbers;
   const std::size_t n = rest * kNumbers;
-  std::fill_n(others, n, 0.0);
-  for (std::size_t a = 0; a < first; ++a) {
-    const From* const from = joint + a * n;
+  alignas(64) double parts[kMaxCodes][kSums];  // of own[a], by place in the block
+  for (std::size_t a = 0; a < first; ++a) std::fill_n(parts[a], kSums, 0.0);
+  const auto add_block = [&](std::size_t j, std::size_t size) {
     double sums[kSums] = {};
-    std::size_t j = 0;
-    for (; j + kSums <= n; j += kSums) {
+    for (std::size_t a = 0; a < first; ++a) {
+      const From* const from = joint + a * n + j;
       for (std::size_t k = 0; k < kSums; ++k) {
-        const auto x = static_cast<double>(from[j + k]);
+        const double x = k < size ? static_cast<double>(from[k]) : 0.0;
         sums[k] += x;
-        others[j + k] += x;
+        parts[a][k] += x;
       }
     }
-    for (std::size_t k = 0; j + k < n; ++k) {
-      const auto x = static_cast<double>(from[j + k]);
-      sums[k] += x;
-      others[j + k] += x;
-    }
+    for (std::size_t k = 0; k < size; ++k) others[j + k] = sums[k];
+  };
+  std::size_t j = 0;
+  for (; j + kSums <= n; j += kSums) add_block(j, kSums);
+  if (j < n) add_block(j, n - j);
+  for (std::size_t a = 0; a < first; ++a) {
     for (std::size_t k = 0; k < kNumbers; ++k) own[a * kNumbers + k] = 0.0;
-    for (std::size_t k = 0; k < kSums; ++k) own[a * kNumbers + k % kNumbers] += sums[k];
+    for (std::size_t k = 0; k < kSums; ++k) own[a * kNumbers + k % kNumbers] += parts[a][k];
   }
 }
 

@@ -1,24 +1,15 @@
 // Responses: how good a set of cells is, and the value each cell gets.
 //
-// A response is a policy on one cell: `cost` (a feature's cost is the sum over its cells; smaller
-// is better) and `value` (the table's entry, in units of the raw prediction).  Bound writes the
-// loops.
+// A response is a criterion whose policy also has `value`: the table's entry, in units of the raw
+// prediction.  BoundResponse writes the loops.
 #pragma once
 
 #include <cstddef>
 
 #include "properboost/cells.hpp"
+#include "properboost/criterion.hpp"
 
 namespace properboost {
-
-// What a response may know besides the cell.  Weights are raw sums, not normalised to 1.
-struct Regularizers {
-  double prior;        // e: the weight added to each class of a cell, as a raw sum
-  double pseudo_rows;  // the same e as a number of rows
-  double l2;           // added to a cell's curvature at gain 1
-  double gain;         // raw prediction = gain x scaled margin
-  double largest;      // scaled margin beyond which no cell value may go
-};
 
 // The rows behind the cells of the chosen feature: the risk's slope and curvature in each cell when
 // the rows of cell b are moved by values[b] (scaled margins, towards the positive class).
@@ -30,14 +21,11 @@ class RowsByCell {
   virtual void evaluate_pseudo_rows(double value, double* slope, double* curvature) const = 0;
 };
 
-class Response {
+class Response : public Criterion {
  public:
-  virtual ~Response() = default;
-  virtual bool needs_curvature() const noexcept = 0;
   virtual bool looks_at_rows() const noexcept = 0;              // or knows enough from the cells
   virtual bool is_score_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
   virtual double score(double cost) const noexcept = 0;         // the papers' sign
-  virtual double cost(const Cell* cells, std::size_t n, const Regularizers& r) const = 0;
   virtual void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                       double* out) const = 0;
 };
@@ -49,18 +37,12 @@ struct ResponseDefaults {
 };
 
 template <class Policy>
-class BoundResponse final : public Response {
+class BoundResponse final : public BoundCriterion<Policy, Response> {
  public:
-  bool needs_curvature() const noexcept override { return Policy::needs_curvature; }
   bool looks_at_rows() const noexcept override { return HasRowValues<Policy>::value; }
   bool is_score_a_sum_of_weights() const noexcept override { return !Policy::needs_curvature; }
   double score(double cost) const noexcept override {
     return Policy::larger_is_better ? -cost : cost;
-  }
-  double cost(const Cell* cells, std::size_t n, const Regularizers& r) const override {
-    double sum = 0.0;
-    for (std::size_t b = 0; b < n; ++b) sum += Policy::cost(cells[b], r);
-    return sum;
   }
   void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
               double* out) const override {

@@ -1,0 +1,55 @@
+// Borrowing codes, sorted by segment, and what segments are to a model.
+#pragma once
+
+#include <stdexcept>
+#include <vector>
+
+#include "arrays.hpp"
+#include "properboost/binning.hpp"
+#include "properboost/codes.hpp"
+#include "properboost/lanes.hpp"
+#include "properboost/parallel.hpp"
+
+namespace properboost::bindings {
+
+inline Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int64_t>& segments,
+                          const Bins& bins) {
+  if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
+    throw py::value_error("codes must have shape (n_features, n_rows)");
+  }
+  if (bins.size() == 0 || codes.shape(1) == 0) throw py::value_error("codes must not be empty");
+  Codes result{codes.data(), static_cast<std::size_t>(codes.shape(1)), {}};
+  for (py::ssize_t k = 0; k < segments.size(); ++k) {
+    const auto offset = static_cast<std::size_t>(segments.at(k));
+    if (k == 0 ? offset != 0 : offset < result.segments.back()) {
+      throw py::value_error("segments must ascend from 0");
+    }
+    result.segments.push_back(offset);
+  }
+  if (result.segments.size() < 2 || result.segments.back() != result.rows) {
+    throw py::value_error("segments must end at the number of rows");
+  }
+  return result;
+}
+
+inline void check_codes(const Codes& codes, const Bins& bins, Team& team) {
+  std::vector<std::uint8_t> bad(bins.size(), 0);
+  team.for_each(bins.size(), 0.1 * static_cast<double>(codes.rows * bins.size()),
+                [&](std::size_t f) {
+                  const std::uint8_t* code = codes.feature(f);
+                  std::uint8_t largest = 0;
+                  for (std::size_t i = 0; i < codes.rows; ++i)
+                    largest = code[i] > largest ? code[i] : largest;
+                  bad[f] = largest >= bins[f].width();
+                });
+  for (const std::uint8_t b : bad) {
+    if (b != 0) throw std::invalid_argument("codes must be below their feature's width");
+  }
+}
+
+inline Role to_role(int role) {
+  if (role < -2 || role > 2) throw py::value_error("roles must be between -2 and 2");
+  return static_cast<Role>(role);
+}
+
+}  // namespace properboost::bindings

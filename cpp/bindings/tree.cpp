@@ -1,0 +1,128 @@
+#include "properboost/tree.hpp"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+
+#include "codes.hpp"
+#include "properboost/impurities/registry.hpp"
+
+namespace properboost::bindings {
+namespace {
+
+Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::int64_t>& segments,
+          const Array<std::int8_t>& roles, const std::string& phi, double parameter,
+          const std::optional<Array<double>>& weight, std::size_t max_leaves, std::size_t max_depth,
+          double min_child_weight, int n_threads) {
+  const Codes rows = borrow_codes(codes, segments, bins);
+  const auto n_segments = rows.segments.size() - 1;
+  const std::int8_t* const role = borrow<std::int8_t>(roles, n_segments, "roles");
+  std::vector<Role> of_segments;
+  for (std::size_t s = 0; s < n_segments; ++s) of_segments.push_back(to_role(role[s]));
+  const std::unique_ptr<Criterion> criterion =
+      impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, parameter);
+  const RowWeights weights{borrow(weight, rows.rows, "weight"), nullptr};
+  const TreeLimits limits{max_leaves, max_depth, min_child_weight};
+  const py::gil_scoped_release release;
+  Tree tree;
+  Team::run(n_threads, static_cast<double>(rows.rows * bins.size()), [&](Team& team) {
+    check_codes(rows, bins, team);
+    tree = grow_tree(rows, bins, of_segments, weights, *criterion, Regularizers{}, limits, team);
+  });
+  return tree;
+}
+
+py::array_t<std::uint64_t> to_words(const std::vector<CodeSet>& sets) {
+  constexpr std::size_t kWords = kMaxCodes / 64;
+  py::array_t<std::uint64_t> out({sets.size(), kWords});
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    std::copy(sets[i].bits.begin(), sets[i].bits.end(),
+              out.mutable_data(static_cast<py::ssize_t>(i), 0));
+  }
+  return out;
+}
+
+std::vector<CodeSet> to_sets(const Array<std::uint64_t>& array, std::size_t n) {
+  constexpr std::size_t kWords = kMaxCodes / 64;
+  if (array.ndim() != 2 || static_cast<std::size_t>(array.shape(0)) != n ||
+      static_cast<std::size_t>(array.shape(1)) != kWords) {
+    throw py::value_error("sets of codes must have shape (n_nodes, 4)");
+  }
+  std::vector<CodeSet> sets(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::copy_n(array.data(static_cast<py::ssize_t>(i), 0), kWords, sets[i].bits.begin());
+  }
+  return sets;
+}
+
+Tree make_tree(const Array<std::int32_t>& feature, const Array<std::int64_t>& left,
+               const Array<std::uint64_t>& goes_left, const Array<std::uint64_t>& goes_right) {
+  Tree tree;
+  const auto n = static_cast<std::size_t>(feature.size());
+  const std::int64_t* const child = borrow<std::int64_t>(left, n, "left");
+  for (std::size_t i = 0; i < n; ++i) {
+    tree.feature.push_back(feature.at(static_cast<py::ssize_t>(i)));
+    tree.left.push_back(child[i]);
+    if (tree.feature.back() == Tree::kLeaf) continue;
+    // Children come after their parent: every walk ends.
+    if (tree.feature.back() < 0 || child[i] <= static_cast<std::int64_t>(i) ||
+        child[i] + 1 >= static_cast<std::int64_t>(n)) {
+      throw py::value_error("a tree's features must be positions, and children follow parents");
+    }
+  }
+  if (n == 0) throw py::value_error("a tree must have a node");
+  tree.goes_left = to_sets(goes_left, n);
+  tree.goes_right = to_sets(goes_right, n);
+  return tree;
+}
+
+py::array_t<std::int64_t> find(const Tree& tree, const Array<std::uint8_t>& codes, int n_threads) {
+  if (codes.ndim() != 2) throw py::value_error("codes must have shape (n_features, n_rows)");
+  for (const std::int32_t f : tree.feature) {
+    if (f >= codes.shape(0)) throw py::value_error("the tree has more features than the codes");
+  }
+  const auto n = static_cast<std::size_t>(codes.shape(1));
+  py::array_t<std::int64_t> nodes(static_cast<py::ssize_t>(n));
+  std::int64_t* const to = nodes.mutable_data();
+  const std::uint8_t* const from = codes.data();
+  {
+    const py::gil_scoped_release release;
+    Team::run(n_threads, 20.0 * static_cast<double>(n),
+              [&](Team& team) { find_nodes(tree, from, n, to, team); });
+  }
+  return nodes;
+}
+
+py::array_t<double> weights(const Tree& tree) {
+  py::array_t<double> out({tree.size(), std::size_t{2}});
+  double* to = out.mutable_data();
+  for (const Cell& cell : tree.cell) {
+    *to++ = cell.negative;
+    *to++ = cell.positive;
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace properboost::bindings
+
+void bind_tree(pybind11::module_& m) {
+  namespace py = pybind11;
+  using namespace py::literals;
+  using namespace properboost;
+  m.def("impurity_names", &impurities::Builtins::names);
+  py::class_<Tree>(m, "Tree")
+      .def(py::init(&bindings::make_tree), "feature"_a, "left"_a, "goes_left"_a, "goes_right"_a)
+      .def_property_readonly("feature", [](const Tree& t) { return bindings::to_array(t.feature); })
+      .def_property_readonly("left", [](const Tree& t) { return bindings::to_array(t.left); })
+      .def_property_readonly("goes_left",
+                             [](const Tree& t) { return bindings::to_words(t.goes_left); })
+      .def_property_readonly("goes_right",
+                             [](const Tree& t) { return bindings::to_words(t.goes_right); })
+      .def_property_readonly("weight", &bindings::weights)
+      .def_property_readonly("saving", [](const Tree& t) { return bindings::to_array(t.saving); })
+      .def("find_nodes", &bindings::find, "codes"_a, "n_threads"_a = 1);
+  m.def("grow_tree", &bindings::grow, "codes"_a, "bins"_a, "segments"_a, "roles"_a, py::kw_only(),
+        "phi"_a, "parameter"_a = 0.0, "weight"_a = py::none(), "max_leaves"_a, "max_depth"_a,
+        "min_child_weight"_a = 0.0, "n_threads"_a = 1);
+}

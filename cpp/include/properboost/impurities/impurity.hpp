@@ -1,0 +1,25 @@
+// Impurities: criteria of class probability trees, one a permissible function (Nock and Nielsen
+// 2009, eq. 49: the weight of a cell times -phi(p) / b_phi, so that a cell of two equal classes and
+// weight 1 costs 1 more than a pure one).
+#pragma once
+
+#include <algorithm>
+
+#include "properboost/cells.hpp"
+#include "properboost/criterion.hpp"
+
+namespace properboost {
+
+struct ImpurityDefaults {
+  static constexpr bool needs_curvature = false;
+  explicit ImpurityDefaults(double /*parameter*/ = 0.0) {}
+};
+
+// A policy with its parameter, if it has one.
+template <class Policy>
+class BoundImpurity final : public BoundCriterion<Policy> {
+ public:
+  explicit BoundImpurity(double parameter) : BoundCriterion<Policy>(Policy(parameter)) {}
+};
+
+}  // namespace properboost

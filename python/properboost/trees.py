@@ -1,0 +1,122 @@
+"""Trees over codes: who goes where, what each node holds, and the tree in words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.binning import Binning, CategoricalBins, FeatureBins, NumericBins
+from properboost.table import Table
+
+__all__ = ["Tree"]
+
+_LEAF = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree of splits of features into two sets of codes; node 0 is the root.
+
+    Node `k` splits ``feature[k]`` (-1: it is a leaf) into the codes that go to node ``left[k]`` and
+    those that go to the next one; a row with another code, of which training had none, stays at
+    `k`.  The sets are bits, code `c` being bit ``c % 64`` of word ``c // 64``.  The training weight
+    of the two classes is ``weight[k]``, and what the split took from the cost ``saving[k]``.
+    """
+
+    feature: NDArray[np.int32]
+    left: NDArray[np.int64]
+    goes_left: NDArray[np.uint64]
+    goes_right: NDArray[np.uint64]
+    weight: NDArray[np.float64]
+    saving: NDArray[np.float64]
+
+    @classmethod
+    def from_native(cls, tree: _core.Tree) -> "Tree":
+        """Take over what the engine grew."""
+        return cls(**{f.name: getattr(tree, f.name) for f in fields(cls)})
+
+    @cached_property
+    def native(self) -> _core.Tree:
+        """The engine's tree."""
+        return _core.Tree(self.feature, self.left, self.goes_left, self.goes_right)
+
+    def __getstate__(self) -> dict[str, NDArray[np.generic]]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Which nodes have no children."""
+        leaves: NDArray[np.bool_] = self.feature == _LEAF
+        return leaves
+
+    @property
+    def depth(self) -> int:
+        """Splits from the root to the leaf that is farthest."""
+        depth = np.zeros(len(self.feature), dtype=np.int64)
+        for k in np.flatnonzero(~self.is_leaf):  # parents come before their children
+            depth[self.left[k] : self.left[k] + 2] = depth[k] + 1
+        return int(depth.max())
+
+    def find_nodes(self, binning: Binning, table: Table, n_threads: int) -> NDArray[np.int64]:
+        """Return the node at which each row of `table` ends."""
+        return self.native.find_nodes(binning.encode(table, None, n_threads), n_threads)
+
+    def savings(self, n_features: int) -> NDArray[np.float64]:
+        """Return what each feature's splits took from the cost, as shares of all."""
+        splits = ~self.is_leaf
+        saved = np.zeros(n_features)
+        np.add.at(saved, self.feature[splits], self.saving[splits])
+        total = saved.sum()
+        return saved / total if total > 0.0 else saved
+
+    def describe(
+        self, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
+    ) -> str:
+        """Return the tree in words, a line a side of a split; `ends` says what a node predicts."""
+        return "\n".join(self._describe(0, 0, features, names, ends))
+
+    def _describe(
+        self,
+        node: int,
+        depth: int,
+        features: Sequence[FeatureBins],
+        names: Sequence[str],
+        ends: Sequence[str],
+    ) -> Iterator[str]:
+        if self.feature[node] == _LEAF:
+            yield f"{'|   ' * depth}{ends[node]}"
+            return
+        j = int(self.feature[node])
+        for side, child in ((self.goes_left, 0), (self.goes_right, 1)):
+            codes = _members(side[node], features[j].width)
+            yield f"{'|   ' * depth}{_describe_codes(features[j], codes, names[j])}"
+            yield from self._describe(
+                int(self.left[node]) + child, depth + 1, features, names, ends
+            )
+
+
+def _members(words: NDArray[np.uint64], width: int) -> list[int]:
+    return [c for c in range(width) if int(words[c // 64]) >> (c % 64) & 1]
+
+
+def _describe_codes(bins: FeatureBins, codes: list[int], name: str) -> str:
+    missing = bins.n_bins in codes
+    if isinstance(bins, NumericBins):
+        values = [c for c in codes if c < bins.n_bins]
+        if not values:
+            return f"{name} is missing"
+        low = "" if values[0] == 0 else f"{bins.edges[values[0] - 1]:g} < "
+        high = "" if values[-1] == len(bins.edges) else f" <= {bins.edges[values[-1]]:g}"
+        words = f"{low}{name}{high}" if low or high else f"{name} is not missing"
+    else:
+        words = f"{name} in {{{', '.join(_list_categories(bins, codes))}}}"
+    return f"{words}, or missing" if missing else words
+
+
+def _list_categories(bins: CategoricalBins, codes: list[int]) -> list[str]:
+    known = [repr(bins.categories[c]) for c in codes if c < len(bins.categories)]
+    rare = bins.has_rare and len(bins.categories) in codes
+    return [*known, "others"] if rare else known
