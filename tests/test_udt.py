@@ -136,22 +136,27 @@ def test_the_leaf_that_saves_most_is_split_first(phi):
         np.testing.assert_array_equal(tree.weight[: len(smaller.weight)], smaller.weight)
 
 
-def test_mu_grows_matsushitas_trees():
-    X, y, _ = few_values(5)
-    trees = [
-        pb.UDTClassifier(phi, mu=mu, max_leaf_nodes=20).fit(X, y).apply(X)
-        for phi, mu in (("matsushita", 0.5), ("mu", 0.0), ("mu", 0.3), ("mu", 0.99))
-    ]
-    for other in trees[1:]:
-        np.testing.assert_array_equal(trees[0], other)
+@pytest.mark.parametrize("mu", [0.0, 0.5, 0.99, 1 - 1e-9])
+def test_mu_grows_matsushitas_trees(mu):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20_000, 4))  # neighbouring cuts are nearly as good
+    y = X[:, 0] * X[:, 1] + rng.logistic(size=len(X)) > 0
+    trees = [pb.UDTClassifier(phi, mu=mu).fit(X, y).tree_ for phi in ("matsushita", "mu")]
+    np.testing.assert_array_equal(trees[0].goes_left, trees[1].goes_left)
+    np.testing.assert_array_equal(trees[0].saving, trees[1].saving)
 
 
 def test_zeta_goes_from_gini_to_something_else():
     X, y, _ = few_values(6)
+    trees = {
+        zeta: pb.UDTClassifier("zeta", zeta=zeta, max_leaf_nodes=20).fit(X, y)
+        for zeta in (-1e-6, -0.01, -50.0)
+    }
     gini = pb.UDTClassifier("gini", max_leaf_nodes=20).fit(X, y)
-    near = pb.UDTClassifier("zeta", zeta=-1e-6, max_leaf_nodes=20).fit(X, y)
-    np.testing.assert_array_equal(gini.apply(X), near.apply(X))
-    np.testing.assert_allclose(gini.tree_.saving, near.tree_.saving, rtol=1e-6)
+    for zeta, rtol in ((-1e-6, 1e-12), (-0.01, 1e-4)):
+        np.testing.assert_array_equal(gini.apply(X), trees[zeta].apply(X))
+        np.testing.assert_allclose(gini.tree_.saving, trees[zeta].tree_.saving, rtol=rtol)
+    assert not same_partition(gini.apply(X), trees[-50.0].apply(X))
 
 
 # -- rows, weights, threads -----------------------------------------------------------------------
@@ -169,7 +174,7 @@ def test_weights_are_frequencies(phi, mixed):
 
 def test_the_tree_does_not_depend_on_threads_or_scale():
     rng = np.random.default_rng(7)
-    X = rng.normal(size=(60_000, 9)).astype(np.float32)
+    X = rng.normal(size=(60_000, 45)).astype(np.float32)
     y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0
     weight = rng.uniform(0.1, 3.0, len(X))
     trees = [
@@ -239,6 +244,94 @@ def test_what_training_never_saw_ends_at_the_node():
     np.testing.assert_array_equal(model.predict_proba(unseen), [[0.5, 0.5], [0.5, 0.5], [1, 0]])
 
 
+def test_columns_without_anything_to_cut():
+    X = np.c_[np.full(40, np.nan), np.ones(40), np.repeat([0.0, 1.0], 20)]
+    model = pb.UDTClassifier().fit(X, np.repeat([0, 1], 20))
+    assert model.tree_.feature.tolist() == [2, -1, -1]
+    nothing = pb.UDTClassifier().fit(X[:, :2], np.repeat([0, 1], 20))
+    assert nothing.n_leaves_ == 1
+
+
+def test_as_many_categories_as_there_can_be():
+    rng = np.random.default_rng(9)
+    town = rng.integers(0, 400, 20_000)
+    y = (rng.random(len(town)) < (town % 7) / 7).astype(int)
+    frame = pd.DataFrame({"town": pd.Categorical.from_codes(town, [f"t{k}" for k in range(400)])})
+    model = pb.UDTClassifier(max_leaf_nodes=8).fit(frame, y)
+    assert model.n_leaves_ == 8
+    assert "others" in model.describe()
+    assert model.score(frame, y) > 0.6
+
+
+# -- weights no one would give, and the engine's own checks ---------------------------------------
+
+
+def grow(codes, weight=None, roles=(-1, 1), **settings):
+    """A tree over one feature of 4 bins, the first half of the rows negative."""
+    codes = np.array([codes], dtype=np.uint8)
+    n = codes.shape[1]
+    segments = np.array([0, n // 2, n])
+    settings = {"phi": "gini", "max_leaves": 8, "max_depth": 8, **settings}
+    bins = _core.Bins([np.array([0.0, 1.0, 2.0])])
+    return _core.grow_tree(
+        codes, bins, segments, np.array(roles, np.int8), weight=weight, **settings
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-270, 1e-12, 1.0, 1e290])
+def test_light_rows_beside_a_heavy_one(scale):
+    weight = scale * np.array([1.0, 1e-5, 1e-5, 1.0, 1e-5, 1e-5])
+    tree = grow([0, 1, 2, 0, 2, 1], weight)
+    np.testing.assert_allclose(tree.weight[0], [scale, scale], rtol=1e-4)
+    lone = grow([0, 1, 1, 0, 2, 2], weight)
+    assert lone.feature.tolist().count(0) == 2  # the light rows are told apart
+    # A row of a weight that the total swallows is no row.
+    gone = grow([0, 0, 0, 1, 1, 2], np.array([1.0, 1, 1, 1, 1, 1e-30]))
+    assert gone.weight[0].tolist() == [3.0, 2.0]
+
+
+def test_segments_without_a_role_are_not_learnt_from():
+    codes = np.array([[0, 0, 1, 1, 2, 2, 3, 3]], dtype=np.uint8)
+    bins = _core.Bins([np.array([0.0, 1.0, 2.0])])
+    settings = {"phi": "gini", "max_leaves": 8, "max_depth": 8}
+    segments = np.array([0, 2, 4, 6, 8])
+    tree = _core.grow_tree(codes, bins, segments, np.array([-1, 2, 1, 0], np.int8), **settings)
+    assert tree.weight[0].tolist() == [2.0, 2.0]
+    np.testing.assert_array_equal(tree.find_nodes(codes), [1, 1, 2, 2, 2, 2, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"weight": np.array([1.0, np.nan])}, "weight must be at least 0"),
+        ({"weight": np.array([1.0, -1.0])}, "weight must be at least 0"),
+        ({"weight": np.array([1.0, np.inf])}, "weight must have a finite sum"),
+        ({"weight": np.array([1e-300, 1e-300])}, "weight must have a finite sum"),
+        ({"roles": (0, 2)}, "rows to learn from"),
+        ({"roles": (3, 1)}, "roles must be between"),
+        ({"phi": "none"}, "phi must be one of"),
+    ],
+)
+def test_the_engine_refuses(settings, message):
+    with pytest.raises(ValueError, match=message):
+        grow([0, 1], **settings)
+
+
+def test_trees_that_are_none_are_refused():
+    codes = np.zeros((1, 3), dtype=np.uint8)
+    sets = np.zeros((1, 4), dtype=np.uint64)
+    leaf = _core.Tree(np.array([-1], np.int32), np.array([0]), sets, sets)
+    assert leaf.find_nodes(codes).tolist() == [0, 0, 0]
+    for feature, left in ((0, 0), (0, 1), (0, 2**63 - 1), (-2, 1)):
+        with pytest.raises(ValueError, match="children follow parents"):
+            _core.Tree(np.array([feature], np.int32), np.array([left]), sets, sets)
+    wide = _core.Tree(
+        np.array([1, -1, -1], np.int32), np.array([1, 0, 0]), *[np.zeros((3, 4), np.uint64)] * 2
+    )
+    with pytest.raises(ValueError, match="more features"):
+        wide.find_nodes(codes)
+
+
 # -- predictions and words ------------------------------------------------------------------------
 
 
@@ -258,13 +351,32 @@ def test_raw_predictions_are_links(phi):
     np.testing.assert_array_equal(model.predict(X), (p > 0.5).astype(int))
 
 
-def test_pure_leaves_have_finite_links():
-    X = np.repeat([[0.0], [1.0]], 10, axis=0)
-    y = np.repeat([0, 1], 10)
-    for phi in PHIS:
-        model = pb.UDTClassifier(phi).fit(X, y)
-        assert np.isfinite(model.decision_function(X)).all()
-        assert set(model.predict_proba(X)[:, 1]) == {0.0, 1.0}
+@pytest.mark.parametrize("phi", PHIS)
+@pytest.mark.parametrize("weight", [1.0, 1e-3, 1e3])
+def test_links_of_pure_leaves(phi, weight):
+    """They are finite, and say what probabilities say, however little rows weigh."""
+    X, y, _ = few_values(1)
+    settings = {"max_leaf_nodes": None, "min_child_weight": 0.0}
+    model = pb.UDTClassifier(phi, **settings).fit(X, y, np.full(len(y), weight))
+    p, F = model.predict_proba(X)[:, 1], model.decision_function(X)
+    assert {0.0, 1.0} < set(p)
+    assert np.isfinite(F).all()
+    np.testing.assert_array_equal(np.sign(F), np.sign(p - 0.5))
+    order = np.argsort(p)
+    assert (np.diff(F[order]) >= -1e-12).all()
+
+
+def test_two_rows():
+    model = pb.UDTClassifier().fit([[0.0], [1.0]], [0, 1])
+    np.testing.assert_array_equal(model.predict([[0.0], [1.0]]), [0, 1])
+    np.testing.assert_array_equal(np.sign(model.decision_function([[0.0], [1.0]])), [-1, 1])
+
+
+def test_other_parameters_need_another_fit():
+    X, y, _ = few_values(1)
+    model = pb.UDTClassifier("entropy").fit(X, y)
+    before = model.decision_function(X)
+    np.testing.assert_array_equal(model.set_params(phi="gini").decision_function(X), before)
 
 
 def test_description(mixed):
@@ -290,6 +402,9 @@ def test_words_of_every_kind_of_split():
     frame = pd.DataFrame({"town": pd.Categorical(list("ABC") * n)})
     of_towns = pb.UDTClassifier(max_leaf_nodes=2).fit(frame, np.array([0, 1, 1] * n)).describe()
     assert of_towns.splitlines()[::2] == ["town in {'A'}", "town in {'B', 'C'}"]
+    frame = pd.DataFrame({"town": pd.Categorical(["A", "B", None] * n)})
+    apart = pb.UDTClassifier(max_leaf_nodes=2).fit(frame, np.array([0, 0, 1] * n)).describe()
+    assert apart.splitlines()[::2] == ["town in {'A', 'B'}", "town is missing"]
 
 
 def test_a_pickle_predicts_the_same(mixed):

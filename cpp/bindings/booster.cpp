@@ -3,7 +3,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -14,44 +13,13 @@
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
+#include "reporter.hpp"
 
 namespace properboost::bindings {
 namespace {
 
 template <class T>
 using Itself = T;
-
-// At most ten times a second: signals (Ctrl-C raises here) and the caller's progress report.
-class Reporter {
- public:
-  explicit Reporter(py::object callback) : callback_(std::move(callback)) {}
-
-  void operator()(std::size_t estimators, double risk) {
-    const auto now = Clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (!callback_.is_none()) callback_(estimators, risk);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  py::object callback_;
-  Clock::time_point last_ = Clock::now();
-};
-
-std::vector<Role> to_roles(const Array<std::int8_t>& roles, py::ssize_t model) {
-  std::vector<Role> result;
-  for (py::ssize_t s = 0; s < roles.shape(1); ++s) {
-    result.push_back(to_role(roles.at(model, s)));
-  }
-  if (std::none_of(result.begin(), result.end(),
-                   [](Role role) { return role == Role::kPositive || role == Role::kNegative; })) {
-    throw py::value_error("every model must have rows to learn from");
-  }
-  return result;
-}
 
 // Boosting, with what it borrows.
 class Borrowed {
@@ -88,7 +56,8 @@ class Borrowed {
             learners::Builtins::make<WeakLearner, Itself>("weak_learner", weak_learner, shares[m]);
       }
       models.push_back({losses_[m].get(), learner.get(), gains[m], priors[m],
-                        to_roles(roles, static_cast<py::ssize_t>(m))});
+                        to_roles(roles.data(static_cast<py::ssize_t>(m), 0),
+                                 static_cast<std::size_t>(roles.shape(1)))});
     }
     const Settings settings{selection_.get(), response_.get(), step_.get(), learning_rate, l2,
                             keep_rounds};

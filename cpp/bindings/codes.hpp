@@ -47,9 +47,17 @@ inline void check_codes(const Codes& codes, const Bins& bins, Team& team) {
   }
 }
 
-inline Role to_role(int role) {
-  if (role < -2 || role > 2) throw py::value_error("roles must be between -2 and 2");
-  return static_cast<Role>(role);
+// What n segments are to a model, some of which it must learn from.
+inline std::vector<Role> to_roles(const std::int8_t* roles, std::size_t n) {
+  std::vector<Role> result;
+  bool learning = false;
+  for (std::size_t s = 0; s < n; ++s) {
+    if (roles[s] < -2 || roles[s] > 2) throw py::value_error("roles must be between -2 and 2");
+    result.push_back(static_cast<Role>(roles[s]));
+    learning = learning || learns(result.back());
+  }
+  if (!learning) throw py::value_error("every model must have rows to learn from");
+  return result;
 }
 
 }  // namespace properboost::bindings

@@ -6,6 +6,7 @@
 
 #include "codes.hpp"
 #include "properboost/impurities/registry.hpp"
+#include "reporter.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -16,18 +17,20 @@ Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::i
           double min_child_weight, int n_threads) {
   const Codes rows = borrow_codes(codes, segments, bins);
   const auto n_segments = rows.segments.size() - 1;
-  const std::int8_t* const role = borrow<std::int8_t>(roles, n_segments, "roles");
-  std::vector<Role> of_segments;
-  for (std::size_t s = 0; s < n_segments; ++s) of_segments.push_back(to_role(role[s]));
+  const std::vector<Role> of_segments =
+      to_roles(borrow<std::int8_t>(roles, n_segments, "roles"), n_segments);
   const std::unique_ptr<Criterion> criterion =
       impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, parameter);
   const RowWeights weights{borrow(weight, rows.rows, "weight"), nullptr};
   const TreeLimits limits{max_leaves, max_depth, min_child_weight};
+  Reporter reporter;
   const py::gil_scoped_release release;
   Tree tree;
   Team::run(n_threads, static_cast<double>(rows.rows * bins.size()), [&](Team& team) {
     check_codes(rows, bins, team);
-    tree = grow_tree(rows, bins, of_segments, weights, *criterion, Regularizers{}, limits, team);
+    tree = grow_tree(
+        rows, bins, of_segments, weights, *criterion, Regularizers{}, limits,
+        [&] { reporter(0, 0.0); }, team);
   });
   return tree;
 }
@@ -46,7 +49,7 @@ std::vector<CodeSet> to_sets(const Array<std::uint64_t>& array, std::size_t n) {
   constexpr std::size_t kWords = kMaxCodes / 64;
   if (array.ndim() != 2 || static_cast<std::size_t>(array.shape(0)) != n ||
       static_cast<std::size_t>(array.shape(1)) != kWords) {
-    throw py::value_error("sets of codes must have shape (n_nodes, 4)");
+    throw py::value_error("goes_left and goes_right must have shape (n_nodes, 4)");
   }
   std::vector<CodeSet> sets(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -66,11 +69,13 @@ Tree make_tree(const Array<std::int32_t>& feature, const Array<std::int64_t>& le
     if (tree.feature.back() == Tree::kLeaf) continue;
     // Children come after their parent: every walk ends.
     if (tree.feature.back() < 0 || child[i] <= static_cast<std::int64_t>(i) ||
-        child[i] + 1 >= static_cast<std::int64_t>(n)) {
+        child[i] >= static_cast<std::int64_t>(n) - 1) {
       throw py::value_error("a tree's features must be positions, and children follow parents");
     }
   }
   if (n == 0) throw py::value_error("a tree must have a node");
+  tree.cell.resize(n);
+  tree.saving.resize(n);
   tree.goes_left = to_sets(goes_left, n);
   tree.goes_right = to_sets(goes_right, n);
   return tree;

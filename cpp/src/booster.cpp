@@ -461,7 +461,7 @@ class Boosting::State {
     std::vector<double> step(lanes, 0.0);
     std::vector<Looks> looks;
     for (std::size_t k = 0; k < lanes; ++k) {
-      looks.emplace_back(margins, k, plans[k].feature, plans[k].table, team);
+      looks.emplace_back(margins, k, codes_.feature(plans[k].feature), plans[k].table, team);
     }
     const auto is_like_its_twin = [&](std::size_t k) {
       const std::size_t twin = pack.twin[k];
@@ -478,7 +478,7 @@ class Boosting::State {
           plans[k].largest / largest_entry,     model.loss->convex(),    pack.shortened[k]};
       step[k] = is_like_its_twin(k) ? settings_.step->follow(limits[k], step[pack.twin[k]])
                                     : settings_.step->propose(looks[k], limits[k]);
-      moves[k] = {plans[k].feature, &plans[k].table, step[k]};
+      moves[k] = {codes_.feature(plans[k].feature), &plans[k].table, step[k]};
     }
     points = margins.move(moves, orders, team);
 

@@ -1,6 +1,6 @@
 """What every classifier of the package is: one that reads tables of any kind."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from properboost import parameters
+from properboost.rows import check_class_weight
 from properboost.table import Table, open_table
 
 __all__ = ["TableClassifier"]
@@ -21,7 +22,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: NDArray[Any]
     feature_names_in_: NDArray[np.object_]
     n_features_in_: int
+    class_weight: Mapping[Any, float] | str | None
+    max_bins: int
     n_jobs: int | None
+    random_state: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -41,6 +45,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except BaseException:
             self.__dict__ = before
             raise
+
+    def _check_table_parameters(self) -> None:
+        """Check what every such classifier has."""
+        parameters.integer("max_bins", self.max_bins, 2, 255)
+        parameters.count_threads(self.n_jobs)
+        parameters.check_random_state(self.random_state)
+        check_class_weight(self.class_weight)
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

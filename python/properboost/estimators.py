@@ -10,7 +10,7 @@ from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds
 from properboost.fitted import BoostedClassifier
 from properboost.losses import MarginLoss, get_loss
 from properboost.progress import Report, show_progress
-from properboost.rows import check_class_weight, read_rows
+from properboost.rows import read_rows
 from properboost.table import open_table
 from properboost.training import Training, find_sides, prepare, start
 
@@ -254,13 +254,10 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     parameters.choice("step", model.step, _core.step_names())
     parameters.between("smoothing", model.smoothing, 0.0, 0.25)
     parameters.non_negative("l2", model.l2)
-    parameters.integer("max_bins", model.max_bins, 2, 255)
     if model.rows_per_bin is not None:
         parameters.positive("rows_per_bin", model.rows_per_bin)
     parameters.integer("verbose", model.verbose, 0)
-    parameters.count_threads(model.n_jobs)
-    parameters.check_random_state(model.random_state)
-    check_class_weight(model.class_weight)
+    model._check_table_parameters()
     if model.prior is not None:
         parameters.positive("prior", model.prior)
         if model.response not in ("real", "exact"):

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, column_or_1d
 
 from properboost import parameters
+from properboost.table import is_plain
 
 __all__ = ["Rows", "SortedRows", "check_class_weight", "find_classes", "read_rows"]
 
@@ -158,7 +159,8 @@ def find_classes(y: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.intp]
 def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    plain = is_plain(y, 1) and y.dtype.kind != "f"  # all that could be wrong is how many there are
+    labels: NDArray[Any] = y if plain else column_or_1d(y, warn=True)
     if labels.dtype.kind not in "biufOU":
         raise ValueError(
             f"y must hold integers, booleans or strings; got labels of type {labels.dtype}"
@@ -170,7 +172,8 @@ def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
                 "y must hold labels of one kind, none missing; got strings and "
                 f"{', '.join(sorted(others))}"
             )
-    assert_all_finite(labels, input_name="y")
+    if not plain:
+        assert_all_finite(labels, input_name="y")
     if labels.dtype.kind in "fO":  # others cannot be wrong
         check_classification_targets(labels)
     _check_length(labels, n_rows)

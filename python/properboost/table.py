@@ -23,6 +23,7 @@ __all__ = [
     "factorize",
     "find_categorical",
     "find_feature",
+    "is_plain",
     "open_table",
 ]
 
@@ -207,6 +208,12 @@ def open_table(model: Any, X: Any, *, reset: bool) -> Table:
     """Check the shape and the column names of `X` as scikit-learn does, and open it."""
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
+    if is_plain(X, 2) and (reset or _was_fitted_on(model, X)):
+        # All that scikit-learn's checks come to, at a tenth of the time of a small fit.
+        if reset:
+            model.n_features_in_ = X.shape[1]
+            vars(model).pop("feature_names_in_", None)
+        return _ArrayTable(X)
     frame = _open_frame(X)
     if frame is None:
         array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
@@ -219,6 +226,21 @@ def open_table(model: Any, X: Any, *, reset: bool) -> Table:
                 f"a minimum of 1 is required by {type(model).__name__}."
             )
     return frame
+
+
+def is_plain(array: Any, ndim: int) -> bool:
+    """Whether scikit-learn would take an array of numbers as it is, whatever they are."""
+    return (
+        type(array) is np.ndarray
+        and array.ndim == ndim
+        and array.dtype.kind in "biuf"
+        and array.size > 0
+    )
+
+
+def _was_fitted_on(model: Any, X: NDArray[Any]) -> bool:
+    """Whether columns without names, so many of them, are what the model expects."""
+    return not hasattr(model, "feature_names_in_") and model.n_features_in_ == X.shape[1]
 
 
 def find_categorical(categorical_features: Any, table: Table) -> tuple[list[int], bool]:

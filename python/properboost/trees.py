@@ -1,6 +1,6 @@
 """Trees over codes: who goes where, what each node holds, and the tree in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -76,26 +76,21 @@ class Tree:
         self, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
     ) -> str:
         """Return the tree in words, a line a side of a split; `ends` says what a node predicts."""
-        return "\n".join(self._describe(0, 0, features, names, ends))
-
-    def _describe(
-        self,
-        node: int,
-        depth: int,
-        features: Sequence[FeatureBins],
-        names: Sequence[str],
-        ends: Sequence[str],
-    ) -> Iterator[str]:
-        if self.feature[node] == _LEAF:
-            yield f"{'|   ' * depth}{ends[node]}"
-            return
-        j = int(self.feature[node])
-        for side, child in ((self.goes_left, 0), (self.goes_right, 1)):
-            codes = _members(side[node], features[j].width)
-            yield f"{'|   ' * depth}{_describe_codes(features[j], codes, names[j])}"
-            yield from self._describe(
-                int(self.left[node]) + child, depth + 1, features, names, ends
-            )
+        lines = []
+        waiting = [(0, 0, "")]  # node, depth, how one gets there
+        while waiting:
+            node, depth, way = waiting.pop()
+            if way:
+                lines.append("|   " * (depth - 1) + way)
+            j = int(self.feature[node])
+            if j == _LEAF:
+                lines.append("|   " * depth + ends[node])
+                continue
+            for child, side in ((1, self.goes_right), (0, self.goes_left)):  # the last comes first
+                codes = _members(side[node], features[j].width)
+                words = _describe_codes(features[j], codes, names[j])
+                waiting.append((int(self.left[node]) + child, depth + 1, words))
+        return "\n".join(lines)
 
 
 def _members(words: NDArray[np.uint64], width: int) -> list[int]:
@@ -104,12 +99,12 @@ def _members(words: NDArray[np.uint64], width: int) -> list[int]:
 
 def _describe_codes(bins: FeatureBins, codes: list[int], name: str) -> str:
     missing = bins.n_bins in codes
+    values = [c for c in codes if c < bins.n_bins]
+    if not values:
+        return f"{name} is missing"
     if isinstance(bins, NumericBins):
-        values = [c for c in codes if c < bins.n_bins]
-        if not values:
-            return f"{name} is missing"
-        low = "" if values[0] == 0 else f"{bins.edges[values[0] - 1]:g} < "
-        high = "" if values[-1] == len(bins.edges) else f" <= {bins.edges[values[-1]]:g}"
+        low = "" if values[0] == 0 else f"{bins.edges[values[0] - 1]:.10g} < "
+        high = "" if values[-1] == len(bins.edges) else f" <= {bins.edges[values[-1]]:.10g}"
         words = f"{low}{name}{high}" if low or high else f"{name} is not missing"
     else:
         words = f"{name} in {{{', '.join(_list_categories(bins, codes))}}}"

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from properboost import _core, parameters
 from properboost.binning import Binning
 from properboost.classifier import TableClassifier
-from properboost.rows import check_class_weight, read_rows
+from properboost.rows import read_rows
 from properboost.table import open_table
 from properboost.training import find_sides, prepare
 from properboost.trees import Tree
@@ -22,25 +22,26 @@ class UDTClassifier(TableClassifier):
 
     The tree grows by the split, of all leaves and features, that most reduces the sum over the
     leaves of their weight times -phi(p) / b_phi, p being the share of the positive class
-    ([1]_, eq. 49) and phi a permissible function: convex, symmetric about 1/2, and as good a
-    criterion for every phi as boosting under the loss that belongs to it.
+    ([1]_, eq. 49) and phi a permissible function: convex and symmetric about 1/2.  Each split
+    lowers the risk of the canonical loss that belongs to phi.
 
     Parameters
     ----------
     phi : {"matsushita", "gini", "entropy", "mu", "zeta"}, default="matsushita"
         The permissible function: -sqrt(p(1-p)); -p(1-p); p log p + (1-p) log(1-p);
         -(mu + (1-mu) sqrt(p(1-p))), which grows the same trees as Matsushita's;
-        2/|zeta| (log cosh(zeta/2 (p-1/2)) - log cosh(zeta/4)), Gini's where zeta goes to 0.
+        2/|zeta| (log cosh(zeta/2 (p-1/2)) - log cosh(zeta/4)), whose trees become Gini's as zeta
+        goes to 0.
     mu : float, default=0.5
         The parameter of ``phi="mu"``, in [0, 1).
     zeta : float, default=-4.0
-        The parameter of ``phi="zeta"``, below 0.
+        The parameter of ``phi="zeta"``, in [-1e6, 0).
     max_leaf_nodes : int or None, default=31
         Leaves at most; None sets no limit.
     max_depth : int or None, default=None
         Splits from the root to a leaf, at most; None sets no limit.
     min_child_weight : float, default=1.0
-        Sample weight (rows, without weights) that a child has at least.
+        Weight that a child has at least: of rows, times `sample_weight` and `class_weight`.
     max_bins : int, default=255
         Bins of a feature at most, in [2, 255]; missing values come on top.
     categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
@@ -65,6 +66,8 @@ class UDTClassifier(TableClassifier):
         Their names, if all are strings.
     tree_ : Tree
         The nodes: features, who goes where, weights, savings.
+    n_leaves_ : int
+        How many leaves it has.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature's splits in what all splits took from the cost.
 
@@ -94,6 +97,7 @@ class UDTClassifier(TableClassifier):
 
     tree_: Tree
     _binning: Binning
+    _phi: tuple[str, float, float]  # as fitted
 
     def __init__(
         self,
@@ -178,6 +182,7 @@ class UDTClassifier(TableClassifier):
             )
             self.classes_ = training.classes
             self._binning = training.binning
+            self._phi = (self.phi, float(self.mu), float(self.zeta))
         return self
 
     def _check_parameters(self) -> int:
@@ -186,18 +191,15 @@ class UDTClassifier(TableClassifier):
         parameters.choice("phi", self.phi, _core.impurity_names())
         mu = parameters.between("mu", self.mu, 0.0, 1.0)
         if mu == 1.0:
-            raise ValueError("mu must be below 1; got 1, which makes all trees equally good")
+            raise ValueError("mu must be below 1; got 1, at which all trees are equally good")
         zeta = parameters.between("zeta", self.zeta, -1e6, 0.0)
         if zeta == 0.0:
-            raise ValueError("zeta must be below 0; its limit there is phi='gini'")
+            raise ValueError("zeta must be below 0; got 0, where phi='gini' is its limit")
         for name, least in (("max_leaf_nodes", 2), ("max_depth", 1)):
             if getattr(self, name) is not None:
                 parameters.integer(name, getattr(self, name), least, most)
         parameters.non_negative("min_child_weight", self.min_child_weight)
-        parameters.integer("max_bins", self.max_bins, 2, 255)
-        parameters.count_threads(self.n_jobs)
-        parameters.check_random_state(self.random_state)
-        check_class_weight(self.class_weight)
+        self._check_table_parameters()
         return most
 
     # -- predicting -------------------------------------------------------------------------------
@@ -246,13 +248,12 @@ class UDTClassifier(TableClassifier):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Of the probability of ``classes_[1]``, taken to be within half a row of 0 and 1, where
-            unbounded links are infinite.
+            Of the probability of ``classes_[1]``: positive where that is above 1/2.  Unbounded
+            links, which are infinite at 0 and 1, take it to be half a training row away from them
+            at least.
         """
         nodes = self.apply(X)
-        half_a_row = np.minimum(0.5 / self.tree_.weight.sum(axis=1), 0.5)
-        p = np.clip(self._shares()[:, 1], half_a_row, 1.0 - half_a_row)
-        raw: NDArray[np.float64] = self._link(p)[nodes]
+        raw: NDArray[np.float64] = self._links()[nodes]
         return raw
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -279,15 +280,20 @@ class UDTClassifier(TableClassifier):
         shares: NDArray[np.float64] = weight / weight.sum(axis=1, keepdims=True)
         return shares
 
-    def _link(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.phi == "entropy":
-            return np.log(p) - np.log1p(-p)
-        if self.phi == "gini":
+    def _links(self) -> NDArray[np.float64]:
+        """Return phi'(p) of each node."""
+        p = self._shares()[:, 1]
+        phi, mu, zeta = self._phi
+        if phi == "gini":
             return 2.0 * p - 1.0
-        if self.phi == "zeta":
-            return np.tanh(-self.zeta / 2.0 * (p - 0.5))
-        slope = (p - 0.5) / np.sqrt(p * (1.0 - p))
-        return slope if self.phi == "matsushita" else (1.0 - self.mu) * slope
+        if phi == "zeta":
+            return np.tanh(-zeta / 2.0 * (p - 0.5))
+        # As steps of boosting do: fewer than two rows' weight would leave no room at all.
+        half_a_row = 0.5 / np.clip(self.tree_.weight[0].sum(), 2.0, 2.0**52)
+        p = np.clip(p, half_a_row, 1.0 - half_a_row)
+        if phi == "entropy":
+            return np.log(p) - np.log1p(-p)
+        return (1.0 - mu if phi == "mu" else 1.0) * (p - 0.5) / np.sqrt(p * (1.0 - p))
 
     # -- explaining -------------------------------------------------------------------------------
 

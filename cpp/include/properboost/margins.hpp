@@ -26,9 +26,9 @@
 
 namespace properboost {
 
-// A lane's rows move by t times the table of a feature; no table, no move.
+// A lane's rows move by t times the table, each by the entry of its code; no table, no move.
 struct Move {
-  std::size_t feature = 0;
+  const std::uint8_t* codes = nullptr;  // one a row: a feature's
   const std::vector<double>* table = nullptr;
   double t = 0.0;
 };
@@ -122,15 +122,15 @@ class Margins {
   }
 
   // The direction in which `slope_after` looks.
-  void face(std::size_t lane, std::size_t feature, const std::vector<double>& table, Team& team) {
+  void face(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
+            Team& team) {
     float* const along = spare() + (lanes_ == 1 ? 0 : codes_.rows);
     along_ = along;
     PerCode entry{};
     for (std::size_t b = 0; b < table.size(); ++b) entry[b] = static_cast<float>(table[b]);
-    const std::uint8_t* code = codes_.feature(feature);
     for_training_chunks(lane, 1.0, team, [&](std::size_t, const Chunk& chunk, double side) {
       for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-        along[i] = static_cast<float>(side) * entry[code[i]];
+        along[i] = static_cast<float>(side) * entry[codes[i]];
       }
     });
   }
@@ -206,9 +206,9 @@ class Margins {
     Sums slope{}, risk{}, log_loss{}, error{}, brier{};
   };
 
-  // Lanes that move along the same feature, as one table [code][lane]; or one lane's, [code].
+  // Lanes that move along the same codes, as one table [code][lane]; or one lane's, [code].
   struct JointMove {
-    std::size_t feature;
+    const std::uint8_t* codes;
     std::vector<std::size_t> lanes;
     bool alone;
     Aligned<float> table;
@@ -260,10 +260,10 @@ class Margins {
     for (std::size_t k = 0; k < moves.size(); ++k) {
       if (moves[k].table == nullptr) continue;
       const auto found = std::find_if(joint.begin(), joint.end(), [&](const JointMove& j) {
-        return j.feature == moves[k].feature;
+        return j.codes == moves[k].codes;
       });
       if (found == joint.end()) {
-        joint.push_back({moves[k].feature, {k}, false, {}});
+        joint.push_back({moves[k].codes, {k}, false, {}});
       } else {
         found->lanes.push_back(k);
       }
@@ -274,14 +274,16 @@ class Margins {
     for (std::size_t i = 1; i < joint.size(); ++i) {
       if (W < kWorthJoining || joint[i].lanes.size() >= kWorthJoining) continue;
       while (joint[i].lanes.size() > 1) {
-        joint.push_back({joint[i].feature, {joint[i].lanes.back()}, true, {}});
+        joint.push_back({joint[i].codes, {joint[i].lanes.back()}, true, {}});
         joint[i].lanes.pop_back();
       }
       joint[i].alone = true;
     }
     for (JointMove& j : joint) {
       const std::size_t stride = j.alone ? 1 : W;
-      j.table.assign(stride * static_cast<std::size_t>(bins_[j.feature].width()), 0.0f);
+      std::size_t codes = 0;
+      for (const std::size_t k : j.lanes) codes = std::max(codes, moves[k].table->size());
+      j.table.assign(stride * codes, 0.0f);
       for (const std::size_t k : j.lanes) {
         const std::vector<double>& table = *moves[k].table;
         for (std::size_t b = 0; b < table.size(); ++b) {
@@ -395,7 +397,7 @@ class Margins {
                    std::size_t begin, std::size_t n, float* __restrict u,
                    float* __restrict shift) const {
     for (std::size_t m = 0; m < joint.size(); ++m) {
-      const std::uint8_t* const code = codes_.feature(joint[m].feature) + begin;
+      const std::uint8_t* const code = joint[m].codes + begin;
       const float* const table = joint[m].table.data();
       if (joint[m].alone) {
         float* const out = shift + joint[m].lanes.front();

@@ -41,8 +41,8 @@ class Split {
   double cost;
   CellOfCode side;  // of each code
 
-  // The best split whose sides each weigh `least` or more; all codes on the left, unless that is
-  // one too, if there is none.
+  // The best split of those whose sides each weigh at least `least`, or no split if that is as
+  // good: then all codes are on the left.
   Split(const FeatureCells& f, const Criterion& criterion, const Regularizers& r,
         double least = 0.0) {
     find_order(f, criterion);
@@ -57,21 +57,24 @@ class Split {
       left[i + 1] = left[i];
       left[i + 1] += f.cells[order_[i]];
     }
-    const auto with_missing = [&](std::array<Cell, kMaxCodes + 1> cells) {
-      for (std::size_t i = 0; floating && i <= size_; ++i) cells[i] += f.cells[missing(f)];
-      return cells;
-    };
     // Of equal splits the first: no split, then missing on the left before the right, then the
     // fewest codes on the left.
     std::array<double, 2 * kMaxCodes> costs;
-    const auto left_with = with_missing(left);
+    std::array<Cell, kMaxCodes + 1> with_missing;
+    const auto add_missing = [&](const std::array<Cell, kMaxCodes + 1>& cells) {
+      for (std::size_t i = 0; i <= size_; ++i) {
+        with_missing[i] = cells[i];
+        with_missing[i] += f.cells[missing(f)];
+      }
+      return with_missing.data();
+    };
     const std::size_t cuts = std::max<std::size_t>(size_, 1);  // with missing on the left
     std::size_t n = cuts;
-    criterion.split_costs(&left_with[size_], &right[size_], 1, r, costs.data());
-    try_cuts(&left_with[1], &right[1], cuts - 1, criterion, r, least, &costs[1]);
+    const Cell* const lefts = floating ? add_missing(left) : left.data();
+    criterion.split_costs(lefts + size_, &right[size_], 1, r, costs.data());
+    try_cuts(lefts + 1, &right[1], cuts - 1, criterion, r, least, &costs[1]);
     if (floating) {
-      const auto right_with = with_missing(right);
-      try_cuts(&left[1], &right_with[1], size_, criterion, r, least, &costs[cuts]);
+      try_cuts(&left[1], add_missing(right) + 1, size_, criterion, r, least, &costs[cuts]);
       n += size_;
     }
     const std::size_t best = first_best(costs.data(), n);

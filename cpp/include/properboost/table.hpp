@@ -85,9 +85,16 @@ inline std::vector<ColumnGroup> group_columns(const Table& table,
     return left.type == right.type && left.stride == right.stride &&
            right.data - left.data == static_cast<std::ptrdiff_t>((b - a) * size);
   };
+  // What lies between two columns of a group is read, too: it must be the columns between.
+  const auto joins = [&](const ColumnGroup& group, std::size_t f) {
+    if (f - group.first >= Tile::kColumns) return false;
+    for (std::size_t k = group.first + group.size; k <= f; ++k) {
+      if (!side_by_side(k - 1, k)) return false;
+    }
+    return true;
+  };
   for (const std::size_t f : wanted) {
-    if (!groups.empty() && f - groups.back().first < Tile::kColumns &&
-        side_by_side(groups.back().first, f)) {
+    if (!groups.empty() && joins(groups.back(), f)) {
       groups.back().size = f - groups.back().first + 1;
       groups.back().wanted.push_back(f);
     } else {

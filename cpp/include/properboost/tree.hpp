@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "properboost/binning.hpp"
@@ -43,7 +44,8 @@ struct TreeLimits {
   double child_weight;  // weight (or curvature, where the criterion needs it) of a child, at least
 };
 
-// What each row counts for, in segment order; null is 1, and curvature null if none is needed.
+// What each row counts for, finite and at least 0, in segment order; no weight is 1, and curvature
+// may be null where the criterion needs none.
 struct RowWeights {
   const double* weight;
   const double* curvature;
@@ -51,10 +53,11 @@ struct RowWeights {
 
 // Grows a tree from the rows of segments that are positive or negative.  The split that saves most
 // cost comes first, and of equal ones the earlier node's.  Sums are of integers, so that a child's
-// are its parent's without its sibling's, to the last digit, and no order matters.
+// are its parent's without its sibling's, to the last digit, and no order matters.  `progress` is
+// called on the calling thread before each split, and may throw.
 Tree grow_tree(const Codes& codes, const Bins& bins, const std::vector<Role>& roles,
                const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
-               const TreeLimits& limits, Team& team);
+               const TreeLimits& limits, const std::function<void()>& progress, Team& team);
 
 // The node at which each row ends; codes[f * n + i] is row i's of feature f.
 void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,

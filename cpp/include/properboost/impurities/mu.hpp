@@ -1,23 +1,14 @@
-// phi(p) = -(mu + (1 - mu) sqrt(p (1 - p))), 0 <= mu < 1.  A cell's weight times a constant does
-// not depend on the splits, so that the trees are Matsushita's.
+// phi(p) = -(mu + (1 - mu) sqrt(p (1 - p))), 0 <= mu < 1.  A cell's weight times a constant adds up
+// to the same whatever the splits, and is left out: what remains is Matsushita's.
 #pragma once
 
-#include <cmath>
-
-#include "properboost/impurities/impurity.hpp"
+#include "properboost/impurities/matsushita.hpp"
 
 namespace properboost::impurities {
 
-class Mu : public ImpurityDefaults {
- public:
+struct Mu : Matsushita {
   static constexpr const char* name = "mu";
-  explicit Mu(double mu = 0.0) : constant_(2.0 * mu / (1.0 - mu)) {}
-  double cost(const Cell& c, const Regularizers&) const {
-    return constant_ * c.weight() + 2.0 * std::sqrt(c.positive) * std::sqrt(c.negative);
-  }
-
- private:
-  double constant_;
+  using Matsushita::Matsushita;
 };
 
 }  // namespace properboost::impurities

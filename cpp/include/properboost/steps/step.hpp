@@ -17,15 +17,15 @@ namespace properboost {
 // One lane's rows along one table: the slopes at places it has not moved to.
 class Looks {
  public:
-  Looks(Margins& margins, std::size_t lane, std::size_t feature, const std::vector<double>& table,
-        Team& team)
-      : margins_(margins), lane_(lane), feature_(feature), table_(table), team_(team) {}
+  Looks(Margins& margins, std::size_t lane, const std::uint8_t* codes,
+        const std::vector<double>& table, Team& team)
+      : margins_(margins), lane_(lane), codes_(codes), table_(table), team_(team) {}
 
   // The slope at t.
   double look(double t) {
     if (!ready_) {
       margins_.single_out(lane_, team_);
-      margins_.face(lane_, feature_, table_, team_);
+      margins_.face(lane_, codes_, table_, team_);
       ready_ = true;
     }
     return margins_.slope_after(lane_, t - at_, team_);
@@ -40,7 +40,7 @@ class Looks {
  private:
   Margins& margins_;
   std::size_t lane_;
-  std::size_t feature_;
+  const std::uint8_t* codes_;
   const std::vector<double>& table_;
   Team& team_;
   double at_ = 0.0;

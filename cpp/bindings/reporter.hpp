@@ -1,0 +1,34 @@
+// Reporting back during a long run: signals, and the caller's progress report.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace properboost::bindings {
+
+namespace py = pybind11;
+
+// At most ten times a second: signals (Ctrl-C raises here) and the progress report, unless None.
+class Reporter {
+ public:
+  explicit Reporter(py::object callback = py::none()) : callback_(std::move(callback)) {}
+
+  void operator()(std::size_t estimators, double risk) {
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (!callback_.is_none()) callback_(estimators, risk);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  py::object callback_;
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace properboost::bindings
