@@ -201,7 +201,7 @@ def phase_contestants(setting: Setting, problem: Problem) -> tuple[list[Contesta
 
 def boost(model: Any, training: Any, rounds: int, features: int, clock: Clock) -> Callable[[], int]:
     """Time a round, of so many features."""
-    engine.time_round(clock, engine.start(model, training), rounds)
+    engine.clock_rounds(clock, engine.start(model, training), rounds)
     return lambda: features
 
 

@@ -59,7 +59,7 @@ def boost(parameters: dict[str, Any], setting: Setting, training: Any, clock: Cl
     """Time a round."""
     model = make_properboost(setting, **parameters)
     boosting = engine.start(model, training, threads=setting.threads)
-    engine.time_round(clock, boosting, setting.rounds)
+    engine.clock_rounds(clock, boosting, setting.rounds)
 
 
 def add_up(

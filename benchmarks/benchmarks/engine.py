@@ -56,7 +56,7 @@ def start(
     )
 
 
-def time_round(clock: Clock, boosting: Any, n_rounds: int) -> None:
+def clock_rounds(clock: Clock, boosting: Any, n_rounds: int) -> None:
     """Time a round, as `WORK`: the mean of `n_rounds` but for the first ten."""
     if n_rounds <= FIRST_ROUNDS:
         raise ValueError(f"the first {FIRST_ROUNDS} rounds are not counted: take more")
