@@ -116,23 +116,10 @@ auto tally_few(const std::vector<Item>& items) {
   return values;
 }
 
-template <class Item>
-auto find_distinct(std::vector<Item>& items) {
-  using Key = decltype(Item::key);
-  constexpr bool kWeighted = std::is_same_v<Item, Weighted<Key>>;
-  Distinct<Key> result;
-  std::vector<Weighted<Key>> few = tally_few(items);
-  if (!few.empty()) {
-    sort_by_key(few);
-    result.before.push_back(0.0);
-    for (const auto& value : few) {
-      result.key.push_back(value.key);
-      result.before.push_back(result.before.back() + value.weight);
-      if (kWeighted) result.weight.push_back(value.weight);
-    }
-    return result;
-  }
-  sort_by_key(items);
+// The distinct values of sorted items.
+template <bool kWeighted, class Item>
+auto merge_equal(const std::vector<Item>& items) {
+  Distinct<decltype(Item::key)> result;
   result.key.resize(items.size());
   result.before.resize(items.size() + 1);
   if (kWeighted) result.weight.resize(items.size());
@@ -149,9 +136,23 @@ auto find_distinct(std::vector<Item>& items) {
     result.before[n + 1] = below + weight;
     if constexpr (kWeighted) result.weight[n] = weight;
   }
-  result.key.resize(items.empty() ? 0 : n + 1);
-  result.before.resize(result.size() + 1);
+  const std::size_t size = items.empty() ? 0 : n + 1;
+  result.key.resize(size);
+  result.before.resize(size + 1);
+  if (kWeighted) result.weight.resize(size);
   return result;
+}
+
+template <class Item>
+auto find_distinct(std::vector<Item>& items) {
+  constexpr bool kWeighted = std::is_same_v<Item, Weighted<decltype(Item::key)>>;
+  auto few = tally_few(items);
+  if (!few.empty()) {
+    sort_by_key(few);
+    return merge_equal<kWeighted>(few);
+  }
+  sort_by_key(items);
+  return merge_equal<kWeighted>(items);
 }
 
 // An edge between neighbours a < b: a is not above it and b is.

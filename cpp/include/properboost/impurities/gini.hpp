@@ -1,8 +1,6 @@
 // Gini: phi(p) = -p (1 - p).
 #pragma once
 
-#include <cmath>
-
 #include "properboost/impurities/impurity.hpp"
 
 namespace properboost::impurities {

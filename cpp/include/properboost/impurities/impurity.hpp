@@ -3,8 +3,6 @@
 // weight 1 costs 1 more than a pure one).
 #pragma once
 
-#include <algorithm>
-
 #include "properboost/cells.hpp"
 #include "properboost/criterion.hpp"
 
