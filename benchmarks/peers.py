@@ -2,15 +2,16 @@
 
     python benchmarks/peers.py                                  # 1,000,000 x 50, a few minutes
     python benchmarks/peers.py --setting wide small adult       # other tables
+    python benchmarks/peers.py --setting trees                  # 31 leaves a tree
     python benchmarks/peers.py --bins 64 255 --threads 1 2      # a block for each of the four
     python benchmarks/peers.py --memory                         # and the memory of each fit
     python benchmarks/peers.py --rows 100000 --only 'xgboost*' 'properboost*'
 
-All are given 100 rounds of depth 1 (two leaves a tree), the same number of bins and threads, the
-same learning rate, no row or column sampling, no early stopping and no minimum leaf size (see
-benchmarks/libraries.py).  Each peer runs at its fastest setting that does this work; where that
-depends on the table all its ways take part, and "the fastest peer" is the fastest of everything
-that is not properboost.
+All are given 100 rounds of depth 1 (two leaves a tree) or of 31 leaves, the same number of bins and
+threads, the same learning rate, no row or column sampling, no early stopping and no minimum leaf
+size (see benchmarks/libraries.py).  Each peer runs at its fastest setting that does this work;
+where that depends on the table all its ways take part, and "the fastest peer" is the fastest of
+everything that is not properboost.
 
 - *fit* starts at the user's array or DataFrame (float32 in row-major order; LETTER is float64,
   ADULT a frame with its categories declared, or `adult-numeric`, numbers only) and ends at a fitted
@@ -79,6 +80,7 @@ SETTINGS = {
     "adult": Setting("adult"),
     "adult-numeric": Setting("adult-numeric"),
     "mixed": replace(TALL, data="mixed"),
+    "trees": replace(TALL, leaves=31, learning_rate=0.1),
 }
 
 PARTS = {"fit": ("s", 1.0), "binning": ("s", 1.0), "boosting": ("s", 1.0), "scores": ("ms", 1e-3)}
@@ -195,7 +197,6 @@ def main() -> None:
     arguments = parse(parser)
     record = Record(arguments.json, print_machine(*LIBRARIES))
     ways = find(LIBRARIES, arguments.only)
-    contestants = [Contestant(way.name, partial(take_turn, way)) for way in ways]
     for name in arguments.setting:
         for setting in blocks(SETTINGS[name], arguments, "learning_rate"):
             train, test = setting.load(), setting.load(test=True)
@@ -206,8 +207,13 @@ def main() -> None:
             print(
                 f"{setting.bins} bins, {setting.threads} threads, {setting.rounds} rounds, ", end=""
             )
-            print(f"learning rate {setting.learning_rate:g}; ", end="")
+            print(f"{setting.leaves} leaves, learning rate {setting.learning_rate:g}; ", end="")
             print(f"median of {arguments.repeats} interleaved turns\n", flush=True)
+            contestants = [
+                Contestant(way.name, partial(take_turn, way))
+                for way in ways
+                if way.takes_part(setting)
+            ]
             results = race(contestants, arguments.repeats, setting, train, test)
             if arguments.memory:
                 add_memory(results, setting)

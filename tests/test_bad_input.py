@@ -43,7 +43,10 @@ def fit(x=X, y=Y, weight=None, **settings):
         ({"n_estimators": 2**31}, "n_estimators must be between 1 and"),
         ({"learning_rate": 0.0}, r"learning_rate must be above 0; got 0\.0"),
         ({"learning_rate": -1.0}, "learning_rate must be above 0"),
-        ({"weak_learner": "tree"}, "weak_learner must be one of 'histogram', 'stump'; got 'tree'"),
+        (
+            {"weak_learner": "forest"},
+            "must be one of 'histogram', 'stump', 'tree'; got",
+        ),
         ({"weak_learner": None}, "weak_learner must be one of .*; got None"),
         ({"selection": "random"}, "selection must be one of 'greedy', 'cyclic'; got 'random'"),
         ({"selection": None}, "selection must be one of .*; got None"),

@@ -33,8 +33,6 @@ LOSSES = {
 
 
 OPTIONS = {
-    "learning_rate": 1.0,
-    "weak_learner": "histogram",
     "selection": "greedy",
     "response": "real",
     "step": "guarded",
@@ -42,18 +40,32 @@ OPTIONS = {
 }
 
 
+TREES = {
+    "max_leaves", "max_depth", "min_child_weight", "max_features", "directions", "subsample",
+    "seed",
+}  # fmt: skip
+
+
 def make_boosting(codes, features, segments, roles, losses, weight=None, **settings):
-    """Models over codes in segment order; gain, prior and smoothing: one for all, or one each."""
-    own = {"gain": 1.0, "prior": 0.0, "smoothing": 0.0}
+    """Models over codes in segment order; what is of a model's own: one for all, or one each.
+
+    Whatever the settings of a tree, they are the weak learner's.
+    """
+    own = {"gain": 1.0, "learning_rate": 1.0, "prior": 0.0, "smoothing": 0.0}
     for name, default in own.items():
         given = settings.pop(name, None)
         own[name] = np.full(len(losses), default if given is None else given, dtype=float)
+    kind = settings.pop("weak_learner", "histogram")
+    options = {name: settings.pop(name) for name in TREES & settings.keys()}
+    smoothings = own.pop("smoothing")
+    learners = {h: _core.WeakLearner(kind, smoothing=h, **options) for h in set(smoothings)}
     return _core.Boosting(
         np.ascontiguousarray(codes, dtype=np.uint8),
         _core.Bins(features),
         np.asarray(segments),
         np.asarray(roles, dtype=np.int8),
         losses,
+        [learners[h] for h in smoothings],
         weight=weight,
         **(OPTIONS | own | settings),
     )
@@ -329,7 +341,7 @@ def test_guarded_steps_never_raise_the_risk(smoothing):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"weak_learner": "tree"}, "weak_learner must be one of 'histogram', 'stump'; got 'tree'"),
+        ({"weak_learner": "x"}, "must be one of 'histogram', 'stump', 'tree'; got 'x'"),
         ({"response": "x"}, "response must be one of 'real', 'sign', 'newton', 'exact'; got 'x'"),
         ({"step": ""}, "step must be one of 'unit', 'guarded', 'line_search'; got ''"),
     ],

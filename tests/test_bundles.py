@@ -309,9 +309,10 @@ def test_every_instruction_set_sums_the_same_bits():
 codes, features, segments, roles, problems = data
 bins, loss, result = _core.Bins(features), _core.Loss("glog", {}), []
 for n, weight, options in problems:
-    own = {"gain": np.geomspace(0.4, 6.0, n), "prior": np.zeros(n), "smoothing": np.zeros(n)}
+    own = {"gain": np.geomspace(0.4, 6.0, n), "prior": np.zeros(n), "learning_rate": np.ones(n)}
+    learners = [_core.WeakLearner("histogram")] * n
     boosting = _core.Boosting(
-        codes, bins, segments, roles[:n], [loss] * n, weight=weight, **own, **options
+        codes, bins, segments, roles[:n], [loss] * n, learners, weight=weight, **own, **options
     )
     boosting.advance(2)
     rounds = [boosting.rounds(m) for m in range(n)]

@@ -45,13 +45,10 @@ def start(
 
     n = len(gains)
     return start(
-        model,
         training if threads is None else replace(training, n_threads=threads),
         np.repeat(find_sides(training.class_of, 2), n, axis=0),
+        [model] * n,
         [GLog(gain) for gain in gains],
-        [None] * n,
-        [0.0] * n,
-        selection=model.selection,
         keep_rounds=keep_rounds,
     )
 

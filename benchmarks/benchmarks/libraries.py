@@ -1,9 +1,10 @@
 """The libraries that are compared: the settings at which they do the same work, once for all.
 
-All are given the same number of rounds, bins and threads, depth 1 (two leaves a tree), no row or
-column sampling, no early stopping, no minimum leaf size, no regularisation where the library can do
-without, and no logging.  Each runs at its fastest setting that does this work; where that depends
-on the table, all of them are there as different ways.
+All are given the same number of rounds, bins, threads and leaves a tree (two: depth 1; CatBoost
+grows more of them its own way, too, whole levels at a time), no row or column sampling, no early
+stopping, no minimum leaf size, no regularisation where the library can do without, and no logging.
+Each runs at its fastest setting that does this work; where that depends on the table, all of them
+are there as different ways.
 
 Nothing is imported before it is asked for, so that a library that is missing is only left out.
 """
@@ -32,6 +33,7 @@ class Setting:
     bins: int = 255
     threads: int = 2
     rounds: int = 100
+    leaves: int = 2
     learning_rate: float = 1.0
 
     def load(self, *, test: bool = False) -> Problem:
@@ -50,7 +52,7 @@ class Way:
     `bin` makes the library's own format of binned rows, if that can be done by itself.  `fit` gets
     what it returned where it `takes_bins`, and otherwise the rows, which it bins on the way.
     `score` returns raw predictions.  `limit` is entered around everything, for a library that takes
-    no number of threads.
+    no number of threads.  `takes_part` says whether a setting asks for what it does.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Way:
     bin: Callable[[Setting, Problem], Any] | None = None
     takes_bins: bool = True
     limit: Callable[[Setting], AbstractContextManager[Any]] = _nothing
+    takes_part: Callable[[Setting], bool] = lambda _: True
 
 
 # -- properboost -----------------------------------------------------------------------------------
@@ -72,6 +75,8 @@ def make_properboost(setting: Setting, **parameters: Any) -> Any:
         # Newton's values are steps already, and the peers' are not guarded either.
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
     parameters = {"n_estimators": setting.rounds, **parameters}
+    if parameters["weak_learner"] == "tree":
+        parameters |= {"max_leaf_nodes": setting.leaves, "min_child_weight": 0.0}
     return ProperBoostClassifier(max_bins=setting.bins, n_jobs=setting.threads, **parameters)
 
 
@@ -87,7 +92,10 @@ def properboost_way(name: str, **parameters: Any) -> Way:
     def score(setting: Setting, model: Any, X: Any) -> NDArray[Any]:  # noqa: ARG001
         return model.decision_function(X)
 
-    return Way(f"{OURS}: {name}", fit, score, bin_rows, takes_bins=False)
+    def takes_part(setting: Setting) -> bool:
+        return (setting.leaves > 2) == (parameters["weak_learner"] == "tree")
+
+    return Way(f"{OURS}: {name}", fit, score, bin_rows, takes_bins=False, takes_part=takes_part)
 
 
 def properboost() -> Iterator[Way]:
@@ -96,6 +104,8 @@ def properboost() -> Iterator[Way]:
     yield properboost_way("table, real", weak_learner="histogram", response="real")
     yield properboost_way("stump, real", weak_learner="stump", response="real")
     yield properboost_way("stump, newton", weak_learner="stump", response="newton")
+    yield properboost_way("tree, real", weak_learner="tree", response="real")
+    yield properboost_way("tree, newton", weak_learner="tree", response="newton")
 
 
 # -- LightGBM --------------------------------------------------------------------------------------
@@ -104,7 +114,7 @@ def properboost() -> Iterator[Way]:
 def lightgbm_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
     return {
         "objective": "binary",
-        "num_leaves": 2,
+        "num_leaves": setting.leaves,
         "learning_rate": setting.learning_rate,
         "max_bin": setting.bins,
         "num_threads": setting.threads,
@@ -155,10 +165,11 @@ def lightgbm() -> Iterator[Way]:
 
 
 def xgboost_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
+    by_leaves = {"max_depth": 0, "max_leaves": setting.leaves, "grow_policy": "lossguide"}
     return {
         "objective": "binary:logistic",
         "tree_method": "hist",
-        "max_depth": 1,
+        **({"max_depth": 1} if setting.leaves == 2 else by_leaves),
         "eta": setting.learning_rate,
         "max_bin": setting.bins,
         "nthread": setting.threads,
@@ -204,9 +215,12 @@ def xgboost() -> Iterator[Way]:
 
 
 def catboost_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
+    if extra.pop("by_leaves", False):
+        extra |= {"grow_policy": "Lossguide", "max_leaves": setting.leaves}
+    else:
+        extra["depth"] = max(1, setting.leaves.bit_length() - 1)  # no more leaves than asked for
     return {
         "iterations": setting.rounds,
-        "depth": 1,
         "learning_rate": setting.learning_rate,
         "border_count": setting.bins - 1,
         "thread_count": setting.threads,
@@ -260,6 +274,7 @@ def _bound_to(n: int) -> Iterator[None]:
 CATBOOST_WAYS: dict[str, dict[str, Any]] = {
     "its borders": {},
     "equal widths": {"feature_border_type": "Uniform"},
+    "equal widths, by leaves": {"feature_border_type": "Uniform", "by_leaves": True},
 }
 
 
@@ -268,7 +283,8 @@ def catboost() -> Iterator[Way]:
 
     def make(name: str, borders: dict[str, Any]) -> Way:
         def bin_rows(setting: Setting, problem: Problem) -> Any:
-            return catboost_pool(setting, problem, **borders)
+            own = {key: value for key, value in borders.items() if key != "by_leaves"}
+            return catboost_pool(setting, problem, **own)
 
         def fit(setting: Setting, data: Any) -> Any:
             return cb.CatBoostClassifier(**catboost_parameters(setting, **borders)).fit(data)
@@ -279,7 +295,10 @@ def catboost() -> Iterator[Way]:
                 rows, prediction_type="RawFormulaVal", thread_count=setting.threads
             )
 
-        return Way(f"catboost: {name}", fit, score, bin_rows)
+        def takes_part(setting: Setting) -> bool:
+            return setting.leaves > 2 or "by_leaves" not in borders
+
+        return Way(f"catboost: {name}", fit, score, bin_rows, takes_part=takes_part)
 
     for name, borders in CATBOOST_WAYS.items():
         yield make(name, borders)
@@ -294,7 +313,7 @@ def make_sklearn(setting: Setting) -> Any:
 
     return HistGradientBoostingClassifier(
         max_iter=setting.rounds,
-        max_leaf_nodes=2,
+        max_leaf_nodes=setting.leaves,
         learning_rate=setting.learning_rate,
         max_bins=setting.bins,
         min_samples_leaf=1,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,20 +20,38 @@ namespace {
 template <class T>
 using Itself = T;
 
+std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smoothing,
+                                          std::size_t max_leaves, std::size_t max_depth,
+                                          double min_child_weight, double max_features,
+                                          std::vector<std::int8_t> directions, double subsample,
+                                          std::uint64_t seed) {
+  // A node's number is a byte.
+  if (max_leaves < 1 || 2 * max_leaves - 1 > TreeGrower::kMostNodes) {
+    throw py::value_error("max_leaves must be between 1 and 128");
+  }
+  const LearnerOptions options{
+      smoothing,
+      {max_leaves, max_depth, min_child_weight, max_features, std::move(directions)},
+      subsample,
+      seed};
+  return learners::Builtins::make<WeakLearner, Itself>("weak_learner", name, options);
+}
+
 // Boosting, with what it borrows.
 class Borrowed {
  public:
   Borrowed(Array<std::uint8_t> codes, std::shared_ptr<const Bins> bins,
            const Array<std::int64_t>& segments, const Array<std::int8_t>& roles,
-           std::vector<std::shared_ptr<const Loss>> losses, const Array<double>& gain,
-           const Array<double>& prior, const Array<double>& smoothing, double learning_rate,
-           const std::string& weak_learner, const std::string& selection,
-           const std::string& response, const std::string& step, double l2,
-           std::optional<Array<double>> weight, bool keep_rounds, int n_threads)
+           std::vector<std::shared_ptr<const Loss>> losses,
+           std::vector<std::shared_ptr<const WeakLearner>> learners, const Array<double>& gain,
+           const Array<double>& learning_rate, const Array<double>& prior,
+           const std::string& selection, const std::string& response, const std::string& step,
+           double l2, std::optional<Array<double>> weight, bool keep_rounds, int n_threads)
       : codes_(std::move(codes)),
         bins_(std::move(bins)),
         weight_(std::move(weight)),
         losses_(std::move(losses)),
+        learners_(std::move(learners)),
         selection_(selections::Builtins::make<Selection, Itself>("selection", selection)),
         response_(responses::Builtins::make<Response, BoundResponse>("response", response)),
         step_(steps::Builtins::make<Step, Itself>("step", step)),
@@ -46,21 +63,18 @@ class Borrowed {
       throw py::value_error("roles must have shape (n_models, n_segments)");
     }
     const double* gains = borrow<double>(gain, losses_.size(), "gain");
+    const double* rates = borrow<double>(learning_rate, losses_.size(), "learning_rate");
     const double* priors = borrow<double>(prior, losses_.size(), "prior");
-    const double* shares = borrow<double>(smoothing, losses_.size(), "smoothing");
+    if (learners_.size() != losses_.size()) {
+      throw py::value_error("learners must have an entry a model");
+    }
     std::vector<Model> models;
     for (std::size_t m = 0; m < losses_.size(); ++m) {
-      auto& learner = learners_[shares[m]];
-      if (!learner) {
-        learner =
-            learners::Builtins::make<WeakLearner, Itself>("weak_learner", weak_learner, shares[m]);
-      }
-      models.push_back({losses_[m].get(), learner.get(), gains[m], priors[m],
+      models.push_back({losses_[m].get(), learners_[m].get(), gains[m], rates[m], priors[m],
                         to_roles(roles.data(static_cast<py::ssize_t>(m), 0),
                                  static_cast<std::size_t>(roles.shape(1)))});
     }
-    const Settings settings{selection_.get(), response_.get(), step_.get(), learning_rate, l2,
-                            keep_rounds};
+    const Settings settings{selection_.get(), response_.get(), step_.get(), l2, keep_rounds};
     const double* weights = borrow(weight_, rows.rows, "weight");
     const py::gil_scoped_release release;
     Team::run(n_threads_, 0.1 * static_cast<double>(rows.rows * bins_->size()),
@@ -121,7 +135,7 @@ class Borrowed {
   std::shared_ptr<const Bins> bins_;
   std::optional<Array<double>> weight_;
   std::vector<std::shared_ptr<const Loss>> losses_;
-  std::map<double, std::unique_ptr<WeakLearner>> learners_;  // by smoothing
+  std::vector<std::shared_ptr<const WeakLearner>> learners_;
   std::unique_ptr<Selection> selection_;
   std::unique_ptr<Response> response_;
   std::unique_ptr<Step> step_;
@@ -142,16 +156,21 @@ void bind_booster(pybind11::module_& m) {
   m.def("selection_names", &selections::Builtins::names);
   using bindings::Array;
   using bindings::Borrowed;
+  py::class_<WeakLearner, std::shared_ptr<WeakLearner>>(m, "WeakLearner", "What a round may add.")
+      .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
+           "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
+           "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(), "subsample"_a = 1.0,
+           "seed"_a = 0);
   py::class_<Borrowed>(m, "Boosting", "Models trained together over the same codes: lanes.")
       .def(py::init<Array<std::uint8_t>, std::shared_ptr<const Bins>, const Array<std::int64_t>&,
                     const Array<std::int8_t>&, std::vector<std::shared_ptr<const Loss>>,
-                    const Array<double>&, const Array<double>&, const Array<double>&, double,
-                    const std::string&, const std::string&, const std::string&, const std::string&,
-                    double, std::optional<Array<double>>, bool, int>(),
-           "codes"_a, "bins"_a, "segments"_a, "roles"_a, "losses"_a, py::kw_only(), "gain"_a,
-           "prior"_a, "smoothing"_a, "learning_rate"_a, "weak_learner"_a, "selection"_a,
-           "response"_a, "step"_a, "l2"_a, "weight"_a = py::none(), "keep_rounds"_a = true,
-           "n_threads"_a = 1)
+                    std::vector<std::shared_ptr<const WeakLearner>>, const Array<double>&,
+                    const Array<double>&, const Array<double>&, const std::string&,
+                    const std::string&, const std::string&, double, std::optional<Array<double>>,
+                    bool, int>(),
+           "codes"_a, "bins"_a, "segments"_a, "roles"_a, "losses"_a, "learners"_a, py::kw_only(),
+           "gain"_a, "learning_rate"_a, "prior"_a, "selection"_a, "response"_a, "step"_a, "l2"_a,
+           "weight"_a = py::none(), "keep_rounds"_a = true, "n_threads"_a = 1)
       .def_property_readonly("n_models", &Borrowed::size)
       .def_property_readonly("n_estimators", &Borrowed::n_estimators)
       .def_property_readonly("code_counts", &Borrowed::code_counts)

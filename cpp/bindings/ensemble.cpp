@@ -1,5 +1,10 @@
 #include "properboost/ensemble.hpp"
 
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <vector>
+
 #include "arrays.hpp"
 
 namespace properboost::bindings {
@@ -24,6 +29,30 @@ py::array_t<double> score_table(const py::object& object, const Bins& bins,
   return out;
 }
 
+py::array_t<double> score_trees(const py::object& object, const Bins& bins,
+                                const std::vector<const Forest*>& forests, int n_threads) {
+  const Table table = borrow_table(object, bins);
+  std::size_t trees = 0;
+  for (const Forest* forest : forests) {
+    if (forest == nullptr) throw py::value_error("forests must not be None");
+    trees += forest->roots.size();
+    for (const std::int32_t f : forest->nodes.feature) {
+      if (f != Tree::kLeaf && static_cast<std::size_t>(f) >= bins.size()) {
+        throw py::value_error("forests must split features of the bins");
+      }
+    }
+  }
+  py::array_t<double> out({table.rows, forests.size()});
+  double* to = out.mutable_data();
+  {
+    const py::gil_scoped_release release;
+    const double nanoseconds =
+        static_cast<double>(table.rows) * static_cast<double>(2 * bins.size() + 20 * trees);
+    Team::run(n_threads, nanoseconds, [&](Team& team) { score(table, bins, forests, to, team); });
+  }
+  return out;
+}
+
 }  // namespace
 }  // namespace properboost::bindings
 
@@ -38,7 +67,13 @@ void bind_ensemble(pybind11::module_& m) {
       .def_property_readonly("step", [](const Rounds& r) { return to_array(r.step); })
       .def_property_readonly("risk", [](const Rounds& r) { return to_array(r.risk); })
       .def_property_readonly("offsets", [](const Rounds& r) { return to_array(r.offsets); })
-      .def_property_readonly("values", [](const Rounds& r) { return to_array(r.values); });
+      .def_property_readonly("values", [](const Rounds& r) { return to_array(r.values); })
+      .def_property_readonly("trees", [](const Rounds& r) -> std::optional<properboost::Tree> {
+        if (r.trees.size() == 0) return std::nullopt;
+        return r.trees;
+      });
   m.def("score", &properboost::bindings::score_table, "table"_a, "bins"_a, "tables"_a,
+        "n_threads"_a = 1);
+  m.def("score_trees", &properboost::bindings::score_trees, "table"_a, "bins"_a, "forests"_a,
         "n_threads"_a = 1);
 }

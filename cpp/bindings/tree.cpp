@@ -1,8 +1,10 @@
-#include "properboost/tree.hpp"
+#include "properboost/ensemble.hpp"
 
 #include <pybind11/stl.h>
 
+#include <cmath>
 #include <memory>
+#include <stdexcept>
 
 #include "codes.hpp"
 #include "properboost/impurities/registry.hpp"
@@ -10,6 +12,18 @@
 
 namespace properboost::bindings {
 namespace {
+
+void check_weights(const double* weight, std::size_t n) {
+  constexpr double kLeast = 1e-280;
+  double total = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(weight[i] >= 0.0)) throw std::invalid_argument("weight must be at least 0");
+    total += weight[i];
+  }
+  if (!(total >= kLeast && std::isfinite(total))) {
+    throw std::invalid_argument("weight must have a finite sum of at least 1e-280");
+  }
+}
 
 Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::int64_t>& segments,
           const Array<std::int8_t>& roles, const std::string& phi, double parameter,
@@ -21,16 +35,18 @@ Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::i
       to_roles(borrow<std::int8_t>(roles, n_segments, "roles"), n_segments);
   const std::unique_ptr<Criterion> criterion =
       impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, parameter);
-  const RowWeights weights{borrow(weight, rows.rows, "weight"), nullptr};
+  const RowWeights weights{nullptr, nullptr, borrow(weight, rows.rows, "weight")};
   const TreeLimits limits{max_leaves, max_depth, min_child_weight};
   Reporter reporter;
   const py::gil_scoped_release release;
   Tree tree;
   Team::run(n_threads, static_cast<double>(rows.rows * bins.size()), [&](Team& team) {
     check_codes(rows, bins, team);
-    tree = grow_tree(
-        rows, bins, of_segments, weights, *criterion, Regularizers{}, limits,
-        [&] { reporter(0, 0.0); }, team);
+    if (weights.sample_weight != nullptr) check_weights(weights.sample_weight, rows.rows);
+    const PackedCodes packed(rows, bins.size(), team);
+    TreeGrower grower(rows, packed, bins, of_segments);
+    tree = grower.grow(
+        weights, *criterion, Regularizers{}, limits, 0, [&] { reporter(0, 0.0); }, team);
   });
   return tree;
 }
@@ -58,27 +74,60 @@ std::vector<CodeSet> to_sets(const Array<std::uint64_t>& array, std::size_t n) {
   return sets;
 }
 
+// A tree's children are counted from its root, and come after their parent: every walk ends.
+void check_nodes(const Tree& nodes, std::size_t root, std::size_t end) {
+  for (std::size_t i = root; i < end; ++i) {
+    if (nodes.is_leaf(i)) continue;
+    const std::int64_t child = nodes.left[i];
+    if (nodes.feature[i] < 0 || child <= static_cast<std::int64_t>(i - root) ||
+        child >= static_cast<std::int64_t>(end - root) - 1) {
+      throw py::value_error("a tree's features must be positions, and children follow parents");
+    }
+  }
+}
+
 Tree make_tree(const Array<std::int32_t>& feature, const Array<std::int64_t>& left,
                const Array<std::uint64_t>& goes_left, const Array<std::uint64_t>& goes_right) {
   Tree tree;
   const auto n = static_cast<std::size_t>(feature.size());
   const std::int64_t* const child = borrow<std::int64_t>(left, n, "left");
-  for (std::size_t i = 0; i < n; ++i) {
-    tree.feature.push_back(feature.at(static_cast<py::ssize_t>(i)));
-    tree.left.push_back(child[i]);
-    if (tree.feature.back() == Tree::kLeaf) continue;
-    // Children come after their parent: every walk ends.
-    if (tree.feature.back() < 0 || child[i] <= static_cast<std::int64_t>(i) ||
-        child[i] >= static_cast<std::int64_t>(n) - 1) {
-      throw py::value_error("a tree's features must be positions, and children follow parents");
-    }
-  }
   if (n == 0) throw py::value_error("a tree must have a node");
+  tree.feature.assign(feature.data(), feature.data() + n);
+  tree.left.assign(child, child + n);
   tree.cell.resize(n);
   tree.saving.resize(n);
   tree.goes_left = to_sets(goes_left, n);
   tree.goes_right = to_sets(goes_right, n);
+  check_nodes(tree, 0, n);
   return tree;
+}
+
+Forest make_forest(const Array<std::int32_t>& feature, const Array<std::int64_t>& left,
+                   const Array<std::uint64_t>& goes_left, const Array<std::uint64_t>& goes_right,
+                   const Array<std::int64_t>& offsets, const Array<double>& values) {
+  Forest forest;
+  const auto n = static_cast<std::size_t>(feature.size());
+  const std::int64_t* const child = borrow<std::int64_t>(left, n, "left");
+  const double* const value = borrow<double>(values, n, "values");
+  forest.nodes.feature.assign(feature.data(), feature.data() + n);
+  forest.nodes.left.assign(child, child + n);
+  forest.nodes.goes_left = to_sets(goes_left, n);
+  forest.nodes.goes_right = to_sets(goes_right, n);
+  forest.values.assign(value, value + n);
+  for (py::ssize_t t = 0; t < offsets.size(); ++t) {
+    const std::int64_t root = offsets.at(t);
+    if (t == 0 ? root != 0 : root <= static_cast<std::int64_t>(forest.roots.back())) {
+      throw py::value_error("offsets must ascend from 0");
+    }
+    forest.roots.push_back(static_cast<std::size_t>(root));
+  }
+  if (forest.roots.empty() || forest.roots.back() != n) {
+    throw py::value_error("offsets must end at the number of nodes");
+  }
+  for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
+    check_nodes(forest.nodes, forest.roots[t], forest.roots[t + 1]);
+  }
+  return forest;
 }
 
 py::array_t<std::int64_t> find(const Tree& tree, const Array<std::uint8_t>& codes, int n_threads) {
@@ -127,6 +176,9 @@ void bind_tree(pybind11::module_& m) {
       .def_property_readonly("weight", &bindings::weights)
       .def_property_readonly("saving", [](const Tree& t) { return bindings::to_array(t.saving); })
       .def("find_nodes", &bindings::find, "codes"_a, "n_threads"_a = 1);
+  py::class_<Forest>(m, "Forest", "Trees that add up.")
+      .def(py::init(&bindings::make_forest), "feature"_a, "left"_a, "goes_left"_a, "goes_right"_a,
+           "offsets"_a, "values"_a);
   m.def("grow_tree", &bindings::grow, "codes"_a, "bins"_a, "segments"_a, "roles"_a, py::kw_only(),
         "phi"_a, "parameter"_a = 0.0, "weight"_a = py::none(), "max_leaves"_a, "max_depth"_a,
         "min_child_weight"_a = 0.0, "n_threads"_a = 1);

@@ -2,9 +2,9 @@
 // suite: emulators, cross-compilers.  `make selftest` builds and runs it.
 //
 // It looks up values on and next to edges; boosts a small problem in every loss, selection and
-// width of pack, compares every lane with the model alone, and the final risks with those of the
-// machine on which they were first found; and boosts a problem of narrow features, which are summed
-// jointly, and the same with features too wide for that.
+// width of pack and trees, compares every lane with the model alone, and the final risks with those
+// of the machine on which they were first found; and boosts a problem of narrow features, which are
+// summed jointly, and the same with features too wide for that.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include "properboost/edges.hpp"
 #include "properboost/instruction_set.hpp"
 #include "properboost/learners/histogram.hpp"
+#include "properboost/learners/tree.hpp"
 #include "properboost/responses/newton.hpp"
 #include "properboost/responses/real.hpp"
 #include "properboost/steps/guarded.hpp"
@@ -33,12 +34,15 @@ constexpr std::size_t kFeatures = 5;
 constexpr std::size_t kFolds = 3;
 constexpr std::size_t kEstimators = 6;
 
-// Training risks of a lone model, by loss: greedy, cyclic.
+// Training risks of a lone model, by loss: greedy, cyclic, trees.
 const std::map<std::string, std::vector<double>> kRisks = {
-    {"glog", {2.041223689, 1.755255741}},        {"ggauss", {1.844077252, 1.566099005}},
-    {"glaplacian", {3.101058754, 2.750967201}},  {"gboost", {3.113654372, 2.810408970}},
-    {"exponential", {2.902158620, 2.614829153}}, {"savage", {0.616307131, 0.533200755}},
-    {"alpha", {2.993992013, 2.610933804}},
+    {"glog", {2.041223689, 1.755255741, 1.813846935}},
+    {"ggauss", {1.844077252, 1.566099005, 1.625371997}},
+    {"glaplacian", {3.101058754, 2.750967201, 2.823226864}},
+    {"gboost", {3.113654372, 2.810408970, 2.873632396}},
+    {"exponential", {2.902158620, 2.614829153, 2.662062613}},
+    {"savage", {0.616307131, 0.533200755, 0.560815275}},
+    {"alpha", {2.993992013, 2.610933804, 2.693416626}},
 };
 
 int failures = 0;
@@ -191,15 +195,26 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
   std::map<std::string, double> parameters;
   if (name == "alpha") parameters["alpha"] = 0.3;
   const std::unique_ptr<Loss> loss = make_loss(name, parameters);
-  const learners::Histogram learner(0.0);
+  LearnerOptions options;
+  options.limits.leaves = 8;
+  options.limits.max_features = 0.6;
+  const learners::Histogram table(options);
+  const learners::TreeLearner tree(options);
   const BoundResponse<responses::Real> response;
   const steps::Guarded step;
   const selections::Greedy greedy;
   const selections::Cyclic cyclic;
-  const Selection* const both[] = {&greedy, &cyclic};
-  for (std::size_t which = 0; which < 2; ++which) {
-    const Settings settings{both[which], &response, &step, 1.0, 0.0, true};
-    const std::string label = name + (which == 0 ? ", greedy" : ", cyclic");
+  struct Way {
+    const char* name;
+    const WeakLearner* learner;
+    const Selection* selection;
+  };
+  const Way ways[] = {
+      {"greedy", &table, &greedy}, {"cyclic", &table, &cyclic}, {"trees", &tree, &greedy}};
+  for (std::size_t which = 0; which < 3; ++which) {
+    const WeakLearner* const learner = ways[which].learner;
+    const Settings settings{ways[which].selection, &response, &step, 0.0, true};
+    const std::string label = name + ", " + ways[which].name;
     const auto boost = [&](std::vector<Model> models) {
       std::vector<std::size_t> all;
       for (std::size_t m = 0; m < models.size(); ++m) all.push_back(m);
@@ -208,7 +223,7 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
       return boosting;
     };
     const auto model = [&](std::size_t m) {
-      return Model{loss.get(), &learner, 0.5 + static_cast<double>(m % 5), 0.0, roles(m % 4)};
+      return Model{loss.get(), learner, 0.5 + static_cast<double>(m % 5), 1.0, 0.0, roles(m % 4)};
     };
     for (const std::size_t n : {3, 7, 16, 19}) {
       std::vector<Model> models;
@@ -303,7 +318,7 @@ void test_bundles() {
   const Codes codes{problem.codes.data(), kRows, problem.segments};
   const Codes wide_codes{problem.wide_codes.data(), kRows, problem.segments};
   const std::unique_ptr<Loss> loss = make_loss("glog", {});
-  const learners::Histogram learner(0.0);
+  const learners::Histogram learner(LearnerOptions{});
   const BoundResponse<responses::Real> real;
   const BoundResponse<responses::Newton> newton;
   const Response* const responses[] = {&real, &newton};
@@ -311,12 +326,12 @@ void test_bundles() {
   const selections::Greedy greedy;
   for (const Response* response : responses) {
     const std::string label = response == &real ? "bundles, real" : "bundles, newton";
-    const Settings settings{&greedy, response, &step, 1.0, 0.0, true};
+    const Settings settings{&greedy, response, &step, 0.0, true};
     for (const std::size_t n : {1, 4, 8, 16}) {
       std::vector<Model> models;
       std::vector<std::size_t> all;
       for (std::size_t m = 0; m < n; ++m) {
-        models.push_back({loss.get(), &learner, 0.5 + static_cast<double>(m), 0.0,
+        models.push_back({loss.get(), &learner, 0.5 + static_cast<double>(m), 1.0, 0.0,
                           roles(n == 1 ? kFolds : m % 4)});
         all.push_back(m);
       }

@@ -7,46 +7,14 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 
-#include "properboost/cells.hpp"
 #include "properboost/histogram.hpp"
 #include "properboost/margins.hpp"
-#include "properboost/packs.hpp"
+#include "properboost/planner.hpp"
 
 namespace properboost {
-namespace {
-
-// Sample weights as the engine sums them: divided by a power of two near their mean, which changes
-// no digit and keeps every product of sums far from overflow and underflow.
-struct SampleWeights {
-  std::vector<double> scaled;  // empty for ones
-  double scale = 1.0;          // weight = scale x scaled
-
-  SampleWeights(const double* weight, std::size_t n) {
-    if (weight == nullptr) return;
-    const double total = std::accumulate(weight, weight + n, 0.0);
-    scale = std::exp2(std::round(std::log2(total / static_cast<double>(n))));
-    scaled.resize(n);
-    for (std::size_t i = 0; i < n; ++i) scaled[i] = weight[i] / scale;
-  }
-
-  const double* data() const noexcept { return scaled.empty() ? nullptr : scaled.data(); }
-};
-
-void require_finite(double x, const char* what, std::size_t round) {
-  if (!std::isfinite(x)) {
-    throw std::runtime_error(std::string("boosting stopped: the ") + what + " of round " +
-                             std::to_string(round) +
-                             " is not finite; a larger gain or a smaller "
-                             "learning_rate makes smaller steps");
-  }
-}
-
-}  // namespace
 
 class Boosting::State {
  public:
@@ -67,6 +35,7 @@ class Boosting::State {
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
     if (counts_.empty()) count_codes(team);
+    if (grows_trees() && !packed_) packed_.emplace(codes_, bins_.size(), team);
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !courses_[m].finished;
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
@@ -91,13 +60,17 @@ class Boosting::State {
   }
 
   double longest_loop() const {
+    const auto rows = static_cast<double>(codes_.rows);
+    const auto features = static_cast<double>(bins_.size());
+    if (grows_trees()) return rows * (5.0 + features);  // the sums of all leaves
     std::size_t width = 1;
     for (const auto& pack : packs_) width = std::max(width, width_for(pack->models.size()));
-    const double features =
-        settings_.selection->in_turn() ? 1.0 : static_cast<double>(bins_.size());
-    return static_cast<double>(codes_.rows) *
-           (static_cast<double>(width) + features * (0.3 + 0.06 * static_cast<double>(width)));
+    const auto lanes = static_cast<double>(width);
+    return rows *
+           (lanes + (settings_.selection->in_turn() ? 1.0 : features) * (0.3 + 0.06 * lanes));
   }
+
+  bool grows_trees() const { return most_lanes(models_) == 1; }
 
   // Of n rounds of all packs: one pass over the rows, or the packs if there are several.
   double longest_loop(std::size_t n) const {
@@ -128,21 +101,6 @@ class Boosting::State {
   static constexpr double kShortLoop = 5e6;  // nanoseconds
   static constexpr double kShortestLoop = 1e5;
 
-  // Lanes that are boosted together.  Their margins are made when they are first needed.
-  struct Pack {
-    Lanes models;
-    std::vector<SegmentRoles> roles;
-    std::vector<Stretch> stretches;
-    std::vector<std::uint8_t> occupied;  // [lane][code]: whether training rows have it
-    std::unique_ptr<Margins> margins;
-    std::vector<Regularizers> regularizers;
-    std::vector<bool> shortened;  // whether a lane's last step was less than its rate
-    // Lanes that differ in their gain alone are the same model as long as every step of theirs is
-    // shortened: each lane's twin is the one of least gain, whose steps are so for longest.
-    std::vector<std::size_t> by_gain, twin;
-    std::vector<bool> always_shortened;
-  };
-
   // Counts the estimators of all packs, and reports them from the calling thread alone.
   struct Tally {
     const Progress& progress;
@@ -160,16 +118,6 @@ class Boosting::State {
         throw;
       }
     }
-  };
-
-  // What one lane does in one round.
-  struct Plan {
-    bool moves = false;
-    std::size_t feature = 0;
-    double score = 0.0;
-    double slope = 0.0;
-    double largest = 0.0;
-    std::vector<double> table;
   };
 
   void count_codes(Team& team) {
@@ -233,6 +181,7 @@ class Boosting::State {
     pack.shortened.assign(pack.models.size(), false);
     pack.always_shortened.assign(pack.models.size(), true);
     pack.stretches = find_stretches(codes_.segments, pack.roles);
+    pack.crowding = find_crowding(pack);
     pack.margins = std::make_unique<Margins>(
         codes_, bins_, pack.roles, width_for(pack.models.size()), weights_.data(),
         *models_[pack.models.front()].loss, settings_.response->needs_curvature());
@@ -300,43 +249,35 @@ class Boosting::State {
   void run(Pack& pack, std::size_t n, const std::vector<bool>& asked, Tally& tally, Team& team) {
     if (pack.margins == nullptr) set_up(pack);
     const std::size_t lanes = pack.models.size();
-    const bool in_turn = settings_.selection->in_turn();
-    const std::size_t features = bins_.size();
-    const std::size_t tables = settings_.selection->tables_per_estimator(features);
     Margins& margins = *pack.margins;
-    CellTable cells(bins_, margins.lanes(), settings_.response->needs_curvature());
-    std::optional<Workspace> workspace;  // cyclic selection fills its cells as it moves
-    if (!in_turn) {
-      workspace.emplace(bins_, margins.lanes(), settings_.response->needs_curvature(),
-                        pack.stretches, find_crowding(pack));
-    }
+    const std::unique_ptr<Planner> planner =
+        make_planner({codes_, bins_, packed_ ? &*packed_ : nullptr, models_, settings_, weights_,
+                      courses_, pack});
+    const std::size_t tables = planner->tables_per_estimator();
 
     std::vector<bool> active(lanes);
     for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[pack.models[k]];
-    Orders orders{in_turn ? &cells : nullptr, 0, settings_.keep_rounds, false};
-    std::vector<Margins::Point> points = margins.move(std::vector<Move>(lanes), orders, team);
+    std::vector<Margins::Point> points =
+        margins.move(std::vector<Move>(lanes), planner->orders(0), team);
 
     double risk = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t e = 0; e < n; ++e) {
-      std::vector<bool> moved(lanes, false);
+      std::vector<bool> learns(lanes, false);
       for (std::size_t t = 0; t < tables; ++t) {
-        if (!in_turn) {
-          fill_cells(codes_, bins_, margins.lanes(), margins.weight(), margins.curvature(),
-                     weights_.data(), *workspace, cells, team);
-        }
-        std::vector<Plan> plans =
-            plan(pack, cells, settings_.selection->candidates(t, features), active, team);
-        orders.feature = (t + 1) % features;
+        std::vector<Plan> plans = planner->plan(t, active, [&] { tally.add(0, risk); }, team);
+        Orders orders = planner->orders(t + 1);
         orders.judge = t + 1 == tables;
         take_steps(pack, plans, active, orders, points, team);
-        for (std::size_t k = 0; k < lanes; ++k) moved[k] = moved[k] || plans[k].moves;
+        for (std::size_t k = 0; k < lanes; ++k) {
+          learns[k] = learns[k] || plans[k].moves || plans[k].may_move_later;
+        }
         if (!orders.judge) tally.add(0, risk);  // a cycle may take long
       }
       std::size_t done = 0;
       for (std::size_t k = 0; k < lanes; ++k) {
         if (!active[k]) continue;
         Course& course = courses_[pack.models[k]];
-        if (!moved[k]) {
+        if (!learns[k]) {
           if (settings_.keep_rounds) course.rounds.resize(course.n_estimators * tables);
           course.finished = true;
           active[k] = false;
@@ -360,89 +301,6 @@ class Boosting::State {
     margins.forget_weights();
   }
 
-  std::vector<Plan> plan(Pack& pack, const CellTable& cells, const Candidates& candidates,
-                         const std::vector<bool>& active, Team& team) {
-    const std::size_t lanes = pack.models.size();
-    std::vector<double> costs(lanes * candidates.size());
-    const double nanoseconds = 4.0 * static_cast<double>(lanes) *
-                               static_cast<double>(bins_.total_width() * candidates.size()) /
-                               static_cast<double>(bins_.size());
-    team.for_each(candidates.size(), nanoseconds, [&](std::size_t c) {
-      std::array<Cell, kMaxCodes> buffer;
-      for (std::size_t k = 0; k < lanes; ++k) {
-        if (!active[k]) continue;
-        costs[k * candidates.size() + c] = models_[pack.models[k]].weak_learner->cost(
-            feature(pack, cells, candidates.first + c, k, buffer), *settings_.response,
-            pack.regularizers[k]);
-      }
-    });
-    std::vector<Plan> plans(lanes);
-    const auto plan_lane = [&](std::size_t k) {
-      if (!active[k]) return;
-      const double* own = costs.data() + k * candidates.size();
-      const std::size_t best = first_best(own, candidates.size());
-      plans[k] = plan_table(pack, cells, k, candidates.first + best, own[best], team);
-    };
-    if (settings_.response->looks_at_rows()) {
-      for (std::size_t k = 0; k < lanes; ++k) plan_lane(k);
-    } else {
-      team.for_each(lanes, 8'000.0 * static_cast<double>(lanes), plan_lane);
-    }
-    return plans;
-  }
-
-  FeatureCells feature(const Pack& pack, const CellTable& cells, std::size_t f, std::size_t lane,
-                       std::array<Cell, kMaxCodes>& buffer) const {
-    return cells.feature(f, lane, pack.occupied.data() + lane * bins_.total_width(), buffer);
-  }
-
-  // The table of one lane on one feature.
-  Plan plan_table(Pack& pack, const CellTable& cells, std::size_t lane, std::size_t f, double cost,
-                  Team& team) {
-    const Model& model = models_[pack.models[lane]];
-    const std::size_t round = courses_[pack.models[lane]].n_estimators + 1;
-    const Response& response = *settings_.response;
-    Margins& margins = *pack.margins;
-    Regularizers r = pack.regularizers[lane];
-    std::array<Cell, kMaxCodes> buffer;
-    const FeatureCells feature = this->feature(pack, cells, f, lane, buffer);
-
-    Plan plan;
-    plan.feature = f;
-    plan.largest = r.largest;
-    double total_weight = 0.0;
-    for (std::size_t b = 0; b < feature.width(); ++b) total_weight += feature.cells[b].weight();
-    require_finite(total_weight, "total weight", round);
-    if (total_weight <= 0.0) return plan;  // every row is beyond the loss's reach
-    require_finite(cost, "score", round);
-    // What the search saw: class weights normalised to sum 1, or a reduction of the risk.
-    plan.score = response.score(cost) /
-                 (response.is_score_a_sum_of_weights() ? total_weight : 1.0 / weights_.scale);
-
-    const Partition partition = model.weak_learner->partition(feature, response, r);
-    const double rows_weight = margins.training_weight(lane);
-    const double prior = model.prior > 0.0
-                             ? model.prior
-                             : 1.0 / (rows_weight * weights_.scale *
-                                      static_cast<double>(partition.occupied_cells()));
-    r.prior = std::max(prior * total_weight, std::numeric_limits<double>::min());
-    r.pseudo_rows = prior * rows_weight;
-    std::vector<double> values(partition.cells.size(), 0.0);
-    Margins::ByCell rows(margins, lane, codes_.feature(f), partition.shares, values.size(), team);
-    response.values(partition.cells.data(), values.size(), r, rows, values.data());
-
-    plan.table.resize(feature.width());
-    double slope = 0.0;
-    for (std::size_t b = 0; b < plan.table.size(); ++b) {
-      plan.table[b] = values[partition.cell_of[b]];
-      require_finite(plan.table[b], "table", round);
-      slope += plan.table[b] * feature.cells[b].gradient();
-    }
-    plan.slope = slope / rows_weight;
-    plan.moves = slope > 0.0;  // else the best table does not lower the risk any further
-    return plan;
-  }
-
   static bool same_table(const Plan& a, const Plan& b) {
     constexpr double kTolerance = 1e-5;
     if (!a.moves || !b.moves || a.feature != b.feature) return false;
@@ -461,7 +319,7 @@ class Boosting::State {
     std::vector<double> step(lanes, 0.0);
     std::vector<Looks> looks;
     for (std::size_t k = 0; k < lanes; ++k) {
-      looks.emplace_back(margins, k, codes_.feature(plans[k].feature), plans[k].table, team);
+      looks.emplace_back(margins, k, plans[k].codes, plans[k].table, team);
     }
     const auto is_like_its_twin = [&](std::size_t k) {
       const std::size_t twin = pack.twin[k];
@@ -473,12 +331,11 @@ class Boosting::State {
       double largest_entry = 0.0;
       for (const double g : plans[k].table) largest_entry = std::max(largest_entry, std::abs(g));
       const Model& model = models_[pack.models[k]];
-      limits[k] = {
-          settings_.learning_rate / model.gain, settings_.learning_rate, plans[k].slope,
-          plans[k].largest / largest_entry,     model.loss->convex(),    pack.shortened[k]};
+      limits[k] = {model.learning_rate / model.gain, model.learning_rate,  plans[k].slope,
+                   plans[k].largest / largest_entry, model.loss->convex(), pack.shortened[k]};
       step[k] = is_like_its_twin(k) ? settings_.step->follow(limits[k], step[pack.twin[k]])
                                     : settings_.step->propose(looks[k], limits[k]);
-      moves[k] = {codes_.feature(plans[k].feature), &plans[k].table, step[k]};
+      moves[k] = {plans[k].codes, &plans[k].table, step[k]};
     }
     points = margins.move(moves, orders, team);
 
@@ -518,13 +375,11 @@ class Boosting::State {
       }
       const double risk = model.gain * points[k].risk;
       require_finite(risk, "training risk", course.n_estimators + 1);
-      if (!plans[k].moves) {
-        plans[k].table.assign(static_cast<std::size_t>(bins_[plans[k].feature].width()), 0.0);
-      }
+      if (!plans[k].moves) std::fill(plans[k].table.begin(), plans[k].table.end(), 0.0);
       const bool whole = plans[k].moves && step[k] == limits[k].rate;
       course.rounds.push_back(plans[k].feature, plans[k].score,
-                              whole ? settings_.learning_rate : step[k] * model.gain, risk,
-                              plans[k].table);
+                              whole ? model.learning_rate : step[k] * model.gain, risk,
+                              plans[k].table, plans[k].tree);
     }
   }
 
@@ -536,6 +391,7 @@ class Boosting::State {
   std::vector<Course> courses_;
   std::vector<std::unique_ptr<Pack>> packs_;
   std::vector<std::size_t> counts_;                     // [segment][code]: rows
+  std::optional<PackedCodes> packed_;                   // for trees
   std::map<std::size_t, std::vector<double>> dropped_;  // what models no longer in a pack predict
 };
 

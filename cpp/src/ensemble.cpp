@@ -81,4 +81,46 @@ void score(const Table& table, const Bins& bins, const double* tables, std::size
   });
 }
 
+void score(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
+           double* out, Team& team) {
+  std::vector<std::uint8_t> asked(bins.size(), 0);
+  std::size_t trees = 0;
+  for (const Forest* forest : forests) {
+    trees += forest->roots.size() - 1;
+    for (const std::int32_t f : forest->nodes.feature) {
+      if (f != Tree::kLeaf) asked[static_cast<std::size_t>(f)] = 1;
+    }
+  }
+  std::vector<std::size_t> used, place(bins.size(), 0);  // features, and where their codes are
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    if (asked[f] == 0) continue;
+    place[f] = used.size();
+    used.push_back(f);
+  }
+  const std::vector<ColumnGroup> groups = group_columns(table, used);
+  const double nanoseconds =
+      static_cast<double>(table.rows) *
+      (1.5 * static_cast<double>(used.size()) + 20.0 * static_cast<double>(trees));
+  for_each_tile(table.rows, nanoseconds, team, [&](const TileRows& rows) {
+    std::vector<TileCodes> codes(used.size());
+    for (const ColumnGroup& group : groups) {
+      bins.encode_tile(table, group, RowOrder{}, rows,
+                       [&](std::size_t w) { return codes[place[group.wanted[w]]].data(); });
+    }
+    for (std::size_t m = 0; m < forests.size(); ++m) {
+      const Forest& forest = *forests[m];
+      std::array<double, Tile::kRows> sums{};
+      for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
+        for (std::size_t i = 0; i < rows.size; ++i) {
+          sums[i] += forest.values[forest.nodes.find_node(
+              [&](std::size_t f) { return codes[place[f]][i]; }, forest.roots[t])];
+        }
+      }
+      for (std::size_t i = 0; i < rows.size; ++i) {
+        out[(rows.begin + i) * forests.size() + m] = sums[i];
+      }
+    }
+  });
+}
+
 }  // namespace properboost

@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
-#include <string>
+#include <type_traits>
+#include <utility>
 
+#include "properboost/histogram.hpp"
+#include "properboost/random.hpp"
 #include "properboost/split.hpp"
 
 namespace properboost {
 namespace {
-
-constexpr std::size_t kBlock = 2048;  // rows whose weights stay in the first cache
 
 // task(from, to) for chunks of n rows; `a_row` is a guess of its nanoseconds.
 template <class Task>
@@ -23,71 +25,211 @@ void for_chunks(std::size_t n, double a_row, Team& team, const Task& task) {
                 [&](std::size_t c) { task(c * kRows, std::min((c + 1) * kRows, n)); });
 }
 
-// Weights as whole numbers of a unit, a power of two: their sum takes 61 bits, and whole numbers
-// that add up to less are kept as they are.
+// What a row adds to a code of its class: its weight and, where they are asked for, its curvature.
+template <bool kCurvature>
+using Units = std::conditional_t<kCurvature, Pair<std::int64_t>, std::int64_t>;
+
+// Numbers as whole ones of a unit, a power of two: their sum takes 61 bits, and whole numbers that
+// add up to less are kept as they are.
 struct FixedPoint {
-  Aligned<std::int64_t> units;
+  double per_unit = 1.0;
   double unit = 1.0;
 
-  FixedPoint(const double* x, std::size_t n, const char* what, Team& team) : units(n) {
-    if (n == 0) return;
-    constexpr double kLeast = 1e-280;
-    double total = x == nullptr ? static_cast<double>(n) : 0.0;
-    for (std::size_t i = 0; x != nullptr && i < n; ++i) {
-      if (!(x[i] >= 0.0)) throw std::invalid_argument(std::string(what) + " must be at least 0");
-      total += x[i];
-    }
-    if (!(total >= kLeast && std::isfinite(total))) {
-      throw std::invalid_argument(std::string(what) + " must have a finite sum of at least 1e-280");
-    }
-    const double per_unit = std::ldexp(1.0, 60 - std::ilogb(total));
+  FixedPoint() = default;
+  explicit FixedPoint(double total) {
+    if (!std::isfinite(total)) throw std::invalid_argument("weight must have a finite sum");
+    if (!(total > 0.0)) return;
+    per_unit = std::ldexp(1.0, std::min(60 - std::ilogb(total), 1023));
     unit = 1.0 / per_unit;
-    for_chunks(n, 0.5, team, [&](std::size_t from, std::size_t to) {
+  }
+  std::int64_t round(double x) const { return static_cast<std::int64_t>(x * per_unit + 0.5); }
+};
+
+// Adds the units of n rows to the cells of the features of one group.  Rows are those named, or
+// follow the first.
+template <std::size_t Group, class Unit>
+void add_units(const std::uint8_t* first, std::size_t stride, const std::uint32_t* rows,
+               const Unit* units, std::size_t n, Unit* const* cells) {
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint64_t word;
+    const std::size_t row = rows == nullptr ? i : rows[i];
+    std::memcpy(&word, first + row * stride, sizeof word);
+    const Unit unit = units[i];
+    for (unsigned g = 0; g < Group; ++g) cells[g][detail::unpack<std::uint8_t>(word, g)] += unit;
+  }
+}
+
+template <class Visitor>
+void visit_group(std::size_t size, const Visitor& visitor) {
+  switch (size) {
+    case 1: return visitor(std::integral_constant<std::size_t, 1>{});
+    case 2: return visitor(std::integral_constant<std::size_t, 2>{});
+    case 3: return visitor(std::integral_constant<std::size_t, 3>{});
+    case 4: return visitor(std::integral_constant<std::size_t, 4>{});
+    case 5: return visitor(std::integral_constant<std::size_t, 5>{});
+    case 6: return visitor(std::integral_constant<std::size_t, 6>{});
+    case 7: return visitor(std::integral_constant<std::size_t, 7>{});
+    default: return visitor(std::integral_constant<std::size_t, 8>{});
+  }
+}
+
+}  // namespace
+
+void Tree::add_leaf(const Cell& its_cell) {
+  feature.push_back(kLeaf);
+  left.push_back(0);
+  goes_left.emplace_back();
+  goes_right.emplace_back();
+  cell.push_back(its_cell);
+  saving.push_back(0.0);
+}
+
+void Tree::append(const Tree& other) {
+  const auto add = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  add(feature, other.feature);
+  add(left, other.left);
+  add(goes_left, other.goes_left);
+  add(goes_right, other.goes_right);
+  add(cell, other.cell);
+  add(saving, other.saving);
+}
+
+void Tree::resize(std::size_t n) {
+  feature.resize(n);
+  left.resize(n);
+  goes_left.resize(n);
+  goes_right.resize(n);
+  cell.resize(n);
+  saving.resize(n);
+}
+
+// -- growing -----------------------------------------------------------------------------------
+
+class TreeGrower::State {
+ public:
+  State(const Codes& codes, const PackedCodes& packed, const Bins& bins,
+        const std::vector<Role>& roles)
+      : codes_(codes), packed_(packed), bins_(bins), roles_(roles) {
+    if (codes.rows > std::numeric_limits<std::uint32_t>::max()) {
+      throw std::invalid_argument("a tree is grown from at most 2^32 - 1 rows");
+    }
+    for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
+      if (!learns(roles[chunk.segment])) continue;
+      chunks_.push_back(chunk);
+      n_rows_ += chunk.end - chunk.begin;
+    }
+    for (std::size_t s = 0; s + 1 < codes.segments.size(); ++s) {
+      if (learns(roles[s])) classes_.push_back(roles[s] == Role::kPositive ? 0 : 1);
+    }
+    for (auto& rows : rows_) rows.resize(n_rows_);
+  }
+
+  Tree grow(const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
+            const TreeLimits& limits, std::uint64_t key, const std::function<void()>& progress,
+            Team& team);
+  void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
+    constexpr std::uint8_t kUnknown = kMostNodes;
+    const bool all_grown = grown() == codes_.rows;
+    if (!all_grown) std::fill_n(nodes, codes_.rows, kUnknown);
+    team.for_each(places_.size(), static_cast<double>(grown()), [&](std::size_t node) {
+      const Place& place = places_[node];
+      const std::uint32_t* const row = rows_[place.buffer].data();
+      for (std::size_t i = place.bounds.front(); i < place.bounds.back(); ++i) {
+        nodes[row[i]] = static_cast<std::uint8_t>(node);
+      }
+    });
+    if (all_grown) return;
+    for_chunks(codes_.rows, 10.0, team, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
-        units[i] = static_cast<std::int64_t>((x == nullptr ? 1.0 : x[i]) * per_unit + 0.5);
+        if (nodes[i] != kUnknown) continue;
+        nodes[i] = static_cast<std::uint8_t>(
+            tree.find_node([&](std::size_t f) { return packed_.row(i)[f]; }));
       }
     });
   }
+
+  std::vector<Cell> weigh(const Tree& tree, const double* sample_weight, Team& team) const {
+    std::vector<Cell> weight(tree.size(), Cell{});
+    team.for_each(places_.size(), static_cast<double>(grown()), [&](std::size_t node) {
+      const Place& place = places_[node];
+      const std::uint32_t* const row = rows_[place.buffer].data();
+      for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
+        double sum = static_cast<double>(place.bounds[s + 1] - place.bounds[s]);
+        if (sample_weight != nullptr) {
+          sum = 0.0;
+          for (std::size_t i = place.bounds[s]; i < place.bounds[s + 1]; ++i) {
+            sum += sample_weight[row[i]];
+          }
+        }
+        (classes_[s] == 0 ? weight[node].positive : weight[node].negative) += sum;
+      }
+    });
+    for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
+      if (tree.is_leaf(node)) continue;
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      weight[node] = weight[left];
+      weight[node] += weight[left + 1];
+    }
+    return weight;
+  }
+
+ private:
+  // Where a leaf's rows are: ranges, one a segment, of one of two buffers.
+  struct Place {
+    std::vector<std::size_t> bounds;
+    std::size_t buffer = 0;
+
+    std::size_t size() const { return bounds.back() - bounds.front(); }
+  };
+
+  // Rows that the tree was grown from.
+  std::size_t grown() const {
+    std::size_t n = 0;
+    for (const Place& place : places_) n += place.size();
+    return n;
+  }
+
+  template <bool kCurvature>
+  class Growth;
+
+  const Codes& codes_;
+  const PackedCodes& packed_;
+  const Bins& bins_;
+  const std::vector<Role>& roles_;
+  std::vector<Chunk> chunks_;         // of the segments that are learnt from
+  std::vector<std::size_t> classes_;  // of these segments: 0 positive, 1 negative
+  std::size_t n_rows_ = 0;
+  // Kept from tree to tree, for their memory.
+  std::array<std::vector<std::uint32_t>, 2> rows_;  // sorted by leaf and, inside it, as they came
+  Aligned<Units<false>> weight_units_;              // of one of the two kinds
+  Aligned<Units<true>> curvature_units_;
+  std::vector<Place> places_;  // of each node of the last tree; of splits, nowhere
 };
 
-// What is summed: of each class the weight, and the curvature of both.
-enum Kind : std::size_t { kPositive, kNegative, kCurvature };
-
-using Sums = Aligned<std::int64_t>;  // [kind][code], features side by side
-
-class Grower {
+template <bool kCurvature>
+class TreeGrower::State::Growth {
  public:
-  Grower(const Codes& codes, const Bins& bins, const std::vector<Role>& roles,
-         const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
-         const TreeLimits& limits, Team& team)
-      : codes_(codes),
-        bins_(bins),
-        weight_(rows.weight, codes.rows, "weight", team),
-        curvature_(rows.curvature, criterion.needs_curvature() ? codes.rows : 0, "curvature", team),
+  using Unit = Units<kCurvature>;
+  using Sums = Aligned<Unit>;  // [feature][class][code]
+
+  Growth(State& state, Aligned<Unit>& units, const RowWeights& rows, const Criterion& criterion,
+         const Regularizers& r, const TreeLimits& limits, std::uint64_t key, Team& team)
+      : state_(state),
+        bins_(state.bins_),
+        units_(units),
         criterion_(criterion),
         regularizers_(r),
         limits_(limits),
-        team_(team),
-        kinds_(criterion.needs_curvature() ? 3 : 2) {
-    rows_.reserve(codes.rows);
-    std::vector<std::size_t> bounds{0};
-    for (std::size_t s = 0; s + 1 < codes.segments.size(); ++s) {
-      if (!learns(roles[s])) continue;
-      kind_.push_back(roles[s] == Role::kPositive ? kPositive : kNegative);
-      for (std::size_t i = codes.segments[s]; i < codes.segments[s + 1]; ++i) {
-        if (weight_.units[i] > 0) {
-          rows_.push_back(static_cast<std::uint32_t>(i));
-        } else {
-          all_count_ = false;  // too light to be told from nothing
-        }
-      }
-      bounds.push_back(rows_.size());
-    }
-    other_.resize(rows_.size());
-    Leaf root{0, 0, std::move(bounds), {}, {}, 0, 0.0};
-    root.sums = add_up(root.bounds);
-    add_node(total(root.sums));
-    consider(std::move(root));
+        key_(key),
+        team_(team) {
+    units_.resize(state_.codes_.rows);
+    state_.places_.clear();
+    Leaf root{0, 0, take_rows(rows), {}, {}, 0, 0.0};
+    root.sums = add_up(root.place);
+    add_node(total(root.sums), root.place);
+    consider(&root, nullptr);
   }
 
   Tree grow(const std::function<void()>& progress) {
@@ -96,6 +238,7 @@ class Grower {
       std::pop_heap(waiting_.begin(), waiting_.end(), comes_later);
       Leaf next = std::move(waiting_.back());
       waiting_.pop_back();
+      kept_ -= next.sums.size() * sizeof(Unit);
       split(std::move(next));
     }
     return std::move(tree_);
@@ -105,121 +248,267 @@ class Grower {
   // A node to be split, and how.
   struct Leaf {
     std::size_t node, depth;
-    std::vector<std::size_t> bounds;  // of its rows, a range a segment
-    Sums sums;                        // none if it has few rows
+    Place place;
+    Sums sums;  // none if they are to be made again
     std::optional<Split> split;
     std::size_t feature;
     double saving;
-
-    std::size_t size() const { return bounds.back() - bounds.front(); }
   };
   static bool comes_later(const Leaf& a, const Leaf& b) {
     return a.saving < b.saving || (a.saving == b.saving && a.node > b.node);
   }
-  // Of so few rows sums are made again rather than kept: a tree may have many such leaves.
+  // Sums of so few rows are made again rather than kept, once so many bytes are: a tree may have
+  // many such leaves.
   static constexpr std::size_t kFew = 4096;
+  static constexpr std::size_t kMostKept = std::size_t{1} << 26;
+  static constexpr std::size_t kRowsForParts = 2048;
+  // A block's codes, and how many rows it has at most.
+  static constexpr std::size_t kBlockBytes = 1u << 14;
+  static constexpr std::size_t kMostRows = 512;
 
-  void add_node(const Cell& cell) {
-    tree_.feature.push_back(Tree::kLeaf);
-    tree_.left.push_back(0);
-    tree_.goes_left.emplace_back();
-    tree_.goes_right.emplace_back();
-    tree_.cell.push_back(cell);
-    tree_.saving.push_back(0.0);
+  void add_node(const Cell& cell, const Place& place) {
+    tree_.add_leaf(cell);
+    state_.places_.push_back(place);
   }
 
-  // The sums of the rows in these ranges.
-  Sums add_up(const std::vector<std::size_t>& bounds) {
-    const std::size_t width = bins_.total_width();
-    const std::size_t begin = bounds.front(), n = bounds.back() - begin;
-    // The weights one after the other, as they are read for each feature.  The root's rows are so
-    // already, inside each segment.
-    const bool in_order = all_count_ && n == rows_.size();
-    if (!in_order) {
-      own_weight_.resize(n);
-      if (kinds_ > kCurvature) own_curvature_.resize(n);
-      for_chunks(n, 2.0, team_, [&](std::size_t from, std::size_t to) {
-        for (std::size_t i = from; i < to; ++i) {
-          own_weight_[i] = weight_.units[rows_[begin + i]];
-          if (kinds_ > kCurvature) own_curvature_[i] = curvature_.units[rows_[begin + i]];
-        }
-      });
+  // Sets the units of all rows, and picks those that count.
+  Place take_rows(const RowWeights& rows) {
+    const auto term = [&](const float* x, std::size_t i) {
+      return (x == nullptr ? 1.0 : static_cast<double>(x[i])) *
+             (rows.sample_weight == nullptr ? 1.0 : rows.sample_weight[i]);
+    };
+    const std::vector<Chunk>& chunks = state_.chunks_;
+    const double a_pass = static_cast<double>(state_.n_rows_);
+    struct Part {
+      double weight = 0.0;
+      double curvature = 0.0;
+      std::size_t rows = 0;
+    };
+    std::vector<Part> parts(chunks.size());
+    team_.for_each(chunks.size(), a_pass, [&](std::size_t c) {
+      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+        parts[c].weight += term(rows.weight, i);
+        if (kCurvature) parts[c].curvature += term(rows.curvature, i);
+      }
+    });
+    Part sum;
+    for (const Part& part : parts) {
+      sum.weight += part.weight;
+      sum.curvature += part.curvature;
     }
-    Sums sums(kinds_ * width, 0);
-    const double nanoseconds = 0.7 * static_cast<double>(n * bins_.size() * (kinds_ - 1));
-    // A few features at a time share a look at the rows and their weights.
-    constexpr std::size_t kTogether = 4;
-    const std::size_t tasks = (bins_.size() + kTogether - 1) / kTogether;
-    team_.for_each(tasks, nanoseconds, [&](std::size_t task) {
-      const std::size_t last = std::min((task + 1) * kTogether, bins_.size());
-      for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
-        for (std::size_t from = bounds[s]; from < bounds[s + 1]; from += kBlock) {
-          const std::size_t rows = std::min(kBlock, bounds[s + 1] - from);
-          const std::uint32_t* const row = rows_.data() + from;
-          for (std::size_t f = task * kTogether; f < last; ++f) {
-            const std::uint8_t* const code = codes_.feature(f);
-            const auto add = [&](const FixedPoint& all, const Aligned<std::int64_t>& own,
-                                 Kind kind) {
-              std::int64_t* const out = sums.data() + kind * width + bins_.offset(f);
-              if (in_order) {
-                const std::int64_t* const x = all.units.data() + row[0];
-                for (std::size_t i = 0; i < rows; ++i) out[code[row[0] + i]] += x[i];
-              } else {
-                const std::int64_t* const x = own.data() + (from - begin);
-                for (std::size_t i = 0; i < rows; ++i) out[code[row[i]]] += x[i];
-              }
-            };
-            add(weight_, own_weight_, kind_[s]);
-            if (kinds_ > kCurvature) add(curvature_, own_curvature_, kCurvature);
+    weight_ = FixedPoint(sum.weight);
+    curvature_ = FixedPoint(sum.curvature);
+    // Rows too light to be told from nothing are left out, too.
+    const double below = rows.share * 0x1p64;
+    const auto counts = [&](std::size_t i) {
+      bool has_weight;
+      if constexpr (kCurvature) {
+        has_weight = units_[i].data[0] > 0 || units_[i].data[1] > 0;
+      } else {
+        has_weight = units_[i] > 0;
+      }
+      return has_weight &&
+             (rows.share >= 1.0 || static_cast<double>(draw_bits(key_, kRowStream, i)) < below);
+    };
+    team_.for_each(chunks.size(), a_pass, [&](std::size_t c) {
+      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+        const std::int64_t weight = weight_.round(term(rows.weight, i));
+        if constexpr (kCurvature) {
+          units_[i].data[0] = weight;
+          units_[i].data[1] = curvature_.round(term(rows.curvature, i));
+        } else {
+          units_[i] = weight;
+        }
+        parts[c].rows += counts(i) ? 1 : 0;
+      }
+    });
+    std::vector<std::size_t> first{0};  // of each chunk's rows
+    for (const Part& part : parts) first.push_back(first.back() + part.rows);
+    all_count_ = first.back() == state_.n_rows_;
+    team_.for_each(chunks.size(), a_pass, [&](std::size_t c) {
+      std::uint32_t* to = state_.rows_[0].data() + first[c];
+      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+        if (all_count_ || counts(i)) *to++ = static_cast<std::uint32_t>(i);
+      }
+    });
+    Place place;
+    for (std::size_t c = 0, s = 0; s < state_.roles_.size(); ++s) {
+      if (!learns(state_.roles_[s])) continue;
+      place.bounds.push_back(first[c]);
+      while (c < chunks.size() && chunks[c].segment == s) ++c;
+    }
+    place.bounds.push_back(first.back());
+    return place;
+  }
+
+  // The sums of the rows in a place.
+  Sums add_up(const Place& place) {
+    const std::uint32_t* const row = state_.rows_[place.buffer].data();
+    const std::size_t begin = place.bounds.front(), n = place.size();
+    // The root's rows follow each other inside each segment.
+    const bool in_order = all_count_ && n == state_.n_rows_;
+    const double nanoseconds =
+        0.4 * static_cast<double>(n * bins_.size()) + 0.5 * static_cast<double>(sums_size());
+    // Rows are summed in parts; the order in which whole numbers are added is all the same.
+    const std::size_t parts = std::clamp<std::size_t>(n / kRowsForParts, 1, team_.size());
+    std::vector<Sums> sums(parts);
+    for (Sums& part : sums) part = take_sums();
+    team_.for_each(parts, nanoseconds, [&](std::size_t part) {
+      std::fill(sums[part].begin(), sums[part].end(), Unit{});
+      for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
+        const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
+        const std::size_t end = std::min(place.bounds[s + 1], begin + n * (part + 1) / parts);
+        const std::size_t its_class = state_.classes_[s];
+        for (std::size_t i = from; i < end; i += block_) {
+          const std::size_t size = std::min(block_, end - i);
+          if (in_order) {
+            add_block(row[i], nullptr, units_.data() + row[i], size, its_class, sums[part]);
+          } else {
+            std::array<Unit, kMostRows> own;
+            for (std::size_t j = 0; j < size; ++j) own[j] = units_[row[i + j]];
+            const std::size_t ahead = std::min(block_, end - i - size);
+            add_block(0, row + i, own.data(), size, its_class, sums[part], ahead);
           }
         }
       }
     });
-    return sums;
+    for (std::size_t part = 1; part < parts; ++part) {
+      for (std::size_t i = 0; i < sums_size(); ++i) sums[0][i] += sums[part][i];
+      give_back(std::move(sums[part]));
+    }
+    return std::move(sums[0]);
   }
 
-  Cell cell(const Sums& sums, std::size_t code) const {
-    const std::size_t width = bins_.total_width();
-    const auto sum = [&](Kind kind, double unit) {
-      return static_cast<double>(sums[kind * width + code]) * unit;
-    };
-    return {sum(kPositive, weight_.unit), sum(kNegative, weight_.unit),
-            kinds_ > kCurvature ? sum(kCurvature, curvature_.unit) : 0.0};
+  // Adds a block of rows of a segment: few enough for their codes to stay in the cache while the
+  // groups of features take turns.  On the way the codes of some rows that come next are asked for.
+  void add_block(std::size_t first, const std::uint32_t* rows, const Unit* units, std::size_t n,
+                 std::size_t its_class, Sums& sums, std::size_t ahead = 0) const {
+    const PackedCodes& packed = state_.packed_;
+    for (std::size_t g = 0; g < packed.groups(); ++g) {
+      for (std::size_t i = ahead * g / packed.groups(); i < ahead * (g + 1) / packed.groups();
+           ++i) {
+        packed.prefetch(rows[n + i]);
+        prefetch(&units_[rows[n + i]]);
+      }
+      const std::size_t f = g * PackedCodes::kTogether;
+      std::array<Unit*, PackedCodes::kTogether> cells{};
+      for (std::size_t k = 0; k < packed.size(g); ++k) {
+        cells[k] = sums.data() + sums_of(f + k, its_class);
+      }
+      visit_group(packed.size(g), [&](auto size) {
+        add_units<size>(packed.row(first) + f, packed.stride(), rows, units, n, cells.data());
+      });
+    }
+  }
+
+  std::size_t sums_size() const { return 2 * bins_.total_width(); }
+  // Where the sums of a class begin.
+  std::size_t sums_of(std::size_t f, std::size_t its_class) const {
+    return 2 * bins_.offset(f) + its_class * static_cast<std::size_t>(bins_[f].width());
+  }
+  Sums take_sums() {
+    if (spare_.empty()) return Sums(sums_size());
+    Sums sums = std::move(spare_.back());
+    spare_.pop_back();
+    return sums;
+  }
+  void give_back(Sums&& sums) {
+    if (!sums.empty()) spare_.push_back(std::move(sums));
+    sums.clear();
+  }
+
+  Cell cell(const Sums& sums, std::size_t f, std::size_t code) const {
+    const Unit& positive = sums[sums_of(f, 0) + code];
+    const Unit& negative = sums[sums_of(f, 1) + code];
+    if constexpr (kCurvature) {
+      return {static_cast<double>(positive.data[0]) * weight_.unit,
+              static_cast<double>(negative.data[0]) * weight_.unit,
+              static_cast<double>(positive.data[1] + negative.data[1]) * curvature_.unit};
+    } else {
+      return {static_cast<double>(positive) * weight_.unit,
+              static_cast<double>(negative) * weight_.unit, 0.0};
+    }
   }
 
   // Of all rows: those of any one feature.
   Cell total(const Sums& sums) const {
-    Cell sum;
-    for (std::size_t b = 0; b < bins_.offset(1); ++b) sum += cell(sums, b);
+    Cell sum{};
+    for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[0].width()); ++b) {
+      sum += cell(sums, 0, b);
+    }
     return sum;
   }
 
-  // Finds the leaf's best split, and lets it wait for its turn if that saves anything.
-  void consider(Leaf leaf) {
+  bool may_be_split(const Leaf& leaf) const {
+    if (leaf.depth >= limits_.depth) return false;
     const Cell& all = tree_.cell[leaf.node];
-    if (leaf.depth >= limits_.depth || all.positive == 0.0 || all.negative == 0.0) return;
-    std::vector<std::optional<Split>> splits(bins_.size());
-    const double nanoseconds = 5.0 * static_cast<double>(bins_.total_width() + 200 * bins_.size());
-    team_.for_each(bins_.size(), nanoseconds, [&](std::size_t f) {
-      std::array<Cell, kMaxCodes> cells;
-      std::array<std::uint8_t, kMaxCodes> occupied;
-      const FeatureCells feature{cells.data(), occupied.data(), &bins_[f]};
-      for (std::size_t b = 0; b < feature.width(); ++b) {
-        cells[b] = cell(leaf.sums, bins_.offset(f) + b);
-        occupied[b] = cells[b].weight() > 0.0 ? 1 : 0;
-      }
-      splits[f].emplace(feature, criterion_, regularizers_, limits_.child_weight);
+    return kCurvature || (all.positive > 0.0 && all.negative > 0.0);
+  }
+
+  // Finds the best splits of one leaf or two, and lets those wait for their turn that save
+  // anything.
+  void consider(Leaf* first, Leaf* second) {
+    std::vector<Leaf*> leaves;
+    for (Leaf* leaf : {first, second}) {
+      if (leaf != nullptr && may_be_split(*leaf)) leaves.push_back(leaf);
+    }
+    const std::size_t features = bins_.size();
+    std::vector<std::optional<Split>> splits(leaves.size() * features);
+    const double nanoseconds =
+        static_cast<double>(leaves.size()) *
+        (4.0 * static_cast<double>(bins_.total_width()) + 300.0 * static_cast<double>(features));
+    std::vector<std::uint8_t> allowed(splits.size(), 1);
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+      if (limits_.max_features < 1.0) draw_features(leaves[k]->node, &allowed[k * features]);
+    }
+    team_.for_each(splits.size(), nanoseconds, [&](std::size_t task) {
+      if (allowed[task] != 0) splits[task] = find_split(*leaves[task / features], task % features);
     });
-    std::vector<double> costs;
-    for (const auto& split : splits) costs.push_back(split->cost);
-    const std::size_t best = first_best(costs.data(), costs.size());
-    leaf.saving = criterion_.cost(&all, 1, regularizers_) - costs[best];
-    if (!(leaf.saving > kTie * std::abs(costs[best]))) return;
-    leaf.feature = best;
-    leaf.split = splits[best];
-    if (leaf.size() <= kFew) leaf.sums = {};
-    waiting_.push_back(std::move(leaf));
-    std::push_heap(waiting_.begin(), waiting_.end(), comes_later);
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+      Leaf& leaf = *leaves[k];
+      std::vector<double> costs;
+      for (std::size_t f = 0; f < features; ++f) {
+        const auto& split = splits[k * features + f];
+        costs.push_back(split ? split->cost : std::numeric_limits<double>::infinity());
+      }
+      const std::size_t best = first_best(costs.data(), costs.size());
+      leaf.saving = criterion_.cost(&tree_.cell[leaf.node], 1, regularizers_) - costs[best];
+      if (!(leaf.saving > kTie * std::abs(costs[best]))) continue;
+      leaf.feature = best;
+      leaf.split = splits[k * features + best];
+      const std::size_t bytes = leaf.sums.size() * sizeof(Unit);
+      if (leaf.place.size() <= kFew && kept_ + bytes > kMostKept) give_back(std::move(leaf.sums));
+      kept_ += leaf.sums.size() * sizeof(Unit);
+      waiting_.push_back(std::move(leaf));
+      std::push_heap(waiting_.begin(), waiting_.end(), comes_later);
+    }
+  }
+
+  Split find_split(const Leaf& leaf, std::size_t f) const {
+    std::array<Cell, kMaxCodes> cells;
+    std::array<std::uint8_t, kMaxCodes> occupied;
+    const FeatureCells feature{cells.data(), occupied.data(), &bins_[f]};
+    for (std::size_t b = 0; b < feature.width(); ++b) {
+      cells[b] = cell(leaf.sums, f, b);
+      occupied[b] = cells[b].weight() > 0.0 || (kCurvature && cells[b].curvature > 0.0) ? 1 : 0;
+    }
+    const int direction = limits_.directions.empty() ? 0 : limits_.directions[f];
+    return Split(feature, criterion_, regularizers_, limits_.child_weight, direction);
+  }
+
+  // Of all features the share that a node's split is among, at least one.
+  void draw_features(std::size_t node, std::uint8_t* allowed) const {
+    const std::size_t n = bins_.size();
+    const auto share = std::lround(limits_.max_features * static_cast<double>(n));
+    const auto wanted = std::max<std::size_t>(1, static_cast<std::size_t>(share));
+    std::vector<std::pair<std::uint64_t, std::size_t>> order;
+    for (std::size_t f = 0; f < n; ++f) {
+      order.emplace_back(draw_bits(key_, kFeatureStream + node, f), f);
+    }
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted) - 1,
+                     order.end());
+    std::fill_n(allowed, n, std::uint8_t{0});
+    for (std::size_t k = 0; k < wanted; ++k) allowed[order[k].second] = 1;
   }
 
   void split(Leaf parent) {
@@ -232,90 +521,128 @@ class Grower {
       if (side == Split::kRight) tree_.goes_right[parent.node].insert(b);
     }
     std::array<Leaf, 2> children = deal(parent);
-    const std::size_t small = children[0].size() <= children[1].size() ? 0 : 1;
-    Sums& least = children[small].sums = add_up(children[small].bounds);
+    state_.places_[parent.node].bounds.assign(2, 0);
+    const std::size_t small = children[0].place.size() <= children[1].place.size() ? 0 : 1;
+    Sums& least = children[small].sums = add_up(children[small].place);
     Sums& most = children[1 - small].sums = std::move(parent.sums);
     if (most.empty()) {
-      most = add_up(children[1 - small].bounds);
+      most = add_up(children[1 - small].place);
     } else {
       for (std::size_t i = 0; i < most.size(); ++i) most[i] -= least[i];
     }
     for (Leaf& child : children) {
       child.node = tree_.size();
       child.depth = parent.depth + 1;
-      add_node(total(child.sums));
+      add_node(total(child.sums), child.place);
     }
-    for (Leaf& child : children) consider(std::move(child));
+    consider(&children[0], &children[1]);
+    for (Leaf& child : children) give_back(std::move(child.sums));  // of those that do not wait
   }
 
   // Puts the rows of the left child before those of the right one, each in the order they had.
   std::array<Leaf, 2> deal(const Leaf& parent) {
-    const std::uint8_t* const code = codes_.feature(parent.feature);
-    const CellOfCode& side = parent.split->side;
-    const std::vector<Chunk> chunks = cut_into_chunks(parent.bounds);
-    const double nanoseconds = 1.5 * static_cast<double>(parent.size());
+    const std::uint8_t* const code = state_.codes_.feature(parent.feature);
+    std::array<std::uint8_t, kMaxCodes> goes_left;
+    for (std::size_t b = 0; b < kMaxCodes; ++b) {
+      goes_left[b] = parent.split->side[b] == Split::kLeft ? 1 : 0;
+    }
+    const auto is_left = [&](std::uint32_t row) { return goes_left[code[row]]; };
+    const std::vector<std::size_t>& bounds = parent.place.bounds;
+    const std::uint32_t* const from = state_.rows_[parent.place.buffer].data();
+    std::uint32_t* const to = state_.rows_[1 - parent.place.buffer].data();
+    const std::vector<Chunk> chunks = cut_into_chunks(bounds);
+    const double nanoseconds = 1.5 * static_cast<double>(parent.place.size());
     std::vector<std::size_t> go_left(chunks.size());
     team_.for_each(chunks.size(), nanoseconds, [&](std::size_t c) {
-      std::size_t left = 0;
-      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
-        left += side[code[rows_[i]]] == Split::kLeft ? 1 : 0;
-      }
-      go_left[c] = left;
+      std::size_t n = 0;
+      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) n += is_left(from[i]);
+      go_left[c] = n;
     });
-    const std::size_t begin = parent.bounds.front();
+    const std::size_t begin = bounds.front();
     const std::size_t middle = std::accumulate(go_left.begin(), go_left.end(), begin);
     std::array<Leaf, 2> children{};
     std::array<std::size_t, 2> next{begin, middle};  // places to put rows
     std::vector<std::array<std::size_t, 2>> places;  // of each chunk's
     std::size_t c = 0;
-    for (std::size_t s = 0; s < parent.bounds.size(); ++s) {
-      children[0].bounds.push_back(next[0]);
-      children[1].bounds.push_back(next[1]);
+    for (std::size_t s = 0; s < bounds.size(); ++s) {
+      for (std::size_t k = 0; k < 2; ++k) children[k].place.bounds.push_back(next[k]);
       for (; c < chunks.size() && chunks[c].segment == s; ++c) {
         places.push_back(next);
         next[0] += go_left[c];
         next[1] += chunks[c].end - chunks[c].begin - go_left[c];
       }
     }
+    for (Leaf& child : children) child.place.buffer = 1 - parent.place.buffer;
     team_.for_each(chunks.size(), nanoseconds, [&](std::size_t k) {
+      constexpr std::size_t kBlock = 1024;
+      std::array<std::uint32_t, kBlock> left, right;
       std::array<std::size_t, 2> place = places[k];
-      for (std::size_t i = chunks[k].begin; i < chunks[k].end; ++i) {
-        other_[place[side[code[rows_[i]]] == Split::kLeft ? 0 : 1]++] = rows_[i];
+      for (std::size_t i = chunks[k].begin; i < chunks[k].end; i += kBlock) {
+        const std::size_t n = std::min(kBlock, chunks[k].end - i);
+        std::size_t lefts = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+          const std::uint32_t row = from[i + j];
+          left[lefts] = row;
+          right[j - lefts] = row;
+          lefts += is_left(row);
+        }
+        std::copy_n(left.begin(), lefts, to + place[0]);
+        std::copy_n(right.begin(), n - lefts, to + place[1]);
+        place[0] += lefts;
+        place[1] += n - lefts;
       }
-    });
-    for_chunks(parent.size(), 0.3, team_, [&](std::size_t from, std::size_t to) {
-      std::copy(other_.begin() + static_cast<std::ptrdiff_t>(begin + from),
-                other_.begin() + static_cast<std::ptrdiff_t>(begin + to),
-                rows_.begin() + static_cast<std::ptrdiff_t>(begin + from));
     });
     return children;
   }
 
-  const Codes& codes_;
+  static constexpr std::uint64_t kRowStream = 0;
+  static constexpr std::uint64_t kFeatureStream = 1;  // and one more a node
+
+  State& state_;
   const Bins& bins_;
-  FixedPoint weight_, curvature_;
+  Aligned<Unit>& units_;  // of each row
   const Criterion& criterion_;
   const Regularizers& regularizers_;
-  TreeLimits limits_;
+  const TreeLimits& limits_;
+  std::uint64_t key_;
   Team& team_;
-  std::size_t kinds_;
-  std::vector<Kind> kind_;                   // of each segment that is learnt from
-  bool all_count_ = true;                    // none of their rows is too light
-  std::vector<std::uint32_t> rows_, other_;  // sorted by leaf and, inside it, as they came
-  Aligned<std::int64_t> own_weight_, own_curvature_;
+  FixedPoint weight_, curvature_;
+  bool all_count_ = true;  // none of the rows is left out
   Tree tree_;
   std::vector<Leaf> waiting_;  // a heap
+  std::vector<Sums> spare_;
+  std::size_t kept_ = 0;  // bytes that waiting leaves hold
+  const std::size_t block_ =
+      std::clamp<std::size_t>(kBlockBytes / state_.packed_.stride(), 64, kMostRows);
 };
 
-}  // namespace
-
-Tree grow_tree(const Codes& codes, const Bins& bins, const std::vector<Role>& roles,
-               const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
-               const TreeLimits& limits, const std::function<void()>& progress, Team& team) {
-  if (codes.rows > std::numeric_limits<std::uint32_t>::max()) {
-    throw std::invalid_argument("a tree is grown from at most 2^32 - 1 rows");
+Tree TreeGrower::State::grow(const RowWeights& rows, const Criterion& criterion,
+                             const Regularizers& r, const TreeLimits& limits, std::uint64_t key,
+                             const std::function<void()>& progress, Team& team) {
+  if (criterion.needs_curvature()) {
+    Growth<true> growth(*this, curvature_units_, rows, criterion, r, limits, key, team);
+    return growth.grow(progress);
   }
-  return Grower(codes, bins, roles, rows, criterion, r, limits, team).grow(progress);
+  Growth<false> growth(*this, weight_units_, rows, criterion, r, limits, key, team);
+  return growth.grow(progress);
+}
+
+TreeGrower::TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins,
+                       const std::vector<Role>& roles)
+    : state_(std::make_unique<State>(codes, packed, bins, roles)) {}
+TreeGrower::~TreeGrower() = default;
+
+Tree TreeGrower::grow(const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
+                      const TreeLimits& limits, std::uint64_t key,
+                      const std::function<void()>& progress, Team& team) {
+  return state_->grow(rows, criterion, r, limits, key, progress, team);
+}
+void TreeGrower::find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
+  state_->find_nodes(tree, nodes, team);
+}
+std::vector<Cell> TreeGrower::weigh(const Tree& tree, const double* sample_weight,
+                                    Team& team) const {
+  return state_->weigh(tree, sample_weight, team);
 }
 
 void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
@@ -323,14 +650,8 @@ void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std:
   constexpr std::size_t kRows = 1024;
   team.for_each((n + kRows - 1) / kRows, 20.0 * static_cast<double>(n), [&](std::size_t c) {
     for (std::size_t i = c * kRows; i < std::min((c + 1) * kRows, n); ++i) {
-      std::size_t node = 0;
-      while (tree.feature[node] != Tree::kLeaf) {
-        const std::uint8_t code = codes[static_cast<std::size_t>(tree.feature[node]) * n + i];
-        const bool left = tree.goes_left[node].has(code);
-        if (!left && !tree.goes_right[node].has(code)) break;
-        node = static_cast<std::size_t>(tree.left[node]) + (left ? 0 : 1);
-      }
-      nodes[i] = static_cast<std::int64_t>(node);
+      nodes[i] = static_cast<std::int64_t>(
+          tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
     }
   });
 }

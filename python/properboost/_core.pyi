@@ -86,6 +86,25 @@ class Rounds:
     risk: NDArray[np.float64]
     offsets: NDArray[np.int64]
     values: NDArray[np.float64]
+    trees: Tree | None
+    """Of trees, whose tables are over nodes: the nodes, which the offsets cut, too."""
+
+class WeakLearner:
+    """What a round may add, with its settings; each kind takes those it needs."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        smoothing: float = ...,
+        max_leaves: int = ...,
+        max_depth: int = ...,
+        min_child_weight: float = ...,
+        max_features: float = ...,
+        directions: Sequence[int] = ...,
+        subsample: float = ...,
+        seed: int = ...,
+    ) -> None: ...
 
 class Boosting:
     """Models trained together over the same codes: lanes.
@@ -102,12 +121,11 @@ class Boosting:
         segments: NDArray[np.int64],
         roles: NDArray[np.int8],
         losses: Sequence[Loss],
+        learners: Sequence[WeakLearner],
         *,
         gain: NDArray[np.float64],
+        learning_rate: NDArray[np.float64],
         prior: NDArray[np.float64],
-        smoothing: NDArray[np.float64],
-        learning_rate: float,
-        weak_learner: Literal["histogram", "stump"] | str,
         selection: Literal["greedy", "cyclic"] | str,
         response: Literal["real", "sign", "newton", "exact"] | str,
         step: Literal["unit", "guarded", "line_search"] | str,
@@ -150,6 +168,7 @@ class Tree:
     """Splits of features into two sets of codes; node 0 is the root, -1 the feature of a leaf.
 
     Sets are bits (n_nodes, 4); children lie side by side; weight is (n_nodes, 2), negative first.
+    Several trees lie one after the other, children counted from their own tree's root.
     """
 
     def __init__(
@@ -174,6 +193,19 @@ class Tree:
     def find_nodes(self, codes: NDArray[np.uint8], n_threads: int = ...) -> NDArray[np.int64]:
         """Return the node at which each row ends; codes of shape (n_features, n_rows)."""
 
+class Forest:
+    """Trees, cut by offsets, and what each node adds."""
+
+    def __init__(
+        self,
+        feature: NDArray[np.int32],
+        left: NDArray[np.int64],
+        goes_left: NDArray[np.uint64],
+        goes_right: NDArray[np.uint64],
+        offsets: NDArray[np.int64],
+        values: NDArray[np.float64],
+    ) -> None: ...
+
 def impurity_names() -> list[str]: ...
 def grow_tree(
     codes: NDArray[np.uint8],
@@ -195,3 +227,8 @@ def score(
     table: Table, bins: Bins, tables: NDArray[np.float64], n_threads: int = ...
 ) -> NDArray[np.float64]:
     """Raw predictions (n_rows, n_models); tables is (n_models, sum(widths))."""
+
+def score_trees(
+    table: Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...
+) -> NDArray[np.float64]:
+    """Raw predictions (n_rows, n_models): the sum over a model's trees of the rows' nodes."""

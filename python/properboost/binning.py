@@ -1,6 +1,6 @@
 """Binning: how each feature of the fitted model is cut, and the codes of a table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -141,16 +141,27 @@ class Binning:
         self, table: Table, tables: NDArray[np.float64], n_threads: int
     ) -> NDArray[np.float64]:
         """Return raw predictions (n_rows, n_models) from look-up tables (n_models, all codes)."""
+        return self._by_rows(table, lambda x: _core.score(x, self.native, tables, n_threads))
+
+    def score_trees(
+        self, table: Table, forests: Sequence[_core.Forest], n_threads: int
+    ) -> NDArray[np.float64]:
+        """Return raw predictions (n_rows, n_models) from trees, a forest a model."""
+        return self._by_rows(table, lambda x: _core.score_trees(x, self.native, forests, n_threads))
+
+    def _by_rows(
+        self, table: Table, predict: Callable[[Any], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Return what `predict` makes of the rows of `table`, converted some at a time."""
         whole = self._whole(table)
         if whole is not None:
-            return _core.score(whole, self.native, tables, n_threads)
+            return predict(whole)
         # By rows, not by columns: each row's sum then runs over its features in one order.
         step = max(LEAST_ROWS, COPY_BYTES // (8 * table.n_features))
         parts = []
         for start in range(0, table.n_rows, step):
             rows = table.rows(start, min(start + step, table.n_rows))
-            columns = [self._column(rows, j) for j in range(len(self.features))]
-            parts.append(_core.score(columns, self.native, tables, n_threads))
+            parts.append(predict([self._column(rows, j) for j in range(len(self.features))]))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def weigh(

@@ -1,12 +1,14 @@
 """The classifier: scikit-learn's interface to the engine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from properboost import _core, parameters
-from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds
+from properboost.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.fitted import BoostedClassifier
 from properboost.losses import MarginLoss, get_loss
 from properboost.progress import Report, show_progress
@@ -24,7 +26,7 @@ Of fewer, one after the other costs as little, and sums them in double precision
 
 
 class ProperBoostClassifier(BoostedClassifier):
-    """Boosted look-up tables under a proper margin loss with a gain.
+    """Boosted look-up tables or trees under a proper margin loss with a gain.
 
     Each round takes one feature, gives each of its bins a value and adds that table to the raw
     prediction F (BoostLR, Algorithm 1 [1]_).  The loss decides how rows are weighted, and its
@@ -47,11 +49,29 @@ class ProperBoostClassifier(BoostedClassifier):
         two.  Boosting stops earlier if nothing is left to learn.
     learning_rate : float, default=1.0
         Shrinkage > 0 of each step.
-    weak_learner : {"histogram", "stump"}, default="histogram"
-        A value for every bin of a feature, or one for each side of a split.
+    weak_learner : {"histogram", "stump", "tree"}, default="histogram"
+        A value for every bin of a feature; one for each side of a split; one for each leaf of a
+        tree over several features, which grows best split first.
+    max_leaf_nodes : int, default=31
+        Leaves of a tree at most, in [2, 128].
+    max_depth : int or None, default=None
+        Splits from a tree's root to a leaf, at most; None sets no limit.
+    min_child_weight : float, default=1.0
+        What each side of a tree's split holds at least: of the weights that the loss gives to rows
+        (with the Newton response of their curvatures), times the sample weights.
+    max_features : float, default=1.0
+        Share of the features, drawn anew for each split of a tree, that it is chosen from, in
+        (0, 1]; never less than one feature.
+    subsample : float, default=1.0
+        Share of the rows, drawn anew for each tree, that it is grown from, in (0, 1].
+    monotonic_cst : list of int, dict or None, default=None
+        Of each numeric feature (by position, or some by name), whether the raw prediction must not
+        fall with it (1), must not rise (-1), or may do as it likes (0).  With trees and two classes
+        only.
     selection : {"greedy", "cyclic"}, default="greedy"
         Which feature a round takes: the best one, for which all features' histograms are needed;
-        or each in turn, many times cheaper a round.
+        or each in turn, many times cheaper a round.  Trees choose a feature a split, and take no
+        notice.
     response : {"real", "sign", "newton", "exact"}, default="real"
         The value in a bin: half the log-odds of its class weights; the heavier class; a Newton
         step; the exact minimiser of the bin's risk.
@@ -145,6 +165,12 @@ class ProperBoostClassifier(BoostedClassifier):
         n_estimators: int = 100,
         learning_rate: float = 1.0,
         weak_learner: str = "histogram",
+        max_leaf_nodes: int = 31,
+        max_depth: int | None = None,
+        min_child_weight: float = 1.0,
+        max_features: float = 1.0,
+        subsample: float = 1.0,
+        monotonic_cst: Any = None,
         selection: str = "greedy",
         response: str = "real",
         step: str = "guarded",
@@ -164,6 +190,12 @@ class ProperBoostClassifier(BoostedClassifier):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.weak_learner = weak_learner
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_child_weight = min_child_weight
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
         self.selection = selection
         self.response = response
         self.step = step
@@ -215,13 +247,10 @@ class ProperBoostClassifier(BoostedClassifier):
         with show_progress(self.verbose, len(sides) * self.n_estimators) as report:
             for first in range(0, len(sides), together):
                 boosting = start(
-                    self,
                     training,
                     sides[first : first + together],
+                    [self] * together,
                     [loss] * together,
-                    [self.prior] * together,
-                    [self.smoothing] * together,
-                    selection=self.selection,
                     keep_rounds=True,
                 )
                 before = first * self.n_estimators
@@ -234,7 +263,7 @@ class ProperBoostClassifier(BoostedClassifier):
                     )
                 if report is not None and len(models[-1]):
                     report(len(models) * self.n_estimators, float(models[-1].risk[-1]))
-        ensemble = Ensemble(
+        ensemble = make_ensemble(
             training.binning, tuple(models), training.weigh_codes(boosting), str(self.selection)
         )
         return self._set_fitted(loss, training.classes, ensemble, training.seed)
@@ -258,6 +287,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
         parameters.positive("rows_per_bin", model.rows_per_bin)
     parameters.integer("verbose", model.verbose, 0)
     model._check_table_parameters()
+    _check_tree_parameters(model)
     if model.prior is not None:
         parameters.positive("prior", model.prior)
         if model.response not in ("real", "exact"):
@@ -276,6 +306,42 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
             f"got {model.l2!r}"
         )
     return get_loss(model.loss, model.gain)
+
+
+TREE_PARAMETERS = (
+    "max_leaf_nodes",
+    "max_depth",
+    "min_child_weight",
+    "max_features",
+    "subsample",
+    "monotonic_cst",
+)
+"""Parameters that only trees have."""
+
+
+def _check_tree_parameters(model: ProperBoostClassifier) -> None:
+    parameters.integer("max_leaf_nodes", model.max_leaf_nodes, 2, 128)
+    if model.max_depth is not None:
+        parameters.integer("max_depth", model.max_depth, 1, 2**31 - 1)
+    parameters.non_negative("min_child_weight", model.min_child_weight)
+    for name in ("max_features", "subsample"):
+        if parameters.between(name, getattr(model, name), 0.0, 1.0) == 0.0:
+            raise ValueError(f"{name} must be above 0 and at most 1; got {getattr(model, name)!r}")
+    given = model.monotonic_cst
+    if not (given is None or isinstance(given, Mapping | Sequence | np.ndarray)) or isinstance(
+        given, str
+    ):
+        raise TypeError(f"monotonic_cst must be a list, a dict or None; got {given!r}")
+    if model.weak_learner == "tree":
+        return
+    defaults = signature(ProperBoostClassifier).parameters
+    for name in TREE_PARAMETERS:
+        value, default = getattr(model, name), defaults[name].default
+        if value is not default and (value is None or default is None or value != default):
+            raise ValueError(
+                f"{name} must be {default!r} with weak_learner={model.weak_learner!r}, which does "
+                f"not use it; got {value!r}"
+            )
 
 
 def gain_is_free(response: str, step: str, l2: float) -> bool:

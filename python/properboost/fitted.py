@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.classifier import TableClassifier
-from properboost.ensemble import Ensemble
+from properboost.ensemble import Ensemble, TableEnsemble
 from properboost.losses import MarginLoss
 from properboost.rows import find_classes
 from properboost.shapes import ShapeFunction, make_shape
@@ -189,10 +189,10 @@ class BoostedClassifier(TableClassifier):
         """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
 
         ``class`` is the label the round's model speaks for (``classes_[1]`` of two); ``round``
-        counts tables from 1, and a cycle has one a feature; ``feature`` is a position; ``score`` is
-        what the feature was chosen by (the papers' Z for the real and exact responses, the weighted
-        correlation for sign, the reduction of the risk for newton); ``step`` multiplies the round's
-        table; ``risk`` is the mean training loss after the round.
+        counts tables from 1, and a cycle has one a feature; ``feature`` is a position, or -1 for a
+        tree; ``score`` is what the feature was chosen by (the papers' Z for the real and exact
+        responses, the weighted correlation for sign, the reduction of the risk for newton);
+        ``step`` multiplies the round's table; ``risk`` is the mean training loss after the round.
         """
         self._check_fitted()
         models = self._ensemble.models
@@ -208,17 +208,18 @@ class BoostedClassifier(TableClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much each feature moves the raw prediction, adding up to 1 (or all 0).
+        """How much each feature matters, adding up to 1 (or all 0).
 
-        The mean, over the training rows by weight, of the absolute deviation of the feature's
-        shape function from its mean (InterpretML's importance of a term), averaged over the
-        classes.
+        Of trees, the share of each feature's splits in what all splits took from the risk that the
+        response estimates.  Of tables, how much the feature moves the raw prediction: the mean,
+        over the training rows by weight, of the absolute deviation of the feature's shape function
+        from its mean (InterpretML's importance of a term), averaged over the classes.
         """
         self._check_fitted()
         return self._ensemble.importances()
 
     def shape_function(self, feature: int | str, class_: Any = None) -> ShapeFunction:
-        """Return what one feature adds to the raw prediction.
+        """Return what one feature adds to the raw prediction.  Trees have no such function.
 
         Parameters
         ----------
@@ -235,13 +236,18 @@ class BoostedClassifier(TableClassifier):
             the feature.
         """
         self._check_fitted()
+        ensemble = self._ensemble
+        if not isinstance(ensemble, TableEnsemble):
+            raise ValueError(
+                "a model of trees has no shape functions: what a feature adds depends on the others"
+            )
         names = getattr(self, "feature_names_in_", None)
         j = find_feature(feature, names, self.n_features_in_)
         label, model, sign = self._find_model(class_)
         return make_shape(
-            self._ensemble.binning.features[j],
-            sign * self._ensemble.table_of(model, j),
-            self._ensemble.bin_weights[j],
+            ensemble.binning.features[j],
+            sign * ensemble.table_of(model, j),
+            ensemble.bin_weights[j],
             feature=j,
             name=None if names is None else str(names[j]),
             class_label=label,

@@ -38,13 +38,20 @@ PACK = 16
 
 @dataclass(frozen=True)
 class Configuration:
-    """Settings that the search compares; `params` says them in `ProperBoostClassifier`'s words."""
+    """Settings that the search compares.
+
+    `params` says them in the words of `settings`, the `ProperBoostClassifier` that has them all.
+    """
 
     loss: MarginLoss
-    smoothing: float
-    prior: float | None
-    selection: str
+    settings: Any
     params: dict[str, Any]
+
+    @property
+    def selection(self) -> str:
+        """How features are selected."""
+        name: str = self.settings.selection
+        return name
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +105,6 @@ def arrange(
 
 
 def cross_validate(
-    settings: Any,
     configurations: Sequence[Configuration],
     split_rows: Sequence[SplitRows],
     score: Score,
@@ -125,7 +131,7 @@ def cross_validate(
         cap = caps[selection]
         for first in range(0, len(same), size):
             some = same[first : first + size]
-            a_pass = _Pass(settings, some, split_rows, score)
+            a_pass = _Pass(some, split_rows, score)
             parts.append(a_pass.boost(cap, stop_early, _Progress(report, done)))
             done += len(some) * models_each * cap
     longest = max(part.shape[3] for part in parts)
@@ -176,14 +182,13 @@ class _Pass:
 
     def __init__(
         self,
-        settings: Any,
         configurations: Sequence[Configuration],
         split_rows: Sequence[SplitRows],
         score: Score,
     ) -> None:
         self.configurations = configurations
         self.score = score
-        self.groups = [_Lanes(settings, configurations, rows) for rows in split_rows]
+        self.groups = [_Lanes(configurations, rows) for rows in split_rows]
         self.models_each = count_models(split_rows)
         self.column = None
         rows = split_rows[0].rows
@@ -263,9 +268,7 @@ class _Lanes:
     It is -1 where split ``s`` trains on no row of class ``k`` of several: nothing is this class.
     """
 
-    def __init__(
-        self, settings: Any, configurations: Sequence[Configuration], rows: SplitRows
-    ) -> None:
+    def __init__(self, configurations: Sequence[Configuration], rows: SplitRows) -> None:
         self.rows = rows
         training, group = rows.training, rows.group
         sides = find_sides(training.class_of, len(training.classes))
@@ -288,13 +291,10 @@ class _Lanes:
                     roles += [role * side] * len(members)
                     owners += [configurations[c] for c in members]
         self.boosting = start(
-            settings,
             training,
             np.stack(roles),
+            [owner.settings for owner in owners],
             [owner.loss for owner in owners],
-            [owner.prior for owner in owners],
-            [owner.smoothing for owner in owners],
-            selection=configurations[0].selection,
             keep_rounds=False,
         )
         self.estimators = np.zeros(len(owners), dtype=np.int64)

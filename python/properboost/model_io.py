@@ -19,15 +19,16 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.binning import MAX_CATEGORIES, Binning, CategoricalBins, FeatureBins, NumericBins
-from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds
+from properboost.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.estimators import ProperBoostClassifier, check_parameters
 from properboost.losses import MarginLoss, get_loss
 from properboost.table import Category
+from properboost.trees import Tree
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "properboost model"
-VERSION = 2  # 1 knew greedy selection only
+VERSION = 3  # 1 knew greedy selection only, 2 no trees
 
 _LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
@@ -115,6 +116,11 @@ def _describe_parameters(model: ProperBoostClassifier) -> dict[str, Any]:
     if isinstance(values["class_weight"], Mapping):
         pairs = values["class_weight"].items()
         values["class_weight"] = [[_plain(label), _plain(weight)] for label, weight in pairs]
+    constraints = values["monotonic_cst"]
+    if isinstance(constraints, Mapping):
+        values["monotonic_cst"] = {str(k): _plain(v) for k, v in constraints.items()}
+    elif constraints is not None:
+        values["monotonic_cst"] = [_plain(v) for v in constraints]
     if not isinstance(values["categorical_features"], str | None):
         values["categorical_features"] = [_plain(v) for v in values["categorical_features"]]
     return {name: _plain(value) for name, value in values.items()}
@@ -146,7 +152,26 @@ def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
         "step": rounds.step.tolist(),
         "risk": rounds.risk.tolist(),
         "tables": [values[a:b] for a, b in pairwise(offsets)],
+        "trees": None
+        if rounds.trees is None
+        else [_describe_tree(rounds.trees.part(a, b)) for a, b in pairwise(offsets)],
     }
+
+
+def _describe_tree(tree: Tree) -> dict[str, Any]:
+    return {
+        "feature": tree.feature.tolist(),
+        "left": tree.left.tolist(),
+        "goes_left": [_write_set(words) for words in tree.goes_left.tolist()],
+        "goes_right": [_write_set(words) for words in tree.goes_right.tolist()],
+        "weight": tree.weight.tolist(),
+        "saving": tree.saving.tolist(),
+    }
+
+
+def _write_set(words: list[int]) -> str:
+    # Code c is bit c of a number, in hexadecimal digits.
+    return f"{sum(word << (64 * k) for k, word in enumerate(words)):x}"
 
 
 def _write_edge(x: float) -> float | str:
@@ -282,11 +307,13 @@ def _build(document: _Node) -> ProperBoostClassifier:
     n_models = 1 if len(classes) == 2 else len(classes)
     if n_models * int(binning.offsets[-1]) > _LARGEST:
         document.fail(f"asks for more than {_LARGEST} look-up values")
-    models = tuple(_build_rounds(node, binning) for node in fields["models"].entries(n_models))
+    models = tuple(
+        _build_rounds(node, binning, version) for node in fields["models"].entries(n_models)
+    )
     loss = _build_loss(fields["loss"])
     seed = fields["seed"].integer(0, 2**32 - 1)
     selection = _build_selection(fields.get("selection"))
-    ensemble = Ensemble(binning, models, weights, selection)
+    ensemble = make_ensemble(binning, models, weights, selection)
     if any(len(rounds) % ensemble.rounds_per_estimator for rounds in models):
         fields["models"].fail("must hold whole cycles: a round for every feature")
     model._set_fitted(loss, classes, ensemble, seed)
@@ -324,6 +351,8 @@ def _build_unfitted(node: _Node) -> ProperBoostClassifier:
             values[name] = _build_class_weight(entry)
         elif name == "categorical_features":
             _check_categorical(entry)
+        elif name == "monotonic_cst":
+            _check_constraints(entry)
     model = ProperBoostClassifier(**values)
     try:
         check_parameters(model)
@@ -366,6 +395,14 @@ def _check_categorical(node: _Node) -> None:
                 entry.fail("must be a position, a name or a boolean")
     elif node.value is not None and node.string() != "from_dtype":
         node.fail("must be 'from_dtype', null or a list")
+
+
+def _check_constraints(node: _Node) -> None:
+    if isinstance(node.value, dict):
+        for entry in node.mapping().values():
+            entry.integer(-1, 1)
+    elif node.value is not None:
+        node.integers(-1, 1)
 
 
 def _build_classes(node: _Node) -> NDArray[Any]:
@@ -454,12 +491,23 @@ def _build_category(node: _Node) -> Category:
     return value
 
 
-def _build_rounds(node: _Node, binning: Binning) -> Rounds:
-    fields = node.fields("feature", "score", "step", "risk", "tables")
-    features = fields["feature"].integers(0, len(binning.features) - 1)
+def _build_rounds(node: _Node, binning: Binning, version: int) -> Rounds:
+    names = ("feature", "score", "step", "risk", "tables", "trees")
+    fields = node.fields(*(name for name in names if version > 2 or name != "trees"))
+    trees = None
+    if version > 2 and fields["trees"].value is not None:
+        entries = fields["trees"].entries()
+        trees = [_build_tree(entry, binning) for entry in entries]
+        features = fields["feature"].integers(-1, -1)
+        widths = [len(tree.feature) for tree in trees]
+        if len(features) != len(trees):
+            fields["feature"].fail(f"must have {len(trees)} entries, one a tree")
+    else:
+        features = fields["feature"].integers(0, len(binning.features) - 1)
+        widths = [binning.features[feature].width for feature in features]
     tables = [
-        table.reals(binning.features[feature].width)
-        for table, feature in zip(fields["tables"].entries(len(features)), features, strict=True)
+        table.reals(width)
+        for table, width in zip(fields["tables"].entries(len(features)), widths, strict=True)
     ]
     rounds = Rounds(
         feature=features.astype(np.int32),
@@ -468,7 +516,55 @@ def _build_rounds(node: _Node, binning: Binning) -> Rounds:
         risk=fields["risk"].reals(len(features)),
         offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         values=np.concatenate([np.empty(0), *tables]),
+        trees=None if trees is None else Tree.join(trees),
     )
     if rounds.bound() > LARGEST_RAW:
         fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
     return rounds
+
+
+def _build_tree(node: _Node, binning: Binning) -> Tree:
+    fields = node.fields("feature", "left", "goes_left", "goes_right", "weight", "saving")
+    feature = fields["feature"].integers(-1, len(binning.features) - 1)
+    n = len(feature)
+    left = fields["left"].integers(0, max(0, n - 2))
+    sets = {}
+    for side in ("goes_left", "goes_right"):
+        entries = fields[side].entries(n)
+        sets[side] = [
+            _build_set(entry, 0 if j < 0 else binning.features[j].width)
+            for entry, j in zip(entries, feature, strict=True)
+        ]
+    if any(a & b for a, b in zip(*sets.values(), strict=True)):
+        fields["goes_right"].fail("must not hold codes that go left")
+    weight = np.array([pair.reals(2) for pair in fields["weight"].entries(n)]).reshape(n, 2)
+    if np.any(weight < 0.0):
+        fields["weight"].fail("must hold no number below 0")
+    tree = Tree(
+        feature=feature.astype(np.int32),
+        left=left,
+        goes_left=_as_words(sets["goes_left"]),
+        goes_right=_as_words(sets["goes_right"]),
+        weight=weight,
+        saving=fields["saving"].reals(n),
+    )
+    try:
+        _ = tree.native
+    except ValueError as error:
+        node.fail(f"is no tree: {error}")
+    return tree
+
+
+def _build_set(node: _Node, width: int) -> int:
+    text = node.string()
+    if not re.fullmatch(r"[0-9a-f]{1,64}", text):
+        node.fail("must hold hexadecimal digits")
+    members = int(text, 16)
+    if members >> width:
+        node.fail(f"must hold codes below {width}")
+    return members
+
+
+def _as_words(sets: list[int]) -> NDArray[np.uint64]:
+    words = [[members >> (64 * k) & (2**64 - 1) for k in range(4)] for members in sets]
+    return np.array(words, dtype=np.uint64).reshape(len(sets), 4)

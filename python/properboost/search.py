@@ -39,8 +39,9 @@ MOST_ROUNDS, MOST_CYCLES = 1000, 200
 
 # The parameters that both estimators have and that the search does not touch.
 _PASSED_ON = (
-    "learning_rate",
     "weak_learner",
+    "max_depth",
+    "monotonic_cst",
     "response",
     "step",
     "l2",
@@ -51,6 +52,15 @@ _PASSED_ON = (
     "n_jobs",
     "random_state",
     "verbose",
+)
+
+# Those it does not touch unless they are lists to choose from.
+_MAY_BE_LISTS = (
+    "learning_rate",
+    "max_leaf_nodes",
+    "min_child_weight",
+    "max_features",
+    "subsample",
 )
 
 
@@ -105,7 +115,9 @@ class ProperBoostClassifierCV(BoostedClassifier):
         its numbers of estimators within one standard error of the best the smallest.
     refit : bool, default=True
         Fit the chosen configuration to all rows.  Without, there is no model to predict with.
-    learning_rate, weak_learner, response, step, l2, max_bins, rows_per_bin, \
+    learning_rate, max_leaf_nodes, min_child_weight, max_features, subsample
+        As in `ProperBoostClassifier`, or lists of values to choose from.
+    weak_learner, max_depth, monotonic_cst, response, step, l2, max_bins, rows_per_bin, \
 categorical_features, class_weight, n_jobs, random_state, verbose
         As in `ProperBoostClassifier`.  With `verbose` 1 the whole search is shown on stderr.
 
@@ -129,7 +141,8 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         The fitted model as that estimator; with `refit` only.
     cv_results_ : dict of ndarray
         A row a configuration, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
-        param_smoothing, param_prior, param_selection and, if any loss has it, param_alpha;
+        param_smoothing, param_prior, param_selection, those of other lists and, if any loss has it,
+        param_alpha;
         n_estimators, the number that was best; and split0_test_score, ..., mean_test_score,
         std_test_score and rank_test_score with that number.
     validation_curves_ : ndarray of shape (n_configurations, n_splits, n_estimators run)
@@ -199,8 +212,14 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         max_estimators: int | None = None,
         one_standard_error: bool = False,
         refit: bool = True,
-        learning_rate: float = 1.0,
+        learning_rate: float | Sequence[float] = 1.0,
         weak_learner: str = "histogram",
+        max_leaf_nodes: int | Sequence[int] = 31,
+        max_depth: int | None = None,
+        min_child_weight: float | Sequence[float] = 1.0,
+        max_features: float | Sequence[float] = 1.0,
+        subsample: float | Sequence[float] = 1.0,
+        monotonic_cst: Any = None,
         response: str = "real",
         step: str = "guarded",
         l2: float = 0.0,
@@ -226,6 +245,12 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.refit = refit
         self.learning_rate = learning_rate
         self.weak_learner = weak_learner
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_child_weight = min_child_weight
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
         self.response = response
         self.step = step
         self.l2 = l2
@@ -285,7 +310,6 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             best = f"best {name_score(self.scoring)}"
             with show_progress(self.verbose, total, "searching", best) as report:
                 self.validation_curves_, log_losses = cross_validate(
-                    self,
                     configurations,
                     split_rows,
                     score,
@@ -296,7 +320,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             del rows, split_groups, order, split_rows  # bytes that the refit does not need
             self._choose(configurations, log_losses)
             if self.refit:
-                self._refit(configurations[self.best_index_].loss, training)
+                self._refit(configurations[self.best_index_], training)
         return self
 
     def _forget(self) -> None:
@@ -340,8 +364,8 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.best_params_ = {**chosen.params, "n_estimators": at + 1}
         self.gain_ = chosen.loss.gain
         self.alpha_ = chosen.loss.parameters.get("alpha")
-        self.smoothing_ = chosen.smoothing
-        self.prior_ = chosen.prior
+        self.smoothing_ = chosen.settings.smoothing
+        self.prior_ = chosen.settings.prior
         self.selection_ = chosen.selection
         self._warn_at_the_end()
 
@@ -357,9 +381,10 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             stacklevel=4,
         )
 
-    def _refit(self, loss: MarginLoss, training: Training) -> None:
-        passed_on = {name: getattr(self, name) for name in _PASSED_ON}
-        best = ProperBoostClassifier(**self.best_params_, **passed_on)
+    def _refit(self, chosen: Configuration, training: Training) -> None:
+        loss = chosen.loss
+        best: ProperBoostClassifier = chosen.settings
+        best.set_params(n_estimators=self.n_estimators_)
         best._boost(loss, training)
         best.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
@@ -411,16 +436,20 @@ def _list_configurations(
     priors = [None] if model.priors is None else model.priors
     priors = parameters.entries("priors", priors, _read_prior)
     choice = partial(parameters.choice, known=_core.selection_names())
-    if isinstance(model.selection, str):
+    if model.weak_learner == "tree":
+        selections = ["greedy"]  # a tree has one of its own
+    elif isinstance(model.selection, str):
         selections = [choice("selection", model.selection)]
     else:
         names = "a name or a list of names"
         selections = parameters.entries("selection", model.selection, choice, names)
-    passed_on = {name: getattr(model, name) for name in _PASSED_ON}
+    listed = _read_lists(model)
+    fixed = [*_PASSED_ON, *(name for name in _MAY_BE_LISTS if name not in listed)]
+    passed_on = {name: getattr(model, name) for name in fixed}
     configurations = []
     gains = _read_gains(model)
-    for selection, (name, loss), smoothing, prior in itertools.product(
-        selections, losses, smoothings, priors
+    for selection, (name, loss), smoothing, prior, *others in itertools.product(
+        selections, losses, smoothings, priors, *listed.values()
     ):
         for gain in _make_gains(loss, total) if gains is None else gains:
             tuned = _with_gain(loss, gain)
@@ -430,11 +459,23 @@ def _list_configurations(
                 "smoothing": smoothing,
                 "prior": prior,
                 "selection": selection,
+                **dict(zip(listed, others, strict=True)),
             }
+            settings = ProperBoostClassifier(**params, **passed_on)
             if check:
-                check_parameters(ProperBoostClassifier(**params, **passed_on))
-            configurations.append(Configuration(tuned, smoothing, prior, selection, params))
+                check_parameters(settings)
+            configurations.append(Configuration(tuned, settings, params))
     return configurations
+
+
+def _read_lists(model: ProperBoostClassifierCV) -> dict[str, list[Any]]:
+    """Return the values of the parameters that are lists."""
+    lists = {}
+    for name in _MAY_BE_LISTS:
+        given = getattr(model, name)
+        if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
+            lists[name] = parameters.entries(name, given, lambda _, value: value)
+    return lists
 
 
 def _list_losses(model: ProperBoostClassifierCV) -> list[tuple[str | None, MarginLoss]]:
@@ -528,10 +569,10 @@ def _describe(
     columns: dict[str, list[Any]] = {
         "loss": [c.loss.name for c in configurations],
         "gain": [c.loss.gain for c in configurations],
-        "smoothing": [c.smoothing for c in configurations],
-        "prior": [c.prior for c in configurations],
-        "selection": [c.selection for c in configurations],
     }
+    listed = [name for name in _MAY_BE_LISTS if name in configurations[0].params]
+    for name in ("smoothing", "prior", "selection", *listed):
+        columns[name] = [getattr(c.settings, name) for c in configurations]
     alphas = [c.loss.parameters.get("alpha") for c in configurations]
     if any(alpha is not None for alpha in alphas):
         columns["alpha"] = alphas

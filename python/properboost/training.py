@@ -1,17 +1,18 @@
 """From a table to models: the one way in which rows are cut, coded and given to the engine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core, parameters
-from properboost.binning import Binning, count_numeric_bins, find_bins
+from properboost.binning import Binning, NumericBins, count_numeric_bins, find_bins
 from properboost.losses import MarginLoss
 from properboost.rows import Rows, SortedRows
-from properboost.table import Table, find_categorical
+from properboost.table import Table, find_categorical, find_feature
 
 __all__ = ["Training", "find_sides", "prepare", "start"]
 
@@ -32,6 +33,8 @@ class Training:
     weight: NDArray[np.float64] | None
     seed: int
     n_threads: int
+    directions: tuple[int, ...] = ()
+    """Of each feature: 1 or -1 where the prediction must rise or fall with it; empty for none."""
 
     def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds.
@@ -73,7 +76,38 @@ def prepare(settings: Any, table: Table, rows: Rows, order: SortedRows) -> Train
         weight=weight,
         seed=seed,
         n_threads=n_threads,
+        directions=_find_directions(settings, table, binning, len(rows.classes)),
     )
+
+
+def _find_directions(
+    settings: Any, table: Table, binning: Binning, n_classes: int
+) -> tuple[int, ...]:
+    """Return the direction that `monotonic_cst` gives each feature; nothing if it gives none."""
+    given = getattr(settings, "monotonic_cst", None)
+    if given is None:
+        return ()
+    directions = [0] * table.n_features
+    if isinstance(given, Mapping):
+        for name, direction in given.items():
+            directions[find_feature(name, table.names, table.n_features)] = direction
+    elif len(given) != table.n_features:
+        raise ValueError(
+            f"monotonic_cst must have an entry for each of the {table.n_features} features; "
+            f"got {len(given)}"
+        )
+    else:
+        directions = list(given)
+    for j, (direction, bins) in enumerate(zip(directions, binning.features, strict=True)):
+        if direction not in (-1, 0, 1):
+            raise ValueError(f"monotonic_cst must hold -1, 0 and 1; got {direction!r}")
+        if direction != 0 and not isinstance(bins, NumericBins):
+            raise ValueError(f"monotonic_cst must be 0 for feature {j}, which is categorical")
+    if n_classes > 2 and any(directions):
+        raise ValueError(
+            f"monotonic_cst must be None with {n_classes} classes: their probabilities add up to 1"
+        )
+    return tuple(int(direction) for direction in directions) if any(directions) else ()
 
 
 def find_sides(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:
@@ -83,33 +117,56 @@ def find_sides(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:
 
 
 def start(
-    settings: Any,
     training: Training,
     roles: NDArray[np.int8],
+    settings: Sequence[Any],
     losses: Sequence[MarginLoss],
-    priors: Sequence[float | None],
-    smoothings: Sequence[float],
     *,
-    selection: str,
     keep_rounds: bool,
 ) -> _core.Boosting:
-    """Set up models over the same rows; every sequence has an entry a model."""
+    """Set up models over the same rows; every sequence has an entry a model.
+
+    `settings` are estimators, whose parameters are read.  They may differ in their learning rates,
+    priors and weak learners' parameters.
+    """
+    priors = [0.0 if s.prior is None else s.prior for s in settings]
     return _core.Boosting(
         training.codes,
         training.binning.native,
         training.segments,
         roles,
         [loss.native for loss in losses],
+        [_find_learner(s, training) for s in settings],
         gain=np.array([loss.gain for loss in losses], dtype=np.float64),
-        prior=np.array([0.0 if e is None else e for e in priors], dtype=np.float64),
-        smoothing=np.array(smoothings, dtype=np.float64),
-        learning_rate=settings.learning_rate,
-        weak_learner=settings.weak_learner,
-        selection=selection,
-        response=settings.response,
-        step=settings.step,
-        l2=settings.l2,
+        learning_rate=np.array([s.learning_rate for s in settings], dtype=np.float64),
+        prior=np.array(priors, dtype=np.float64),
+        selection=settings[0].selection,
+        response=settings[0].response,
+        step=settings[0].step,
+        l2=settings[0].l2,
         weight=training.weight,
         keep_rounds=keep_rounds,
         n_threads=training.n_threads,
     )
+
+
+def _find_learner(settings: Any, training: Training) -> _core.WeakLearner:
+    if settings.weak_learner != "tree":
+        return _make_learner(settings.weak_learner, smoothing=float(settings.smoothing))
+    options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}
+    return _make_learner(
+        settings.weak_learner,
+        max_leaves=int(settings.max_leaf_nodes),
+        min_child_weight=float(settings.min_child_weight),
+        max_features=float(settings.max_features),
+        directions=training.directions,
+        subsample=float(settings.subsample),
+        seed=training.seed,
+        **options,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _make_learner(name: str, **options: Any) -> _core.WeakLearner:
+    # The engine takes models of one weak learner to be the same but for their gains.
+    return _core.WeakLearner(name, **options)

@@ -11,7 +11,7 @@ from properboost import _core
 from properboost.binning import Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.table import Table
 
-__all__ = ["Tree"]
+__all__ = ["Tree", "as_shares"]
 
 _LEAF = -1
 
@@ -19,6 +19,9 @@ _LEAF = -1
 @dataclass(frozen=True, eq=False)
 class Tree:
     """A tree of splits of features into two sets of codes; node 0 is the root.
+
+    Or several, one after the other, which `part` takes apart: children are counted from the root
+    of their own tree.
 
     Node `k` splits ``feature[k]`` (-1: it is a leaf) into the codes that go to node ``left[k]`` and
     those that go to the next one; a row with another code, of which training had none, stays at
@@ -37,6 +40,25 @@ class Tree:
     def from_native(cls, tree: _core.Tree) -> "Tree":
         """Take over what the engine grew."""
         return cls(**{f.name: getattr(tree, f.name) for f in fields(cls)})
+
+    @classmethod
+    def without_nodes(cls) -> "Tree":
+        """Return what a model that learnt nothing has."""
+        sets = np.empty((0, 4), dtype=np.uint64)
+        numbers, none = np.empty(0, dtype=np.int64), np.empty(0)
+        return cls(numbers.astype(np.int32), numbers, sets, sets, np.empty((0, 2)), none)
+
+    @classmethod
+    def join(cls, trees: Sequence["Tree"]) -> "Tree":
+        """Put trees one after the other."""
+        parts = [cls.without_nodes(), *trees]
+        return cls(
+            **{f.name: np.concatenate([getattr(t, f.name) for t in parts]) for f in fields(cls)}
+        )
+
+    def part(self, begin: int, end: int) -> "Tree":
+        """Return the nodes from `begin` to `end`."""
+        return Tree(**{f.name: getattr(self, f.name)[begin:end] for f in fields(self)})
 
     @cached_property
     def native(self) -> _core.Tree:
@@ -65,12 +87,11 @@ class Tree:
         return self.native.find_nodes(binning.encode(table, None, n_threads), n_threads)
 
     def savings(self, n_features: int) -> NDArray[np.float64]:
-        """Return what each feature's splits took from the cost, as shares of all."""
+        """Return what each feature's splits took from the cost."""
         splits = ~self.is_leaf
         saved = np.zeros(n_features)
         np.add.at(saved, self.feature[splits], self.saving[splits])
-        total = saved.sum()
-        return saved / total if total > 0.0 else saved
+        return saved
 
     def describe(
         self, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
@@ -91,6 +112,12 @@ class Tree:
                 words = _describe_codes(features[j], codes, names[j])
                 waiting.append((int(self.left[node]) + child, depth + 1, words))
         return "\n".join(lines)
+
+
+def as_shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `values` divided by their sum, if that is not 0."""
+    total = values.sum()
+    return values / total if total > 0.0 else values
 
 
 def _members(words: NDArray[np.uint64], width: int) -> list[int]:

@@ -12,7 +12,7 @@ from properboost.classifier import TableClassifier
 from properboost.rows import read_rows
 from properboost.table import open_table
 from properboost.training import find_sides, prepare
-from properboost.trees import Tree
+from properboost.trees import Tree, as_shares
 
 __all__ = ["UDTClassifier"]
 
@@ -307,7 +307,7 @@ class UDTClassifier(TableClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each feature's splits in what all splits took from the cost (or all 0)."""
         self._check_fitted()
-        return self.tree_.savings(len(self._binning.features))
+        return as_shares(self.tree_.savings(len(self._binning.features)))
 
     def describe(self) -> str:
         """Return the tree in words.

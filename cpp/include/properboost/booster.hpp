@@ -8,35 +8,11 @@
 
 #include "properboost/binning.hpp"
 #include "properboost/codes.hpp"
-#include "properboost/ensemble.hpp"
-#include "properboost/lanes.hpp"
-#include "properboost/learners/learner.hpp"
-#include "properboost/losses/loss.hpp"
 #include "properboost/packs.hpp"
 #include "properboost/parallel.hpp"
-#include "properboost/responses/response.hpp"
-#include "properboost/selection.hpp"
-#include "properboost/steps/step.hpp"
+#include "properboost/planner.hpp"
 
 namespace properboost {
-
-// What all models share beside codes and bins.
-struct Settings {
-  const Selection* selection;
-  const Response* response;
-  const Step* step;
-  double learning_rate;
-  double l2;
-  bool keep_rounds;  // or only what the rows held out say
-};
-
-// How a model has fared so far: means over the rows held out, an entry an estimator.
-struct Course {
-  Rounds rounds;
-  std::vector<double> log_loss, error, brier;
-  std::size_t n_estimators = 0;
-  bool finished = false;  // nothing lowers its risk any further
-};
 
 // Called on the calling thread after each estimator with the estimators of all models done and one
 // model's training risk (without rounds, its log loss on the rows held out); may throw.

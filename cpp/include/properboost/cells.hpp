@@ -13,11 +13,12 @@
 namespace properboost {
 
 // Class weights W+ and W-; the gradient of a Newton step is their difference.  The curvature is
-// summed only for responses that use it.
+// summed only for responses that use it.  No number is set unless asked for: arrays of cells are
+// many, and filled anyway.
 struct Cell {
-  double positive = 0.0;
-  double negative = 0.0;
-  double curvature = 0.0;
+  double positive;
+  double negative;
+  double curvature;
 
   double gradient() const noexcept { return positive - negative; }
   double weight() const noexcept { return positive + negative; }

@@ -104,12 +104,17 @@ struct alignas(2 * sizeof(Real)) Pair {
   Data data;
 
   void operator+=(const Pair& other) noexcept { data += other.data; }
+  void operator-=(const Pair& other) noexcept { data -= other.data; }
 #else
   Real data[2];
 
   void operator+=(const Pair& other) noexcept {
     data[0] += other.data[0];
     data[1] += other.data[1];
+  }
+  void operator-=(const Pair& other) noexcept {
+    data[0] -= other.data[0];
+    data[1] -= other.data[1];
   }
 #endif
 };

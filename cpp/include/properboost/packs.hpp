@@ -1,13 +1,17 @@
-// Packs: which models share lanes.
+// Packs: which models share lanes, and what a pack holds.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "properboost/lanes.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/losses/loss.hpp"
+#include "properboost/margins.hpp"
+#include "properboost/stretches.hpp"
 
 namespace properboost {
 
@@ -16,13 +20,14 @@ struct Model {
   const Loss* loss;
   const WeakLearner* weak_learner;
   double gain;
+  double learning_rate;
   double prior;  // e as a share of the total weight; 0 for 1/(rows' weight x occupied cells)
   std::vector<Role> roles;  // of each segment
 };
 
 inline bool same_but_for_gain(const Model& a, const Model& b) {
-  return a.loss == b.loss && a.weak_learner == b.weak_learner && a.prior == b.prior &&
-         a.roles == b.roles;
+  return a.loss == b.loss && a.weak_learner == b.weak_learner &&
+         a.learning_rate == b.learning_rate && a.prior == b.prior && a.roles == b.roles;
 }
 
 // What a round of a pack costs beside one of 16 lanes.
@@ -37,10 +42,19 @@ inline double cost_of_width(std::size_t lanes) {
 
 using Lanes = std::vector<std::size_t>;  // the models of a pack
 
+// Trees are grown one model at a time: their rows lie in another order for each.
+inline std::size_t most_lanes(const std::vector<Model>& models) {
+  const bool tables = std::all_of(models.begin(), models.end(), [](const Model& m) {
+    return dynamic_cast<const FeatureLearner*>(m.weak_learner) != nullptr;
+  });
+  return tables ? kMostLanes : 1;
+}
+
 // Models of one loss share packs; of those, models that leave out the same rows do if that is
 // cheaper, because a pack need not read what none of its lanes learns from.
 inline std::vector<Lanes> deal_into_packs(const std::vector<Model>& models,
                                           const std::vector<std::size_t>& segments) {
+  const std::size_t most = most_lanes(models);
   const auto same_rows = [](const Model& a, const Model& b) {
     for (std::size_t s = 0; s < a.roles.size(); ++s) {
       if (learns(a.roles[s]) != learns(b.roles[s])) return false;
@@ -63,9 +77,9 @@ inline std::vector<Lanes> deal_into_packs(const std::vector<Model>& models,
     }
     std::vector<Lanes> packs;
     for (const Lanes& group : groups) {
-      for (std::size_t i = 0; i < group.size(); i += kMostLanes) {
+      for (std::size_t i = 0; i < group.size(); i += most) {
         const auto begin = group.begin() + static_cast<std::ptrdiff_t>(i);
-        const std::size_t n = std::min(kMostLanes, group.size() - i);
+        const std::size_t n = std::min(most, group.size() - i);
         packs.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(n));
       }
     }
@@ -88,5 +102,21 @@ inline std::vector<Lanes> deal_into_packs(const std::vector<Model>& models,
   std::vector<Lanes> mixed = deal(false);
   return cost(mixed) < cost(by_rows) ? mixed : by_rows;
 }
+
+// Lanes that are boosted together.  Their margins are made when they are first needed.
+struct Pack {
+  Lanes models;
+  std::vector<SegmentRoles> roles;
+  std::vector<Stretch> stretches;
+  std::vector<std::uint8_t> occupied;  // [lane][code]: whether training rows have it
+  std::vector<double> crowding;        // of each feature: the share of rows that one code holds
+  std::unique_ptr<Margins> margins;
+  std::vector<Regularizers> regularizers;
+  std::vector<bool> shortened;  // whether a lane's last step was less than its rate
+  // Lanes that differ in their gain alone are the same model as long as every step of theirs is
+  // shortened: each lane's twin is the one of least gain, whose steps are so for longest.
+  std::vector<std::size_t> by_gain, twin;
+  std::vector<bool> always_shortened;
+};
 
 }  // namespace properboost

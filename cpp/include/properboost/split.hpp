@@ -26,8 +26,14 @@ constexpr double kTie = 1e-7;
 
 // The first of the least costs; 0 if none is a number, for the caller to find out.
 inline std::size_t first_best(const double* costs, std::size_t n) {
-  double best = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < n; ++i) best = costs[i] < best ? costs[i] : best;
+  constexpr std::size_t kLeast = 4;  // that need not wait for each other
+  std::array<double, kLeast> least;
+  least.fill(std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < n; ++i) {
+    double& l = least[i % kLeast];
+    l = costs[i] < l ? costs[i] : l;
+  }
+  const double best = *std::min_element(least.begin(), least.end());
   for (std::size_t i = 0; i < n; ++i) {
     if (costs[i] <= best + kTie * std::abs(best)) return i;
   }
@@ -41,21 +47,25 @@ class Split {
   double cost;
   CellOfCode side;  // of each code
 
-  // The best split of those whose sides each weigh at least `least`, or no split if that is as
-  // good: then all codes are on the left.
+  // The best split of those whose sides each weigh at least `least` and whose share of the positive
+  // class rises from left to right (direction 1) or falls (-1), or no split if that is as good:
+  // then all codes are on the left.
   Split(const FeatureCells& f, const Criterion& criterion, const Regularizers& r,
-        double least = 0.0) {
+        double least = 0.0, int direction = 0) {
     find_order(f, criterion);
     const bool floating = f.bins->ordered() && f.occupied[missing(f)] != 0;
     std::array<Cell, kMaxCodes + 1> right;  // right[i]: all from the i-th of the order on
+    Cell sum{};
+    right[size_] = sum;
     for (std::size_t i = size_; i-- > 0;) {
-      right[i] = right[i + 1];
-      right[i] += f.cells[order_[i]];
+      sum += f.cells[order_[i]];
+      right[i] = sum;
     }
     std::array<Cell, kMaxCodes + 1> left;  // left[i]: all before the i-th
+    left[0] = sum = {};
     for (std::size_t i = 0; i < size_; ++i) {
-      left[i + 1] = left[i];
-      left[i + 1] += f.cells[order_[i]];
+      sum += f.cells[order_[i]];
+      left[i + 1] = sum;
     }
     // Of equal splits the first: no split, then missing on the left before the right, then the
     // fewest codes on the left.
@@ -72,9 +82,10 @@ class Split {
     std::size_t n = cuts;
     const Cell* const lefts = floating ? add_missing(left) : left.data();
     criterion.split_costs(lefts + size_, &right[size_], 1, r, costs.data());
-    try_cuts(lefts + 1, &right[1], cuts - 1, criterion, r, least, &costs[1]);
+    try_cuts(lefts + 1, &right[1], cuts - 1, criterion, r, least, direction, &costs[1]);
     if (floating) {
-      try_cuts(&left[1], add_missing(right) + 1, size_, criterion, r, least, &costs[cuts]);
+      try_cuts(&left[1], add_missing(right) + 1, size_, criterion, r, least, direction,
+               &costs[cuts]);
       n += size_;
     }
     const std::size_t best = first_best(costs.data(), n);
@@ -91,15 +102,27 @@ class Split {
     return static_cast<std::size_t>(f.bins->missing());
   }
 
+  // Of the positive class, or the gradient's of the curvature.
+  static double share(const Cell& c, const Criterion& criterion) {
+    const double numerator = criterion.needs_curvature() ? c.gradient() : c.positive;
+    const double denominator = criterion.needs_curvature() ? c.curvature : c.weight();
+    return denominator > 0.0 ? numerator / denominator : 0.0;
+  }
+
   static void try_cuts(const Cell* left, const Cell* right, std::size_t n,
                        const Criterion& criterion, const Regularizers& r, double least,
-                       double* costs) {
+                       int direction, double* costs) {
     criterion.split_costs(left, right, n, r, costs);
     const auto weight = [&](const Cell& c) {
       return criterion.needs_curvature() ? c.curvature : c.weight();
     };
     for (std::size_t i = 0; least > 0.0 && i < n; ++i) {
       if (!(weight(left[i]) >= least && weight(right[i]) >= least)) {
+        costs[i] = std::numeric_limits<double>::infinity();
+      }
+    }
+    for (std::size_t i = 0; direction != 0 && i < n; ++i) {
+      if (direction * (share(right[i], criterion) - share(left[i], criterion)) < 0.0) {
         costs[i] = std::numeric_limits<double>::infinity();
       }
     }
@@ -114,14 +137,10 @@ class Split {
     for (std::size_t b = 0; b < f.width(); ++b) {  // a category, and missing is one of them
       if (f.occupied[b] != 0) order_[size_++] = static_cast<std::uint8_t>(b);
     }
-    const auto share = [&](std::uint8_t b) {
-      const Cell& c = f.cells[b];
-      const double numerator = criterion.needs_curvature() ? c.gradient() : c.positive;
-      const double denominator = criterion.needs_curvature() ? c.curvature : c.weight();
-      return denominator > 0.0 ? numerator / denominator : 0.0;
-    };
     std::stable_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(size_),
-                     [&](std::uint8_t a, std::uint8_t b) { return share(a) < share(b); });
+                     [&](std::uint8_t a, std::uint8_t b) {
+                       return share(f.cells[a], criterion) < share(f.cells[b], criterion);
+                     });
   }
 
   std::array<std::uint8_t, kMaxCodes> order_;  // in which codes are cut

@@ -8,10 +8,10 @@
 
 namespace properboost::learners {
 
-class Histogram final : public WeakLearner {
+class Histogram final : public FeatureLearner {
  public:
   static constexpr const char* name = "histogram";
-  explicit Histogram(double smoothing) : smoothing_(smoothing) {}
+  explicit Histogram(const LearnerOptions& options) : smoothing_(options.smoothing) {}
 
   double cost(const FeatureCells& feature, const Response& response,
               const Regularizers& r) const override {

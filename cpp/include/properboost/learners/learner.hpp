@@ -1,4 +1,4 @@
-// Weak learners: which cells one feature may have.
+// Weak learners: what a round may add.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 #include "properboost/cells.hpp"
 #include "properboost/responses/response.hpp"
-#include "properboost/split.hpp"
+#include "properboost/tree.hpp"
 
 namespace properboost {
 
@@ -28,6 +28,19 @@ struct Partition {
 class WeakLearner {
  public:
   virtual ~WeakLearner() = default;
+};
+
+// What weak learners are made of; each takes what it needs.
+struct LearnerOptions {
+  double smoothing = 0.0;
+  TreeLimits limits = {};
+  double subsample = 1.0;
+  std::uint64_t seed = 0;
+};
+
+// A look-up table over one feature.
+class FeatureLearner : public WeakLearner {
+ public:
   // The least cost this learner reaches on a feature, and the cells that reach it.
   virtual double cost(const FeatureCells& feature, const Response& response,
                       const Regularizers& r) const = 0;

@@ -5,10 +5,11 @@
 
 #include "properboost/learners/histogram.hpp"
 #include "properboost/learners/stump.hpp"
+#include "properboost/learners/tree.hpp"
 #include "properboost/registry.hpp"
 
 namespace properboost::learners {
 
-using Builtins = Registry<std::tuple<Histogram, Stump>>;
+using Builtins = Registry<std::tuple<Histogram, Stump, TreeLearner>>;
 
 }  // namespace properboost::learners

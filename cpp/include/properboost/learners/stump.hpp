@@ -6,10 +6,10 @@
 
 namespace properboost::learners {
 
-class Stump final : public WeakLearner {
+class Stump final : public FeatureLearner {
  public:
   static constexpr const char* name = "stump";
-  explicit Stump(double /*smoothing*/) {}
+  explicit Stump(const LearnerOptions&) {}
 
   double cost(const FeatureCells& feature, const Response& response,
               const Regularizers& r) const override {

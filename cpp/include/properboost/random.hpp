@@ -1,0 +1,21 @@
+// Random numbers by counter: a number is a function of its key, and needs no number before it.
+#pragma once
+
+#include <cstdint>
+
+namespace properboost {
+
+// Mixes the bits of x (the finaliser of SplitMix64; Steele, Lea and Flood 2014).
+inline std::uint64_t mix_bits(std::uint64_t x) noexcept {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// 64 random bits for each key.
+inline std::uint64_t draw_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t n) noexcept {
+  constexpr std::uint64_t kStride = 0x9e3779b97f4a7c15u;  // odd: all n of a stream differ
+  return mix_bits(mix_bits(mix_bits(seed + kStride) ^ stream) + (n + 1) * kStride);
+}
+
+}  // namespace properboost
