@@ -176,7 +176,7 @@ def test_batches_change_nothing(mixed, monkeypatch):
             *edges,
             b.encode(table, order, 1),
             b.encode(table, None, 2),
-            b.score(table, wide, 1),
+            b.score(table, wide, (), 1),
         ]
 
     at_once = everything()
@@ -201,9 +201,9 @@ def test_weights_of_bins():
     X = np.array([[0.0], [1.0], [1.0], [np.nan]])
     bins = Binning(cut(X), from_dtype=True)
     codes = bins.encode(open_new(X), None, 1)
-    [weights] = bins.weigh(codes, None, 1)
+    weights = bins.native.weigh(codes)
     assert weights.tolist() == [1.0, 2.0, 1.0]
-    [weights] = bins.weigh(codes, np.array([0.5, 1.0, 3.0, 0.25]), 1)
+    weights = bins.native.weigh(codes, np.array([0.5, 1.0, 3.0, 0.25]))
     assert weights.tolist() == [0.5, 4.0, 0.25]
 
 

@@ -290,6 +290,7 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
     old["format_version"] = 1
     del old["selection"]
     del old["parameters"]["selection"]
+    del old["pairs"]
     for rounds in old["models"]:
         del rounds["trees"]
     loaded = load_text(json.dumps(old), tmp_path)

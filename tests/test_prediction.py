@@ -155,7 +155,7 @@ def test_threads_do_not_change_scores():
         tables = some_tables(n_models, bins.widths, rng)
         expected = add_up(codes, tables, bins.widths)
         for n_threads in (1, 2, 3, 8):
-            assert_same_bits(_core.score(x, bins, tables, n_threads), expected)
+            assert_same_bits(_core.score(x, bins, tables, n_threads=n_threads), expected)
 
 
 def test_every_instruction_set_gives_the_same_scores():

@@ -634,7 +634,10 @@ def test_parameters_are_the_classifiers():
     """Whatever the classifier takes, the search takes, and passes on or chooses."""
     ours = pb.ProperBoostClassifierCV().get_params()
     theirs = pb.ProperBoostClassifier().get_params()
-    chosen = {"loss", "gain", "n_estimators", "prior", "smoothing", "selection"}
+    chosen = {
+        "loss", "gain", "n_estimators", "prior", "smoothing", "selection", "interactions",
+        "interaction_estimators", "interaction_rate", "interaction_smoothing",
+    }  # fmt: skip
     passed_on = {*search._PASSED_ON, *search._MAY_BE_LISTS}
     assert passed_on == set(theirs) - chosen
     for name in passed_on:

@@ -75,6 +75,10 @@ Bins make_bins(const py::sequence& features) {
   for (const py::handle feature : features) {
     if (py::isinstance<py::int_>(feature)) {
       bins.emplace_back(py::cast<int>(feature));
+    } else if (py::isinstance<py::tuple>(feature)) {
+      const auto [rows, columns, ordered_rows, ordered_columns] =
+          py::cast<std::tuple<int, int, int, int>>(feature);
+      bins.emplace_back(Grid{rows, columns, ordered_rows, ordered_columns});
     } else {
       bins.emplace_back(py::cast<std::vector<double>>(feature));
     }

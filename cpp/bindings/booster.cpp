@@ -46,10 +46,12 @@ class Borrowed {
            std::vector<std::shared_ptr<const WeakLearner>> learners, const Array<double>& gain,
            const Array<double>& learning_rate, const Array<double>& prior,
            const std::string& selection, const std::string& response, const std::string& step,
-           double l2, std::optional<Array<double>> weight, bool keep_rounds, int n_threads)
+           double l2, std::optional<Array<double>> weight, std::optional<Array<double>> base,
+           bool keep_rounds, int n_threads)
       : codes_(std::move(codes)),
         bins_(std::move(bins)),
         weight_(std::move(weight)),
+        base_(std::move(base)),
         losses_(std::move(losses)),
         learners_(std::move(learners)),
         selection_(selections::Builtins::make<Selection, Itself>("selection", selection)),
@@ -76,10 +78,19 @@ class Borrowed {
     }
     const Settings settings{selection_.get(), response_.get(), step_.get(), l2, keep_rounds};
     const double* weights = borrow(weight_, rows.rows, "weight");
+    Base from;
+    if (base_) {
+      if (base_->ndim() != 2 || (base_->shape(0) != 1 && base_->shape(0) != n) ||
+          static_cast<std::size_t>(base_->shape(1)) != rows.rows) {
+        throw py::value_error("base must have shape (n_models or 1, n_rows)");
+      }
+      from = {base_->data(), base_->shape(0) == 1 ? 0 : rows.rows};
+    }
     const py::gil_scoped_release release;
     Team::run(n_threads_, 0.1 * static_cast<double>(rows.rows * bins_->size()),
               [&](Team& team) { check_codes(rows, *bins_, team); });
-    boosting_ = std::make_unique<Boosting>(rows, *bins_, std::move(models), settings, weights);
+    boosting_ =
+        std::make_unique<Boosting>(rows, *bins_, std::move(models), settings, weights, from);
   }
 
   void advance(std::size_t n, const std::optional<Array<std::int64_t>>& models,
@@ -117,6 +128,9 @@ class Borrowed {
   py::array_t<double> held_out(std::int64_t model) const {
     return to_array(boosting_->held_out(checked(model)));
   }
+  py::array_t<double> raw(std::int64_t model) const {
+    return to_array(boosting_->raw(checked(model)));
+  }
   py::array_t<std::int64_t> code_counts() const {
     const std::vector<std::size_t> counts = boosting_->code_counts();
     return to_array(std::vector<std::int64_t>(counts.begin(), counts.end()));
@@ -133,7 +147,7 @@ class Borrowed {
 
   Array<std::uint8_t> codes_;
   std::shared_ptr<const Bins> bins_;
-  std::optional<Array<double>> weight_;
+  std::optional<Array<double>> weight_, base_;
   std::vector<std::shared_ptr<const Loss>> losses_;
   std::vector<std::shared_ptr<const WeakLearner>> learners_;
   std::unique_ptr<Selection> selection_;
@@ -167,10 +181,11 @@ void bind_booster(pybind11::module_& m) {
                     std::vector<std::shared_ptr<const WeakLearner>>, const Array<double>&,
                     const Array<double>&, const Array<double>&, const std::string&,
                     const std::string&, const std::string&, double, std::optional<Array<double>>,
-                    bool, int>(),
+                    std::optional<Array<double>>, bool, int>(),
            "codes"_a, "bins"_a, "segments"_a, "roles"_a, "losses"_a, "learners"_a, py::kw_only(),
            "gain"_a, "learning_rate"_a, "prior"_a, "selection"_a, "response"_a, "step"_a, "l2"_a,
-           "weight"_a = py::none(), "keep_rounds"_a = true, "n_threads"_a = 1)
+           "weight"_a = py::none(), "base"_a = py::none(), "keep_rounds"_a = true,
+           "n_threads"_a = 1)
       .def_property_readonly("n_models", &Borrowed::size)
       .def_property_readonly("n_estimators", &Borrowed::n_estimators)
       .def_property_readonly("code_counts", &Borrowed::code_counts)
@@ -178,5 +193,6 @@ void bind_booster(pybind11::module_& m) {
            "progress"_a = py::none())
       .def("curves", &Borrowed::curves, "model"_a)
       .def("held_out", &Borrowed::held_out, "model"_a)
+      .def("raw", &Borrowed::raw, "model"_a)
       .def("rounds", &Borrowed::rounds, "model"_a);
 }

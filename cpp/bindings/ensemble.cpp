@@ -6,14 +6,21 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "pairs.hpp"
 
 namespace properboost::bindings {
 namespace {
 
 py::array_t<double> score_table(const py::object& object, const Bins& bins,
-                                const Array<double>& tables, int n_threads) {
+                                const Array<double>& tables, const std::vector<FeaturePair>& pairs,
+                                int n_threads) {
   const Table table = borrow_table(object, bins);
-  if (tables.ndim() != 2 || static_cast<std::size_t>(tables.shape(1)) != bins.total_width()) {
+  std::size_t width = bins.total_width();
+  for (const FeaturePair& pair : pairs) {
+    check_pair(pair, bins.size());
+    width += pair.width();
+  }
+  if (tables.ndim() != 2 || static_cast<std::size_t>(tables.shape(1)) != width) {
     throw py::value_error("tables must have shape (n_models, sum of widths)");
   }
   const auto models = static_cast<std::size_t>(tables.shape(0));
@@ -22,9 +29,9 @@ py::array_t<double> score_table(const py::object& object, const Bins& bins,
   const double* from = tables.data();
   {
     const py::gil_scoped_release release;
-    const double nanoseconds = 3.0 * static_cast<double>(table.rows * bins.size());
+    const double nanoseconds = 3.0 * static_cast<double>(table.rows * (bins.size() + pairs.size()));
     Team::run(n_threads, nanoseconds,
-              [&](Team& team) { score(table, bins, from, models, to, team); });
+              [&](Team& team) { score(table, bins, pairs, from, models, to, team); });
   }
   return out;
 }
@@ -73,7 +80,7 @@ void bind_ensemble(pybind11::module_& m) {
         return r.trees;
       });
   m.def("score", &properboost::bindings::score_table, "table"_a, "bins"_a, "tables"_a,
-        "n_threads"_a = 1);
+        "pairs"_a = std::vector<properboost::FeaturePair>(), "n_threads"_a = 1);
   m.def("score_trees", &properboost::bindings::score_trees, "table"_a, "bins"_a, "forests"_a,
         "n_threads"_a = 1);
 }

@@ -10,6 +10,7 @@ void bind_losses(py::module_& m);
 void bind_binning(py::module_& m);
 void bind_booster(py::module_& m);
 void bind_ensemble(py::module_& m);
+void bind_pairs(py::module_& m);
 void bind_tree(py::module_& m);
 
 PYBIND11_MODULE(_core, m) {
@@ -21,6 +22,7 @@ PYBIND11_MODULE(_core, m) {
   bind_losses(m);
   bind_binning(m);
   bind_booster(m);
+  bind_pairs(m);
   bind_ensemble(m);
   bind_tree(m);
 }

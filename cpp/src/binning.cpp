@@ -32,6 +32,14 @@ FeatureBins::FeatureBins(int categories) : ordered_(false), bins_(categories) {
   }
 }
 
+FeatureBins::FeatureBins(const Grid& grid) : FeatureBins(grid.rows * grid.columns) {
+  const auto holds = [](int ordered, int levels) { return ordered >= 0 && ordered <= levels; };
+  if (!holds(grid.ordered_rows, grid.rows) || !holds(grid.ordered_columns, grid.columns)) {
+    throw std::invalid_argument("no more levels of a grid than there are can be ordered");
+  }
+  grid_ = grid;
+}
+
 template <class Value>
 void FeatureBins::encode(const Value* x, std::size_t n, std::uint8_t* codes) const {
   if (ordered_) return search_.encode(x, n, static_cast<std::uint8_t>(missing()), codes);

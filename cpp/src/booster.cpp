@@ -19,12 +19,13 @@ namespace properboost {
 class Boosting::State {
  public:
   State(Codes codes, const Bins& bins, std::vector<Model> models, const Settings& settings,
-        const double* sample_weight)
+        const double* sample_weight, Base base)
       : codes_(std::move(codes)),
         bins_(bins),
         models_(std::move(models)),
         settings_(settings),
         weights_(sample_weight, codes_.rows),
+        base_(base),
         courses_(models_.size()) {
     for (const Lanes& lanes : deal_into_packs(models_, codes_.segments)) {
       packs_.push_back(std::make_unique<Pack>());
@@ -85,13 +86,11 @@ class Boosting::State {
 
   std::vector<double> held_out(std::size_t model) const {
     const auto found = dropped_.find(model);
-    if (found != dropped_.end()) return found->second;
-    for (const auto& pack : packs_) {
-      for (std::size_t k = 0; k < pack->models.size(); ++k) {
-        if (pack->models[k] == model) return held_out(*pack, k);
-      }
-    }
-    return {};
+    return found != dropped_.end() ? found->second : predict(model, judges);
+  }
+
+  std::vector<double> raw(std::size_t model) const {
+    return predict(model, [](Role) { return true; });
   }
 
   const Codes& codes() const noexcept { return codes_; }
@@ -185,9 +184,23 @@ class Boosting::State {
     pack.margins = std::make_unique<Margins>(
         codes_, bins_, pack.roles, width_for(pack.models.size()), weights_.data(),
         *models_[pack.models.front()].loss, settings_.response->needs_curvature());
+    if (base_.raw != nullptr) start_from_base(pack);
     for (std::size_t k = 0; k < pack.models.size(); ++k) {
       pack.regularizers.push_back(
           find_regularizers(models_[pack.models[k]], pack.margins->training_weight(k)));
+    }
+  }
+
+  void start_from_base(Pack& pack) const {
+    for (std::size_t k = 0; k < pack.models.size(); ++k) {
+      const Model& model = models_[pack.models[k]];
+      for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
+        const double side = side_of(model.roles[s]);
+        for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
+          const double u = side * base_.of(pack.models[k], i) / model.gain;
+          pack.margins->u(i, k) = static_cast<float>(u);
+        }
+      }
     }
   }
 
@@ -203,19 +216,31 @@ class Boosting::State {
     return r;
   }
 
-  std::vector<double> held_out(const Pack& pack, std::size_t lane) const {
-    const std::vector<Role>& roles = models_[pack.models[lane]].roles;
+  // Raw predictions of the rows whose role is wanted.
+  template <class Wanted>
+  std::vector<double> predict(const Pack& pack, std::size_t lane, const Wanted& wanted) const {
+    const std::size_t m = pack.models[lane];
     std::vector<double> raw;
     for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
-      if (!judges(roles[s])) continue;
-      const double side = roles[s] == Role::kHeldOutPositive ? 1.0 : -1.0;
+      const Role role = models_[m].roles[s];
+      if (!wanted(role)) continue;
       for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
-        const double u =
-            pack.margins == nullptr ? 0.0 : static_cast<double>(pack.margins->u(i, lane));
-        raw.push_back(side * models_[pack.models[lane]].gain * u);
+        raw.push_back(pack.margins == nullptr ? base_.of(m, i)
+                                              : side_of(role) * models_[m].gain *
+                                                    static_cast<double>(pack.margins->u(i, lane)));
       }
     }
     return raw;
+  }
+
+  template <class Wanted>
+  std::vector<double> predict(std::size_t model, const Wanted& wanted) const {
+    for (const auto& pack : packs_) {
+      for (std::size_t k = 0; k < pack->models.size(); ++k) {
+        if (pack->models[k] == model) return predict(*pack, k, wanted);
+      }
+    }
+    return {};
   }
 
   // Makes a pack narrower once enough of its lanes are no longer asked for.
@@ -241,7 +266,7 @@ class Boosting::State {
       }
     }
     for (std::size_t k = 0; k < pack->models.size(); ++k) {
-      if (!asked[pack->models[k]]) dropped_[pack->models[k]] = held_out(*pack, k);
+      if (!asked[pack->models[k]]) dropped_[pack->models[k]] = predict(*pack, k, judges);
     }
     pack = std::move(narrow);
   }
@@ -388,6 +413,7 @@ class Boosting::State {
   std::vector<Model> models_;
   Settings settings_;
   SampleWeights weights_;
+  Base base_;
   std::vector<Course> courses_;
   std::vector<std::unique_ptr<Pack>> packs_;
   std::vector<std::size_t> counts_;                     // [segment][code]: rows
@@ -396,9 +422,9 @@ class Boosting::State {
 };
 
 Boosting::Boosting(Codes codes, const Bins& bins, std::vector<Model> models,
-                   const Settings& settings, const double* sample_weight)
+                   const Settings& settings, const double* sample_weight, Base base)
     : state_(std::make_unique<State>(std::move(codes), bins, std::move(models), settings,
-                                     sample_weight)) {}
+                                     sample_weight, base)) {}
 Boosting::~Boosting() = default;
 
 void Boosting::advance(std::size_t n, const std::vector<std::size_t>& models,
@@ -412,6 +438,7 @@ const Course& Boosting::course(std::size_t model) const noexcept {
 }
 double Boosting::longest_loop(std::size_t n) const noexcept { return state_->longest_loop(n); }
 std::vector<double> Boosting::held_out(std::size_t model) const { return state_->held_out(model); }
+std::vector<double> Boosting::raw(std::size_t model) const { return state_->raw(model); }
 std::vector<std::size_t> Boosting::code_counts() const { return state_->code_counts(); }
 
 }  // namespace properboost

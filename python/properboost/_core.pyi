@@ -46,10 +46,13 @@ class Bins:
     """How each feature is cut into bins: edges (float64, ascending) or a number of categories.
 
     A numeric feature's code is the number of edges below the value; one more code is missing.
-    A categorical feature of K bins has codes 0 ... K - 1, then missing, then unseen.
+    A categorical feature of K bins has codes 0 ... K - 1, then missing, then unseen.  So has a grid
+    (rows, columns, ordered_rows, ordered_columns), whose first rows and columns are neighbours.
     """
 
-    def __init__(self, features: Sequence[NDArray[np.float64] | int]) -> None: ...
+    def __init__(
+        self, features: Sequence[NDArray[np.float64] | int | tuple[int, int, int, int]]
+    ) -> None: ...
     @property
     def n_features(self) -> int: ...
     @property
@@ -131,12 +134,14 @@ class Boosting:
         step: Literal["unit", "guarded", "line_search"] | str,
         l2: float,
         weight: NDArray[np.float64] | None = ...,
+        base: NDArray[np.float64] | None = ...,
         keep_rounds: bool = ...,
         n_threads: int = ...,
     ) -> None:
         """Borrow codes and weight (both in the order of the segments); prior 0 is the default e.
 
-        Without keep_rounds only margins and curves are kept, not the tables.
+        Models start from the raw predictions `base`, (n_models or 1, n_rows), or from 0.  Without
+        keep_rounds only margins and curves are kept, not the tables.
         """
     @property
     def n_models(self) -> int: ...
@@ -161,6 +166,8 @@ class Boosting:
         """Held-out means after each estimator: log loss, error rate, Brier score; (3, n)."""
     def held_out(self, model: int) -> NDArray[np.float64]:
         """Raw predictions of the rows held out, in the order of the segments; others left out."""
+    def raw(self, model: int) -> NDArray[np.float64]:
+        """Raw predictions of all rows, in the order of the segments; 0 where they have no role."""
     def rounds(self, model: int) -> Rounds:
         """Return what boosting found so far."""
 
@@ -223,10 +230,42 @@ def grow_tree(
 ) -> Tree:
     """Grow a tree from the rows of segments of role 1 or -1, the best split of all leaves first."""
 
-def score(
-    table: Table, bins: Bins, tables: NDArray[np.float64], n_threads: int = ...
+class Pair:
+    """Two features taken as one, of so many cells; then a code for missing and one for unseen.
+
+    A row's cell is the sum of its codes' levels, arrays of 256; those that no cell has are 256.
+    """
+
+    def __init__(
+        self,
+        first: int,
+        second: int,
+        cells: int,
+        first_level: NDArray[np.uint16],
+        second_level: NDArray[np.uint16],
+    ) -> None: ...
+
+def encode_pairs(
+    pairs: Sequence[Pair], codes: NDArray[np.uint8], n_threads: int = ...
+) -> NDArray[np.uint8]:
+    """Codes of the pairs, (n_pairs, n_rows), from those of the features, (n_features, n_rows)."""
+
+def score_pairs(
+    levels: NDArray[np.uint8],
+    gradient: NDArray[np.float32],
+    square: NDArray[np.float32],
+    n_threads: int = ...,
 ) -> NDArray[np.float64]:
-    """Raw predictions (n_rows, n_models); tables is (n_models, sum(widths))."""
+    """How much the pairs (0, 1), (0, 2), ... interact; levels, (n_features, n_rows), are < 16."""
+
+def score(
+    table: Table,
+    bins: Bins,
+    tables: NDArray[np.float64],
+    pairs: Sequence[Pair] = ...,
+    n_threads: int = ...,
+) -> NDArray[np.float64]:
+    """Raw predictions (n_rows, n_models); tables is (n_models, sum(widths)), pairs' after bins'."""
 
 def score_trees(
     table: Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...

@@ -138,10 +138,17 @@ class Binning:
         return codes
 
     def score(
-        self, table: Table, tables: NDArray[np.float64], n_threads: int
+        self,
+        table: Table,
+        tables: NDArray[np.float64],
+        pairs: Sequence[_core.Pair],
+        n_threads: int,
     ) -> NDArray[np.float64]:
-        """Return raw predictions (n_rows, n_models) from look-up tables (n_models, all codes)."""
-        return self._by_rows(table, lambda x: _core.score(x, self.native, tables, n_threads))
+        """Return raw predictions (n_rows, n_models) from look-up tables (n_models, all codes).
+
+        Those of `pairs` of features come after the features' own.
+        """
+        return self._by_rows(table, lambda x: _core.score(x, self.native, tables, pairs, n_threads))
 
     def score_trees(
         self, table: Table, forests: Sequence[_core.Forest], n_threads: int
@@ -163,16 +170,6 @@ class Binning:
             rows = table.rows(start, min(start + step, table.n_rows))
             parts.append(predict([self._column(rows, j) for j in range(len(self.features))]))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def weigh(
-        self, codes: NDArray[np.uint8], weight: NDArray[np.float64] | None, n_threads: int
-    ) -> tuple[NDArray[np.float64], ...]:
-        """Return the weight that each code of each feature holds."""
-        return self.split(self.native.weigh(codes, weight, n_threads))
-
-    def split(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return those of each feature, of values for all codes side by side."""
-        return tuple(np.split(values, self.offsets[1:-1]))
 
     def _whole(self, table: Table) -> NDArray[np.generic] | None:
         if all(isinstance(feature, NumericBins) for feature in self.features):

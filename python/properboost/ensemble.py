@@ -4,7 +4,7 @@ Look-up tables add up to one table a feature; trees stay as they are.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.binning import Binning
+from properboost.pairs import PairBins, purify
 from properboost.table import Table
 from properboost.trees import Tree, as_shares
 
@@ -40,6 +41,21 @@ class Rounds:
     offsets: NDArray[np.int64]
     values: NDArray[np.float64]
     trees: Tree | None = None
+
+    @classmethod
+    def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
+        """Return the rounds of `first`, then those of `second`, whose features come so much later.
+
+        None of them may be of trees.
+        """
+        return cls(
+            feature=np.concatenate([first.feature, second.feature + np.int32(features)]),
+            score=np.concatenate([first.score, second.score]),
+            step=np.concatenate([first.step, second.step]),
+            risk=np.concatenate([first.risk, second.risk]),
+            offsets=np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),
+            values=np.concatenate([first.values, second.values]),
+        )
 
     @classmethod
     def from_native(cls, rounds: _core.Rounds) -> "Rounds":
@@ -99,15 +115,14 @@ class Ensemble(ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    @property
-    def rounds_per_estimator(self) -> int:
-        """Rounds that count as one estimator."""
-        return 1
+    def stages(self) -> list[list[range]]:
+        """Return the rounds of each estimator, in each model: none once it had stopped."""
+        return _deal_out([(range(len(rounds)), 1) for rounds in self.models])
 
     @property
     def n_estimators(self) -> int:
         """Estimators of the model that has most."""
-        return max(map(len, self.models)) // self.rounds_per_estimator
+        return len(self.stages())
 
     @abstractmethod
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
@@ -115,59 +130,117 @@ class Ensemble(ABC):
 
     def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
         """Yield F after one estimator, two, ...; a model that stopped early stays as it is."""
-        codes = self.binning.encode(table, None, n_threads)
+        codes = self.encode(table, n_threads)
         raw = np.zeros((table.n_rows, len(self.models)))
-        size = self.rounds_per_estimator
-        for first in range(0, self.n_estimators * size, size):
-            for m, rounds in enumerate(self.models):
-                for t in range(first, min(first + size, len(rounds))):
+        for stage in self.stages():
+            for m, (rounds, some) in enumerate(zip(self.models, stage, strict=True)):
+                for t in some:
                     raw[:, m] += rounds.table(t)[rounds.find_codes(t, codes, n_threads)]
             yield raw.copy()
+
+    def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
+        """Return the codes that rounds look up, (n_features, n_rows)."""
+        return self.binning.encode(table, None, n_threads)
 
     @abstractmethod
     def importances(self) -> NDArray[np.float64]:
         """Return how much each feature matters, adding up to 1; all zero if none does."""
 
 
+@dataclass(frozen=True, eq=False)
 class TableEnsemble(Ensemble):
-    """Rounds of look-up tables.  With cyclic selection an estimator has one for every feature."""
+    """Rounds of look-up tables over features and, from some round on, over `pairs` of them.
 
-    @property
-    def rounds_per_estimator(self) -> int:
-        """Rounds that count as one estimator."""
-        return len(self.binning.features) if self.selection == "cyclic" else 1
+    A pair's rounds have the feature ``n_features`` plus its position, and `pair_weights` holds the
+    training weight of its codes.  With cyclic selection an estimator has a round for every feature,
+    or for every pair.
+    """
+
+    pairs: tuple[PairBins, ...] = ()
+    pair_weights: tuple[NDArray[np.float64], ...] = ()
+
+    def stages(self) -> list[list[range]]:
+        """Return the rounds of each estimator, in each model: none once it had stopped."""
+        cyclic = self.selection == "cyclic"
+        n_features = len(self.binning.features)
+        mains, pairs = [], []
+        for rounds in self.models:
+            n_mains = int(np.count_nonzero(rounds.feature < n_features))
+            mains.append((range(n_mains), n_features if cyclic else 1))
+            pairs.append((range(n_mains, len(rounds)), max(1, len(self.pairs)) if cyclic else 1))
+        return _deal_out(mains) + _deal_out(pairs)
+
+    def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
+        """Return the codes that rounds look up, (n_features + n_pairs, n_rows)."""
+        codes = self.binning.encode(table, None, n_threads)
+        if not self.pairs:
+            return codes
+        of_pairs = _core.encode_pairs([pair.native for pair in self.pairs], codes, n_threads)
+        return np.concatenate([codes, of_pairs])
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the tables of each feature, then of each pair, begin when all are side by side."""
+        widths = [bins.width for bins in (*self.binning.features, *self.pairs)]
+        return np.cumsum([0, *widths])
 
     @cached_property
     def tables(self) -> NDArray[np.float64]:
-        """The rounds added up: (n_models, all codes), the features side by side."""
-        offsets = self.binning.offsets
+        """The rounds added up: (n_models, all codes), the features side by side, then the pairs.
+
+        What a pair's table says of one of its features alone is in that feature's table.
+        """
+        offsets = self.offsets
         tables = np.zeros((len(self.models), offsets[-1]))
         for table, rounds in zip(tables, self.models, strict=True):
             for t, feature in enumerate(rounds.feature):
                 table[offsets[feature] : offsets[feature + 1]] += rounds.table(t)
+            for p, (pair, weight) in enumerate(zip(self.pairs, self.pair_weights, strict=True)):
+                n = len(self.binning.features) + p
+                grid = table[offsets[n] : offsets[n] + pair.n_cells].reshape(pair.n_first, -1)
+                held = weight[: pair.n_cells].reshape(grid.shape)
+                for j, levels, effect in zip(
+                    (pair.first, pair.second),
+                    (pair.first_level, pair.second_level),
+                    purify(grid, held),
+                    strict=True,
+                ):
+                    own = table[offsets[j] : offsets[j + 1]]
+                    own += np.where(levels < 0, 0.0, effect[levels])
         return tables
 
-    def table_of(self, model: int, feature: int) -> NDArray[np.float64]:
-        """Return the look-up table of one feature of one model."""
-        offsets = self.binning.offsets
-        return self.tables[model, offsets[feature] : offsets[feature + 1]]
+    def table_of(self, model: int, term: int) -> NDArray[np.float64]:
+        """Return the look-up table of one feature, or pair, of one model."""
+        return self.tables[model, self.offsets[term] : self.offsets[term + 1]]
 
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        """Return F, of shape (n_rows, n_models): one look-up a feature."""
-        return self.binning.score(table, self.tables, n_threads)
+        """Return F, of shape (n_rows, n_models): one look-up a feature and a pair."""
+        return self.binning.score(
+            table, self.tables, [pair.native for pair in self.pairs], n_threads
+        )
 
-    def importances(self) -> NDArray[np.float64]:
-        """Mean absolute deviation of each feature's table over the training rows, adding up to 1.
+    def term_importances(self) -> NDArray[np.float64]:
+        """Mean absolute deviation of each feature's and pair's table, adding up to 1.
 
-        Averaged over the models; all zero if no table varies.
+        Over the training rows, averaged over the models; all zero if no table varies.
         """
+        weights = (*self.bin_weights, *self.pair_weights)
         deviations = np.array(
             [
                 np.mean([_spread(self.table_of(m, j), w) for m in range(len(self.models))])
-                for j, w in enumerate(self.bin_weights)
+                for j, w in enumerate(weights)
             ]
         )
         return as_shares(deviations)
+
+    def importances(self) -> NDArray[np.float64]:
+        """Return each feature's importance, and half of its pairs'."""
+        of_terms = self.term_importances()
+        n_features = len(self.binning.features)
+        total: NDArray[np.float64] = of_terms[:n_features].copy()
+        for pair, share in zip(self.pairs, of_terms[n_features:], strict=True):
+            total[[pair.first, pair.second]] += 0.5 * share
+        return total
 
 
 class TreeEnsemble(Ensemble):
@@ -196,11 +269,21 @@ def make_ensemble(
     models: tuple[Rounds, ...],
     bin_weights: tuple[NDArray[np.float64], ...],
     selection: str,
+    pairs: tuple[PairBins, ...] = (),
+    pair_weights: tuple[NDArray[np.float64], ...] = (),
 ) -> Ensemble:
     """Return the ensemble of these rounds: of trees if there are any."""
-    trees = any(rounds.trees is not None for rounds in models)
-    kind = TreeEnsemble if trees else TableEnsemble
-    return kind(binning, models, bin_weights, selection)
+    if any(rounds.trees is not None for rounds in models):
+        return TreeEnsemble(binning, models, bin_weights, selection)
+    return TableEnsemble(binning, models, bin_weights, selection, pairs, pair_weights)
+
+
+def _deal_out(models: Sequence[tuple[range, int]]) -> list[list[range]]:
+    """Deal each model's rounds out to estimators, so many at a time."""
+    n_estimators = max(len(rounds) // size for rounds, size in models)
+    return [
+        [rounds[e * size : (e + 1) * size] for rounds, size in models] for e in range(n_estimators)
+    ]
 
 
 def _spread(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

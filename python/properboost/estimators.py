@@ -1,20 +1,23 @@
 """The classifier: scikit-learn's interface to the engine."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from properboost import _core, parameters
 from properboost.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.fitted import BoostedClassifier
 from properboost.losses import MarginLoss, get_loss
+from properboost.pairs import PairBins
 from properboost.progress import Report, show_progress
 from properboost.rows import read_rows
-from properboost.table import open_table
-from properboost.training import Training, find_sides, prepare, start
+from properboost.table import find_feature, open_table
+from properboost.training import Training, find_pairs, find_sides, lay_grids, prepare, start
 
 __all__ = ["ProperBoostClassifier", "check_parameters", "gain_is_free"]
 
@@ -23,6 +26,46 @@ LANES_FROM = 1000
 
 Of fewer, one after the other costs as little, and sums them in double precision.
 """
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Models that were boosted, what they predict of their rows, and the weight of each code."""
+
+    models: list[Rounds]
+    raw: NDArray[np.float64]  # (n_models, n_rows), in the order of the segments
+    bin_weights: tuple[NDArray[np.float64], ...]
+
+
+def boost(
+    settings: Any,
+    loss: MarginLoss,
+    training: Training,
+    n_estimators: int,
+    *,
+    base: NDArray[np.float64] | None = None,
+    report: Report | None = None,
+) -> Stage:
+    """Boost a model of two classes, or one a class against the rest, from `base` on."""
+    sides = find_sides(training.class_of, len(training.classes))
+    together = len(sides) if training.codes.shape[1] >= LANES_FROM else 1
+    models: list[Rounds] = []
+    raw = []
+    for first in range(0, len(sides), together):
+        boosting = start(
+            training,
+            sides[first : first + together],
+            [settings] * together,
+            [loss] * together,
+            base=None if base is None else base[first : first + together],
+            keep_rounds=True,
+        )
+        boosting.advance(n_estimators, None, report and _report_from(report, first * n_estimators))
+        models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
+        raw += [boosting.raw(m) for m in range(together)]
+        if report is not None and len(models[-1]):
+            report(len(models) * n_estimators, float(models[-1].risk[-1]))
+    return Stage(models, np.stack(raw), training.weigh_codes(boosting))
 
 
 class ProperBoostClassifier(BoostedClassifier):
@@ -68,6 +111,17 @@ class ProperBoostClassifier(BoostedClassifier):
         Of each numeric feature (by position, or some by name), whether the raw prediction must not
         fall with it (1), must not rise (-1), or may do as it likes (0).  With trees and two classes
         only.
+    interactions : int or list of pairs, default=0
+        Pairs of features that get look-up tables over both, once the tables of single features are
+        boosted: so many of those that tell most of what is still unexplained, or these (two
+        positions or names each).  Not with trees.
+    interaction_estimators : int or None, default=None
+        Rounds (with cyclic selection, cycles over the pairs) for the pairs; None is `n_estimators`.
+    interaction_rate : float, default=1.0
+        Times `learning_rate`: the shrinkage > 0 of each step along a pair's table.
+    interaction_smoothing : float, default=0.2
+        `smoothing` of pairs' tables, whose cells have neighbours in both directions.  Only with the
+        histogram weak learner.
     selection : {"greedy", "cyclic"}, default="greedy"
         Which feature a round takes: the best one, for which all features' histograms are needed;
         or each in turn, many times cheaper a round.  Trees choose a feature a split, and take no
@@ -171,6 +225,10 @@ class ProperBoostClassifier(BoostedClassifier):
         max_features: float = 1.0,
         subsample: float = 1.0,
         monotonic_cst: Any = None,
+        interactions: Any = 0,
+        interaction_estimators: int | None = None,
+        interaction_rate: float = 1.0,
+        interaction_smoothing: float = 0.2,
         selection: str = "greedy",
         response: str = "real",
         step: str = "guarded",
@@ -196,6 +254,10 @@ class ProperBoostClassifier(BoostedClassifier):
         self.max_features = max_features
         self.subsample = subsample
         self.monotonic_cst = monotonic_cst
+        self.interactions = interactions
+        self.interaction_estimators = interaction_estimators
+        self.interaction_rate = interaction_rate
+        self.interaction_smoothing = interaction_smoothing
         self.selection = selection
         self.response = response
         self.step = step
@@ -240,33 +302,66 @@ class ProperBoostClassifier(BoostedClassifier):
             return self._boost(loss, training)
 
     def _boost(self, loss: MarginLoss, training: Training) -> Self:
-        """Boost a model of two classes, or one a class against the rest."""
-        sides = find_sides(training.class_of, len(training.classes))
-        together = len(sides) if training.codes.shape[1] >= LANES_FROM else 1
-        models: list[Rounds] = []
-        with show_progress(self.verbose, len(sides) * self.n_estimators) as report:
-            for first in range(0, len(sides), together):
-                boosting = start(
-                    training,
-                    sides[first : first + together],
-                    [self] * together,
-                    [loss] * together,
-                    keep_rounds=True,
+        """Boost a model of two classes, or one a class against the rest; then pairs, if asked."""
+        n_models = 1 if len(training.classes) == 2 else len(training.classes)
+        steps = n_models * self.n_estimators
+        for_pairs = n_models * self._count_pair_estimators() if self._wants_pairs() else 0
+        with show_progress(self.verbose, steps + for_pairs) as report:
+            stage = boost(self, loss, training, self.n_estimators, report=report)
+            models, weights = stage.models, stage.bin_weights
+            pairs: tuple[PairBins, ...] = ()
+            pair_weights: tuple[NDArray[np.float64], ...] = ()
+            if self._wants_pairs():
+                pairs = self._choose_pairs(loss, training, stage)
+            if pairs:
+                later = boost(
+                    self._for_pairs(),
+                    loss,
+                    training.of_pairs(pairs),
+                    self._count_pair_estimators(),
+                    base=stage.raw,
+                    report=report and _report_from(report, steps),
                 )
-                before = first * self.n_estimators
-                boosting.advance(self.n_estimators, None, report and _report_from(report, before))
-                models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
-                if max(rounds.bound() for rounds in models) > LARGEST_RAW:
-                    raise ValueError(
-                        f"gain={loss.gain!r} and learning_rate={self.learning_rate!r} make raw "
-                        f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
-                    )
-                if report is not None and len(models[-1]):
-                    report(len(models) * self.n_estimators, float(models[-1].risk[-1]))
+                n_features = len(training.binning.features)
+                models = [
+                    Rounds.join(a, b, n_features) for a, b in zip(models, later.models, strict=True)
+                ]
+                pair_weights = later.bin_weights
+        if max(rounds.bound() for rounds in models) > LARGEST_RAW:
+            raise ValueError(
+                f"gain={loss.gain!r} and learning_rate={self.learning_rate!r} make raw "
+                f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
+            )
         ensemble = make_ensemble(
-            training.binning, tuple(models), training.weigh_codes(boosting), str(self.selection)
+            training.binning, tuple(models), weights, str(self.selection), pairs, pair_weights
         )
         return self._set_fitted(loss, training.classes, ensemble, training.seed)
+
+    def _wants_pairs(self) -> bool:
+        given = self.interactions
+        return bool(given > 0 if isinstance(given, int | np.integer) else len(given) > 0)
+
+    def _count_pair_estimators(self) -> int:
+        given = self.interaction_estimators
+        return self.n_estimators if given is None else given
+
+    def _for_pairs(self) -> "ProperBoostClassifier":
+        """Return the settings with which pairs are boosted."""
+        settings: ProperBoostClassifier = clone(self)
+        settings.learning_rate = self.learning_rate * self.interaction_rate
+        settings.smoothing = self.interaction_smoothing
+        return settings
+
+    def _choose_pairs(
+        self, loss: MarginLoss, training: Training, stage: Stage
+    ) -> tuple[PairBins, ...]:
+        """Return the pairs that were asked for, or so many of the strongest."""
+        if isinstance(self.interactions, int | np.integer):
+            most = int(self.interactions)
+            chosen = find_pairs(loss, training, stage.raw, stage.bin_weights, most)
+        else:
+            chosen = _read_pairs(self.interactions, training)
+        return lay_grids(training, stage.bin_weights, chosen)
 
     def _as_classifier(self) -> "ProperBoostClassifier":
         return self
@@ -288,6 +383,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     parameters.integer("verbose", model.verbose, 0)
     model._check_table_parameters()
     _check_tree_parameters(model)
+    _check_pair_parameters(model)
     if model.prior is not None:
         parameters.positive("prior", model.prior)
         if model.response not in ("real", "exact"):
@@ -342,6 +438,35 @@ def _check_tree_parameters(model: ProperBoostClassifier) -> None:
                 f"{name} must be {default!r} with weak_learner={model.weak_learner!r}, which does "
                 f"not use it; got {value!r}"
             )
+
+
+def _check_pair_parameters(model: ProperBoostClassifier) -> None:
+    parameters.positive("interaction_rate", model.interaction_rate)
+    parameters.between("interaction_smoothing", model.interaction_smoothing, 0.0, 0.25)
+    if model.interaction_estimators is not None:
+        parameters.integer("interaction_estimators", model.interaction_estimators, 1, 2**31 - 1)
+    given = model.interactions
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+        parameters.integer("interactions", given, 0, 2**31 - 1)
+    if model.weak_learner == "tree" and model._wants_pairs():
+        raise ValueError(
+            f"interactions must be 0 with weak_learner='tree', which has its own; got {given!r}"
+        )
+
+
+def _read_pairs(given: Any, training: Training) -> list[tuple[int, int]]:
+    """Return pairs of positions for the pairs the user names."""
+    n_features, names = len(training.binning.features), training.names
+    pairs = []
+    for k, pair in enumerate(given):
+        argument = f"interactions[{k}]"
+        if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
+            raise TypeError(f"{argument} must be two features; got {pair!r}")
+        first, second = sorted(find_feature(f, names, n_features, argument) for f in pair)
+        if first == second or (first, second) in pairs:
+            raise ValueError(f"{argument} must be two different features, once; got {pair!r}")
+        pairs.append((first, second))
+    return pairs
 
 
 def gain_is_free(response: str, step: str, l2: float) -> bool:

@@ -11,7 +11,7 @@ from properboost.classifier import TableClassifier
 from properboost.ensemble import Ensemble, TableEnsemble
 from properboost.losses import MarginLoss
 from properboost.rows import find_classes
-from properboost.shapes import ShapeFunction, make_shape
+from properboost.shapes import PairFunction, ShapeFunction, make_pair_function, make_shape
 from properboost.table import find_feature
 
 if TYPE_CHECKING:
@@ -189,10 +189,11 @@ class BoostedClassifier(TableClassifier):
         """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
 
         ``class`` is the label the round's model speaks for (``classes_[1]`` of two); ``round``
-        counts tables from 1, and a cycle has one a feature; ``feature`` is a position, or -1 for a
-        tree; ``score`` is what the feature was chosen by (the papers' Z for the real and exact
-        responses, the weighted correlation for sign, the reduction of the risk for newton);
-        ``step`` multiplies the round's table; ``risk`` is the mean training loss after the round.
+        counts tables from 1, and a cycle has one a feature; ``feature`` is a position, those of
+        `pairs_` following the features', or -1 for a tree; ``score`` is what it was chosen by (the
+        papers' Z for the real and exact responses, the weighted correlation for sign, the reduction
+        of the risk for newton); ``step`` multiplies the round's table; ``risk`` is the mean
+        training loss after the round.
         """
         self._check_fitted()
         models = self._ensemble.models
@@ -213,10 +214,76 @@ class BoostedClassifier(TableClassifier):
         Of trees, the share of each feature's splits in what all splits took from the risk that the
         response estimates.  Of tables, how much the feature moves the raw prediction: the mean,
         over the training rows by weight, of the absolute deviation of the feature's shape function
-        from its mean (InterpretML's importance of a term), averaged over the classes.
+        from its mean (InterpretML's importance of a term), averaged over the classes; half of a
+        pair's counts for either of its features.
         """
         self._check_fitted()
         return self._ensemble.importances()
+
+    @property
+    def pairs_(self) -> list[tuple[Any, Any]]:
+        """The pairs of features that have tables, the strongest first: positions, or names."""
+        names = getattr(self, "feature_names_in_", None)
+        label = (lambda j: j) if names is None else (lambda j: str(names[j]))
+        return [(label(pair.first), label(pair.second)) for pair in self._tables().pairs]
+
+    @property
+    def pair_importances_(self) -> NDArray[np.float64]:
+        """How much each of `pairs_` moves the raw prediction, on the scale of the features'.
+
+        The mean, over the training rows by weight, of its function's absolute value, averaged over
+        the classes and divided by the same of all features' and pairs'.
+        """
+        ensemble = self._tables()
+        importances: NDArray[np.float64] = ensemble.term_importances()
+        return importances[len(ensemble.binning.features) :]
+
+    def _tables(self) -> TableEnsemble:
+        self._check_fitted()
+        if not isinstance(self._ensemble, TableEnsemble):
+            raise ValueError(
+                "a model of trees has no shape functions: what a feature adds depends on the others"
+            )
+        return self._ensemble
+
+    def pair_function(
+        self, first: int | str, second: int | str, class_: Any = None
+    ) -> PairFunction:
+        """Return what two features together add to the raw prediction beyond what each adds alone.
+
+        Parameters
+        ----------
+        first, second : int or str
+            Positions or names of the features of one of `pairs_`.
+        class_ : label, optional
+            The class whose raw prediction is meant, as in `shape_function`.
+
+        Returns
+        -------
+        PairFunction
+            The function's values and training weights by the levels of both features.
+
+        Raises
+        ------
+        ValueError
+            If the model has no table for this pair.
+        """
+        ensemble = self._tables()
+        names = getattr(self, "feature_names_in_", None)
+        wanted = sorted(find_feature(f, names, self.n_features_in_) for f in (first, second))
+        found = [[pair.first, pair.second] for pair in ensemble.pairs]
+        if wanted not in found:
+            raise ValueError(f"the model has no table for {first!r} and {second!r}; see pairs_")
+        p = found.index(wanted)
+        label, model, sign = self._find_model(class_)
+        return make_pair_function(
+            ensemble.pairs[p],
+            ensemble.binning,
+            sign * ensemble.table_of(model, len(ensemble.binning.features) + p),
+            ensemble.pair_weights[p],
+            names=names,
+            class_label=label,
+        )
 
     def shape_function(self, feature: int | str, class_: Any = None) -> ShapeFunction:
         """Return what one feature adds to the raw prediction.  Trees have no such function.
@@ -235,12 +302,7 @@ class BoostedClassifier(TableClassifier):
             The function's values and training weights by bin; it can be called with values of
             the feature.
         """
-        self._check_fitted()
-        ensemble = self._ensemble
-        if not isinstance(ensemble, TableEnsemble):
-            raise ValueError(
-                "a model of trees has no shape functions: what a feature adds depends on the others"
-            )
+        ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
         j = find_feature(feature, names, self.n_features_in_)
         label, model, sign = self._find_model(class_)

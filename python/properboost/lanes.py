@@ -14,9 +14,16 @@ from properboost.progress import Report
 from properboost.rows import Rows, SortedRows
 from properboost.scoring import BUILT_IN, HeldOut, Score
 from properboost.splits import TEST, TRAIN, SplitGroup
-from properboost.training import Training, find_sides, start
+from properboost.training import Training, find_pairs, find_sides, lay_grids, start
 
-__all__ = ["Configuration", "SplitRows", "arrange", "count_models", "cross_validate"]
+__all__ = [
+    "Configuration",
+    "SplitRows",
+    "arrange",
+    "count_models",
+    "cross_validate",
+    "split_pairs",
+]
 
 Array = NDArray[np.float64]
 
@@ -62,6 +69,8 @@ class SplitRows:
     order: SortedRows
     group: SplitGroup
     training: Training
+    base: NDArray[np.float64] | None = None
+    """The raw predictions, (n_models, n_rows), that a lone split's models start from, or 0."""
 
     @property
     def n_splits(self) -> int:
@@ -280,6 +289,7 @@ class _Lanes:
         # The engine packs neighbours of one loss, and passes over what none of a pack trains on.
         roles: list[NDArray[np.int8]] = []
         owners: list[Configuration] = []
+        classes: list[int] = []  # of each owner's model
         in_group = group.roles[:, rows.order.part_of]
         for members in by_loss.values():
             for s, in_split in enumerate(in_group):
@@ -290,14 +300,26 @@ class _Lanes:
                     self.lanes[members, s, k] = np.arange(len(members)) + len(owners)
                     roles += [role * side] * len(members)
                     owners += [configurations[c] for c in members]
+                    classes += [k] * len(members)
         self.boosting = start(
             training,
             np.stack(roles),
             [owner.settings for owner in owners],
             [owner.loss for owner in owners],
+            base=rows.base if rows.base is None or len(sides) == 1 else rows.base[classes],
             keep_rounds=False,
         )
         self.estimators = np.zeros(len(owners), dtype=np.int64)
+
+    def raw(self, split: int) -> NDArray[np.float64]:
+        """Return what the first configuration predicts of all rows, (n_classes or 1, n_rows)."""
+        n_rows = self.rows.training.codes.shape[1]
+        models = self.lanes[0, split]
+        raw = np.full((len(models), n_rows), -np.inf)
+        for k, model in enumerate(models):
+            if model >= 0:
+                raw[k] = self.boosting.raw(int(model))
+        return raw
 
     def still_learning(self, some: Sequence[int], at: int) -> NDArray[np.int64]:
         """Return the models of some configurations that have as many estimators as were asked."""
@@ -313,6 +335,37 @@ class _Lanes:
             self.boosting.advance(at - before, models, report)
             self.estimators = np.asarray(self.boosting.n_estimators)
         return len(models) * (at - before)
+
+
+def split_pairs(
+    configuration: Configuration,
+    n_estimators: int,
+    split_rows: Sequence[SplitRows],
+    n_pairs: int,
+) -> list[SplitRows]:
+    """Return the rows of each split with the codes of its own strongest pairs.
+
+    Pairs are those that its training rows ask for once this configuration has so many estimators;
+    its models start from there.
+    """
+    found = []
+    for rows in split_rows:
+        lanes = _Lanes([configuration], rows)
+        lanes.advance(0, n_estimators, [0], None)
+        for s in range(rows.n_splits):
+            learns = rows.group.roles[s, rows.order.part_of] == TRAIN
+            training, raw = rows.training, lanes.raw(s)
+            weights = training.weigh_segments(learns)
+            trained = np.isfinite(raw[:, 0])
+            pairs = find_pairs(
+                configuration.loss, training, raw, weights, n_pairs, learns, models=trained
+            )
+            group = replace(
+                rows.group, first=rows.group.first + s, roles=rows.group.roles[s : s + 1]
+            )
+            of_pairs = training.of_pairs(lay_grids(training, weights, pairs))
+            found.append(replace(rows, group=group, training=of_pairs, base=raw))
+    return found
 
 
 class _Watch:

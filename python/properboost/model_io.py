@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.binning import MAX_CATEGORIES, Binning, CategoricalBins, FeatureBins, NumericBins
-from properboost.ensemble import LARGEST_RAW, Rounds, make_ensemble
+from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds, TableEnsemble, make_ensemble
 from properboost.estimators import ProperBoostClassifier, check_parameters
 from properboost.losses import MarginLoss, get_loss
+from properboost.pairs import MOST_CELLS, PairBins
 from properboost.table import Category
 from properboost.trees import Tree
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "properboost model"
-VERSION = 3  # 1 knew greedy selection only, 2 no trees
+VERSION = 3  # 1 knew greedy selection only, 2 neither trees nor pairs
 
 _LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
@@ -103,6 +104,7 @@ def _describe(model: ProperBoostClassifier) -> dict[str, Any]:
             _describe_feature(bins, weight)
             for bins, weight in zip(ensemble.binning.features, ensemble.bin_weights, strict=True)
         ],
+        "pairs": _describe_pairs(ensemble),
         "models": [_describe_rounds(rounds) for rounds in ensemble.models],
     }
 
@@ -116,6 +118,8 @@ def _describe_parameters(model: ProperBoostClassifier) -> dict[str, Any]:
     if isinstance(values["class_weight"], Mapping):
         pairs = values["class_weight"].items()
         values["class_weight"] = [[_plain(label), _plain(weight)] for label, weight in pairs]
+    if not isinstance(values["interactions"], int | np.integer):
+        values["interactions"] = [[_plain(f) for f in pair] for pair in values["interactions"]]
     constraints = values["monotonic_cst"]
     if isinstance(constraints, Mapping):
         values["monotonic_cst"] = {str(k): _plain(v) for k, v in constraints.items()}
@@ -141,6 +145,20 @@ def _describe_feature(bins: FeatureBins, weight: NDArray[np.float64]) -> dict[st
             "has_rare": bins.has_rare,
         }
     return {**cut, "weights": weight.tolist()}
+
+
+def _describe_pairs(ensemble: Ensemble) -> list[dict[str, Any]]:
+    if not isinstance(ensemble, TableEnsemble):
+        return []
+    return [
+        {
+            "features": [pair.first, pair.second],
+            "levels": [pair.first_level.tolist(), pair.second_level.tolist()],
+            "ordered": list(pair.ordered),
+            "weights": weight.tolist(),
+        }
+        for pair, weight in zip(ensemble.pairs, ensemble.pair_weights, strict=True)
+    ]
 
 
 def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
@@ -290,13 +308,17 @@ _FIELDS = (
     "categorical_from_dtype",
     "selection",
     "features",
+    "pairs",
     "models",
 )
+
+# In which version fields came that the files before do not have.
+_SINCE = {"selection": 2, "pairs": 3}
 
 
 def _build(document: _Node) -> ProperBoostClassifier:
     version = _check_format(document)
-    fields = document.fields(*(f for f in _FIELDS if version > 1 or f != "selection"))
+    fields = document.fields(*(f for f in _FIELDS if version >= _SINCE.get(f, 1)))
     fields["library_version"].string()
     if fields["estimator"].string() != "ProperBoostClassifier":
         fields["estimator"].fail("must be 'ProperBoostClassifier'")
@@ -305,17 +327,25 @@ def _build(document: _Node) -> ProperBoostClassifier:
     from_dtype = fields["categorical_from_dtype"].boolean()
     binning, weights = _build_binning(fields["features"], from_dtype)
     n_models = 1 if len(classes) == 2 else len(classes)
-    if n_models * int(binning.offsets[-1]) > _LARGEST:
+    pairs, pair_weights = _build_pairs(fields.get("pairs"), binning)
+    widths = [bins.width for bins in (*binning.features, *pairs)]
+    if n_models * sum(widths) > _LARGEST:
         document.fail(f"asks for more than {_LARGEST} look-up values")
     models = tuple(
-        _build_rounds(node, binning, version) for node in fields["models"].entries(n_models)
+        _build_rounds(node, binning, widths, version) for node in fields["models"].entries(n_models)
     )
     loss = _build_loss(fields["loss"])
     seed = fields["seed"].integer(0, 2**32 - 1)
     selection = _build_selection(fields.get("selection"))
-    ensemble = make_ensemble(binning, models, weights, selection)
-    if any(len(rounds) % ensemble.rounds_per_estimator for rounds in models):
-        fields["models"].fail("must hold whole cycles: a round for every feature")
+    ensemble = make_ensemble(binning, models, weights, selection, pairs, pair_weights)
+    n_features = len(binning.features)
+    for rounds in models:
+        mains = int(np.count_nonzero(rounds.feature < n_features))
+        if np.any(rounds.feature[:mains] >= n_features):
+            fields["models"].fail("must hold the rounds of features before those of pairs")
+        cyclic = selection == "cyclic" and isinstance(ensemble, TableEnsemble)
+        if cyclic and (mains % n_features or (len(rounds) - mains) % max(1, len(pairs))):
+            fields["models"].fail("must hold whole cycles: a round for every feature or pair")
     model._set_fitted(loss, classes, ensemble, seed)
     model.n_features_in_ = len(binning.features)
     if fields["feature_names"].value is not None:
@@ -432,13 +462,8 @@ def _build_binning(
     features, weights = [], []
     for entry in node.entries():
         bins, held = _build_feature(entry)
-        weight = held.reals(bins.width)
-        with np.errstate(over="ignore"):
-            total = weight.sum()
-        if np.any(weight < 0.0) or not 0.0 < total < math.inf:
-            held.fail("must hold no number below 0, and have a positive finite sum")
         features.append(bins)
-        weights.append(weight)
+        weights.append(_build_weights(held, bins.width))
     if not features:
         node.fail("must not be empty")
     return Binning(tuple(features), from_dtype), tuple(weights)
@@ -491,7 +516,55 @@ def _build_category(node: _Node) -> Category:
     return value
 
 
-def _build_rounds(node: _Node, binning: Binning, version: int) -> Rounds:
+def _build_pairs(
+    node: _Node | None, binning: Binning
+) -> tuple[tuple[PairBins, ...], tuple[NDArray[np.float64], ...]]:
+    pairs: list[PairBins] = []
+    weights = []
+    for entry in [] if node is None else node.entries():
+        fields = entry.fields("features", "levels", "ordered", "weights")
+        features = fields["features"].integers(0, len(binning.features) - 1)
+        if len(features) != 2 or features[0] >= features[1]:
+            fields["features"].fail("must hold two positions, the smaller first")
+        sides = fields["levels"].entries(2)
+        levels = [
+            _build_levels(side, binning.features[j].width)
+            for side, j in zip(sides, features, strict=True)
+        ]
+        ordered = fields["ordered"].integers(0, MOST_CELLS).tolist()
+        sizes = [int(level.max()) + 1 for level in levels]
+        if len(ordered) != 2 or any(a > b for a, b in zip(ordered, sizes, strict=True)):
+            fields["ordered"].fail("must hold two numbers, of levels at most")
+        first, second = features.tolist()
+        pair = PairBins(first, second, levels[0], levels[1], (ordered[0], ordered[1]))
+        if pair.n_cells > MOST_CELLS:
+            fields["levels"].fail(f"must make at most {MOST_CELLS} cells")
+        pairs.append(pair)
+        weights.append(_build_weights(fields["weights"], pair.width))
+    return tuple(pairs), tuple(weights)
+
+
+def _build_levels(node: _Node, width: int) -> NDArray[np.int16]:
+    levels = node.integers(-1, MOST_CELLS - 1)
+    if len(levels) != width or not np.array_equal(
+        np.unique(levels[levels >= 0]), np.arange(levels.max() + 1)
+    ):
+        node.fail(f"must hold {width} levels, -1 or from 0 on without a gap")
+    if levels.max() < 0:
+        node.fail("must hold a level")
+    return levels.astype(np.int16)
+
+
+def _build_weights(node: _Node, width: int) -> NDArray[np.float64]:
+    weight = node.reals(width)
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if np.any(weight < 0.0) or not 0.0 < total < math.inf:
+        node.fail("must hold no number below 0, and have a positive finite sum")
+    return weight
+
+
+def _build_rounds(node: _Node, binning: Binning, all_widths: list[int], version: int) -> Rounds:
     names = ("feature", "score", "step", "risk", "tables", "trees")
     fields = node.fields(*(name for name in names if version > 2 or name != "trees"))
     trees = None
@@ -503,8 +576,8 @@ def _build_rounds(node: _Node, binning: Binning, version: int) -> Rounds:
         if len(features) != len(trees):
             fields["feature"].fail(f"must have {len(trees)} entries, one a tree")
     else:
-        features = fields["feature"].integers(0, len(binning.features) - 1)
-        widths = [binning.features[feature].width for feature in features]
+        features = fields["feature"].integers(0, len(all_widths) - 1)
+        widths = [all_widths[feature] for feature in features]
     tables = [
         table.reals(width)
         for table, width in zip(fields["tables"].entries(len(features)), widths, strict=True)

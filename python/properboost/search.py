@@ -3,22 +3,31 @@
 import dataclasses
 import itertools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from properboost import _core, parameters
 from properboost.estimators import ProperBoostClassifier, check_parameters, gain_is_free
 from properboost.fitted import BoostedClassifier
-from properboost.lanes import Configuration, arrange, count_models, cross_validate
+from properboost.lanes import (
+    Configuration,
+    SplitRows,
+    arrange,
+    count_models,
+    cross_validate,
+    split_pairs,
+)
 from properboost.losses import MarginLoss, get_loss
 from properboost.progress import show_progress
 from properboost.rows import read_rows
-from properboost.scoring import find_score, name_score
+from properboost.scoring import Score, find_score, name_score
 from properboost.splits import find_splits
 from properboost.table import open_table
 from properboost.training import Training, prepare
@@ -117,6 +126,12 @@ class ProperBoostClassifierCV(BoostedClassifier):
         Fit the chosen configuration to all rows.  Without, there is no model to predict with.
     learning_rate, max_leaf_nodes, min_child_weight, max_features, subsample
         As in `ProperBoostClassifier`, or lists of values to choose from.
+    interactions : int or list of int, default=0
+        Numbers of pairs to choose from, among which 0 may be.  The search for pairs follows that
+        for everything else: each split finds its own strongest pairs from its training rows.
+    interaction_rate, interaction_smoothing : float or list of float
+        As in `ProperBoostClassifier`, to choose from; default=(1, 0.5, 0.25, 0.125) and (0, 0.1,
+        0.2, 0.25).
     weak_learner, max_depth, monotonic_cst, response, step, l2, max_bins, rows_per_bin, \
 categorical_features, class_weight, n_jobs, random_state, verbose
         As in `ProperBoostClassifier`.  With `verbose` 1 the whole search is shown on stderr.
@@ -139,6 +154,10 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         Its mean score over the splits, with that number of estimators.
     best_estimator_ : ProperBoostClassifier
         The fitted model as that estimator; with `refit` only.
+    interaction_results_ : dict of ndarray
+        Of a search for pairs: interactions, interaction_rate, interaction_smoothing,
+        interaction_estimators (the number that was best) and mean_test_score.  `best_score_` and
+        `best_params_` are then of the choice among these.
     cv_results_ : dict of ndarray
         A row a configuration, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
         param_smoothing, param_prior, param_selection, those of other lists and, if any loss has it,
@@ -220,6 +239,9 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         max_features: float | Sequence[float] = 1.0,
         subsample: float | Sequence[float] = 1.0,
         monotonic_cst: Any = None,
+        interactions: int | Sequence[int] = 0,
+        interaction_rate: float | Sequence[float] = (1.0, 0.5, 0.25, 0.125),
+        interaction_smoothing: float | Sequence[float] = (0.0, 0.1, 0.2, 0.25),
         response: str = "real",
         step: str = "guarded",
         l2: float = 0.0,
@@ -251,6 +273,9 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.max_features = max_features
         self.subsample = subsample
         self.monotonic_cst = monotonic_cst
+        self.interactions = interactions
+        self.interaction_rate = interaction_rate
+        self.interaction_smoothing = interaction_smoothing
         self.response = response
         self.step = step
         self.l2 = l2
@@ -317,10 +342,15 @@ categorical_features, class_weight, n_jobs, random_state, verbose
                     stop_early=self.n_estimators == "auto",
                     report=report,
                 )
-            del rows, split_groups, order, split_rows  # bytes that the refit does not need
             self._choose(configurations, log_losses)
+            best = clone(configurations[self.best_index_].settings)
+            best.set_params(n_estimators=self.n_estimators_)
+            if _most_pairs(self) > 0:
+                chosen = configurations[self.best_index_]
+                best.set_params(**self._search_pairs(chosen, split_rows, score, caps))
+            del rows, split_groups, order, split_rows  # bytes that the refit does not need
             if self.refit:
-                self._refit(configurations[self.best_index_], training)
+                self._refit(best, configurations[self.best_index_].loss, training)
         return self
 
     def _forget(self) -> None:
@@ -381,10 +411,50 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             stacklevel=4,
         )
 
-    def _refit(self, chosen: Configuration, training: Training) -> None:
-        loss = chosen.loss
-        best: ProperBoostClassifier = chosen.settings
-        best.set_params(n_estimators=self.n_estimators_)
+    def _search_pairs(
+        self,
+        chosen: Configuration,
+        split_rows: Sequence[SplitRows],
+        score: Score,
+        caps: dict[str, int],
+    ) -> dict[str, Any]:
+        """Choose how many pairs the configuration gets, and how; returns what is taken."""
+        numbers, grid = _list_interactions(self)
+        found = split_pairs(chosen, self.n_estimators_, split_rows, max(numbers))
+        results: list[dict[str, Any]] = []
+        if 0 in numbers:
+            results.append({"interactions": 0, "mean_test_score": self.best_score_})
+        total = count_models(found) * caps[chosen.selection] * len(grid)
+        best = f"best {name_score(self.scoring)}"
+        for n in sorted(set(numbers) - {0}):
+            some = [replace(rows, training=rows.training.first_pairs(n)) for rows in found]
+            configurations = [_for_pairs(chosen, n, *values) for values in grid]
+            with show_progress(self.verbose, total, f"{n} pairs", best) as report:
+                curves, log_losses = cross_validate(
+                    configurations,
+                    some,
+                    score,
+                    caps,
+                    stop_early=self.n_estimators == "auto",
+                    report=report,
+                )
+            means = _without_nan(curves.mean(axis=1))
+            others = _without_nan(log_losses.mean(axis=1))
+            for configuration, mean, other in zip(configurations, means, others, strict=True):
+                last = len(mean) - 1
+                at = _argmax(mean, other) if self.n_estimators == "auto" else last
+                settings = {**configuration.params, "interaction_estimators": at + 1}
+                results.append({**settings, "mean_test_score": float(mean[at])})
+        names = list(results[-1])
+        self.interaction_results_ = {
+            name: np.array([entry.get(name, np.nan) for entry in results]) for name in names
+        }
+        taken = dict(max(results, key=lambda entry: entry["mean_test_score"]))
+        self.best_score_ = taken.pop("mean_test_score")
+        self.best_params_ |= taken
+        return taken
+
+    def _refit(self, best: ProperBoostClassifier, loss: MarginLoss, training: Training) -> None:
         best._boost(loss, training)
         best.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
@@ -417,6 +487,11 @@ def check_search(model: ProperBoostClassifierCV) -> None:
         if not isinstance(value, bool | np.bool_):
             raise TypeError(f"{name} must be True or False; got {value!r}")
     _list_configurations(model, FEW_ROWS, check=True)
+    if _most_pairs(model) > 0 and model.weak_learner == "tree":
+        raise ValueError(
+            "interactions must be 0 with weak_learner='tree', which has its own; "
+            f"got {model.interactions!r}"
+        )
 
 
 # -- what is searched -----------------------------------------------------------------------------
@@ -476,6 +551,39 @@ def _read_lists(model: ProperBoostClassifierCV) -> dict[str, list[Any]]:
         if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
             lists[name] = parameters.entries(name, given, lambda _, value: value)
     return lists
+
+
+def _list_interactions(
+    model: ProperBoostClassifierCV,
+) -> tuple[list[int], list[tuple[float, float]]]:
+    """Return the numbers of pairs to choose from, and the product of their rates and smoothings."""
+
+    def read(name: str, value: Any, check: Callable[[str, object], Any]) -> list[Any]:
+        is_list = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+        return parameters.entries(name, value if is_list else [value], check)
+
+    numbers = read("interactions", model.interactions, partial(parameters.integer, low=0))
+    rates = read("interaction_rate", model.interaction_rate, parameters.positive)
+    between = partial(parameters.between, low=0.0, high=0.25)
+    smoothings = read("interaction_smoothing", model.interaction_smoothing, between)
+    if model.weak_learner != "histogram":
+        smoothings = [0.0]
+    return numbers, list(itertools.product(rates, smoothings))
+
+
+def _most_pairs(model: ProperBoostClassifierCV) -> int:
+    return max(_list_interactions(model)[0])
+
+
+def _for_pairs(chosen: Configuration, n: int, rate: float, smoothing: float) -> Configuration:
+    """Return the configuration with which `n` pairs are boosted from where `chosen` ended."""
+    params = {
+        "interactions": n,
+        "interaction_rate": rate,
+        "interaction_smoothing": smoothing,
+    }
+    settings = clone(chosen.settings).set_params(**params)
+    return Configuration(chosen.loss, settings._for_pairs(), params)
 
 
 def _list_losses(model: ProperBoostClassifierCV) -> list[tuple[str | None, MarginLoss]]:

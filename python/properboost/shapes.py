@@ -1,22 +1,25 @@
-"""Shape functions: what one feature adds to the raw prediction, bin by bin."""
+"""Shape functions: what one feature, or a pair, adds to the raw prediction, bin by bin."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.binning import CategoricalBins, FeatureBins, NumericBins
+from properboost.binning import Binning, CategoricalBins, FeatureBins, NumericBins
+from properboost.pairs import PairBins
 from properboost.table import Category, factorize
+from properboost.trees import describe_codes
 
-__all__ = ["ShapeFunction"]
+__all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape"]
 
 
 @dataclass(frozen=True, eq=False)
 class ShapeFunction:
     """One feature's part of the raw prediction.
 
-    The raw prediction of a row is the sum of its features' shape functions.
+    The raw prediction of a row is the sum of its features' shape functions, and of its pairs'.
 
     Attributes
     ----------
@@ -70,15 +73,113 @@ class ShapeFunction:
         ndarray of the shape of `x`
             Unseen categories give 0, unless the rarest share a bin.
         """
-        array = np.asarray(x)
-        table = np.append(self.values, self.missing_value)
+        bins: FeatureBins = CategoricalBins(self.categories or (), self.has_rare)
         if self.edges is not None:
-            numbers = array.astype(np.float64)
-            missing = len(self.values)
-            return table[np.where(np.isnan(numbers), missing, np.searchsorted(self.edges, numbers))]
-        bins = CategoricalBins(self.categories or (), self.has_rare)
-        assigned = bins.assign(factorize(array.ravel(), f"feature {self.feature}"))
-        return np.where(assigned == -2, 0.0, table[assigned]).reshape(array.shape)
+            bins = NumericBins(self.edges)
+        table = np.concatenate([self.values, [self.missing_value, 0.0]])
+        values: NDArray[np.float64] = table[_find_codes(bins, x, self.feature)]
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class PairFunction:
+    """What two features together add to the raw prediction, beyond what each adds alone.
+
+    Attributes
+    ----------
+    features : tuple of two int
+        The features' positions.
+    names : tuple of two str, or None
+        Their names, if the model was fitted on named columns.
+    class_label : object
+        The class the raw prediction speaks for.
+    levels : tuple of two tuples of str
+        What each row, and each column, of `values` stands for, in words: the bins of either
+        feature, of which neighbours (or rare categories) share a level where there are many.
+    values : ndarray of shape (n_levels_first, n_levels_second)
+        The function, in units of the raw prediction.  By training weight its mean over every row
+        and every column is 0.
+    weights : ndarray of shape (n_levels_first, n_levels_second)
+        The training weight (the rows, without sample weights) of each cell.
+    """
+
+    features: tuple[int, int]
+    names: tuple[str, str] | None
+    class_label: Any
+    levels: tuple[tuple[str, ...], tuple[str, ...]]
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    _pair: PairBins = field(repr=False)
+    _bins: tuple[FeatureBins, FeatureBins] = field(repr=False)
+
+    def __call__(self, first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
+        """Evaluate the function at values of the two features.
+
+        Parameters
+        ----------
+        first, second : array-like of one shape
+            Numbers, or categories; NaN (and None among categories) is missing.
+
+        Returns
+        -------
+        ndarray of that shape
+            Values of a kind that training had no rows of give 0.
+        """
+        a, b = (
+            level[_find_codes(bins, x, feature)]
+            for level, bins, x, feature in zip(
+                (self._pair.first_level, self._pair.second_level),
+                self._bins,
+                (first, second),
+                self.features,
+                strict=True,
+            )
+        )
+        return np.where((a < 0) | (b < 0), 0.0, self.values[a, b])
+
+
+def _find_codes(bins: FeatureBins, x: ArrayLike, feature: int) -> NDArray[np.intp]:
+    """Return the code of each value: missing is the number of bins, unseen one more."""
+    array = np.asarray(x)
+    if isinstance(bins, NumericBins):
+        numbers = array.astype(np.float64)
+        return np.where(np.isnan(numbers), bins.n_bins, np.searchsorted(bins.edges, numbers))
+    assigned = bins.assign(factorize(array.ravel(), f"feature {feature}"))
+    codes = np.where(assigned < 0, bins.n_bins - 1 - assigned, assigned)
+    return codes.reshape(array.shape)
+
+
+def make_pair_function(
+    pair: PairBins,
+    binning: Binning,
+    table: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    *,
+    names: Sequence[str] | None,
+    class_label: Any,
+) -> PairFunction:
+    """Build the function of a pair from its look-up table and weight, both a code each."""
+    features = (pair.first, pair.second)
+    shape = (pair.n_first, pair.n_second)
+    bins = (binning.features[pair.first], binning.features[pair.second])
+    words = [f"feature {j}" if names is None else str(names[j]) for j in features]
+    levels = tuple(
+        tuple(
+            describe_codes(own, np.flatnonzero(level == k).tolist(), word)
+            for k in range(int(level.max()) + 1)
+        )
+        for own, level, word in zip(bins, (pair.first_level, pair.second_level), words, strict=True)
+    )
+    return PairFunction(
+        features=features,
+        names=None if names is None else (words[0], words[1]),
+        class_label=class_label,
+        levels=(levels[0], levels[1]),
+        values=table[: pair.n_cells].reshape(shape).copy(),
+        weights=weight[: pair.n_cells].reshape(shape).copy(),
+        _pair=pair,
+        _bins=bins,
+    )
 
 
 def make_shape(

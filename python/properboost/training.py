@@ -1,8 +1,8 @@
 """From a table to models: the one way in which rows are cut, coded and given to the engine."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from properboost import _core, parameters
 from properboost.binning import Binning, NumericBins, count_numeric_bins, find_bins
 from properboost.losses import MarginLoss
+from properboost.pairs import MOST_CELLS, PairBins, make_pair, rank_pairs
 from properboost.rows import Rows, SortedRows
 from properboost.table import Table, find_categorical, find_feature
 
@@ -35,6 +36,27 @@ class Training:
     n_threads: int
     directions: tuple[int, ...] = ()
     """Of each feature: 1 or -1 where the prediction must rise or fall with it; empty for none."""
+    names: Sequence[str] | None = None
+    """Of the features, if they have any."""
+    pairs: tuple[PairBins, ...] = ()
+    """The pairs whose codes these are, and not the features'; see `of_pairs`."""
+
+    @cached_property
+    def bins(self) -> _core.Bins:
+        """The engine's bins of what the codes are of."""
+        if self.pairs:
+            return _core.Bins([pair.grid for pair in self.pairs])
+        return self.binning.native
+
+    def of_pairs(self, pairs: Sequence[PairBins]) -> "Training":
+        """Return the same rows with the codes of pairs of these features."""
+        native = [pair.native for pair in pairs]
+        codes = _core.encode_pairs(native, self.codes, self.n_threads)
+        return replace(self, codes=codes, pairs=tuple(pairs))
+
+    def first_pairs(self, n: int) -> "Training":
+        """Return the same rows with the codes of the first `n` of these pairs."""
+        return replace(self, codes=self.codes[:n], pairs=self.pairs[:n])
 
     def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds.
@@ -42,8 +64,17 @@ class Training:
         `boosting` over these rows, which has begun, has counted them.
         """
         if self.weight is None:
-            return self.binning.split(boosting.code_counts.astype(np.float64))
-        return self.binning.weigh(self.codes, self.weight, self.n_threads)
+            return self._split(boosting.code_counts.astype(np.float64))
+        return self._split(self.bins.weigh(self.codes, self.weight, self.n_threads))
+
+    def weigh_segments(self, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.float64], ...]:
+        """Return the weight that each code of each feature holds in some segments."""
+        count = np.repeat(wanted.astype(np.float64), np.diff(self.segments))
+        weight = count if self.weight is None else count * self.weight
+        return self._split(self.bins.weigh(self.codes, weight, self.n_threads))
+
+    def _split(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))
 
 
 def prepare(settings: Any, table: Table, rows: Rows, order: SortedRows) -> Training:
@@ -77,6 +108,7 @@ def prepare(settings: Any, table: Table, rows: Rows, order: SortedRows) -> Train
         seed=seed,
         n_threads=n_threads,
         directions=_find_directions(settings, table, binning, len(rows.classes)),
+        names=table.names,
     )
 
 
@@ -122,17 +154,19 @@ def start(
     settings: Sequence[Any],
     losses: Sequence[MarginLoss],
     *,
+    base: NDArray[np.float64] | None = None,
     keep_rounds: bool,
 ) -> _core.Boosting:
     """Set up models over the same rows; every sequence has an entry a model.
 
     `settings` are estimators, whose parameters are read.  They may differ in their learning rates,
-    priors and weak learners' parameters.
+    priors and weak learners' parameters.  Models start from the raw predictions `base`, of shape
+    (n_models or 1, n_rows), or from 0.
     """
     priors = [0.0 if s.prior is None else s.prior for s in settings]
     return _core.Boosting(
         training.codes,
-        training.binning.native,
+        training.bins,
         training.segments,
         roles,
         [loss.native for loss in losses],
@@ -145,6 +179,7 @@ def start(
         step=settings[0].step,
         l2=settings[0].l2,
         weight=training.weight,
+        base=base,
         keep_rounds=keep_rounds,
         n_threads=training.n_threads,
     )
@@ -170,3 +205,45 @@ def _find_learner(settings: Any, training: Training) -> _core.WeakLearner:
 def _make_learner(name: str, **options: Any) -> _core.WeakLearner:
     # The engine takes models of one weak learner to be the same but for their gains.
     return _core.WeakLearner(name, **options)
+
+
+def find_pairs(
+    loss: MarginLoss,
+    training: Training,
+    raw: NDArray[np.float64],
+    bin_weights: Sequence[NDArray[np.float64]],
+    n: int,
+    learns: NDArray[np.bool_] | None = None,
+    models: NDArray[np.bool_] | None = None,
+) -> list[tuple[int, int]]:
+    """Return the `n` pairs of features that tell most of what models' raw predictions do not.
+
+    `raw` is (n_models, n_rows); `learns` and `models` say which segments and models to look at,
+    None all of them.
+    """
+    sides = find_sides(training.class_of, len(training.classes))
+    wanted = slice(None) if models is None else models
+    gradients = []
+    for own, side in zip(raw[wanted], sides[wanted], strict=True):
+        y = np.repeat(side * (1 if learns is None else learns), np.diff(training.segments))
+        margin = (y * own / loss.gain).astype(np.float32)
+        count = np.abs(y).astype(np.float32)
+        if training.weight is not None:
+            count *= training.weight.astype(np.float32)
+        weight, otherwise = (loss.native.engine_weight(u) for u in (margin, -margin))
+        p = loss.native.engine_probability(margin)
+        # Of the gradient the variance is what the model expects: where it is sure, rows that are
+        # as it says tell nothing.
+        variance = p * weight**2 + (1 - p) * otherwise**2
+        gradients.append((y.astype(np.float32) * weight * count, variance * count))
+    ranked = rank_pairs(
+        training.binning, training.codes, bin_weights, gradients, training.n_threads
+    )
+    return ranked[:n]
+
+
+def lay_grids(
+    training: Training, bin_weights: Sequence[NDArray[np.float64]], pairs: Sequence[tuple[int, int]]
+) -> tuple[PairBins, ...]:
+    """Return the grids of these pairs of features."""
+    return tuple(make_pair(training.binning, bin_weights, *pair, MOST_CELLS) for pair in pairs)

@@ -11,7 +11,7 @@ from properboost import _core
 from properboost.binning import Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.table import Table
 
-__all__ = ["Tree", "as_shares"]
+__all__ = ["Tree", "as_shares", "describe_codes"]
 
 _LEAF = -1
 
@@ -109,7 +109,7 @@ class Tree:
                 continue
             for child, side in ((1, self.goes_right), (0, self.goes_left)):  # the last comes first
                 codes = _members(side[node], features[j].width)
-                words = _describe_codes(features[j], codes, names[j])
+                words = describe_codes(features[j], codes, names[j])
                 waiting.append((int(self.left[node]) + child, depth + 1, words))
         return "\n".join(lines)
 
@@ -124,7 +124,8 @@ def _members(words: NDArray[np.uint64], width: int) -> list[int]:
     return [c for c in range(width) if int(words[c // 64]) >> (c % 64) & 1]
 
 
-def _describe_codes(bins: FeatureBins, codes: list[int], name: str) -> str:
+def describe_codes(bins: FeatureBins, codes: list[int], name: str) -> str:
+    """Return a condition in words: that a feature's code is among these, which ascend."""
     missing = bins.n_bins in codes
     values = [c for c in codes if c < bins.n_bins]
     if not values:

@@ -13,18 +13,27 @@ namespace properboost {
 
 constexpr int kMaxCodes = 256;  // a code is one byte
 
+// How the cells of two features taken as one lie: [row][column].  The first `ordered` rows or
+// columns follow each other; others have no neighbours.
+struct Grid {
+  int rows = 0, columns = 0;
+  int ordered_rows = 0, ordered_columns = 0;
+};
+
 // How one feature is cut.  Numeric: code(x) is the number of edges below x; one code more is
 // missing.  Categorical: the table already holds bins; codes after the last are missing, then
-// unseen.
+// unseen.  A grid is categorical, its cells being the categories.
 class FeatureBins {
  public:
   explicit FeatureBins(const std::vector<double>& edges);  // numeric; edges ascend
   explicit FeatureBins(int categories);                    // categorical
+  explicit FeatureBins(const Grid& grid);
 
   bool ordered() const noexcept { return ordered_; }
   int bins() const noexcept { return bins_; }
   int missing() const noexcept { return bins_; }
   int width() const noexcept { return bins_ + (ordered_ ? 1 : 2); }
+  const Grid& grid() const noexcept { return grid_; }  // of no rows if it is none
 
   // codes[i] = the code of x[i].
   template <class Value>
@@ -33,6 +42,7 @@ class FeatureBins {
  private:
   bool ordered_;
   int bins_;
+  Grid grid_;
   EdgeSearch search_;
 };
 

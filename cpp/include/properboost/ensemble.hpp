@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "properboost/binning.hpp"
+#include "properboost/pairs.hpp"
 #include "properboost/parallel.hpp"
 #include "properboost/table.hpp"
 #include "properboost/tree.hpp"
@@ -48,10 +49,11 @@ struct Rounds {
   }
 };
 
-// out[row * models + m] = sum over features of model m's table at the row's code.  `tables` holds
-// each model's features side by side: tables[m * bins.total_width() + bins.offset(f) + code].
-void score(const Table& table, const Bins& bins, const double* tables, std::size_t models,
-           double* out, Team& team);
+// out[row * models + m] = sum over features and pairs of model m's table at the row's code.
+// `tables` holds each model's features and then pairs side by side: tables[m * width +
+// bins.offset(f) + code].
+void score(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
+           const double* tables, std::size_t models, double* out, Team& team);
 
 // Trees that add up: the nodes of all, one tree after the other, and what each adds.
 struct Forest {

@@ -50,6 +50,12 @@ inline bool judges(Role role) {
   return role == Role::kHeldOutPositive || role == Role::kHeldOutNegative;
 }
 
+// 1, -1, or 0 where the segment is nothing to the model.
+inline double side_of(Role role) {
+  const auto value = static_cast<int>(role);
+  return value > 0 ? 1.0 : value < 0 ? -1.0 : 0.0;
+}
+
 // What a segment of rows is to the lanes of a pack, as factors: sums over its rows are made for all
 // lanes and then count or not.
 struct SegmentRoles {
@@ -60,8 +66,7 @@ struct SegmentRoles {
   bool judges = false;
 
   void set(std::size_t lane, Role role) {
-    const auto value = static_cast<int>(role);
-    side[lane] = value > 0 ? 1.0f : value < 0 ? -1.0f : 0.0f;
+    side[lane] = static_cast<float>(side_of(role));
     positive[lane] = role == Role::kPositive ? 1.0 : 0.0;
     negative[lane] = role == Role::kNegative ? 1.0 : 0.0;
     held_out[lane] = properboost::judges(role) ? 1.0 : 0.0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "properboost/learners/learner.hpp"
 
@@ -27,43 +29,98 @@ class Histogram final : public FeatureLearner {
     const std::size_t n = feature.width();
     p.cells.assign(feature.cells, feature.cells + n);
     p.occupied.assign(feature.occupied, feature.occupied + n);
-    for (std::size_t b = 0; b < n; ++b) p.cell_of[b] = static_cast<std::uint8_t>(b);
+    p.cell_of = identity();
     if (!smooths(feature)) {
       p.shares = {{1.0, p.cell_of}};
       return p;
     }
     smooth(feature, p.cells.data());
-    RowShare left{smoothing_, p.cell_of};
-    RowShare right{smoothing_, p.cell_of};
-    for (std::size_t b = 1; b < static_cast<std::size_t>(feature.bins->bins()); ++b) {
-      left.cell_of[b] = p.cell_of[b - 1];
-      right.cell_of[b - 1] = p.cell_of[b];
-    }
-    p.shares = {{1.0 - 2.0 * smoothing_, p.cell_of}, left, right};
+    p.shares = {{1.0, p.cell_of}};
+    for (const Axis& axis : find_axes(*feature.bins)) spread(axis, p.shares);
     return p;
   }
 
  private:
-  bool smooths(const FeatureCells& feature) const {
-    return smoothing_ > 0.0 && feature.bins->ordered() && feature.bins->bins() > 1;
+  // Lines of `length` neighbouring cells, `stride` apart, whose first cells are `next` apart.
+  struct Axis {
+    std::size_t lines, next, length, stride;
+  };
+
+  // Along which a feature's cells have neighbours: ordered bins do, and the ordered levels of a
+  // grid.
+  static std::vector<Axis> find_axes(const FeatureBins& bins) {
+    const auto size = [](int n) { return static_cast<std::size_t>(n); };
+    std::vector<Axis> axes;
+    if (bins.ordered()) axes.push_back({1, 0, size(bins.bins()), 1});
+    const Grid& grid = bins.grid();
+    if (grid.rows > 0) {
+      const std::size_t columns = size(grid.columns);
+      axes.push_back({size(grid.rows), columns, size(grid.ordered_columns), 1});
+      axes.push_back({columns, 1, size(grid.ordered_rows), columns});
+    }
+    const auto trivial = [](const Axis& axis) { return axis.length < 2; };
+    axes.erase(std::remove_if(axes.begin(), axes.end(), trivial), axes.end());
+    return axes;
   }
 
-  // Each ordered bin gives a share of its weight to its neighbours, the ends keeping what would
-  // fall off.  The missing bin has no neighbours.
+  bool smooths(const FeatureCells& feature) const {
+    return smoothing_ > 0.0 && !find_axes(*feature.bins).empty();
+  }
+
+  // Each cell gives a share of its weight to its neighbours, the ends of a line keeping what would
+  // fall off.  Missing values and categories have no neighbours.
   void smooth(const FeatureCells& feature, Cell* out) const {
-    const Cell* in = feature.cells;
-    const auto n = static_cast<std::size_t>(feature.bins->bins());
+    std::copy(feature.cells, feature.cells + feature.width(), out);
+    for (const Axis& axis : find_axes(*feature.bins)) {
+      for (std::size_t line = 0; line < axis.lines; ++line) {
+        smooth_line(out + line * axis.next, axis.length, axis.stride);
+      }
+    }
+  }
+
+  void smooth_line(Cell* cells, std::size_t n, std::size_t stride) const {
     const auto blend = [&](double left, double centre, double right) {
       return (1.0 - 2.0 * smoothing_) * centre + smoothing_ * (left + right);
     };
-    for (std::size_t b = 0; b < n; ++b) {
-      const Cell& left = in[b == 0 ? 0 : b - 1];
-      const Cell& right = in[b + 1 == n ? b : b + 1];
-      out[b].positive = blend(left.positive, in[b].positive, right.positive);
-      out[b].negative = blend(left.negative, in[b].negative, right.negative);
-      out[b].curvature = blend(left.curvature, in[b].curvature, right.curvature);
+    Cell left = cells[0];
+    Cell centre = cells[0];
+    for (std::size_t i = 0; i < n; ++i) {
+      const Cell right = i + 1 == n ? centre : cells[(i + 1) * stride];
+      cells[i * stride] = {blend(left.positive, centre.positive, right.positive),
+                           blend(left.negative, centre.negative, right.negative),
+                           blend(left.curvature, centre.curvature, right.curvature)};
+      left = centre;
+      centre = right;
     }
-    std::copy(in + n, in + feature.width(), out + n);
+  }
+
+  // Splits each share of a row in three: what stays and what goes to either neighbour.
+  void spread(const Axis& axis, std::vector<RowShare>& shares) const {
+    CellOfCode before = identity();
+    CellOfCode after = identity();
+    for (std::size_t line = 0; line < axis.lines; ++line) {
+      for (std::size_t i = 1; i < axis.length; ++i) {
+        const std::size_t cell = line * axis.next + i * axis.stride;
+        before[cell] = static_cast<std::uint8_t>(cell - axis.stride);
+        after[cell - axis.stride] = static_cast<std::uint8_t>(cell);
+      }
+    }
+    std::vector<RowShare> finer;
+    for (const RowShare& share : shares) {
+      RowShare centre{(1.0 - 2.0 * smoothing_) * share.share, share.cell_of};
+      RowShare left{smoothing_ * share.share, share.cell_of};
+      RowShare right = left;
+      for (std::uint8_t& cell : left.cell_of) cell = before[cell];
+      for (std::uint8_t& cell : right.cell_of) cell = after[cell];
+      finer.insert(finer.end(), {centre, left, right});
+    }
+    shares = std::move(finer);
+  }
+
+  static CellOfCode identity() {
+    CellOfCode cells;
+    std::iota(cells.begin(), cells.end(), std::uint8_t{0});
+    return cells;
   }
 
   double smoothing_;

@@ -1,0 +1,79 @@
+#include "pairs.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+
+#include "arrays.hpp"
+
+namespace properboost::bindings {
+namespace {
+
+FeaturePair make_pair(std::size_t first, std::size_t second, std::size_t cells,
+                      const Array<std::uint16_t>& first_level,
+                      const Array<std::uint16_t>& second_level) {
+  if (cells < 1 || cells > kMaxCodes - 2) {
+    throw py::value_error("a pair has 1 to 254 cells; got " + std::to_string(cells));
+  }
+  FeaturePair pair{first, second, cells, {}, {}};
+  std::copy_n(borrow<std::uint16_t>(first_level, kMaxCodes, "first_level"), kMaxCodes,
+              pair.first_level.begin());
+  std::copy_n(borrow<std::uint16_t>(second_level, kMaxCodes, "second_level"), kMaxCodes,
+              pair.second_level.begin());
+  return pair;
+}
+
+void require_codes(const Array<std::uint8_t>& codes) {
+  if (codes.ndim() != 2) throw py::value_error("codes must have shape (n_features, n_rows)");
+}
+
+py::array_t<std::uint8_t> encode(const std::vector<FeaturePair>& pairs,
+                                 const Array<std::uint8_t>& codes, int n_threads) {
+  require_codes(codes);
+  for (const FeaturePair& pair : pairs) check_pair(pair, static_cast<std::size_t>(codes.shape(0)));
+  const auto n = static_cast<std::size_t>(codes.shape(1));
+  py::array_t<std::uint8_t> result({pairs.size(), n});
+  std::uint8_t* const out = result.mutable_data();
+  const std::uint8_t* const from = codes.data();
+  {
+    const py::gil_scoped_release release;
+    Team::run(n_threads, static_cast<double>(pairs.size() * n),
+              [&](Team& team) { encode_pairs(pairs, from, n, out, team); });
+  }
+  return result;
+}
+
+py::array_t<double> score(const Array<std::uint8_t>& levels, const Array<float>& gradient,
+                          const Array<float>& square, int n_threads) {
+  require_codes(levels);
+  const auto features = static_cast<std::size_t>(levels.shape(0));
+  const auto n = static_cast<std::size_t>(levels.shape(1));
+  if (features < 2) throw py::value_error("levels must be of two features at least");
+  const std::uint8_t* const from = levels.data();
+  if (n > 0 && *std::max_element(from, from + features * n) >= kLevels) {
+    throw py::value_error("levels must be below " + std::to_string(kLevels));
+  }
+  const float* const g = borrow<float>(gradient, n, "gradient");
+  const float* const v = borrow<float>(square, n, "square");
+  std::vector<double> scores;
+  {
+    const py::gil_scoped_release release;
+    Team::run(n_threads, static_cast<double>(features * features * n),
+              [&](Team& team) { scores = score_pairs(from, features, n, g, v, team); });
+  }
+  return to_array(scores);
+}
+
+}  // namespace
+}  // namespace properboost::bindings
+
+void bind_pairs(pybind11::module_& m) {
+  namespace py = pybind11;
+  using namespace py::literals;
+  using namespace properboost;
+  py::class_<FeaturePair>(m, "Pair", "Two features taken as one.")
+      .def(py::init(&bindings::make_pair), "first"_a, "second"_a, "cells"_a, "first_level"_a,
+           "second_level"_a);
+  m.def("encode_pairs", &bindings::encode, "pairs"_a, "codes"_a, "n_threads"_a = 1);
+  m.def("score_pairs", &bindings::score, "levels"_a, "gradient"_a, "square"_a, "n_threads"_a = 1);
+}

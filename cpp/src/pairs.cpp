@@ -1,0 +1,147 @@
+#include "properboost/pairs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "properboost/codes.hpp"
+#include "properboost/lanes.hpp"
+#include "properboost/stretches.hpp"
+
+namespace properboost {
+namespace {
+
+// Features whose joint cells, 16 levels each, are summed with one add a row and give three pairs.
+struct Triple {
+  std::array<std::size_t, 3> features;
+};
+
+std::size_t position(std::size_t a, std::size_t b, std::size_t features) {
+  if (a > b) std::swap(a, b);
+  return a * features - a * (a + 1) / 2 + (b - a - 1);
+}
+
+// Triples that together have every pair: the next pair that is still missing, and a third feature
+// with which most others of its pairs are.
+std::vector<Triple> cover_pairs(std::size_t features) {
+  std::vector<std::uint8_t> covered(features * (features - 1) / 2, 0);
+  std::vector<Triple> triples;
+  for (std::size_t a = 0; a < features; ++a) {
+    for (std::size_t b = a + 1; b < features; ++b) {
+      if (covered[position(a, b, features)] != 0) continue;
+      std::size_t third = a;  // of two features: none
+      int most = -1;
+      for (std::size_t c = 0; c < features && most < 2; ++c) {
+        if (c == a || c == b) continue;
+        const int missing =
+            2 - covered[position(a, c, features)] - covered[position(b, c, features)];
+        if (missing > most) {
+          most = missing;
+          third = c;
+        }
+      }
+      triples.push_back({{a, b, third}});
+      covered[position(a, b, features)] = 1;
+      if (third == a) continue;
+      covered[position(a, third, features)] = 1;
+      covered[position(b, third, features)] = 1;
+    }
+  }
+  return triples;
+}
+
+// What a cell's rows add up to: the gradient, and its square.
+struct Sums {
+  double gradient = 0.0;
+  double square = 0.0;
+};
+
+constexpr std::size_t kCells = kLevels * kLevels * kLevels;
+
+// The sums of the joint cells of three features: in float32 over stretches of rows, as ever.
+std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::size_t n,
+                         const float* gradient, const float* square) {
+  const std::uint8_t* const a = levels + triple.features[0] * n;
+  const std::uint8_t* const b = levels + triple.features[1] * n;
+  const std::uint8_t* const c = levels + triple.features[2] * n;
+  std::vector<Sums> sums(kCells);
+  Aligned<RowSums<float, true>> part(kCells);
+  for (std::size_t begin = 0; begin < n; begin += Stretch::kRows) {
+    const std::size_t end = std::min(begin + Stretch::kRows, n);
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
+      part[cell] += RowSums<float, true>(gradient[i], square[i]);
+    }
+    for (std::size_t k = 0; k < kCells; ++k) {
+      sums[k].gradient += part[k].weight(0);
+      sums[k].square += part[k].curvature(0);
+    }
+    std::fill(part.begin(), part.end(), RowSums<float, true>());
+  }
+  return sums;
+}
+
+// Of the pair of the x-th and the y-th feature of a triple.
+double score_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y) {
+  constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
+  std::array<Sums, kLevels * kLevels> sums{};
+  for (std::size_t k = 0; k < kCells; ++k) {
+    Sums& cell = sums[k / kStride[x] % kLevels * kLevels + k / kStride[y] % kLevels];
+    cell.gradient += joint[k].gradient;
+    cell.square += joint[k].square;
+  }
+  double score = 0.0;
+  for (const Sums& cell : sums) {
+    if (cell.square > 0.0) score += cell.gradient * cell.gradient / cell.square - 1.0;
+  }
+  return score;
+}
+
+}  // namespace
+
+void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* codes, std::size_t n,
+                  std::uint8_t* out, Team& team) {
+  constexpr std::size_t kRows = Chunk::kRows;
+  const std::size_t chunks = (n + kRows - 1) / kRows;
+  team.for_each(pairs.size() * chunks, 1.0 * static_cast<double>(pairs.size() * n),
+                [&](std::size_t task) {
+                  const std::size_t p = task / chunks;
+                  const std::size_t begin = task % chunks * kRows;
+                  const std::size_t end = std::min(begin + kRows, n);
+                  const FeaturePair& pair = pairs[p];
+                  const std::uint8_t* const a = codes + pair.first * n;
+                  const std::uint8_t* const b = codes + pair.second * n;
+                  for (std::size_t i = begin; i < end; ++i) out[p * n + i] = pair.code(a[i], b[i]);
+                });
+}
+
+std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features, std::size_t n,
+                                const float* gradient, const float* square, Team& team) {
+  std::vector<double> scores(features * (features - 1) / 2, 0.0);
+  const std::vector<Triple> triples = cover_pairs(features);
+  // Several triples may hold a pair: the first that does says its score.
+  std::vector<std::size_t> owner(scores.size(), triples.size());
+  const auto pair_of = [&](const Triple& t, std::size_t x, std::size_t y) {
+    return position(t.features[x], t.features[y], features);
+  };
+  constexpr std::array<std::array<std::size_t, 2>, 3> kPairs = {{{0, 1}, {0, 2}, {1, 2}}};
+  for (std::size_t k = 0; k < triples.size(); ++k) {
+    for (const auto& [x, y] : kPairs) {
+      if (triples[k].features[x] == triples[k].features[y]) continue;
+      std::size_t& first = owner[pair_of(triples[k], x, y)];
+      first = std::min(first, k);
+    }
+  }
+  const double nanoseconds = static_cast<double>(triples.size()) * (static_cast<double>(n) + 2e4);
+  team.for_each(triples.size(), nanoseconds, [&](std::size_t k) {
+    const Triple& triple = triples[k];
+    const std::vector<Sums> joint = add_up(triple, levels, n, gradient, square);
+    for (const auto& [x, y] : kPairs) {
+      if (triple.features[x] == triple.features[y]) continue;
+      const std::size_t pair = pair_of(triple, x, y);
+      if (owner[pair] == k) scores[pair] = score_pair(joint, x, y);
+    }
+  });
+  return scores;
+}
+
+}  // namespace properboost
