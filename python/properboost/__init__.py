@@ -2,6 +2,7 @@
 
 from properboost import _core, datasets, diagnostics, losses, plots
 from properboost._core import __version__, has_openmp
+from properboost.contributions import Contributions
 from properboost.estimators import ProperBoostClassifier
 from properboost.model_io import load_model
 from properboost.parameters import count_threads
@@ -12,6 +13,7 @@ from properboost.udt import UDTClassifier
 
 __all__ = [
     "AdaBoost",
+    "Contributions",
     "LogitBoost",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",

@@ -16,6 +16,7 @@ from properboost import _core
 from properboost.binning import Binning
 from properboost.pairs import PairBins, purify
 from properboost.table import Table
+from properboost.tree_shap import ShapTree
 from properboost.trees import Tree, as_shares
 
 __all__ = ["LARGEST_RAW", "Ensemble", "Rounds", "TableEnsemble", "TreeEnsemble", "make_ensemble"]
@@ -83,8 +84,7 @@ class Rounds:
         if self.trees is None:
             own: NDArray[np.uint8] = codes[self.feature[t]]
             return own
-        tree = self.trees.part(int(self.offsets[t]), int(self.offsets[t + 1]))
-        return tree.native.find_nodes(codes, n_threads)
+        return self.tree(t).native.find_nodes(codes, n_threads)
 
     def forest(self) -> _core.Forest:
         """Return the trees as the engine scores them."""
@@ -93,6 +93,11 @@ class Rounds:
         return _core.Forest(
             trees.feature, trees.left, trees.goes_left, trees.goes_right, self.offsets, values
         )
+
+    def tree(self, t: int) -> Tree:
+        """Return the tree of round `t`."""
+        trees = Tree.without_nodes() if self.trees is None else self.trees
+        return trees.part(int(self.offsets[t]), int(self.offsets[t + 1]))
 
     def table(self, t: int) -> NDArray[np.float64]:
         """Return what round `t` adds to the raw prediction, by code of its feature."""
@@ -141,6 +146,15 @@ class Ensemble(ABC):
     def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
         """Return the codes that rounds look up, (n_features, n_rows)."""
         return self.binning.encode(table, None, n_threads)
+
+    @abstractmethod
+    def contributions(
+        self, table: Table, n_threads: int, model: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return what each term adds to one model's F, (n_rows, n_terms), and to what.
+
+        Terms are the features and, after them, pairs.
+        """
 
     @abstractmethod
     def importances(self) -> NDArray[np.float64]:
@@ -219,6 +233,20 @@ class TableEnsemble(Ensemble):
             table, self.tables, [pair.native for pair in self.pairs], n_threads
         )
 
+    def contributions(
+        self, table: Table, n_threads: int, model: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return each term's entry less its mean over the training rows, and these' sum."""
+        codes = self.encode(table, n_threads)
+        values = np.empty(codes.shape[::-1])
+        baseline = 0.0
+        for j, weight in enumerate((*self.bin_weights, *self.pair_weights)):
+            own = self.table_of(model, j)
+            mean = _mean(own, weight)
+            values[:, j] = (own - mean)[codes[j]]
+            baseline += mean
+        return values, baseline
+
     def term_importances(self) -> NDArray[np.float64]:
         """Mean absolute deviation of each feature's and pair's table, adding up to 1.
 
@@ -255,6 +283,20 @@ class TreeEnsemble(Ensemble):
         """Return F, of shape (n_rows, n_models): the sum of the trees."""
         return self.binning.score_trees(table, self.forests, n_threads)
 
+    def contributions(
+        self, table: Table, n_threads: int, model: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the Shapley values of the trees, features unknown left to the training weight."""
+        rounds = self.models[model]
+        codes = self.binning.encode(table, None, n_threads)
+        values, baseline = np.zeros(codes.shape), 0.0
+        widths = [feature.width for feature in self.binning.features]
+        for t in range(len(rounds)):
+            added, mean = ShapTree(rounds.tree(t), rounds.table(t), widths).explain(codes)
+            values += added
+            baseline += mean
+        return values.T, baseline
+
     def importances(self) -> NDArray[np.float64]:
         """Share of each feature's splits in what all splits of all trees took from the cost."""
         saved = np.zeros(len(self.binning.features))
@@ -287,5 +329,8 @@ def _deal_out(models: Sequence[tuple[range, int]]) -> list[list[range]]:
 
 
 def _spread(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    share = weight / weight.sum()
-    return float(np.sum(share * np.abs(table - np.sum(share * table))))
+    return _mean(np.abs(table - _mean(table, weight)), weight)
+
+
+def _mean(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    return float(np.sum(weight / weight.sum() * table))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.classifier import TableClassifier
+from properboost.contributions import Contributions
 from properboost.ensemble import Ensemble, TableEnsemble
 from properboost.losses import MarginLoss
 from properboost.rows import find_classes
@@ -314,6 +315,58 @@ class BoostedClassifier(TableClassifier):
             name=None if names is None else str(names[j]),
             class_label=label,
         )
+
+    def contributions(self, X: Any, class_: Any = None) -> Contributions:
+        """Return what each feature adds to the raw prediction of each row.
+
+        Tables are additive, so that a feature adds the value of its shape function in the row,
+        less the function's mean over the training rows by weight.  Of trees these are the Shapley
+        values [1]_ of the prediction, a feature of unknown value being left to the training
+        weight on either side of each split on it; the library ``shap`` works them out.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        class_ : label, optional
+            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            then ``classes_[1]``; contributions to ``classes_[0]`` are their negatives.
+
+        Returns
+        -------
+        Contributions
+            Values of shape (n_rows, n_features), the baseline they are added to, and the names of
+            the features.  ``baseline + values.sum(axis=1)`` is the raw prediction of the class,
+            to about 1e-12 of their size.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is not a table the model can read, or there is no such class.
+        ImportError
+            If the model is of trees and shap is missing.
+
+        References
+        ----------
+        .. [1] Lundberg et al. (2020). From local explanations to global understanding with
+           explainable AI for trees. Nature Machine Intelligence 2.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> X = [[0, 1], [0, 0], [1, 1], [1, 0]] * 5
+        >>> model = ProperBoostClassifier().fit(X, [0, 0, 1, 1] * 5)
+        >>> model.contributions(X[:1]).values[0] < 0  # only the first feature says anything
+        array([ True, False])
+        """
+        table, n_threads = self._open(X)
+        label, model, sign = self._find_model(class_)
+        values, baseline = self._ensemble.contributions(table, n_threads, model)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"feature {j}" for j in range(self.n_features_in_)]
+        values *= sign
+        return Contributions(values, sign * baseline, tuple(map(str, names)), label)
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
         """Find a class's label, the model that speaks for it, and the sign with which it does."""

@@ -11,9 +11,13 @@ from properboost import _core
 from properboost.binning import Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.table import Table
 
-__all__ = ["Tree", "as_shares", "describe_codes"]
+__all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "Tree", "as_shares", "describe_codes"]
 
-_LEAF = -1
+LEAF = -1
+"""The feature of a node that has none."""
+
+LEFT, RIGHT, NEITHER = 0, 1, 2
+"""The sides of a split."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ class Tree:
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Which nodes have no children."""
-        leaves: NDArray[np.bool_] = self.feature == _LEAF
+        leaves: NDArray[np.bool_] = self.feature == LEAF
         return leaves
 
     @property
@@ -85,6 +89,15 @@ class Tree:
     def find_nodes(self, binning: Binning, table: Table, n_threads: int) -> NDArray[np.int64]:
         """Return the node at which each row of `table` ends."""
         return self.native.find_nodes(binning.encode(table, None, n_threads), n_threads)
+
+    @property
+    def sides(self) -> NDArray[np.uint8]:
+        """The side that each of 256 codes takes at each node."""
+        codes = np.arange(256)
+        word, bit = codes // 64, (codes % 64).astype(np.uint64)
+        left, right = (s[:, word] >> bit & np.uint64(1) for s in (self.goes_left, self.goes_right))
+        sides: NDArray[np.uint8] = np.where(left, LEFT, np.where(right, RIGHT, NEITHER))
+        return sides.astype(np.uint8)
 
     def savings(self, n_features: int) -> NDArray[np.float64]:
         """Return what each feature's splits took from the cost."""
@@ -104,7 +117,7 @@ class Tree:
             if way:
                 lines.append("|   " * (depth - 1) + way)
             j = int(self.feature[node])
-            if j == _LEAF:
+            if j == LEAF:
                 lines.append("|   " * depth + ends[node])
                 continue
             for child, side in ((1, self.goes_right), (0, self.goes_left)):  # the last comes first

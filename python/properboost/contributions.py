@@ -1,0 +1,34 @@
+"""Contributions: what each feature adds to the raw prediction of single rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Contributions"]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each feature adds to the raw prediction of each row, beside an average row.
+
+    ``baseline + values.sum(axis=1)`` is the raw prediction of the class.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_features)
+        What the features add, in units of the raw prediction.
+    baseline : float
+        The mean raw prediction of the training rows, by weight; of trees grown from a part of the
+        rows (`subsample`), the mean over that part.
+    names : tuple of str, of length n_features
+        What the columns of `values` are about: the features' names, or their positions.
+    class_label : object
+        The class the raw prediction speaks for.
+    """
+
+    values: NDArray[np.float64]
+    baseline: float
+    names: tuple[str, ...]
+    class_label: Any
