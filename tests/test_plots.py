@@ -102,6 +102,29 @@ def test_categories_are_bars_from_least_to_largest(clf, ax):
     assert list(bars.values()) == sorted(bars.values())
 
 
+def test_contributions_are_bars_from_largest_to_least(clf, ax):
+    X, _ = table()
+    found = clf.contributions(X[:3])
+    assert plots.plot_contributions(found, 2, ax=ax) is ax
+    added = dict(zip(found.names, found.values[2], strict=True))
+    bars = bars_of(ax)
+    assert bars == added
+    assert list(bars) == sorted(added, key=lambda name: -abs(added[name]))
+    assert ax.yaxis_inverted()
+    assert f"to {clf.decision_function(X[2:3])[0]:.3g}" in ax.get_title()
+    few = bars_of(plots.plot_contributions(found, 2, max_features=1))
+    first = next(iter(bars))
+    assert few[first] == added[first]
+    assert few["2 more"] == pytest.approx(sum(added.values()) - added[first])
+
+
+@pytest.mark.parametrize("arguments", [{"row": 3}, {"row": -1}, {"max_features": 0}])
+def test_contributions_that_there_are_none_of(clf, arguments):
+    found = clf.contributions(table()[0][:3])
+    with pytest.raises(ValueError, match=f"{next(iter(arguments))} must be"):
+        plots.plot_contributions(found, **arguments)
+
+
 def test_only_the_heaviest_categories_are_drawn():
     X = np.repeat(np.arange(30.0), np.arange(1, 31))[:, None]
     y = np.arange(len(X)) % 2

@@ -1,4 +1,4 @@
-"""Plots of a fitted model (shape functions, reliability, the course of a fit) and of diagnostics.
+"""Plots of a fitted model (shapes, contributions, reliability, history) and of diagnostics.
 
 matplotlib is needed to draw and is imported only then: ``pip install 'properboost[plots]'``.  Every
 function draws into the axes it is given, or into a new figure of its own.
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import parameters
+from properboost.contributions import Contributions
 from properboost.estimators import ProperBoostClassifier
 from properboost.shapes import ShapeFunction
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from properboost.diagnostics import GainCurve
 
 __all__ = [
+    "plot_contributions",
     "plot_gain_curve",
     "plot_history",
     "plot_reliability",
@@ -147,6 +149,60 @@ def plot_shape_functions(
         ax.set_axis_off()
     drawn: Figure = figure
     return drawn
+
+
+def plot_contributions(
+    contributions: Contributions,
+    row: int = 0,
+    ax: "Axes | None" = None,
+    *,
+    max_features: int = 10,
+) -> "Axes":
+    """Plot what each feature adds to the raw prediction of one row.
+
+    A feature is a bar, the largest in size at the top; the title tells from what to what they lead.
+
+    Parameters
+    ----------
+    contributions : Contributions
+        What `contributions` of a fitted model returned.
+    row : int, default=0
+        Which of its rows.
+    ax : matplotlib axes, optional
+        Where to draw.
+    max_features : int, default=10
+        Of more features all but the largest share the last bar.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError, TypeError
+        If there is no such row, or `max_features` is not an integer above 0.
+    """
+    parameters.integer("row", row, 0, len(contributions.values) - 1)
+    parameters.integer("max_features", max_features, 1)
+    ax = _axes(ax)
+    values = contributions.values[row]
+    order = np.argsort(-np.abs(values), kind="stable")
+    shown, rest = order[:max_features], order[max_features:]
+    labels = [contributions.names[j] for j in shown]
+    bars = values[shown]
+    if len(rest) > 0:
+        labels.append(f"{len(rest)} more")
+        bars = np.append(bars, values[rest].sum())
+    ax.barh(np.arange(len(bars)), bars, color=np.where(bars < 0.0, _SECOND_LINE, _LINE).tolist())
+    ax.set_yticks(np.arange(len(bars)), labels)
+    ax.invert_yaxis()
+    ax.axvline(0.0, color=_GUIDE, linewidth=0.8)
+    ax.set_xlabel(f"added to F of {contributions.class_label}")
+    raw = contributions.baseline + values.sum()
+    ax.set_title(f"from {contributions.baseline:.3g} to {raw:.3g}")
+    return ax
 
 
 def plot_reliability(
