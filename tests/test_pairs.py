@@ -185,6 +185,20 @@ def test_raw_predictions_are_the_sum_of_the_functions(interactions):
     np.testing.assert_allclose(model.decision_function(rows), total, atol=1e-9)
 
 
+def test_pairs_contribute(interactions):
+    X, y = interactions
+    model = pb.ProperBoostClassifier(interactions=2, n_estimators=30).fit(X, y)
+    found = model.contributions(X)
+    assert found.names[-2:] == ("feature 1 and feature 4", "feature 2 and feature 5")
+    assert found.values.shape == (3000, 8)
+    np.testing.assert_allclose(
+        found.baseline + found.values.sum(axis=1), model.decision_function(X), atol=1e-9
+    )
+    np.testing.assert_allclose(found.values.mean(axis=0), 0, atol=1e-9)
+    function = model.pair_function(1, 4)
+    np.testing.assert_allclose(found.values[:, 6], function(X[:, 1], X[:, 4]), atol=1e-9)
+
+
 def test_levels_in_words():
     X = pd.DataFrame({"n": [0.0, 0.0, 1.0, 1.0] * 30, "town": ["a", "b", "a", "b"] * 30})
     y = np.tile([0, 1, 1, 0], 30)

@@ -1,4 +1,4 @@
-"""Contributions: what each feature adds to the raw prediction of single rows."""
+"""Contributions: what each feature, or pair, adds to the raw prediction of single rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,18 +11,18 @@ __all__ = ["Contributions"]
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each feature adds to the raw prediction of each row, beside an average row.
+    """What each term, a feature or a pair, adds to the raw prediction, beside an average row.
 
     ``baseline + values.sum(axis=1)`` is the raw prediction of the class.
 
     Attributes
     ----------
-    values : ndarray of shape (n_rows, n_features)
-        What the features add, in units of the raw prediction.
+    values : ndarray of shape (n_rows, n_terms)
+        What the features and, after them, pairs of features add, in units of the raw prediction.
     baseline : float
         The mean raw prediction of the training rows, by weight; of trees grown from a part of the
         rows (`subsample`), the mean over that part.
-    names : tuple of str, of length n_features
+    names : tuple of str, of length n_terms
         What the columns of `values` are about: the features' names, or their positions.
     class_label : object
         The class the raw prediction speaks for.

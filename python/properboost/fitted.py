@@ -317,10 +317,10 @@ class BoostedClassifier(TableClassifier):
         )
 
     def contributions(self, X: Any, class_: Any = None) -> Contributions:
-        """Return what each feature adds to the raw prediction of each row.
+        """Return what each feature, or pair of features, adds to the raw prediction of each row.
 
         Tables are additive, so that a feature adds the value of its shape function in the row,
-        less the function's mean over the training rows by weight.  Of trees these are the Shapley
+        less the function's mean over the training rows by weight; so do pairs.  Of trees these are the Shapley
         values [1]_ of the prediction, a feature of unknown value being left to the training
         weight on either side of each split on it; the library ``shap`` works them out.
 
@@ -335,8 +335,8 @@ class BoostedClassifier(TableClassifier):
         Returns
         -------
         Contributions
-            Values of shape (n_rows, n_features), the baseline they are added to, and the names of
-            the features.  ``baseline + values.sum(axis=1)`` is the raw prediction of the class,
+            Values of shape (n_rows, n_features), followed by those of `pairs_`, if any; the
+            baseline they are added to, and the names of what adds them.  ``baseline + values.sum(axis=1)`` is the raw prediction of the class,
             to about 1e-12 of their size.
 
         Raises
@@ -365,8 +365,11 @@ class BoostedClassifier(TableClassifier):
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"feature {j}" for j in range(self.n_features_in_)]
+        terms = [*map(str, names)]
+        if isinstance(self._ensemble, TableEnsemble):
+            terms += [f"{names[p.first]} and {names[p.second]}" for p in self._ensemble.pairs]
         values *= sign
-        return Contributions(values, sign * baseline, tuple(map(str, names)), label)
+        return Contributions(values, sign * baseline, tuple(terms), label)
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
         """Find a class's label, the model that speaks for it, and the sign with which it does."""
