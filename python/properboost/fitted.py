@@ -320,9 +320,9 @@ class BoostedClassifier(TableClassifier):
         """Return what each feature, or pair of features, adds to the raw prediction of each row.
 
         Tables are additive, so that a feature adds the value of its shape function in the row,
-        less the function's mean over the training rows by weight; so do pairs.  Of trees these are the Shapley
-        values [1]_ of the prediction, a feature of unknown value being left to the training
-        weight on either side of each split on it; the library ``shap`` works them out.
+        less the function's mean over the training rows by weight; so do pairs.  Of trees these are
+        the Shapley values [1]_ of the prediction, a feature of unknown value being left to the
+        training weight on either side of each split on it; the library ``shap`` works them out.
 
         Parameters
         ----------
@@ -336,8 +336,9 @@ class BoostedClassifier(TableClassifier):
         -------
         Contributions
             Values of shape (n_rows, n_features), followed by those of `pairs_`, if any; the
-            baseline they are added to, and the names of what adds them.  ``baseline + values.sum(axis=1)`` is the raw prediction of the class,
-            to about 1e-12 of their size.
+            baseline they are added to, and the names of what adds them.
+            ``baseline + values.sum(axis=1)`` is the raw prediction of the class, to about 1e-12 of
+            their size.
 
         Raises
         ------
