@@ -45,7 +45,7 @@ def fit(x=X, y=Y, weight=None, **settings):
         ({"learning_rate": -1.0}, "learning_rate must be above 0"),
         (
             {"weak_learner": "forest"},
-            "must be one of 'histogram', 'stump', 'tree'; got",
+            "must be one of 'histogram', 'stump', 'tree', 'monomial'; got",
         ),
         ({"weak_learner": None}, "weak_learner must be one of .*; got None"),
         ({"selection": "random"}, "selection must be one of 'greedy', 'cyclic'; got 'random'"),

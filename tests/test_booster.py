@@ -341,7 +341,7 @@ def test_guarded_steps_never_raise_the_risk(smoothing):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"weak_learner": "x"}, "must be one of 'histogram', 'stump', 'tree'; got 'x'"),
+        ({"weak_learner": "x"}, "must be one of 'histogram', 'stump', 'tree', 'monomial'; got"),
         ({"response": "x"}, "response must be one of 'real', 'sign', 'newton', 'exact'; got 'x'"),
         ({"step": ""}, "step must be one of 'unit', 'guarded', 'line_search'; got ''"),
     ],

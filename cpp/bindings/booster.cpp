@@ -23,15 +23,20 @@ using Itself = T;
 std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smoothing,
                                           std::size_t max_leaves, std::size_t max_depth,
                                           double min_child_weight, double max_features,
-                                          std::vector<std::int8_t> directions, double subsample,
+                                          std::vector<std::int8_t> directions,
+                                          std::size_t max_literals, double subsample,
                                           std::uint64_t seed) {
   // A node's number is a byte.
   if (max_leaves < 1 || 2 * max_leaves - 1 > TreeGrower::kMostNodes) {
     throw py::value_error("max_leaves must be between 1 and 128");
   }
+  if (max_literals < 1 || 2 * max_literals + 1 > TreeGrower::kMostNodes) {
+    throw py::value_error("max_literals must be between 1 and 127");
+  }
   const LearnerOptions options{
       smoothing,
       {max_leaves, max_depth, min_child_weight, max_features, std::move(directions)},
+      max_literals,
       subsample,
       seed};
   return learners::Builtins::make<WeakLearner, Itself>("weak_learner", name, options);
@@ -173,8 +178,8 @@ void bind_booster(pybind11::module_& m) {
   py::class_<WeakLearner, std::shared_ptr<WeakLearner>>(m, "WeakLearner", "What a round may add.")
       .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
            "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
-           "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(), "subsample"_a = 1.0,
-           "seed"_a = 0);
+           "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
+           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0);
   py::class_<Borrowed>(m, "Boosting", "Models trained together over the same codes: lanes.")
       .def(py::init<Array<std::uint8_t>, std::shared_ptr<const Bins>, const Array<std::int64_t>&,
                     const Array<std::int8_t>&, std::vector<std::shared_ptr<const Loss>>,

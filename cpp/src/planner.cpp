@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "properboost/histogram.hpp"
-#include "properboost/learners/tree.hpp"
+#include "properboost/learners/learner.hpp"
 #include "properboost/random.hpp"
 #include "properboost/split.hpp"
 
@@ -102,7 +102,7 @@ class TreePlanner final : public Planner {
  public:
   explicit TreePlanner(const Workplace& at)
       : Planner(at),
-        learner_(static_cast<const learners::TreeLearner&>(*model(0).weak_learner)),
+        learner_(static_cast<const GrownLearner&>(*model(0).weak_learner)),
         limits_(learner_.limits),
         grower_(at.codes, *at.packed, at.bins, model(0).roles),
         nodes_(at.codes.rows) {
@@ -131,37 +131,32 @@ class TreePlanner final : public Planner {
     plan.feature = Rounds::kTree;
     plan.codes = nodes_.data();
 
-    Partition leaves;
-    leaves.cells.assign(plan.tree.size(), Cell{});
-    leaves.occupied.assign(plan.tree.size(), 0);
-    for (std::size_t node = 0; node < plan.tree.size(); ++node) {
-      leaves.cell_of[node] = static_cast<std::uint8_t>(node);
-      if (!plan.tree.is_leaf(node)) continue;
-      leaves.cells[node] = plan.tree.cell[node];
-      leaves.occupied[node] = 1;
+    const Partition partition = learner_.partition(plan.tree);
+    const double cost = criterion.cost(partition.cells.data(), partition.cells.size(), r);
+    std::vector<Cell> by_node = plan.tree.cell;
+    for (std::size_t node = 0; node < by_node.size(); ++node) {
+      if (!plan.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are further down
     }
-    leaves.shares = {{1.0, leaves.cell_of}};
-    const double cost = criterion.cost(leaves.cells.data(), leaves.cells.size(), r);
-    const std::vector<Cell> by_node = leaves.cells;
-    set_table(plan, 0, by_node.data(), by_node.size(), cost, leaves, team);
+    set_table(plan, 0, by_node.data(), by_node.size(), cost, partition, team);
     plan.tree.cell = grower_.weigh(plan.tree, at_.weights.data(), team);
     for (Cell& cell : plan.tree.cell) {
       cell.positive *= at_.weights.scale;
       cell.negative *= at_.weights.scale;
     }
-    average_inner_nodes(plan);
-    if (!limits_.directions.empty()) constrain(plan);
+    average_inner_nodes(plan, partition);
+    if (!limits_.directions.empty()) constrain(plan, partition);
     if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(plan, team);
     plan.may_move_later = learner_.subsample < 1.0 || limits_.max_features < 1.0;
     return plans;
   }
 
  private:
-  // A row that stays at an inner node gets the mean of the leaves below, by training weight.
-  static void average_inner_nodes(Plan& plan) {
+  // A row that stays at an inner node gets the mean of the leaves below, by training weight, unless
+  // it belongs to their cells.
+  static void average_inner_nodes(Plan& plan, const Partition& partition) {
     const Tree& tree = plan.tree;
     for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
-      if (tree.is_leaf(node)) continue;
+      if (partition.occupied[partition.cell_of[node]] != 0) continue;
       const auto left = static_cast<std::size_t>(tree.left[node]);
       const double total = tree.cell[node].weight();
       const double share = total > 0.0 ? tree.cell[left].weight() / total : 0.5;
@@ -171,7 +166,7 @@ class TreePlanner final : public Planner {
 
   // Keeps the leaves on either side of a split whose feature has a direction apart, by the middle
   // of the two sides' means.
-  void constrain(Plan& plan) const {
+  void constrain(Plan& plan, const Partition& partition) const {
     const Tree& tree = plan.tree;
     constexpr double kFar = std::numeric_limits<double>::infinity();
     std::vector<std::pair<double, double>> bounds(tree.size(), {-kFar, kFar});
@@ -187,7 +182,7 @@ class TreePlanner final : public Planner {
       bounds[direction > 0 ? left : left + 1].second = middle;
       bounds[direction > 0 ? left + 1 : left].first = middle;
     }
-    average_inner_nodes(plan);
+    average_inner_nodes(plan, partition);
   }
 
   // The slope along a table that the tree's own sums do not tell.
@@ -196,7 +191,7 @@ class TreePlanner final : public Planner {
     plan.moves = plan.slope > 0.0;
   }
 
-  const learners::TreeLearner& learner_;
+  const GrownLearner& learner_;
   TreeLimits limits_;
   TreeGrower grower_;
   Aligned<std::uint8_t> nodes_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -226,13 +227,13 @@ class TreeGrower::State::Growth {
         team_(team) {
     units_.resize(state_.codes_.rows);
     state_.places_.clear();
-    Leaf root{0, 0, take_rows(rows), {}, {}, 0, 0.0};
-    root.sums = add_up(root.place);
-    add_node(total(root.sums), root.place);
-    consider(&root, nullptr);
+    root_.place = take_rows(rows);
+    root_.sums = add_up(root_.place);
+    add_node(total(root_.sums), root_.place);
   }
 
-  Tree grow(const std::function<void()>& progress) {
+  Tree grow_tree(const std::function<void()>& progress) {
+    consider(&root_, nullptr);
     for (std::size_t leaves = 1; leaves < limits_.leaves && !waiting_.empty(); ++leaves) {
       progress();
       std::pop_heap(waiting_.begin(), waiting_.end(), comes_later);
@@ -240,6 +241,39 @@ class TreeGrower::State::Growth {
       waiting_.pop_back();
       kept_ -= next.sums.size() * sizeof(Unit);
       split(std::move(next));
+    }
+    return std::move(tree_);
+  }
+
+  // The rows of the left-most leaf are those for which all literals hold.  A literal and its
+  // opposite make the same two cells of the root; which of them the rule begins with is decided by
+  // the second literal, or else it is the one that holds for less weight.
+  Tree grow_rule(const std::function<void()>& progress) {
+    progress();
+    find_splits({&root_});
+    if (!root_.split) return std::move(tree_);
+    std::array<Leaf, 2> ends = divide(std::move(root_));
+    for (std::size_t i = 0; i < 2; ++i) ends[i].others = tree_.cell[ends[1 - i].node];
+    progress();
+    find_splits({&ends[0], &ends[1]});
+    const auto comes_first = [](const Leaf& a, const Leaf& b) {
+      if (!a.split && !b.split) return a.others->weight() > b.others->weight();
+      return a.split && (!b.split || a.saving > b.saving);
+    };
+    if (comes_first(ends[1], ends[0])) {
+      std::swap(ends[0], ends[1]);
+      exchange_children();
+      std::swap(ends[0].node, ends[1].node);
+    }
+    Leaf end = std::move(ends[0]);
+    while (end.split) {
+      progress();
+      Cell others = *end.others;
+      std::array<Leaf, 2> children = divide(std::move(end));
+      others += tree_.cell[children[1].node];
+      end = std::move(children[0]);
+      end.others = others;
+      find_splits({&end});
     }
     return std::move(tree_);
   }
@@ -253,6 +287,7 @@ class TreeGrower::State::Growth {
     std::optional<Split> split;
     std::size_t feature;
     double saving;
+    std::optional<Cell> others;  // of a rule: the rows for which it does not hold
   };
   static bool comes_later(const Leaf& a, const Leaf& b) {
     return a.saving < b.saving || (a.saving == b.saving && a.node > b.node);
@@ -448,8 +483,23 @@ class TreeGrower::State::Growth {
   // Finds the best splits of one leaf or two, and lets those wait for their turn that save
   // anything.
   void consider(Leaf* first, Leaf* second) {
-    std::vector<Leaf*> leaves;
+    find_splits({first, second});
     for (Leaf* leaf : {first, second}) {
+      if (leaf == nullptr || !leaf->split) continue;
+      const std::size_t bytes = leaf->sums.size() * sizeof(Unit);
+      if (leaf->place.size() <= kFew && kept_ + bytes > kMostKept) {
+        give_back(std::move(leaf->sums));
+      }
+      kept_ += leaf->sums.size() * sizeof(Unit);
+      waiting_.push_back(std::move(*leaf));
+      std::push_heap(waiting_.begin(), waiting_.end(), comes_later);
+    }
+  }
+
+  // Finds the best split of each leaf, if there is one that saves anything.
+  void find_splits(std::initializer_list<Leaf*> asked) {
+    std::vector<Leaf*> leaves;
+    for (Leaf* leaf : asked) {
       if (leaf != nullptr && may_be_split(*leaf)) leaves.push_back(leaf);
     }
     const std::size_t features = bins_.size();
@@ -472,15 +522,12 @@ class TreeGrower::State::Growth {
         costs.push_back(split ? split->cost : std::numeric_limits<double>::infinity());
       }
       const std::size_t best = first_best(costs.data(), costs.size());
-      leaf.saving = criterion_.cost(&tree_.cell[leaf.node], 1, regularizers_) - costs[best];
+      double unsplit = criterion_.cost(&tree_.cell[leaf.node], 1, regularizers_);
+      if (leaf.others) unsplit += criterion_.cost(&*leaf.others, 1, regularizers_);
+      leaf.saving = unsplit - costs[best];
       if (!(leaf.saving > kTie * std::abs(costs[best]))) continue;
       leaf.feature = best;
       leaf.split = splits[k * features + best];
-      const std::size_t bytes = leaf.sums.size() * sizeof(Unit);
-      if (leaf.place.size() <= kFew && kept_ + bytes > kMostKept) give_back(std::move(leaf.sums));
-      kept_ += leaf.sums.size() * sizeof(Unit);
-      waiting_.push_back(std::move(leaf));
-      std::push_heap(waiting_.begin(), waiting_.end(), comes_later);
     }
   }
 
@@ -493,7 +540,19 @@ class TreeGrower::State::Growth {
       occupied[b] = cells[b].weight() > 0.0 || (kCurvature && cells[b].curvature > 0.0) ? 1 : 0;
     }
     const int direction = limits_.directions.empty() ? 0 : limits_.directions[f];
-    return Split(feature, criterion_, regularizers_, limits_.child_weight, direction);
+    const auto split = [&](const Cell& beside_left, const Cell& beside_right) {
+      return Split(feature, criterion_, regularizers_, limits_.child_weight, direction, beside_left,
+                   beside_right);
+    };
+    if (!leaf.others) return split({}, {});
+    // The rows left over by a literal join those for which the rule did not hold before.  Costs
+    // being concave, a cut of categories by their share of a class is the best of all sets here,
+    // too.
+    Split below = split({}, *leaf.others);
+    Split above = split(*leaf.others, {});
+    if (!(above.cost < below.cost - kTie * std::abs(below.cost))) return below;
+    above.swap_sides();
+    return above;
   }
 
   // Of all features the share that a node's split is among, at least one.
@@ -512,6 +571,13 @@ class TreeGrower::State::Growth {
   }
 
   void split(Leaf parent) {
+    std::array<Leaf, 2> children = divide(std::move(parent));
+    consider(&children[0], &children[1]);
+    for (Leaf& child : children) give_back(std::move(child.sums));  // of those that do not wait
+  }
+
+  // Splits a leaf: its children come with their sums.
+  std::array<Leaf, 2> divide(Leaf parent) {
     tree_.feature[parent.node] = static_cast<std::int32_t>(parent.feature);
     tree_.left[parent.node] = static_cast<std::int64_t>(tree_.size());
     tree_.saving[parent.node] = parent.saving;
@@ -535,8 +601,14 @@ class TreeGrower::State::Growth {
       child.depth = parent.depth + 1;
       add_node(total(child.sums), child.place);
     }
-    consider(&children[0], &children[1]);
-    for (Leaf& child : children) give_back(std::move(child.sums));  // of those that do not wait
+    return children;
+  }
+
+  // Makes the left child of the root the right one; both are leaves.
+  void exchange_children() {
+    std::swap(tree_.goes_left[0], tree_.goes_right[0]);
+    std::swap(tree_.cell[1], tree_.cell[2]);
+    std::swap(state_.places_[1], state_.places_[2]);
   }
 
   // Puts the rows of the left child before those of the right one, each in the order they had.
@@ -609,6 +681,7 @@ class TreeGrower::State::Growth {
   FixedPoint weight_, curvature_;
   bool all_count_ = true;  // none of the rows is left out
   Tree tree_;
+  Leaf root_{};
   std::vector<Leaf> waiting_;  // a heap
   std::vector<Sums> spare_;
   std::size_t kept_ = 0;  // bytes that waiting leaves hold
@@ -619,12 +692,13 @@ class TreeGrower::State::Growth {
 Tree TreeGrower::State::grow(const RowWeights& rows, const Criterion& criterion,
                              const Regularizers& r, const TreeLimits& limits, std::uint64_t key,
                              const std::function<void()>& progress, Team& team) {
+  const auto grow_by = [&](auto growth) {
+    return limits.only_left ? growth.grow_rule(progress) : growth.grow_tree(progress);
+  };
   if (criterion.needs_curvature()) {
-    Growth<true> growth(*this, curvature_units_, rows, criterion, r, limits, key, team);
-    return growth.grow(progress);
+    return grow_by(Growth<true>(*this, curvature_units_, rows, criterion, r, limits, key, team));
   }
-  Growth<false> growth(*this, weight_units_, rows, criterion, r, limits, key, team);
-  return growth.grow(progress);
+  return grow_by(Growth<false>(*this, weight_units_, rows, criterion, r, limits, key, team));
 }
 
 TreeGrower::TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins,

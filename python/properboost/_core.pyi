@@ -105,6 +105,7 @@ class WeakLearner:
         min_child_weight: float = ...,
         max_features: float = ...,
         directions: Sequence[int] = ...,
+        max_literals: int = ...,
         subsample: float = ...,
         seed: int = ...,
     ) -> None: ...

@@ -1,5 +1,6 @@
 """The classifier: scikit-learn's interface to the engine."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -19,7 +20,7 @@ from properboost.rows import read_rows
 from properboost.table import find_feature, open_table
 from properboost.training import Training, find_pairs, find_sides, lay_grids, prepare, start
 
-__all__ = ["ProperBoostClassifier", "check_parameters", "gain_is_free"]
+__all__ = ["GROWN", "ProperBoostClassifier", "check_parameters", "gain_is_free"]
 
 LANES_FROM = 1000
 """Rows from which the classes' models are boosted together, in lanes.
@@ -69,7 +70,7 @@ def boost(
 
 
 class ProperBoostClassifier(BoostedClassifier):
-    """Boosted look-up tables or trees under a proper margin loss with a gain.
+    """Boosted look-up tables, trees or rules under a proper margin loss with a gain.
 
     Each round takes one feature, gives each of its bins a value and adds that table to the raw
     prediction F (BoostLR, Algorithm 1 [1]_).  The loss decides how rows are weighted, and its
@@ -92,21 +93,25 @@ class ProperBoostClassifier(BoostedClassifier):
         two.  Boosting stops earlier if nothing is left to learn.
     learning_rate : float, default=1.0
         Shrinkage > 0 of each step.
-    weak_learner : {"histogram", "stump", "tree"}, default="histogram"
+    weak_learner : {"histogram", "stump", "tree", "monomial"}, default="histogram"
         A value for every bin of a feature; one for each side of a split; one for each leaf of a
-        tree over several features, which grows best split first.
+        tree over several features, which grows best split first; one where a rule holds, "this
+        feature is in that range or set, and that one ...", and one elsewhere (see `rules`).
     max_leaf_nodes : int, default=31
         Leaves of a tree at most, in [2, 128].
     max_depth : int or None, default=None
         Splits from a tree's root to a leaf, at most; None sets no limit.
+    max_literals : int, default=2
+        Conditions of a monomial at most, in [1, 127].  Fewer are taken where another one would not
+        lower the cost.
     min_child_weight : float, default=1.0
-        What each side of a tree's split holds at least: of the weights that the loss gives to rows
-        (with the Newton response of their curvatures), times the sample weights.
+        What each side of a tree's split, and of a monomial, holds at least: of the weights that the
+        loss gives to rows (with the Newton response of their curvatures), times the sample weights.
     max_features : float, default=1.0
-        Share of the features, drawn anew for each split of a tree, that it is chosen from, in
-        (0, 1]; never less than one feature.
+        Share of the features, drawn anew for each split of a tree and for each literal of a
+        monomial, that it is chosen from, in (0, 1]; never less than one feature.
     subsample : float, default=1.0
-        Share of the rows, drawn anew for each tree, that it is grown from, in (0, 1].
+        Share of the rows, drawn anew for each tree or monomial, that it is grown from, in (0, 1].
     monotonic_cst : list of int, dict or None, default=None
         Of each numeric feature (by position, or some by name), whether the raw prediction must not
         fall with it (1), must not rise (-1), or may do as it likes (0).  With trees and two classes
@@ -124,8 +129,8 @@ class ProperBoostClassifier(BoostedClassifier):
         histogram weak learner.
     selection : {"greedy", "cyclic"}, default="greedy"
         Which feature a round takes: the best one, for which all features' histograms are needed;
-        or each in turn, many times cheaper a round.  Trees choose a feature a split, and take no
-        notice.
+        or each in turn, many times cheaper a round.  Trees and monomials choose a feature a split,
+        and take no notice.
     response : {"real", "sign", "newton", "exact"}, default="real"
         The value in a bin: half the log-odds of its class weights; the heavier class; a Newton
         step; the exact minimiser of the bin's risk.
@@ -135,7 +140,7 @@ class ProperBoostClassifier(BoostedClassifier):
     prior : float or None, default=None
         What the real and exact responses add to the weight of each class in each bin, as a share
         of the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B
-        the bins of the feature (or the sides of the stump) that hold any.  The other responses
+        the bins of the feature (or the leaves or sides) that hold any.  The other responses
         take None only.
     smoothing : float, default=0.0
         Share of its weight that each bin of a numeric feature gives to each of its two neighbours
@@ -221,6 +226,7 @@ class ProperBoostClassifier(BoostedClassifier):
         weak_learner: str = "histogram",
         max_leaf_nodes: int = 31,
         max_depth: int | None = None,
+        max_literals: int = 2,
         min_child_weight: float = 1.0,
         max_features: float = 1.0,
         subsample: float = 1.0,
@@ -250,6 +256,7 @@ class ProperBoostClassifier(BoostedClassifier):
         self.weak_learner = weak_learner
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
+        self.max_literals = max_literals
         self.min_child_weight = min_child_weight
         self.max_features = max_features
         self.subsample = subsample
@@ -404,21 +411,20 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     return get_loss(model.loss, model.gain)
 
 
-TREE_PARAMETERS = (
-    "max_leaf_nodes",
-    "max_depth",
-    "min_child_weight",
-    "max_features",
-    "subsample",
-    "monotonic_cst",
-)
-"""Parameters that only trees have."""
+_GROWING = ("min_child_weight", "max_features", "subsample")
+
+GROWN = {
+    "tree": ("max_leaf_nodes", "max_depth", "monotonic_cst", *_GROWING),
+    "monomial": ("max_literals", *_GROWING),
+}
+"""Weak learners over several features, and the parameters that only they have."""
 
 
 def _check_tree_parameters(model: ProperBoostClassifier) -> None:
     parameters.integer("max_leaf_nodes", model.max_leaf_nodes, 2, 128)
     if model.max_depth is not None:
         parameters.integer("max_depth", model.max_depth, 1, 2**31 - 1)
+    parameters.integer("max_literals", model.max_literals, 1, 127)
     parameters.non_negative("min_child_weight", model.min_child_weight)
     for name in ("max_features", "subsample"):
         if parameters.between(name, getattr(model, name), 0.0, 1.0) == 0.0:
@@ -428,10 +434,11 @@ def _check_tree_parameters(model: ProperBoostClassifier) -> None:
         given, str
     ):
         raise TypeError(f"monotonic_cst must be a list, a dict or None; got {given!r}")
-    if model.weak_learner == "tree":
-        return
+    used = GROWN.get(model.weak_learner, ())
     defaults = signature(ProperBoostClassifier).parameters
-    for name in TREE_PARAMETERS:
+    for name in dict.fromkeys(itertools.chain(*GROWN.values())):
+        if name in used:
+            continue
         value, default = getattr(model, name), defaults[name].default
         if value is not default and (value is None or default is None or value != default):
             raise ValueError(

@@ -14,7 +14,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from properboost import _core, parameters
-from properboost.estimators import ProperBoostClassifier, check_parameters, gain_is_free
+from properboost.estimators import (
+    GROWN,
+    ProperBoostClassifier,
+    check_parameters,
+    gain_is_free,
+)
 from properboost.fitted import BoostedClassifier
 from properboost.lanes import (
     Configuration,
@@ -67,6 +72,7 @@ _PASSED_ON = (
 _MAY_BE_LISTS = (
     "learning_rate",
     "max_leaf_nodes",
+    "max_literals",
     "min_child_weight",
     "max_features",
     "subsample",
@@ -124,7 +130,7 @@ class ProperBoostClassifierCV(BoostedClassifier):
         its numbers of estimators within one standard error of the best the smallest.
     refit : bool, default=True
         Fit the chosen configuration to all rows.  Without, there is no model to predict with.
-    learning_rate, max_leaf_nodes, min_child_weight, max_features, subsample
+    learning_rate, max_leaf_nodes, max_literals, min_child_weight, max_features, subsample
         As in `ProperBoostClassifier`, or lists of values to choose from.
     interactions : int or list of int, default=0
         Numbers of pairs to choose from, among which 0 may be.  The search for pairs follows that
@@ -235,6 +241,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         weak_learner: str = "histogram",
         max_leaf_nodes: int | Sequence[int] = 31,
         max_depth: int | None = None,
+        max_literals: int | Sequence[int] = 2,
         min_child_weight: float | Sequence[float] = 1.0,
         max_features: float | Sequence[float] = 1.0,
         subsample: float | Sequence[float] = 1.0,
@@ -269,6 +276,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.weak_learner = weak_learner
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
+        self.max_literals = max_literals
         self.min_child_weight = min_child_weight
         self.max_features = max_features
         self.subsample = subsample
@@ -511,8 +519,8 @@ def _list_configurations(
     priors = [None] if model.priors is None else model.priors
     priors = parameters.entries("priors", priors, _read_prior)
     choice = partial(parameters.choice, known=_core.selection_names())
-    if model.weak_learner == "tree":
-        selections = ["greedy"]  # a tree has one of its own
+    if model.weak_learner in GROWN:
+        selections = ["greedy"]  # these have one of their own
     elif isinstance(model.selection, str):
         selections = [choice("selection", model.selection)]
     else:

@@ -186,12 +186,13 @@ def start(
 
 
 def _find_learner(settings: Any, training: Training) -> _core.WeakLearner:
-    if settings.weak_learner != "tree":
+    if settings.weak_learner not in ("tree", "monomial"):
         return _make_learner(settings.weak_learner, smoothing=float(settings.smoothing))
     options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}
     return _make_learner(
         settings.weak_learner,
         max_leaves=int(settings.max_leaf_nodes),
+        max_literals=int(settings.max_literals),
         min_child_weight=float(settings.min_child_weight),
         max_features=float(settings.max_features),
         directions=training.directions,

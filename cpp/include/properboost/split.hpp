@@ -49,20 +49,21 @@ class Split {
 
   // The best split of those whose sides each weigh at least `least` and whose share of the positive
   // class rises from left to right (direction 1) or falls (-1), or no split if that is as good:
-  // then all codes are on the left.
+  // then all codes are on the left.  Rows beside those of the codes may belong to the sides anyway.
   Split(const FeatureCells& f, const Criterion& criterion, const Regularizers& r,
-        double least = 0.0, int direction = 0) {
+        double least = 0.0, int direction = 0, const Cell& beside_left = {},
+        const Cell& beside_right = {}) {
     find_order(f, criterion);
     const bool floating = f.bins->ordered() && f.occupied[missing(f)] != 0;
     std::array<Cell, kMaxCodes + 1> right;  // right[i]: all from the i-th of the order on
-    Cell sum{};
+    Cell sum = beside_right;
     right[size_] = sum;
     for (std::size_t i = size_; i-- > 0;) {
       sum += f.cells[order_[i]];
       right[i] = sum;
     }
     std::array<Cell, kMaxCodes + 1> left;  // left[i]: all before the i-th
-    left[0] = sum = {};
+    left[0] = sum = beside_left;
     for (std::size_t i = 0; i < size_; ++i) {
       sum += f.cells[order_[i]];
       left[i + 1] = sum;
@@ -95,6 +96,12 @@ class Split {
     side.fill(kNeither);
     for (std::size_t i = 0; i < size_; ++i) side[order_[i]] = i < codes ? kLeft : kRight;
     if (floating) side[missing(f)] = missing_left ? kLeft : kRight;
+  }
+
+  void swap_sides() {
+    for (std::uint8_t& s : side) {
+      if (s != kNeither) s = s == kLeft ? kRight : kLeft;
+    }
   }
 
  private:

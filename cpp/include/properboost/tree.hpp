@@ -75,6 +75,9 @@ struct TreeLimits {
   double max_features = 1.0;  // share of the features, drawn anew, that a node's split is among
   // Of each feature: whether the positive class's share must rise (1) or fall (-1) along its bins.
   std::vector<std::int8_t> directions = {};
+  // Whether to grow a rule: a tree that splits nothing but its left-most leaf, and that one by the
+  // cost of two cells, this leaf and all others.
+  bool only_left = false;
 };
 
 // What each row counts for: weight times sample weight, finite and at least 0, in segment order.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "properboost/cells.hpp"
@@ -11,7 +12,8 @@
 
 namespace properboost {
 
-// A feature's codes dealt into cells: the table has cell cell_of[code]'s value at each code.
+// A feature's codes (or a tree's nodes) dealt into cells: the table has cell cell_of[code]'s value
+// at each code.
 struct Partition {
   std::vector<Cell> cells;
   std::vector<std::uint8_t> occupied;  // whether a cell has training rows
@@ -34,6 +36,7 @@ class WeakLearner {
 struct LearnerOptions {
   double smoothing = 0.0;
   TreeLimits limits = {};
+  std::size_t literals = 1;  // of a monomial, at most
   double subsample = 1.0;
   std::uint64_t seed = 0;
 };
@@ -46,6 +49,21 @@ class FeatureLearner : public WeakLearner {
                       const Regularizers& r) const = 0;
   virtual Partition partition(const FeatureCells& feature, const Response& response,
                               const Regularizers& r) const = 0;
+};
+
+// A tree over several features, whose nodes are a feature's codes.
+class GrownLearner : public WeakLearner {
+ public:
+  const TreeLimits limits;
+  const double subsample;    // share of the rows that each tree is grown from
+  const std::uint64_t seed;  // of what is drawn
+
+  // A node whose cell has no training rows gets the mean of the leaves below it.
+  virtual Partition partition(const Tree& tree) const = 0;
+
+ protected:
+  GrownLearner(TreeLimits its_limits, const LearnerOptions& options)
+      : limits(std::move(its_limits)), subsample(options.subsample), seed(options.seed) {}
 };
 
 }  // namespace properboost

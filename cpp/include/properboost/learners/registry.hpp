@@ -4,12 +4,13 @@
 #include <tuple>
 
 #include "properboost/learners/histogram.hpp"
+#include "properboost/learners/monomial.hpp"
 #include "properboost/learners/stump.hpp"
 #include "properboost/learners/tree.hpp"
 #include "properboost/registry.hpp"
 
 namespace properboost::learners {
 
-using Builtins = Registry<std::tuple<Histogram, Stump, TreeLearner>>;
+using Builtins = Registry<std::tuple<Histogram, Stump, TreeLearner, Monomial>>;
 
 }  // namespace properboost::learners

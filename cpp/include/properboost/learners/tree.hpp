@@ -1,19 +1,28 @@
-// The tree: splits of several features, best first.
+// The tree: splits of several features, best first; every leaf is a cell.
 #pragma once
 
 #include "properboost/learners/learner.hpp"
 
 namespace properboost::learners {
 
-class TreeLearner final : public WeakLearner {
+class TreeLearner final : public GrownLearner {
  public:
   static constexpr const char* name = "tree";
-  explicit TreeLearner(const LearnerOptions& options)
-      : limits(options.limits), subsample(options.subsample), seed(options.seed) {}
+  explicit TreeLearner(const LearnerOptions& options) : GrownLearner(options.limits, options) {}
 
-  const TreeLimits limits;
-  const double subsample;    // share of the rows that each tree is grown from
-  const std::uint64_t seed;  // of what is drawn
+  Partition partition(const Tree& tree) const override {
+    Partition p;
+    p.cells.assign(tree.size(), Cell{});
+    p.occupied.assign(tree.size(), 0);
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      p.cell_of[node] = static_cast<std::uint8_t>(node);
+      if (!tree.is_leaf(node)) continue;
+      p.cells[node] = tree.cell[node];
+      p.occupied[node] = 1;
+    }
+    p.shares = {{1.0, p.cell_of}};
+    return p;
+  }
 };
 
 }  // namespace properboost::learners

@@ -1,0 +1,50 @@
+// The monomial: a conjunction of literals, "this feature's code is in that set" (Nock and Nielsen
+// 2009, section 5); there are two cells, the rows for which it holds and all others.
+#pragma once
+
+#include "properboost/learners/learner.hpp"
+
+namespace properboost::learners {
+
+class Monomial final : public GrownLearner {
+ public:
+  static constexpr const char* name = "monomial";
+  explicit Monomial(const LearnerOptions& options)
+      : GrownLearner(limits_of_rule(options), options) {}
+
+  // Rows end at another node than the left-most one where a literal does not hold.  They end at
+  // an inner one where training had no rows of their kind, so that it cannot be known to hold.
+  Partition partition(const Tree& tree) const override {
+    constexpr std::uint8_t kHolds = 0, kDoesNot = 1;
+    Partition p;
+    p.cells.assign(2, Cell{});
+    p.occupied.assign(2, 0);
+    p.cell_of.fill(kDoesNot);
+    p.cell_of[leftmost(tree)] = kHolds;
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      if (!tree.is_leaf(node)) continue;
+      p.cells[p.cell_of[node]] += tree.cell[node];
+      p.occupied[p.cell_of[node]] = 1;
+    }
+    p.shares = {{1.0, p.cell_of}};
+    return p;
+  }
+
+ private:
+  static TreeLimits limits_of_rule(const LearnerOptions& options) {
+    TreeLimits limits;
+    limits.depth = options.literals;
+    limits.child_weight = options.limits.child_weight;
+    limits.max_features = options.limits.max_features;
+    limits.only_left = true;
+    return limits;
+  }
+
+  static std::size_t leftmost(const Tree& tree) {
+    std::size_t node = 0;
+    while (!tree.is_leaf(node)) node = static_cast<std::size_t>(tree.left[node]);
+    return node;
+  }
+};
+
+}  // namespace properboost::learners
