@@ -7,6 +7,7 @@ from properboost.estimators import ProperBoostClassifier
 from properboost.model_io import load_model
 from properboost.parameters import count_threads
 from properboost.presets import AdaBoost, LogitBoost, RealBoost, SavageBoost
+from properboost.rules import Rule
 from properboost.search import ProperBoostClassifierCV
 from properboost.shapes import ShapeFunction
 from properboost.udt import UDTClassifier
@@ -18,6 +19,7 @@ __all__ = [
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
     "RealBoost",
+    "Rule",
     "SavageBoost",
     "ShapeFunction",
     "UDTClassifier",

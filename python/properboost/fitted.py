@@ -12,6 +12,7 @@ from properboost.contributions import Contributions
 from properboost.ensemble import Ensemble, TableEnsemble
 from properboost.losses import MarginLoss
 from properboost.rows import find_classes
+from properboost.rules import Rule, list_rules
 from properboost.shapes import PairFunction, ShapeFunction, make_pair_function, make_shape
 from properboost.table import find_feature
 
@@ -371,6 +372,38 @@ class BoostedClassifier(TableClassifier):
             terms += [f"{names[p.first]} and {names[p.second]}" for p in self._ensemble.pairs]
         values *= sign
         return Contributions(values, sign * baseline, tuple(terms), label)
+
+    def rules(self, class_: Any = None) -> list[Rule]:
+        """Return what the rounds of a model of monomials say: a rule each.
+
+        Parameters
+        ----------
+        class_ : label, optional
+            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            then ``classes_[1]``.
+
+        Returns
+        -------
+        list of Rule
+            In the order of the rounds.  The raw prediction is the sum of what they add.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = ProperBoostClassifier(weak_learner="monomial", response="sign").fit(X, y)
+        >>> print(model.rules()[0])
+        105.85 < worst perimeter and 0.048405 < mean concave points: -1, otherwise +1
+        """
+        self._check_fitted()
+        label, model, sign = self._find_model(class_)
+        n = self.n_features_in_
+        names = getattr(self, "feature_names_in_", [f"feature {j}" for j in range(n)])
+        ensemble = self._ensemble
+        return list_rules(
+            ensemble.models[model], ensemble.binning.features, list(names), sign, label
+        )
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
         """Find a class's label, the model that speaks for it, and the sign with which it does."""

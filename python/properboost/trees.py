@@ -106,6 +106,18 @@ class Tree:
         np.add.at(saved, self.feature[splits], self.saving[splits])
         return saved
 
+    def follow_left(
+        self, features: Sequence[FeatureBins], names: Sequence[str]
+    ) -> tuple[int, list[str]]:
+        """Return the left-most leaf, and what its rows have in common: a condition a feature."""
+        codes: dict[int, set[int]] = {}
+        node = 0
+        while (j := int(self.feature[node])) != LEAF:
+            members = set(_members(self.goes_left[node], features[j].width))
+            codes[j] = codes.get(j, members) & members
+            node = int(self.left[node])
+        return node, [describe_codes(features[j], sorted(c), names[j]) for j, c in codes.items()]
+
     def describe(
         self, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
     ) -> str:
