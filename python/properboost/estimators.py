@@ -119,7 +119,7 @@ class ProperBoostClassifier(BoostedClassifier):
     interactions : int or list of pairs, default=0
         Pairs of features that get look-up tables over both, once the tables of single features are
         boosted: so many of those that tell most of what is still unexplained, or these (two
-        positions or names each).  Not with trees.
+        positions or names each).  Not with trees and monomials.
     interaction_estimators : int or None, default=None
         Rounds (with cyclic selection, cycles over the pairs) for the pairs; None is `n_estimators`.
     interaction_rate : float, default=1.0
@@ -455,9 +455,10 @@ def _check_pair_parameters(model: ProperBoostClassifier) -> None:
     given = model.interactions
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
         parameters.integer("interactions", given, 0, 2**31 - 1)
-    if model.weak_learner == "tree" and model._wants_pairs():
+    if model.weak_learner in GROWN and model._wants_pairs():
         raise ValueError(
-            f"interactions must be 0 with weak_learner='tree', which has its own; got {given!r}"
+            f"interactions must be 0 with weak_learner={model.weak_learner!r}, which has its own; "
+            f"got {given!r}"
         )
 
 

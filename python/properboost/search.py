@@ -495,9 +495,9 @@ def check_search(model: ProperBoostClassifierCV) -> None:
         if not isinstance(value, bool | np.bool_):
             raise TypeError(f"{name} must be True or False; got {value!r}")
     _list_configurations(model, FEW_ROWS, check=True)
-    if _most_pairs(model) > 0 and model.weak_learner == "tree":
+    if _most_pairs(model) > 0 and model.weak_learner in GROWN:
         raise ValueError(
-            "interactions must be 0 with weak_learner='tree', which has its own; "
+            f"interactions must be 0 with weak_learner={model.weak_learner!r}, which has its own; "
             f"got {model.interactions!r}"
         )
 
