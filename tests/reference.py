@@ -5,7 +5,7 @@ read; where a choice had to be made (ties, caps, empty cells) the docstring stat
 fast core follows the same words.
 
 The order of the file is the order of the data flow: losses, edges and codes, cell statistics, weak
-learners, responses, steps, and the boosting loop that ties them together.
+learners (trees after tables), responses, steps, and the boosting loop that ties them together.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
-Learner = Literal["histogram", "stump"]
+Learner = Literal["histogram", "stump", "tree"]
 Response = Literal["real", "sign", "newton", "exact"]
 Step = Literal["unit", "guarded", "line_search"]
 Selection = Literal["greedy", "cyclic"]
@@ -530,16 +530,29 @@ def smooth_ordered(a: Array, h: float, n_ordered: int) -> Array:
 # ------------------------------------------------------------------------------- weak learners
 
 
-def cell_score(stats: Statistics, response: Response, l2: float) -> float:
-    """How good the cells are under a response; `first_best` knows which direction is good."""
+def cell_cost(stats: Statistics, response: Response, l2: float) -> float:
+    """How bad the cells are under a response: a sum over them, in the weights' own unit.
+
+    real and exact: sum sqrt(W+ W-); sign: minus sum |W+ - W-|; newton: minus the sum of
+    (W+ - W-)^2 / (curvature + l2).
+    """
+    slope = stats.plus - stats.minus
     if response == "newton":
-        slope, curvature = stats.plus - stats.minus, stats.curvature + l2
+        curvature = stats.curvature + l2
         gain = np.divide(slope**2, curvature, out=np.zeros_like(slope), where=curvature > 0)
-        return float(gain.sum())
-    total = stats.plus.sum() + stats.minus.sum()
+        return -float(gain.sum())
     if response == "sign":
-        return float(np.abs(stats.plus - stats.minus).sum() / total)
-    return float((np.sqrt(stats.plus) * np.sqrt(stats.minus)).sum() / total)
+        return -float(np.abs(slope).sum())
+    return float((np.sqrt(stats.plus) * np.sqrt(stats.minus)).sum())
+
+
+def cell_score(stats: Statistics, response: Response, l2: float) -> float:
+    """The same as the papers print it; `first_best` knows which direction is good."""
+    cost = cell_cost(stats, response, l2)
+    if response == "newton":
+        return -cost
+    share = cost / float(stats.plus.sum() + stats.minus.sum())
+    return -share if response == "sign" else share
 
 
 def first_best(scores: Sequence[float], response: Response, tie: float) -> int:
@@ -548,11 +561,14 @@ def first_best(scores: Sequence[float], response: Response, tie: float) -> int:
     real and exact want the least sum_b sqrt(W+ W-), sign and newton the largest.
     """
     s = np.asarray(scores)
-    if response in ("real", "exact"):
-        best = s.min()
-        return int(np.flatnonzero(s <= best + tie * abs(best))[0])
-    best = s.max()
-    return int(np.flatnonzero(s >= best - tie * abs(best))[0])
+    return first_least(s if response in ("real", "exact") else -s, tie)
+
+
+def first_least(costs: ArrayLike, tie: float) -> int:
+    """The first cost within `tie`, relative, of the least."""
+    c = np.asarray(costs)
+    least = c.min()
+    return int(np.flatnonzero(c <= least + tie * abs(least))[0])
 
 
 @dataclass(frozen=True)
@@ -608,13 +624,8 @@ def _stump_cuts(
                     cells[missing] = side
                 yield cells
         return
-    if response == "newton":
-        over, under, empty = stats.plus - stats.minus, stats.curvature, 0.0
-    else:
-        over, under, empty = stats.plus, stats.plus + stats.minus, 0.5
-    share = np.divide(over, under, out=np.full(bins.n_bins, empty), where=under > 0)
     present = np.flatnonzero(stats.rows > 0)
-    order = present[np.argsort(share[present], kind="stable")]
+    order = present[np.argsort(positive_share(stats, response)[present], kind="stable")]
     for size in [len(order), *range(1, len(order))]:
         cells = np.full(bins.n_bins, -1)
         cells[order[:size]] = 0
@@ -622,10 +633,201 @@ def _stump_cuts(
         yield cells
 
 
+def positive_share(stats: Statistics, response: Response) -> Array:
+    """How positive each bin or cell is: W+ / (W+ + W-), or under newton slope over curvature."""
+    if response == "newton":
+        over, under, empty = stats.plus - stats.minus, stats.curvature, 0.0
+    else:
+        over, under, empty = stats.plus, stats.plus + stats.minus, 0.5
+    return np.divide(over, under, out=np.full(len(over), empty), where=under > 0)
+
+
 CANDIDATES: dict[str, Callable[..., Iterator[Candidate]]] = {
     "histogram": histogram_candidates,
     "stump": stump_candidates,
 }
+
+
+# ----------------------------------------------------------------------------------------- trees
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """What bounds a tree, what is drawn for it, and which features have a direction.
+
+    `min_child_weight` is what each side of a split holds at least: of the rows' weights
+    s_i w(y_i F_i), or under newton of their curvatures, s_i times the loss's at gain 1 and margin
+    v / sigma, so that the gain still cannot matter there.
+    """
+
+    max_leaves: int = 31
+    max_depth: float = np.inf
+    min_child_weight: float = 0.0
+    max_features: float = 1.0
+    subsample: float = 1.0
+    seed: int = 0
+    directions: Sequence[int] = ()
+
+    @property
+    def leaves_to_chance(self) -> bool:
+        return self.max_features < 1 or self.subsample < 1
+
+
+def draw_bits(seed: int, stream: int, n: int) -> int:
+    """64 random bits by counter: SplitMix64's finaliser over seed, stream and number."""
+    mask, stride = 2**64 - 1, 0x9E3779B97F4A7C15
+
+    def mix(x: int) -> int:
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & mask
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB & mask
+        return x ^ (x >> 31)
+
+    return mix((mix(mix((seed + stride) & mask) ^ stream) + (n + 1) * stride) & mask)
+
+
+@dataclass
+class Tree:
+    """Node 0 is the root, and the children of split k are ``left[k]`` and the node after it.
+
+    ``side[k]`` says of each code of ``feature[k]`` whether it goes left (0), right (1) or, as the
+    node had no rows of it, nowhere (-1); of a leaf the feature is -1.  ``rows[k]`` are the training
+    rows that the node was grown from, and ``saving[k]`` is what its split took from the cost.
+    """
+
+    feature: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    side: list[NDArray[np.int64]] = field(default_factory=list)
+    rows: list[NDArray[np.bool_]] = field(default_factory=list)
+    saving: list[float] = field(default_factory=list)
+
+    def add_leaf(self, rows: NDArray[np.bool_]) -> int:
+        self.feature.append(-1)
+        self.left.append(0)
+        self.side.append(np.zeros(0, dtype=np.int64))
+        self.rows.append(rows)
+        self.saving.append(0.0)
+        return len(self.feature) - 1
+
+    @property
+    def leaves(self) -> NDArray[np.int64]:
+        return np.flatnonzero(np.array(self.feature) < 0)
+
+    def find_nodes(self, codes: Codes) -> NDArray[np.int64]:
+        """Where each row ends: at a leaf, or at a split that says nothing of its code."""
+        nodes = np.zeros(codes.shape[1], dtype=np.int64)
+        for k, feature in enumerate(self.feature):  # parents come before their children
+            if feature >= 0:
+                side = self.side[k][codes[feature]]
+                nodes = np.where((nodes == k) & (side >= 0), self.left[k] + side, nodes)
+        return nodes
+
+    def with_means(self, values: Array, weight: Array) -> Array:
+        """The values with those of splits set: the mean of the leaves below, by their rows' weight.
+
+        Half of each side where there is no weight at all.
+        """
+        values = values.copy()
+        held = np.array([weight[rows].sum() for rows in self.rows])
+        for k in reversed(range(len(values))):
+            if self.feature[k] >= 0:
+                a = self.left[k]
+                share = held[a] / held[k] if held[k] > 0 else 0.5
+                values[k] = share * values[a] + (1 - share) * values[a + 1]
+        return values
+
+    def in_directions(self, values: Array, weight: Array, directions: Sequence[int]) -> Array:
+        """The values, means included, moved so that they rise or fall with the features that must.
+
+        From the root down: the two sides of a split whose feature has a direction are kept apart by
+        the middle between their means, which is first moved into what is allowed above.
+        """
+        values = self.with_means(values, weight)
+        low, high = np.full(len(values), -np.inf), np.full(len(values), np.inf)
+        for k, feature in enumerate(self.feature):
+            values[k] = min(max(values[k], low[k]), high[k])
+            if feature < 0:
+                continue
+            a, b = self.left[k], self.left[k] + 1
+            low[[a, b]], high[[a, b]] = low[k], high[k]
+            if directions[feature]:
+                middle = min(max((values[a] + values[b]) / 2, low[k]), high[k])
+                below, above = (a, b) if directions[feature] > 0 else (b, a)
+                high[below] = low[above] = middle
+        return self.with_means(values, weight)
+
+
+def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
+    """The tree of the 1-based round: of all leaves and features the split that saves most is next.
+
+    A split is a stump's cut, tried in its order, and what it saves is the leaf's `cell_cost` minus
+    that of the sides.  It has to save more than `tie` times the latter, to leave each side
+    `min_child_weight`, and where its feature has a direction the right side must not be less
+    positive (more, for -1) than the left.  Of features that tie the lowest is taken, of leaves that
+    save the same the one made first.
+
+    A round's key is draw_bits(seed, 0, round).  Rows, numbered among those of positive weight,
+    count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may
+    split are the round(max_features d), at least one, of least draw_bits(key, 1 + node, feature).
+    """
+    s = t.tree
+    key = draw_bits(s.seed, 0, round_)
+    drawn = np.array([draw_bits(key, 0, i) < s.subsample * 2**64 for i in range(len(w))])
+    tree = Tree()
+    depth = {tree.add_leaf(drawn): 0}
+    best: dict[int, tuple[float, int, NDArray[np.int64]]] = {}
+    new = [0]
+    while len(tree.leaves) < s.max_leaves:
+        for k in new:
+            split = _find_split(t, w, curvature, tree.rows[k], _draw_features(t, key, k))
+            if split is not None and depth[k] < s.max_depth:
+                best[k] = split
+        if not best:
+            break
+        k = max(best, key=lambda node: (best[node][0], -node))
+        tree.saving[k], tree.feature[k], tree.side[k] = best.pop(k)
+        side = tree.side[k][t.codes[tree.feature[k]]]
+        new = [tree.add_leaf(tree.rows[k] & (side == which)) for which in (0, 1)]
+        tree.left[k] = new[0]
+        depth |= dict.fromkeys(new, depth[k] + 1)
+    return tree
+
+
+def _draw_features(t: Training, key: int, node: int) -> list[int]:
+    d = len(t.bins)
+    wanted = max(1, int(np.floor(t.tree.max_features * d + 0.5)))
+    order = sorted(range(d), key=lambda j: (draw_bits(key, 1 + node, j), j))
+    return sorted(order[:wanted])
+
+
+def _find_split(
+    t: Training,
+    w: Array,
+    curvature: Array,
+    rows: NDArray[np.bool_],
+    features: Sequence[int],
+) -> tuple[float, int, NDArray[np.int64]] | None:
+    """What the best split of some rows saves, its feature, and the side of each code."""
+    found: list[tuple[float, int, NDArray[np.int64]]] = []
+    before = np.inf
+    for j in features:
+        bins = t.bins[j]
+        stats = _bin_statistics(t.codes[j][rows], bins.n_bins, t.y[rows], w[rows], curvature[rows])
+        cuts = list(_stump_cuts(stats, bins, t.response))
+        sides = [stats.gathered(cut, 2) for cut in cuts]
+        costs = [cell_cost(side, t.response, t.l2) for side in sides]
+        before = costs[0]  # no cut
+        for i, side in enumerate(sides[1:], 1):
+            weight = (
+                side.curvature * t.loss.gain if t.response == "newton" else side.plus + side.minus
+            )
+            share = positive_share(side, t.response)
+            direction = t.tree.directions[j] if t.tree.directions else 0
+            if min(weight) < t.tree.min_child_weight or direction * (share[1] - share[0]) < 0:
+                costs[i] = np.inf
+        i = first_least(costs, t.tie)
+        found.append((costs[i], j, cuts[i]))
+    cost, feature, cut = found[first_least([cost for cost, _, _ in found], t.tie)]
+    return (before - cost, feature, cut) if before - cost > t.tie * abs(cost) else None
 
 
 # ----------------------------------------------------------------------------------- responses
@@ -649,6 +851,7 @@ class Training:
     smoothing_in_score: bool
     l2: float
     tie: float
+    tree: TreeSettings
     total: float = field(init=False)  # S, the sum of the sample weights
     cap: float = field(init=False)
 
@@ -668,14 +871,19 @@ class Training:
 
 @dataclass(frozen=True)
 class _Cut:
-    """The chosen candidate and what its response needs."""
+    """The chosen candidate and what its response needs.
+
+    `codes` are the rows' of its feature; a tree is a feature more, whose codes are its nodes.
+    """
 
     feature: int
+    codes: Codes
     candidate: Candidate
     stats: Statistics  # of the cells, plain
     response_stats: Statistics  # of the cells, smoothed where that is asked for
     h: float
     n_ordered: int
+    tree: Tree | None = None
 
     def row_share(self, cell: int) -> Array:
         """The share of each bin's rows that smoothing lends to a cell (histogram only)."""
@@ -709,7 +917,7 @@ def _exact_values(t: Training, raw: Array, cut: _Cut, pseudo: float) -> Array:
     acts as it does on class weights: a row counts (1 - 2h) in its own bin and h in each neighbour.
     A cell without any weight has the value 0.
     """
-    cell_of_row = cut.candidate.cells[t.codes[cut.feature]]
+    cell_of_row = cut.candidate.cells[cut.codes]
     values = np.zeros(cut.candidate.n_cells)
     for b in range(cut.candidate.n_cells):
         share = cut.row_share(b)[cell_of_row] if cut.h else (cell_of_row == b).astype(float)
@@ -776,13 +984,22 @@ def step_size(t: Training, slope: Callable[[float], float], largest: float) -> f
 
 @dataclass(frozen=True)
 class Round:
-    """One weak learner.  `table` is before the step; `risk` is the training risk after it."""
+    """One weak learner.  `table` is before the step; `risk` is the training risk after it.
+
+    A tree has the feature -1, and a table over its nodes.
+    """
 
     feature: int
     score: float
     step: float
     table: Array
     risk: float
+    tree: Tree | None = None
+
+    def added(self, codes: Codes) -> Array:
+        """What the round adds to rows' raw predictions."""
+        own = codes[self.feature] if self.tree is None else self.tree.find_nodes(codes)
+        return self.step * self.table[own]
 
 
 def fit(
@@ -803,6 +1020,7 @@ def fit(
     smoothing_in_score: bool = True,
     l2: float = 0.0,
     tie: float = TIE,
+    tree: TreeSettings | None = None,
 ) -> list[Round]:
     """Boost; `codes` is (features, rows), `y` is -1 or +1, weights are frequencies.
 
@@ -820,8 +1038,14 @@ def fit(
     search ends at it over the table's largest absolute value.  `unit` and `guarded` steps of real
     and sign tables are not capped.
 
-    Smoothing is for the ordered bins of a histogram; stumps ignore it.  The choice of the feature
-    sees the smoothed weights unless `smoothing_in_score` is false: on LETTER that is better.
+    A tree's leaves are its cells; B of the default prior is their number.  Their values are those
+    of the rows it was grown from, except that `exact` looks at all rows that end there, and all
+    rows tell the step.  A split's own value, for rows that end there, is a mean of leaves.  Where
+    chance has a part, a tree that does not help is a table of 0, and boosting goes on.
+
+    Smoothing is for the ordered bins of a histogram; stumps and trees ignore it.  The choice of the
+    feature sees the smoothed weights unless `smoothing_in_score` is false: on LETTER that is
+    better.
     """
     weight = np.ones(np.shape(codes)[1]) if sample_weight is None else np.asarray(sample_weight)
     keep = weight > 0
@@ -840,21 +1064,21 @@ def fit(
         smoothing_in_score=smoothing_in_score,
         l2=l2,
         tie=tie,
+        tree=tree or TreeSettings(),
     )
     raw = np.zeros(len(t.y))
     features = range(len(bins))
-    turns = [features] if selection == "greedy" else [range(j, j + 1) for j in features]
+    whole = selection == "greedy" or learner == "tree"
+    turns = [features] if whole else [range(j, j + 1) for j in features]
     rounds: list[Round] = []
-    for _ in range(n_estimators):
+    for e in range(n_estimators):
         estimator = []
         for candidates in turns:
-            found = _boost_once(t, raw, candidates)
-            if found is None:
-                zeros = np.zeros(bins[candidates[0]].n_bins)
-                found = Round(candidates[0], np.nan, 0.0, zeros, np.nan)
-            raw = raw + found.step * found.table[t.codes[found.feature]]
+            found = _boost_once(t, raw, candidates, e + 1)
+            raw = raw + found.added(t.codes)
             estimator.append(replace(found, risk=training_risk(t, raw)))
-        if not any(found.table.any() for found in estimator):
+        goes_on = learner == "tree" and t.tree.leaves_to_chance
+        if not goes_on and not any(found.table.any() for found in estimator):
             break
         rounds += estimator
     return rounds
@@ -864,54 +1088,72 @@ def training_risk(t: Training, raw: Array) -> float:
     return float((t.weight * t.loss.loss(t.y * raw)).sum() / t.total)
 
 
-def _boost_once(t: Training, raw: Array, candidates: Sequence[int]) -> Round | None:
+def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int) -> Round:
+    """The next round; where it does not help, its table and its step are 0."""
     w = t.weight * t.loss.weight(t.y * raw)
+    idle = Round(candidates[0], np.nan, 0.0, np.zeros(t.bins[candidates[0]].n_bins), np.nan)
     if not w.sum() > 0:
-        return None
-    cut = _choose(t, w, raw, candidates)
-    if cut is None:
-        return None
+        return idle
+    curvature = (
+        t.weight * t.loss.newton_curvature(t.y, raw) if t.response == "newton" else np.zeros(len(w))
+    )
+    if t.learner == "tree":
+        cut = _plant(t, w, curvature, round_)
+    else:
+        cut = _choose(t, w, curvature, candidates)
     values = cell_values(t, raw, cut)
     cells = cut.candidate.cells
     table = np.where(cells >= 0, values[cells], 0.0)
-    g = table[t.codes[cut.feature]]
+    if cut.tree is not None:
+        table = cut.tree.with_means(table, t.weight)
+        if t.tree.directions:
+            table = cut.tree.in_directions(table, t.weight, t.tree.directions)
+    g = table[cut.codes]
 
     def slope(a: float) -> float:
         """Minus the derivative of the risk along the table."""
         return float((t.weight * t.y * g * t.loss.weight(t.y * (raw + a * g))).sum())
 
     if not g.any() or not slope(0.0) > 0:
-        return None
+        return replace(idle, feature=cut.feature, table=0.0 * table, tree=cut.tree)
     a = step_size(t, slope, float(np.abs(table).max()))
-    return Round(cut.feature, cut.candidate.score, a, table, np.nan)
+    return Round(cut.feature, cut.candidate.score, a, table, np.nan, cut.tree)
 
 
-def _choose(t: Training, w: Array, raw: Array, features: Sequence[int]) -> _Cut | None:
-    curvature = (
-        t.weight * t.loss.newton_curvature(t.y, raw) if t.response == "newton" else np.zeros(len(w))
-    )
+def _choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> _Cut:
     chosen: list[tuple[int, Candidate, Statistics]] = []
     for j in features:
         b = t.bins[j]
         plain = _bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
         seen = plain.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else plain
         cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2))
-        if cuts:
-            best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
-            chosen.append((j, best, plain))
-    if not chosen:
-        return None
+        best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
+        chosen.append((j, best, plain))
     winner = first_best([c.score for _, c, _ in chosen], t.response, t.tie)
     feature, candidate, plain = chosen[winner]
     n_ordered = t.bins[feature].n_ordered
     return _Cut(
         feature,
+        t.codes[feature],
         candidate,
         plain.gathered(candidate.cells, candidate.n_cells),
         plain.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
         t.smoothing,
         n_ordered,
     )
+
+
+def _plant(t: Training, w: Array, curvature: Array, round_: int) -> _Cut:
+    """A tree, whose nodes are bins and whose leaves are cells."""
+    tree = grow_tree(t, w, curvature, round_)
+    leaves, drawn = tree.leaves, tree.rows[0]
+    nodes = tree.find_nodes(t.codes)
+    cells = np.full(len(tree.feature), -1)
+    cells[leaves] = np.arange(len(leaves))
+    of_nodes = _bin_statistics(nodes[drawn], len(cells), t.y[drawn], w[drawn], curvature[drawn])
+    stats = of_nodes.gathered(cells, len(leaves))
+    candidate = Candidate(cells, len(leaves), cell_score(stats, t.response, t.l2))
+    return _Cut(-1, nodes, candidate, stats, stats, 0.0, 0, tree)
 
 
 def _bin_statistics(codes: Codes, n_bins: int, y: Array, w: Array, curvature: Array) -> Statistics:
@@ -927,7 +1169,7 @@ def staged_predict(rounds: Sequence[Round], codes: Codes) -> Iterator[Array]:
     """The raw prediction after each round."""
     raw = np.zeros(np.shape(codes)[1])
     for one in rounds:
-        raw = raw + one.step * one.table[codes[one.feature]]
+        raw = raw + one.added(codes)
         yield raw
 
 

@@ -124,29 +124,62 @@ def assert_equal_models(ours, theirs, rel=SINGLE):
     np.testing.assert_allclose(ours.risk, [r.risk for r in theirs], rtol=rel)
     for table, r in zip(tables(ours), theirs, strict=True):
         np.testing.assert_allclose(table, r.table, rtol=30 * rel, atol=rel * np.abs(r.table).max())
+    assert_equal_trees(ours, theirs)
+
+
+def sides_of(trees, node, width):
+    """Of each code of the node's feature: 0, it goes left, 1, right, or -1, nowhere."""
+    sets = [words[node].view(np.uint8) for words in (trees.goes_left, trees.goes_right)]
+    left, right = (np.unpackbits(words, bitorder="little")[:width] for words in sets)
+    assert not (left & right).any()
+    return np.where(left, 0, np.where(right, 1, -1))
+
+
+def assert_equal_trees(ours, theirs):
+    """Node for node: feature, children, and the side of every code."""
+    trees = ours.trees
+    assert (trees is None) == all(r.tree is None for r in theirs)
+    if trees is None:
+        return
+    for begin, r in zip(ours.offsets, theirs, strict=False):
+        nodes = np.arange(len(r.tree.feature)) + begin
+        assert trees.feature[nodes].tolist() == r.tree.feature
+        assert trees.left[nodes].tolist() == r.tree.left
+        for node, side in zip(nodes, r.tree.side, strict=True):
+            np.testing.assert_array_equal(sides_of(trees, node, len(side)), side)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
+@pytest.mark.parametrize(
+    ("weak_learner", "selection"),
+    [
+        *itertools.product(["histogram", "stump"], ["greedy", "cyclic"]),
+        ("tree", "greedy"),
+    ],
+)
 @pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
 @pytest.mark.parametrize("step", ["unit", "guarded", "line_search"])
-@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
 def test_every_combination_equals_the_reference(loss, weak_learner, response, step, selection):
     codes, features, bins, y = problem(0)
+    rounds = {"histogram": 6, "stump": 6, "tree": 3}[weak_learner]
     common = {
-        "n_estimators": 6 if selection == "greedy" else 2,
+        "n_estimators": rounds if selection == "greedy" else 2,
         "selection": selection,
         "response": response,
         "step": step,
         "learning_rate": 0.7,
     }
-    ours = train(codes, features, y, loss=loss, gain=1.5, weak_learner=weak_learner, **common)
+    limits = {"max_leaves": 6} if weak_learner == "tree" else {}
+    ours = train(
+        codes, features, y, loss=loss, gain=1.5, weak_learner=weak_learner, **limits, **common
+    )
     theirs = ref.fit(
         codes,
         bins,
         y,
         loss=ref.make_loss(loss, 1.5, **LOSSES[loss]),
         learner=weak_learner,
+        tree=ref.TreeSettings(**limits),
         **common,
     )
     assert_equal_models(ours, theirs)
@@ -230,11 +263,16 @@ def test_letter_trace(trace):
 def assert_identical(a, b):
     for name in ("feature", "score", "step", "risk", "offsets", "values"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    assert (a.trees is None) == (b.trees is None)
+    for name in ("feature", "left", "goes_left", "goes_right", "weight", "saving"):
+        if a.trees is not None:
+            one, other = getattr(a.trees, name), getattr(b.trees, name)
+            np.testing.assert_array_equal(one, other, err_msg=name)
 
 
 @pytest.mark.parametrize("response", ["real", "newton", "exact"])
 def test_threads_and_repeats_give_the_same_bits(response):
-    # More rows than two chunks, so that every loop is shared out.
+    # So many rows that a histogram is summed in two parts.
     codes, features, _, y = problem(2, n=200_000)
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
     one = train(codes, features, y, weight, response=response, gain=0.4)
@@ -260,20 +298,6 @@ def test_gain_is_one_over_the_learning_rate(seed, gain, loss, step, response):
     np.testing.assert_array_equal(a.feature, b.feature)
     np.testing.assert_array_equal(a.values, b.values)
     np.testing.assert_allclose(a.step, gain * b.step, rtol=1e-12)
-
-
-@pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
-def test_a_weight_of_two_is_the_row_twice(weak_learner, response):
-    codes, features, _, y = problem(3)
-    weight = np.random.default_rng(3).integers(0, 3, len(y)).astype(float)
-    twice = np.repeat(np.arange(len(y)), weight.astype(int))
-    common = {"weak_learner": weak_learner, "response": response}
-    a = train(codes, features, y, weight, **common)
-    b = train(codes[:, twice], features, y[twice], **common)
-    np.testing.assert_array_equal(a.feature, b.feature)
-    np.testing.assert_allclose(a.values, b.values, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(a.risk, b.risk, rtol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1e-290, 1e-30, 1e30, 1e290])
