@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
+from models import same_model
 from properboost import binning
 
 pd = pytest.importorskip("pandas")
@@ -31,6 +32,7 @@ CONFIGURATIONS = [
     pb.LogitBoost(n_estimators=10, l2=1.0),
     pb.SavageBoost(n_estimators=10),
     pb.ProperBoostClassifier(n_estimators=5, selection="cyclic"),
+    pb.ProperBoostClassifier(n_estimators=5, weak_learner="tree"),
 ]
 
 
@@ -56,13 +58,6 @@ def test_no_check_need_be_skipped(estimator):
     )
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, env=environment)
-
-
-def same_model(a, b):
-    """Whether two fits are the same bit for bit."""
-    return all(
-        np.array_equal(a.history_[key], b.history_[key]) for key in a.history_
-    ) and np.array_equal(a._ensemble.tables, b._ensemble.tables)
 
 
 # -- the model ------------------------------------------------------------------------------------
@@ -159,11 +154,13 @@ def test_many_classes():
     np.testing.assert_array_equal(history["feature"], one.history_["feature"])
 
 
-def test_few_rows_of_many_classes_are_each_their_binary_problem(iris):
+@pytest.mark.parametrize("weak_learner", ["histogram", "tree"])
+def test_few_rows_of_many_classes_are_each_their_binary_problem(iris, weak_learner):
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    settings = {"weak_learner": weak_learner, "n_estimators": 10}
+    model = pb.ProperBoostClassifier(**settings).fit(X, y)
     for k in range(3):
-        one = pb.ProperBoostClassifier(n_estimators=10).fit(X, y == k)
+        one = pb.ProperBoostClassifier(**settings).fit(X, y == k)
         np.testing.assert_allclose(one.decision_function(X), model.decision_function(X)[:, k])
 
 
@@ -183,43 +180,12 @@ def test_few_rows_have_few_bins(settings, expected):
 # -- weights --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"weak_learner": "stump"}, {"response": "newton"}, {"selection": "cyclic"}],
-    ids=str,
-)
-def test_weights_are_frequencies(mixed, settings):
-    X, y, weight = mixed
-    rows = np.repeat(np.arange(len(X)), weight.astype(int))
-    model = pb.ProperBoostClassifier(n_estimators=10, max_bins=16, **settings)
-    weighted = clone(model).fit(X, y, sample_weight=weight)
-    repeated = clone(model).fit(X.iloc[rows], y[rows])
-    np.testing.assert_array_equal(weighted.history_["feature"], repeated.history_["feature"])
-    np.testing.assert_allclose(
-        weighted.decision_function(X), repeated.decision_function(X), rtol=1e-5, atol=1e-6
-    )
-    for a, b in zip(weighted._ensemble.bin_weights, repeated._ensemble.bin_weights, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 def test_weights_of_one_are_no_weights(mixed):
     X, y, _ = mixed
     model = pb.ProperBoostClassifier(n_estimators=5)
     plain = clone(model).fit(X, y)
     assert same_model(plain, clone(model).fit(X, y, sample_weight=np.ones(len(y))))
     assert same_model(plain, clone(model).fit(X, y, sample_weight=1.0))
-
-
-def test_a_row_of_weight_zero_is_no_row(mixed):
-    X, y, weight = mixed
-    kept = weight > 0
-    model = pb.ProperBoostClassifier(n_estimators=10)
-    weighted = clone(model).fit(X, y, sample_weight=weight)
-    # Its label and values are of no matter either.
-    wild_y = np.where(kept, y, "another class")
-    wild_X = X.assign(visits=np.where(kept, X["visits"], np.nan))
-    assert same_model(weighted, clone(model).fit(wild_X, wild_y, sample_weight=weight))
-    assert same_model(weighted, clone(model).fit(X[kept], y[kept], sample_weight=weight[kept]))
 
 
 def test_class_weights_multiply_sample_weights(mixed):
@@ -248,27 +214,10 @@ def test_balanced_classes_weigh_the_same(mixed):
 # -- missing values and categories ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [{}, {"weak_learner": "stump"}, {"response": "newton"}])
-def test_what_training_never_saw_adds_nothing(settings):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"x": rng.normal(size=300), "c": pd.Categorical(rng.choice(["a", "b"], 300))}
-    )
-    y = frame["x"] + (frame["c"] == "a") + rng.normal(size=300) > 0.5
-    model = pb.ProperBoostClassifier(n_estimators=20, **settings).fit(frame, y)
-    x, c = model.shape_function("x"), model.shape_function("c")
-    new = pd.DataFrame(
-        {"x": [np.nan, 0.3, np.nan, 0.3], "c": pd.Categorical(["a", "new", None, None])}
-    )
-    expected = [c("a"), x(0.3), 0.0, x(0.3)]
-    np.testing.assert_allclose(model.decision_function(new), expected, rtol=1e-12)
-    assert x.missing_value == c.missing_value == c("new") == 0.0
-
-
 def test_missing_values_are_learnt_where_they_tell():
     x = np.r_[np.linspace(0, 1, 50), np.full(50, np.nan)].reshape(-1, 1)
     y = np.isnan(x[:, 0])
-    for settings in ({}, {"weak_learner": "stump"}):
+    for settings in ({}, {"weak_learner": "stump"}, {"weak_learner": "tree"}):
         model = pb.ProperBoostClassifier(n_estimators=5, max_bins=4, **settings).fit(x, y)
         assert model.score(x, y) == 1.0
 
@@ -342,7 +291,12 @@ def test_arrays_of_any_real_type_and_layout(dtype):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"weak_learner": "stump", "response": "newton"}, {"selection": "cyclic"}],
+    [
+        {},
+        {"weak_learner": "stump", "response": "newton"},
+        {"selection": "cyclic"},
+        {"weak_learner": "tree", "max_leaf_nodes": 6, "max_features": 0.6, "subsample": 0.7},
+    ],
     ids=str,
 )
 def test_the_model_does_not_depend_on_threads_or_runs(settings):

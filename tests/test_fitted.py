@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
+from models import LEARNERS
 from properboost import _core
 
 pd = pytest.importorskip("pandas")
@@ -54,11 +55,11 @@ def test_the_largest_raw_prediction_wins_where_probabilities_saturate():
     assert (model.margins(X, model.predict(X)) > 0).all()
 
 
-@pytest.mark.parametrize("selection", _core.selection_names())
+@pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("problem", ["binary", "iris"])
-def test_stages_end_in_the_prediction(problem, selection, request):
+def test_stages_end_in_the_prediction(problem, learner, request):
     X, y = request.getfixturevalue(problem)
-    model = pb.ProperBoostClassifier(n_estimators=12, selection=selection).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=12, **LEARNERS[learner]).fit(X, y)
     raw = list(model.staged_decision_function(X))
     probability = list(model.staged_predict_proba(X))
     labels = list(model.staged_predict(X))
@@ -66,7 +67,7 @@ def test_stages_end_in_the_prediction(problem, selection, request):
     np.testing.assert_allclose(raw[-1], model.decision_function(X), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(probability[-1], model.predict_proba(X), rtol=1e-9)
     np.testing.assert_array_equal(labels[-1], model.predict(X))
-    first = pb.ProperBoostClassifier(n_estimators=1, selection=selection).fit(X, y)
+    first = pb.ProperBoostClassifier(n_estimators=1, **LEARNERS[learner]).fit(X, y)
     np.testing.assert_allclose(raw[0], first.decision_function(X), rtol=1e-12, atol=1e-12)
     assert not np.array_equal(raw[0], raw[1])
 

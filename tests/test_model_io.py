@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import properboost as pb
+from models import assert_same
 
 pd = pytest.importorskip("pandas")
 
@@ -22,36 +23,6 @@ def round_trip(model, tmp_path):
     path = tmp_path / "model.json"
     model.save_model(path)
     return pb.load_model(path)
-
-
-def assert_same(a, b, X):
-    assert a.get_params() == b.get_params()
-    assert a.loss_ == b.loss_
-    assert a.classes_.dtype == b.classes_.dtype
-    assert a.classes_.tolist() == b.classes_.tolist()
-    assert a.n_features_in_ == b.n_features_in_
-    assert hasattr(a, "feature_names_in_") == hasattr(b, "feature_names_in_")
-    np.testing.assert_array_equal(a.predict(X), b.predict(X))
-    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
-    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
-    for one, other in zip(
-        a.staged_decision_function(X), b.staged_decision_function(X), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(a.feature_importances_, b.feature_importances_)
-    for key in a.history_:
-        np.testing.assert_array_equal(a.history_[key], b.history_[key])
-    for j in range(a.n_features_in_):
-        one, other = (m.shape_function(j, m.classes_.tolist()[-1]) for m in (a, b))
-        assert (one.name, one.kind, one.categories) == (other.name, other.kind, other.categories)
-        assert [type(c) for c in one.categories or ()] == [type(c) for c in other.categories or ()]
-        np.testing.assert_array_equal(one.edges, other.edges)
-        np.testing.assert_array_equal(one.values, other.values)
-        np.testing.assert_array_equal(one.weights, other.weights)
-        assert (one.missing_value, one.missing_weight) == (
-            other.missing_value,
-            other.missing_weight,
-        )
 
 
 # -- round trips ----------------------------------------------------------------------------------
@@ -87,7 +58,7 @@ VALUES = st.floats(allow_nan=True, allow_infinity=True)
         {"gain": st.floats(1e-3, 1e3), "max_bins": st.integers(2, 255)},
         optional={
             "loss": st.sampled_from(["gboost", "savage", pb.losses.Alpha(0.1)]),
-            "weak_learner": st.just("stump"),
+            "weak_learner": st.sampled_from(["stump", "tree"]),
             "selection": st.just("cyclic"),
             "random_state": st.integers(0, 9),
         },
@@ -104,10 +75,9 @@ def test_every_model_comes_back(tmp_path, labels, categories, values, names, set
     assert_same(model, round_trip(model, tmp_path), X)
 
 
-@pytest.mark.parametrize("loss", [*pb.losses.LOSSES, pb.losses.Alpha(0.3, 0.7)], ids=str)
-def test_every_loss_comes_back(tmp_path, loss):
+def test_a_loss_object_comes_back(tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 2))
-    model = pb.ProperBoostClassifier(loss, n_estimators=3).fit(X, X[:, 0] > 0)
+    model = pb.ProperBoostClassifier(pb.losses.Alpha(0.3, 0.7), n_estimators=3).fit(X, X[:, 0] > 0)
     assert_same(model, round_trip(model, tmp_path), X)
 
 

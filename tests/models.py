@@ -1,0 +1,69 @@
+"""What tests of fitted models share: every kind of model there is, and whether two are the same."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+
+from properboost import _core
+
+LEARNERS = {
+    "histogram": {},
+    "histogram, cyclic": {"selection": "cyclic"},
+    "stump": {"weak_learner": "stump"},
+    "stump, cyclic": {"weak_learner": "stump", "selection": "cyclic"},
+    "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
+}
+"""Every weak learner, with each selection that makes a difference to it."""
+
+EVERY_MODEL = list(itertools.product(LEARNERS, _core.loss_names(), _core.response_names()))
+"""Learner, loss, response."""
+
+
+def same_bits(a, b):
+    """Whether two arrays, or dataclasses of whatever has the same bits, are the same."""
+    if dataclasses.is_dataclass(a):
+        return type(a) is type(b) and all(
+            same_bits(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a)
+        )
+    return np.array_equal(a, b, equal_nan=True) if a is not None else b is None
+
+
+def same_model(a, b):
+    """Whether two fits did the same in every round, bit for bit."""
+    pairs = itertools.zip_longest(a._ensemble.models, b._ensemble.models)
+    return all(same_bits(one, other) for one, other in pairs)
+
+
+def assert_same(a, b, X):
+    """Two models that may only differ in where they are kept."""
+    assert a.get_params() == b.get_params()
+    assert a.loss_ == b.loss_
+    assert a.classes_.dtype == b.classes_.dtype
+    assert a.classes_.tolist() == b.classes_.tolist()
+    assert a.n_features_in_ == b.n_features_in_
+    assert hasattr(a, "feature_names_in_") == hasattr(b, "feature_names_in_")
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+    for one, other in zip(
+        a.staged_decision_function(X), b.staged_decision_function(X), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(a.feature_importances_, b.feature_importances_)
+    for key in a.history_:
+        np.testing.assert_array_equal(a.history_[key], b.history_[key])
+    assert same_model(a, b)
+    if a.weak_learner == "tree":
+        return
+    for j in range(a.n_features_in_):
+        one, other = (m.shape_function(j, m.classes_.tolist()[-1]) for m in (a, b))
+        assert (one.name, one.kind, one.categories) == (other.name, other.kind, other.categories)
+        assert [type(c) for c in one.categories or ()] == [type(c) for c in other.categories or ()]
+        np.testing.assert_array_equal(one.edges, other.edges)
+        np.testing.assert_array_equal(one.values, other.values)
+        np.testing.assert_array_equal(one.weights, other.weights)
+        assert (one.missing_value, one.missing_weight) == (
+            other.missing_value,
+            other.missing_weight,
+        )
