@@ -143,6 +143,7 @@ class TreePlanner final : public Planner {
       cell.positive *= at_.weights.scale;
       cell.negative *= at_.weights.scale;
     }
+    for (double& saving : plan.tree.saving) saving *= at_.weights.scale;
     average_inner_nodes(plan, partition);
     if (!limits_.directions.empty()) constrain(plan, partition);
     if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(plan, team);
