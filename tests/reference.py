@@ -1115,6 +1115,8 @@ def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int)
         return float((t.weight * t.y * g * t.loss.weight(t.y * (raw + a * g))).sum())
 
     if not g.any() or not slope(0.0) > 0:
+        if cut.tree is not None:
+            cut.tree.saving = [0.0] * len(cut.tree.saving)
         return replace(idle, feature=cut.feature, table=0.0 * table, tree=cut.tree)
     a = step_size(t, slope, float(np.abs(table).max()))
     return Round(cut.feature, cut.candidate.score, a, table, np.nan, cut.tree)

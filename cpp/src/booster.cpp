@@ -400,7 +400,10 @@ class Boosting::State {
       }
       const double risk = model.gain * points[k].risk;
       require_finite(risk, "training risk", course.n_estimators + 1);
-      if (!plans[k].moves) std::fill(plans[k].table.begin(), plans[k].table.end(), 0.0);
+      if (!plans[k].moves) {
+        std::fill(plans[k].table.begin(), plans[k].table.end(), 0.0);
+        std::fill(plans[k].tree.saving.begin(), plans[k].tree.saving.end(), 0.0);
+      }
       const bool whole = plans[k].moves && step[k] == limits[k].rate;
       course.rounds.push_back(plans[k].feature, plans[k].score,
                               whole ? model.learning_rate : step[k] * model.gain, risk,
