@@ -299,10 +299,12 @@ class TreeEnsemble(Ensemble):
 
     def importances(self) -> NDArray[np.float64]:
         """Share of each feature's splits in what all splits of all trees took from the cost."""
+        forests = [rounds.trees for rounds in self.models if rounds.trees is not None]
+        # Shares of the largest: of weights near the largest float the sum would be infinite.
+        largest = max([float(trees.saving.max(initial=0.0)) for trees in forests])
         saved = np.zeros(len(self.binning.features))
-        for rounds in self.models:
-            if rounds.trees is not None:
-                saved += rounds.trees.savings(len(saved))
+        for trees in forests:
+            saved += trees.savings(len(saved), largest or 1.0)
         return as_shares(saved)
 
 

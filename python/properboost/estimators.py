@@ -140,8 +140,8 @@ class ProperBoostClassifier(BoostedClassifier):
     prior : float or None, default=None
         What the real and exact responses add to the weight of each class in each bin, as a share
         of the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B
-        the bins of the feature (or the leaves or sides) that hold any.  The other responses
-        take None only.
+        the bins of the feature (the sides of the stump or the rule, the leaves of the tree) that
+        hold any.  The other responses take None only.
     smoothing : float, default=0.0
         Share of its weight that each bin of a numeric feature gives to each of its two neighbours
         before the table is made, in [0, 0.25].  Only with the histogram weak learner.
@@ -164,8 +164,9 @@ class ProperBoostClassifier(BoostedClassifier):
         Threads.  None and -1 use every CPU this process may use, or ``OMP_NUM_THREADS`` if set.
         The model and its predictions do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the sample of rows from which bins are found (tables of more than 200,000 rows).
-        None is the seed 0: fitting the same rows again gives the same model.
+        Seed of the sample of rows from which bins are found (tables of more than 200,000 rows), and
+        of what trees draw (`max_features`, `subsample`).  None is the seed 0: fitting the same rows
+        again gives the same model.
     verbose : int, default=0
         With 1, the rounds and the training risk are shown on stderr.
 
@@ -429,11 +430,8 @@ def _check_tree_parameters(model: ProperBoostClassifier) -> None:
     for name in ("max_features", "subsample"):
         if parameters.between(name, getattr(model, name), 0.0, 1.0) == 0.0:
             raise ValueError(f"{name} must be above 0 and at most 1; got {getattr(model, name)!r}")
-    given = model.monotonic_cst
-    if not (given is None or isinstance(given, Mapping | Sequence | np.ndarray)) or isinstance(
-        given, str
-    ):
-        raise TypeError(f"monotonic_cst must be a list, a dict or None; got {given!r}")
+    if model.monotonic_cst is not None:
+        _check_directions(model.monotonic_cst)
     used = GROWN.get(model.weak_learner, ())
     defaults = signature(ProperBoostClassifier).parameters
     for name in dict.fromkeys(itertools.chain(*GROWN.values())):
@@ -445,6 +443,14 @@ def _check_tree_parameters(model: ProperBoostClassifier) -> None:
                 f"{name} must be {default!r} with weak_learner={model.weak_learner!r}, which does "
                 f"not use it; got {value!r}"
             )
+
+
+def _check_directions(given: Any) -> None:
+    listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
+    if not (isinstance(given, Mapping) or listed or getattr(given, "ndim", 0) == 1):
+        raise TypeError(f"monotonic_cst must be a list, a dict or None; got {given!r}")
+    for key, direction in given.items() if isinstance(given, Mapping) else enumerate(given):
+        parameters.integer(f"monotonic_cst[{key!r}]", direction, -1, 1)
 
 
 def _check_pair_parameters(model: ProperBoostClassifier) -> None:

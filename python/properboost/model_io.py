@@ -121,8 +121,9 @@ def _describe_parameters(model: ProperBoostClassifier) -> dict[str, Any]:
     if not isinstance(values["interactions"], int | np.integer):
         values["interactions"] = [[_plain(f) for f in pair] for pair in values["interactions"]]
     constraints = values["monotonic_cst"]
-    if isinstance(constraints, Mapping):
-        values["monotonic_cst"] = {str(k): _plain(v) for k, v in constraints.items()}
+    if isinstance(constraints, Mapping):  # by name or position
+        pairs = constraints.items()
+        values["monotonic_cst"] = {"of": [[_plain(key), _plain(value)] for key, value in pairs]}
     elif constraints is not None:
         values["monotonic_cst"] = [_plain(v) for v in constraints]
     if not isinstance(values["categorical_features"], str | None):
@@ -334,6 +335,10 @@ def _build(document: _Node) -> ProperBoostClassifier:
     models = tuple(
         _build_rounds(node, binning, widths, version) for node in fields["models"].entries(n_models)
     )
+    if any(rounds.trees is not None for rounds in models) and not all(
+        rounds.trees is not None or len(rounds) == 0 for rounds in models
+    ):
+        fields["models"].fail("must all hold trees if one does")
     loss = _build_loss(fields["loss"])
     seed = fields["seed"].integer(0, 2**32 - 1)
     selection = _build_selection(fields.get("selection"))
@@ -382,7 +387,7 @@ def _build_unfitted(node: _Node) -> ProperBoostClassifier:
         elif name == "categorical_features":
             _check_categorical(entry)
         elif name == "monotonic_cst":
-            _check_constraints(entry)
+            values[name] = _build_constraints(entry)
     model = ProperBoostClassifier(**values)
     try:
         check_parameters(model)
@@ -427,12 +432,14 @@ def _check_categorical(node: _Node) -> None:
         node.fail("must be 'from_dtype', null or a list")
 
 
-def _check_constraints(node: _Node) -> None:
+def _build_constraints(node: _Node) -> list[int] | dict[str | int, int] | None:
     if isinstance(node.value, dict):
-        for entry in node.mapping().values():
-            entry.integer(-1, 1)
-    elif node.value is not None:
-        node.integers(-1, 1)
+        pairs = [pair.entries(2) for pair in node.fields("of")["of"].entries()]
+        for key, _ in pairs:
+            if type(key.value) not in (str, int):
+                key.fail("must be a name or a position")
+        return {key.value: direction.integer(-1, 1) for key, direction in pairs}
+    return None if node.value is None else node.integers(-1, 1).tolist()
 
 
 def _build_classes(node: _Node) -> NDArray[Any]:
@@ -611,15 +618,17 @@ def _build_tree(node: _Node, binning: Binning) -> Tree:
     if any(a & b for a, b in zip(*sets.values(), strict=True)):
         fields["goes_right"].fail("must not hold codes that go left")
     weight = np.array([pair.reals(2) for pair in fields["weight"].entries(n)]).reshape(n, 2)
-    if np.any(weight < 0.0):
-        fields["weight"].fail("must hold no number below 0")
+    saving = fields["saving"].reals(n)
+    for name, numbers in (("weight", weight), ("saving", saving)):
+        if np.any(numbers < 0.0):
+            fields[name].fail("must hold no number below 0")
     tree = Tree(
         feature=feature.astype(np.int32),
         left=left,
         goes_left=_as_words(sets["goes_left"]),
         goes_right=_as_words(sets["goes_right"]),
         weight=weight,
-        saving=fields["saving"].reals(n),
+        saving=saving,
     )
     try:
         _ = tree.native

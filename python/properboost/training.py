@@ -122,7 +122,8 @@ def _find_directions(
     directions = [0] * table.n_features
     if isinstance(given, Mapping):
         for name, direction in given.items():
-            directions[find_feature(name, table.names, table.n_features)] = direction
+            j = find_feature(name, table.names, table.n_features, "monotonic_cst")
+            directions[j] = direction
     elif len(given) != table.n_features:
         raise ValueError(
             f"monotonic_cst must have an entry for each of the {table.n_features} features; "
@@ -131,8 +132,6 @@ def _find_directions(
     else:
         directions = list(given)
     for j, (direction, bins) in enumerate(zip(directions, binning.features, strict=True)):
-        if direction not in (-1, 0, 1):
-            raise ValueError(f"monotonic_cst must hold -1, 0 and 1; got {direction!r}")
         if direction != 0 and not isinstance(bins, NumericBins):
             raise ValueError(f"monotonic_cst must be 0 for feature {j}, which is categorical")
     if n_classes > 2 and any(directions):

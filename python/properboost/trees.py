@@ -99,11 +99,11 @@ class Tree:
         sides: NDArray[np.uint8] = np.where(left, LEFT, np.where(right, RIGHT, NEITHER))
         return sides.astype(np.uint8)
 
-    def savings(self, n_features: int) -> NDArray[np.float64]:
-        """Return what each feature's splits took from the cost."""
+    def savings(self, n_features: int, unit: float = 1.0) -> NDArray[np.float64]:
+        """Return what each feature's splits took from the cost, as a multiple of `unit`."""
         splits = ~self.is_leaf
         saved = np.zeros(n_features)
-        np.add.at(saved, self.feature[splits], self.saving[splits])
+        np.add.at(saved, self.feature[splits], self.saving[splits] / unit)
         return saved
 
     def follow_left(
