@@ -179,8 +179,9 @@ categorical_features, class_weight, n_jobs, random_state, verbose
     Notes
     -----
     *Bins* are found once, from all rows, test rows included, but never from labels; so are the
-    factors of ``class_weight="balanced"``.  Apart from that the scores are those of scikit-learn's
-    GridSearchCV over `ProperBoostClassifier` with the same splits.
+    factors of ``class_weight="balanced"``.  `subsample` draws rows by their places among all rows,
+    not among a split's.  Apart from that the scores are those of scikit-learn's GridSearchCV over
+    `ProperBoostClassifier` with the same splits.
 
     *Sample weights* count in training and in the scores, where the scorer takes them.  A row of
     weight 0 is no row: splitters do not see it, and positions in ready-made splits that name it
