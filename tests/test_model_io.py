@@ -118,6 +118,8 @@ def document(model, tmp_path_factory):
         {"prior": 1e-3, "smoothing": 0.1, "learning_rate": np.float32(0.3)},
         {"response": "newton", "l2": 0.5, "step": "unit"},
         {"selection": "cyclic"},
+        {"weak_learner": "tree", "max_leaf_nodes": np.int64(5), "max_depth": 3},
+        {"weak_learner": "tree", "min_child_weight": 0.5, "max_features": 0.7, "subsample": 0.8},
     ],
     ids=str,
 )
@@ -130,6 +132,29 @@ def test_every_parameter_comes_back(table, tmp_path, settings):
         assert loaded.get_params()[name] == expected
     refit = loaded.fit(*table)
     np.testing.assert_array_equal(refit.predict_proba(table[0]), model.predict_proba(table[0]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[1, 0, -1], (0, 0, 1), np.array([1, 0, 0]), {0: 1, "infinite": -1}, {np.int64(2): -1}, {}],
+    ids=str,
+)
+def test_directions_come_back(table, tmp_path, given):
+    X, y = table[0], table[1] == "low"
+    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=2, monotonic_cst=given)
+    loaded = round_trip(model.fit(X, y), tmp_path)
+    assert loaded.monotonic_cst == (given if isinstance(given, dict) else list(given))
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded.fit(X, y).decision_function(X), model.decision_function(X))
+
+
+def test_a_class_without_rounds_comes_back(tmp_path):
+    """Beside classes with trees: half of the rows of every kind are of class a."""
+    X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    y = np.array(["a", "b"] * 10 + ["a", "c"] * 10)
+    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=2).fit(X, y)
+    assert model.history_["class"].tolist() == ["b", "b", "c", "c"]
+    assert_same(model, round_trip(model, tmp_path), X)
 
 
 def test_a_generator_comes_back_as_the_seed_it_gave(table, tmp_path):
@@ -270,6 +295,20 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
         load_text(json.dumps({**old, "selection": "greedy"}), tmp_path)
 
 
+def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
+    old = copy.deepcopy(document)
+    old["format_version"] = 2
+    for name in pb.estimators.TREE_PARAMETERS:
+        del old["parameters"][name]
+    for rounds in old["models"]:
+        del rounds["trees"]
+    loaded = load_text(json.dumps(old), tmp_path)
+    assert_same(model, loaded, table[0])
+    old["models"][0]["trees"] = None
+    with pytest.raises(ValueError, match=r"models\[0\] has an unknown field 'trees'"):
+        load_text(json.dumps(old), tmp_path)
+
+
 def test_parameters_that_the_file_does_not_know_have_their_defaults(document, tmp_path):
     changed = copy.deepcopy(document)
     del changed["parameters"]["smoothing"]
@@ -392,6 +431,118 @@ def test_every_field_is_checked(document, tmp_path, place, value, message):
         load_text(json.dumps(changed), tmp_path)
 
 
+@pytest.fixture(scope="module")
+def tree_document(table, tmp_path_factory):
+    X, y = table
+    path = tmp_path_factory.mktemp("trees") / "model.json"
+    settings = {"weak_learner": "tree", "max_leaf_nodes": 3, "min_child_weight": 0.0}
+    pb.ProperBoostClassifier(n_estimators=2, max_bins=3, **settings).fit(X, y).save_model(path)
+    document = json.loads(path.read_text())
+    tree = document["models"][0]["trees"][0]
+    assert len(tree["feature"]) == 5
+    assert tree["feature"][0] >= 0
+    return document
+
+
+FIRST = ("models", 0, "trees", 0)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("parameters", "max_leaf_nodes"), 1, "max_leaf_nodes must be between 2 and 128"),
+        (("parameters", "max_leaf_nodes"), 4.0, "max_leaf_nodes must be an integer"),
+        (("parameters", "max_depth"), 0, "max_depth must be between 1 and"),
+        (("parameters", "min_child_weight"), -1, "min_child_weight must be at least 0"),
+        (("parameters", "max_features"), 0, "max_features must be above 0"),
+        (("parameters", "subsample"), 2, "subsample must be between 0 and 1"),
+        (("parameters", "weak_learner"), "stump", "max_leaf_nodes must be 31 with"),
+        (("parameters", "monotonic_cst"), [2], r"parameters\.monotonic_cst must hold integers"),
+        (("parameters", "monotonic_cst"), [0.0], r"parameters\.monotonic_cst must hold integers"),
+        (("parameters", "monotonic_cst"), 1, r"parameters\.monotonic_cst must be a list"),
+        (("parameters", "monotonic_cst"), {"a": 1}, r"monotonic_cst lacks the field 'of'"),
+        (("parameters", "monotonic_cst"), {"of": {}}, r"monotonic_cst\.of must be a list"),
+        (("parameters", "monotonic_cst"), {"of": [[0]]}, r"of\[0\] must have 2 entries"),
+        (("parameters", "monotonic_cst"), {"of": [[[], 1]]}, r"of\[0\]\[0\] must be a name or a"),
+        (("parameters", "monotonic_cst"), {"of": [[True, 1]]}, r"of\[0\]\[0\] must be a name or a"),
+        (
+            ("parameters", "monotonic_cst"),
+            {"of": [[0, 2]]},
+            r"of\[0\]\[1\] must be an integer from",
+        ),
+        (("models", 0, "trees"), {}, r"models\[0\]\.trees must be a list"),
+        (("models", 0, "trees"), [], r"models\[0\]\.feature must have 0 entries, one a tree"),
+        (("models", 0, "trees"), None, r"models\[0\]\.feature must hold integers from 0 to 2"),
+        (("models", 0, "feature", 0), 0, r"models\[0\]\.feature must hold integers from -1 to -1"),
+        (("models", 0, "feature"), [-1], r"models\[0\]\.feature must have 2 entries, one a tree"),
+        (("models", 0, "tables", 0), [0.0], r"tables\[0\] must have 5 entries; it has 1"),
+        (FIRST, None, r"models\[0\]\.trees\[0\] must be an object"),
+        ((*FIRST, "depth"), 1, r"trees\[0\] has an unknown field 'depth'"),
+        ((*FIRST, "feature"), None, r"trees\[0\]\.feature must be a list"),
+        ((*FIRST, "feature"), [], r"trees\[0\]\.left must hold integers|must have 0 entries"),
+        ((*FIRST, "feature"), [-1] * 6, r"trees\[0\]\.goes_left must have 6 entries; it has 5"),
+        ((*FIRST, "feature", 0), 3, r"trees\[0\]\.feature must hold integers from -1 to 2"),
+        ((*FIRST, "feature", 0), -2, r"trees\[0\]\.feature must hold integers from -1 to 2"),
+        ((*FIRST, "feature", 0), True, r"trees\[0\]\.feature must hold integers from -1 to 2"),
+        ((*FIRST, "feature", 0), -1, r"trees\[0\]\.goes_(left|right)\[0\] must hold codes below 0"),
+        ((*FIRST, "left"), [1], r"trees\[0\] is no tree: left must have 5 entries"),
+        ((*FIRST, "left", 0), 0, r"trees\[0\] is no tree: .*children follow parents"),
+        ((*FIRST, "left", 0), 4, r"trees\[0\]\.left must hold integers from 0 to 3"),
+        ((*FIRST, "left", 0), -1, r"trees\[0\]\.left must hold integers from 0 to 3"),
+        ((*FIRST, "left", 0), 2**63, r"trees\[0\]\.left must hold integers from 0 to 3"),
+        ((*FIRST, "left", 0), 1.0, r"trees\[0\]\.left must hold integers from 0 to 3"),
+        ((*FIRST, "goes_left"), ["1"], r"trees\[0\]\.goes_left must have 5 entries; it has 1"),
+        ((*FIRST, "goes_left", 0), 1, r"trees\[0\]\.goes_left\[0\] must be a string"),
+        ((*FIRST, "goes_left", 0), "", r"goes_left\[0\] must hold hexadecimal digits"),
+        ((*FIRST, "goes_left", 0), "-1", r"goes_left\[0\] must hold hexadecimal digits"),
+        ((*FIRST, "goes_left", 0), "0x1", r"goes_left\[0\] must hold hexadecimal digits"),
+        ((*FIRST, "goes_left", 0), "1\n", r"goes_left\[0\] must hold hexadecimal digits"),
+        ((*FIRST, "goes_left", 0), "f" * 65, r"goes_left\[0\] must hold hexadecimal digits"),
+        ((*FIRST, "goes_right", 0), "f" * 64, r"goes_right\[0\] must hold codes below \d"),
+        (
+            (*FIRST, "goes_right", 0),
+            "f",
+            r"trees\[0\]\.goes_right must not hold codes that go left",
+        ),
+        ((*FIRST, "goes_right", 4), "1", r"goes_right\[4\] must hold codes below 0"),
+        ((*FIRST, "weight"), [[1.0, 1.0]], r"trees\[0\]\.weight must have 5 entries; it has 1"),
+        ((*FIRST, "weight", 0), 1.0, r"trees\[0\]\.weight\[0\] must be a list"),
+        ((*FIRST, "weight", 0), [1.0], r"trees\[0\]\.weight\[0\] must have 2 entries"),
+        ((*FIRST, "weight", 0), [1.0, -1.0], r"trees\[0\]\.weight must hold no number below 0"),
+        ((*FIRST, "weight", 0), [1.0, "1"], r"trees\[0\]\.weight\[0\] must hold numbers"),
+        ((*FIRST, "saving"), [1.0], r"trees\[0\]\.saving must have 5 entries; it has 1"),
+        ((*FIRST, "saving", 0), -1.0, r"trees\[0\]\.saving must hold no number below 0"),
+        ((*FIRST, "saving", 0), None, r"trees\[0\]\.saving must hold numbers"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_every_field_of_trees_is_checked(tree_document, tmp_path, place, value, message):
+    changed = copy.deepcopy(tree_document)
+    inner = changed
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(ValueError, match=rf"(?s)model\.json: .*{message}"):
+        load_text(json.dumps(changed), tmp_path)
+
+
+def test_trees_and_tables_are_not_mixed(tree_document, document, tmp_path):
+    changed = copy.deepcopy(tree_document)
+    changed["models"][1] = document["models"][1]
+    with pytest.raises(ValueError, match=r"model\.json: models must all hold trees if one does"):
+        load_text(json.dumps(changed), tmp_path)
+
+
+def test_importances_of_the_largest_savings_are_finite(tree_document, tmp_path):
+    changed = copy.deepcopy(tree_document)
+    for rounds in changed["models"]:
+        for tree in rounds["trees"]:
+            tree["saving"] = [1e308 if feature >= 0 else 0.0 for feature in tree["feature"]]
+    importances = load_text(json.dumps(changed), tmp_path).feature_importances_
+    splits = [f for m in changed["models"] for t in m["trees"] for f in t["feature"] if f >= 0]
+    np.testing.assert_allclose(importances, np.bincount(splits, minlength=3) / len(splits))
+
+
 def test_numbers_too_large_for_a_float_are_refused(document, tmp_path):
     text = json.dumps(document).replace('"gain": 1.0', '"gain": 1e999')
     with pytest.raises(ValueError, match="gain must be a finite number"):
@@ -423,9 +574,11 @@ def places(value, place=()):
             yield from places(value[key], (*place, key))
 
 
+@pytest.mark.parametrize("of", ["document", "tree_document"])
 @settings(QUICK, max_examples=150)
 @given(data=st.data())
-def test_any_change_gives_a_model_or_a_value_error(document, table, tmp_path, data):
+def test_any_change_gives_a_model_or_a_value_error(of, table, tmp_path, request, data):
+    document = request.getfixturevalue(of)
     changed = copy.deepcopy(document)
     place = data.draw(st.sampled_from(list(places(document))[1:]))
     inner = changed

@@ -39,6 +39,9 @@ CONFIGURATIONS = [
     pb.ProperBoostClassifierCV(
         gains=[1.0], cv=2, selection="cyclic", max_estimators=4, class_weight="balanced"
     ),
+    pb.ProperBoostClassifierCV(
+        gains=[1.0], cv=2, weak_learner="tree", max_leaf_nodes=[3, 6], max_estimators=4
+    ),
 ]
 
 
