@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 
 from properboost import _core
+from properboost.estimators import GROWN
 
 LEARNERS = {
     "histogram": {},
@@ -13,8 +14,12 @@ LEARNERS = {
     "stump": {"weak_learner": "stump"},
     "stump, cyclic": {"weak_learner": "stump", "selection": "cyclic"},
     "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
+    "monomial": {"weak_learner": "monomial"},
+    "pairs": {"interactions": 3},
+    "pairs, cyclic": {"interactions": 3, "selection": "cyclic"},
+    "pairs of stumps": {"interactions": 2, "weak_learner": "stump"},
 }
-"""Every weak learner, with each selection that makes a difference to it."""
+"""Every weak learner, with each selection that makes a difference to it, and pairs."""
 
 EVERY_MODEL = list(itertools.product(LEARNERS, _core.loss_names(), _core.response_names()))
 """Learner, loss, response."""
@@ -54,8 +59,14 @@ def assert_same(a, b, X):
     for key in a.history_:
         np.testing.assert_array_equal(a.history_[key], b.history_[key])
     assert same_model(a, b)
-    if a.weak_learner == "tree":
+    if a.weak_learner in GROWN:
         return
+    assert a.pairs_ == b.pairs_
+    for pair in a.pairs_:
+        one, other = (m.pair_function(*pair, m.classes_.tolist()[-1]) for m in (a, b))
+        assert one.levels == other.levels
+        np.testing.assert_array_equal(one.values, other.values)
+        np.testing.assert_array_equal(one.weights, other.weights)
     for j in range(a.n_features_in_):
         one, other = (m.shape_function(j, m.classes_.tolist()[-1]) for m in (a, b))
         assert (one.name, one.kind, one.categories) == (other.name, other.kind, other.categories)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import properboost as pb
 from models import EVERY_MODEL, LEARNERS, assert_same, same_model
+from properboost.estimators import GROWN
 from test_booster import assert_identical, problem, train
 
 pd = pytest.importorskip("pandas")
@@ -18,7 +19,7 @@ every_model = pytest.mark.parametrize(("learner", "loss", "response"), EVERY_MOD
 
 def make_model(learner, loss, response):
     settings = {"n_estimators": 4, "max_bins": 8, "min_child_weight": 0.1}
-    if learner != "tree":
+    if LEARNERS[learner].get("weak_learner") not in GROWN:
         del settings["min_child_weight"]
     return pb.ProperBoostClassifier(
         loss, gain=0.8, response=response, **settings, **LEARNERS[learner]
@@ -82,7 +83,10 @@ def strange_rows():
 # -- repeatability --------------------------------------------------------------------------------
 
 
-@every_model
+@pytest.mark.parametrize(
+    ("learner", "loss", "response"),
+    [m for m in EVERY_MODEL if "interactions" not in LEARNERS[m[0]]],
+)
 def test_threads_give_the_same_bits(learner, loss, response):
     # As many rows as it takes for the loops over rows and over a node's rows to be shared out.
     codes, features, _, y = problem(2, n=40_000)
@@ -132,7 +136,7 @@ def test_a_row_of_weight_zero_is_no_row(learner, loss, response):
 
 @every_model
 def test_what_training_never_saw_says_nothing(learner, loss, response):
-    """A table adds 0; a tree adds what it adds to the rows that it was grown from, on average."""
+    """A table adds 0; a tree what it adds to its rows, on average; of rules none holds."""
     rng = np.random.default_rng(0)
     n = 90
     codes = rng.integers(0, 3, n)
@@ -145,7 +149,11 @@ def test_what_training_never_saw_says_nothing(learner, loss, response):
         model = make_model(learner, loss, response).fit(pd.DataFrame({"x": column}), y, weight)
         raw = model.decision_function(pd.DataFrame({"x": column}))
         assert len(set(raw)) > 1
-        expected = np.average(raw, weights=weight) if learner == "tree" else 0.0
+        expected = 0.0
+        if learner == "tree":
+            expected = np.average(raw, weights=weight)
+        elif learner == "monomial":
+            expected = sum(rule.otherwise for rule in model.rules())
         unseen = model.decision_function(pd.DataFrame({"x": new}))
         np.testing.assert_allclose(unseen, expected, rtol=1e-9, atol=1e-12)
 
@@ -159,7 +167,7 @@ def test_stages_end_in_the_decision_on_all_rows(learner, loss, response):
     assert len(stages) == model.n_iter_ > 0
     assert np.isfinite(raw).all()
     np.testing.assert_allclose(stages[-1], raw, rtol=1e-12, atol=1e-12)
-    first = clone(model).set_params(n_estimators=1).fit(*make_table())
+    first = clone(model).set_params(n_estimators=1, interactions=0).fit(*make_table())
     np.testing.assert_allclose(stages[0], first.decision_function(X), rtol=1e-12, atol=1e-12)
 
 

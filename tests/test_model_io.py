@@ -298,8 +298,11 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
 def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 2
-    for name in pb.estimators.TREE_PARAMETERS:
+    names = {"max_literals", *pb.estimators.GROWN["tree"]}
+    names |= {name for name in old["parameters"] if name.startswith("interaction")}
+    for name in names:
         del old["parameters"][name]
+    del old["pairs"]
     for rounds in old["models"]:
         del rounds["trees"]
     loaded = load_text(json.dumps(old), tmp_path)

@@ -477,7 +477,7 @@ OTHERS = {
 @pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
 @pytest.mark.parametrize("name", OTHERS)
 def test_parameters_of_trees_are_for_trees(weak_learner, name):
-    assert OTHERS.keys() == set(pb.estimators.TREE_PARAMETERS)
+    assert OTHERS.keys() == set(pb.estimators.GROWN["tree"])
     X, y = noisy(n=60, d=2)
     message = rf"{name} must be .* with weak_learner='{weak_learner}', which does not use it; got"
     for value in (OTHERS[name], *([np.array(OTHERS[name])] if name == "monotonic_cst" else [])):

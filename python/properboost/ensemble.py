@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.binning import Binning
-from properboost.pairs import PairBins, purify
+from properboost.pairs import PairBins, look_up, purify
 from properboost.table import Table
 from properboost.tree_shap import ShapTree
 from properboost.trees import Tree, as_shares
@@ -199,29 +199,49 @@ class TableEnsemble(Ensemble):
         return np.cumsum([0, *widths])
 
     @cached_property
-    def tables(self) -> NDArray[np.float64]:
-        """The rounds added up: (n_models, all codes), the features side by side, then the pairs.
-
-        What a pair's table says of one of its features alone is in that feature's table.
-        """
-        offsets = self.offsets
-        tables = np.zeros((len(self.models), offsets[-1]))
-        for table, rounds in zip(tables, self.models, strict=True):
+    def sums(self) -> NDArray[np.float64]:
+        """The rounds added up: (n_models, all codes), the features side by side, then the pairs."""
+        sums = np.zeros((len(self.models), self.offsets[-1]))
+        for table, rounds in zip(sums, self.models, strict=True):
             for t, feature in enumerate(rounds.feature):
-                table[offsets[feature] : offsets[feature + 1]] += rounds.table(t)
-            for p, (pair, weight) in enumerate(zip(self.pairs, self.pair_weights, strict=True)):
-                n = len(self.binning.features) + p
-                grid = table[offsets[n] : offsets[n] + pair.n_cells].reshape(pair.n_first, -1)
-                held = weight[: pair.n_cells].reshape(grid.shape)
-                for j, levels, effect in zip(
-                    (pair.first, pair.second),
-                    (pair.first_level, pair.second_level),
-                    purify(grid, held),
-                    strict=True,
+                table[self.offsets[feature] : self.offsets[feature + 1]] += rounds.table(t)
+        return sums
+
+    @cached_property
+    def tables(self) -> NDArray[np.float64]:
+        """The same, but that what a pair's table says of one feature alone is in that's table."""
+        tables = self.sums.copy()
+        for m, table in enumerate(tables):
+            for p, pair in enumerate(self.pairs):
+                levels = (pair.first_level, pair.second_level)
+                grid = self._cells(table, p)
+                for j, level, effect in zip(
+                    (pair.first, pair.second), levels, self.effects[m][p], strict=True
                 ):
-                    own = table[offsets[j] : offsets[j + 1]]
-                    own += np.where(levels < 0, 0.0, effect[levels])
+                    own = table[self.offsets[j] : self.offsets[j + 1]]
+                    own += np.where(level < 0, 0.0, effect[level])
+                first, second = self.effects[m][p]
+                grid -= first[:, None] + second[None, :]
         return tables
+
+    @cached_property
+    def effects(self) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+        """What each pair's table says of its features alone, by level, in each model."""
+        return [
+            [
+                purify(self._cells(table, p), self._cells(self.pair_weights[p], p, 0))
+                for p in range(len(self.pairs))
+            ]
+            for table in self.sums
+        ]
+
+    def _cells(
+        self, values: NDArray[np.float64], p: int, begin: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return a view of the grid of pair `p` in the values of all codes, or in its own."""
+        pair = self.pairs[p]
+        first = int(self.offsets[len(self.binning.features) + p]) if begin is None else begin
+        return values[first : first + pair.n_cells].reshape(pair.n_first, -1)
 
     def table_of(self, model: int, term: int) -> NDArray[np.float64]:
         """Return the look-up table of one feature, or pair, of one model."""
@@ -229,22 +249,25 @@ class TableEnsemble(Ensemble):
 
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         """Return F, of shape (n_rows, n_models): one look-up a feature and a pair."""
-        return self.binning.score(
-            table, self.tables, [pair.native for pair in self.pairs], n_threads
-        )
+        return self.binning.score(table, self.sums, [pair.native for pair in self.pairs], n_threads)
 
     def contributions(
         self, table: Table, n_threads: int, model: int
     ) -> tuple[NDArray[np.float64], float]:
         """Return each term's entry less its mean over the training rows, and these' sum."""
-        codes = self.encode(table, n_threads)
-        values = np.empty(codes.shape[::-1])
+        codes = self.binning.encode(table, None, n_threads)
+        n_features = len(codes)
+        values = np.empty((codes.shape[1], n_features + len(self.pairs)))
         baseline = 0.0
-        for j, weight in enumerate((*self.bin_weights, *self.pair_weights)):
+        for j, weight in enumerate(self.bin_weights):
             own = self.table_of(model, j)
             mean = _mean(own, weight)
             values[:, j] = (own - mean)[codes[j]]
             baseline += mean
+        for p, pair in enumerate(self.pairs):  # whose mean is 0
+            grid, effects = self._cells(self.tables[model], p), self.effects[model][p]
+            levels = pair.first_level[codes[pair.first]], pair.second_level[codes[pair.second]]
+            values[:, n_features + p] = look_up(grid, effects, *levels)
         return values, baseline
 
     def term_importances(self) -> NDArray[np.float64]:

@@ -278,11 +278,13 @@ class BoostedClassifier(TableClassifier):
             raise ValueError(f"the model has no table for {first!r} and {second!r}; see pairs_")
         p = found.index(wanted)
         label, model, sign = self._find_model(class_)
+        first_effect, second_effect = ensemble.effects[model][p]
         return make_pair_function(
             ensemble.pairs[p],
             ensemble.binning,
             sign * ensemble.table_of(model, len(ensemble.binning.features) + p),
             ensemble.pair_weights[p],
+            (sign * first_effect, sign * second_effect),
             names=names,
             class_label=label,
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.binning import Binning, FeatureBins, NumericBins
 
-__all__ = ["MOST_CELLS", "PairBins", "make_pair", "purify", "rank_pairs"]
+__all__ = ["MOST_CELLS", "PairBins", "look_up", "make_pair", "purify", "rank_pairs"]
 
 MOST_CELLS = 254
 """Cells of a pair: of 256 codes two are for rows of no cell."""
@@ -176,23 +176,41 @@ def rank_pairs(
 def purify(
     grid: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Take out of a pair's table, in place, what it says of either feature alone; returns that.
+    """Return what a pair's table says of either feature alone, by level.
 
-    Afterwards the mean of every row and of every column of the grid, by `weight`, is 0: the pair's
-    table is an interaction and nothing else (Lengerich et al. 2020).  Levels without weight keep
-    what they have.
+    Taken out of every row and every column of the grid, it leaves them the mean 0, by `weight`:
+    what is left is an interaction and nothing else (Lengerich et al. 2020).
     """
+    left = grid.copy()
     effects = np.zeros(grid.shape[0]), np.zeros(grid.shape[1])
     totals = weight.sum(axis=1), weight.sum(axis=0)
     scale = np.abs(grid).max(initial=0.0)
     for _ in range(MOST_SWEEPS):
         largest = 0.0
         for axis, (effect, total) in enumerate(zip(effects, totals, strict=True)):
-            sums = (weight * grid).sum(axis=1 - axis)
+            sums = (weight * left).sum(axis=1 - axis)
             mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0)
             effect += mean
-            grid -= mean[:, None] if axis == 0 else mean[None, :]
+            left -= mean[:, None] if axis == 0 else mean[None, :]
             largest = max(largest, float(np.abs(mean).max(initial=0.0)))
         if largest <= 1e-12 * scale:
             break
     return effects
+
+
+def look_up(
+    grid: NDArray[np.float64],
+    effects: tuple[NDArray[np.float64], NDArray[np.float64]],
+    first: NDArray[np.int16],
+    second: NDArray[np.int16],
+) -> NDArray[np.float64]:
+    """Return a purified table's entries at levels, of which those below 0 are of no cell.
+
+    A pair says nothing of a row without a cell: its features' parts that have become theirs alone
+    are taken back.
+    """
+    parts = [
+        np.where(level < 0, 0.0, effect[level])
+        for level, effect in zip((first, second), effects, strict=True)
+    ]
+    return np.where((first < 0) | (second < 0), -parts[0] - parts[1], grid[first, second])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.binning import Binning, CategoricalBins, FeatureBins, NumericBins
-from properboost.pairs import PairBins
+from properboost.pairs import PairBins, look_up
 from properboost.table import Category, factorize
 from properboost.trees import describe_codes
 
@@ -109,6 +109,7 @@ class PairFunction:
     levels: tuple[tuple[str, ...], tuple[str, ...]]
     values: NDArray[np.float64]
     weights: NDArray[np.float64]
+    _effects: tuple[NDArray[np.float64], NDArray[np.float64]] = field(repr=False)
     _pair: PairBins = field(repr=False)
     _bins: tuple[FeatureBins, FeatureBins] = field(repr=False)
 
@@ -123,7 +124,8 @@ class PairFunction:
         Returns
         -------
         ndarray of that shape
-            Values of a kind that training had no rows of give 0.
+            Of values of a kind that training had no rows of the pair says nothing: they take back
+            what it has lent the other feature's shape function.
         """
         a, b = (
             level[_find_codes(bins, x, feature)]
@@ -135,7 +137,7 @@ class PairFunction:
                 strict=True,
             )
         )
-        return np.where((a < 0) | (b < 0), 0.0, self.values[a, b])
+        return look_up(self.values, self._effects, a, b)
 
 
 def _find_codes(bins: FeatureBins, x: ArrayLike, feature: int) -> NDArray[np.intp]:
@@ -154,11 +156,15 @@ def make_pair_function(
     binning: Binning,
     table: NDArray[np.float64],
     weight: NDArray[np.float64],
+    effects: tuple[NDArray[np.float64], NDArray[np.float64]],
     *,
     names: Sequence[str] | None,
     class_label: Any,
 ) -> PairFunction:
-    """Build the function of a pair from its look-up table and weight, both a code each."""
+    """Build the function of a pair from its look-up table and weight, both a code each.
+
+    `effects` is what was taken out of the table.
+    """
     features = (pair.first, pair.second)
     shape = (pair.n_first, pair.n_second)
     bins = (binning.features[pair.first], binning.features[pair.second])
@@ -177,6 +183,7 @@ def make_pair_function(
         levels=(levels[0], levels[1]),
         values=table[: pair.n_cells].reshape(shape).copy(),
         weights=weight[: pair.n_cells].reshape(shape).copy(),
+        _effects=effects,
         _pair=pair,
         _bins=bins,
     )
