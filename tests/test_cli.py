@@ -123,6 +123,13 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "n_estimators": 7,
         "learning_rate": 0.5,
         "weak_learner": "stump",
+        "max_leaf_nodes": 31,
+        "max_depth": None,
+        "min_child_weight": 1.0,
+        "max_features": 1.0,
+        "subsample": 1.0,
+        "max_literals": 2,
+        "interactions": 1,
         "selection": "cyclic",
         "response": "newton",
         "step": "unit",
@@ -144,6 +151,16 @@ def test_every_parameter_reaches_the_classifier(capsys):
     ]
     fit(capsys, *given)
     assert pb.load_model("model.json").get_params().items() >= parameters.items()
+
+    trees = {
+        "weak_learner": "tree", "max_leaf_nodes": 5, "max_depth": 3, "min_child_weight": 0.5,
+        "max_features": 0.6, "subsample": 0.7,
+    }  # fmt: skip
+    given = [w for name, value in trees.items() for w in (f"--{name.replace('_', '-')}", value)]
+    fit(capsys, *given)
+    assert pb.load_model("model.json").get_params().items() >= trees.items()
+    fit(capsys, "--weak-learner", "monomial", "--max-literals", 3)
+    assert pb.load_model("model.json").max_literals == 3
 
     fit(capsys, "--prior", "0.01", "--smoothing", "0.1", "--verbose", "--rows-per-bin", "none")
     model = pb.load_model("model.json")

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
-from properboost import _core
+from properboost import _core, pairs
 from properboost.binning import Binning, CategoricalBins, NumericBins
 from properboost.pairs import MOST_CELLS, find_levels, make_pair, purify
 
@@ -96,14 +96,16 @@ def test_scores_are_the_cells(n_features):
     levels = random.integers(0, 16, (n_features, n), dtype=np.uint8)
     levels[0] //= 5
     gradient = random.normal(size=n).astype(np.float32)
-    square = random.uniform(0.5, 2.0, n).astype(np.float32)
+    variance = random.uniform(0.5, 2.0, n).astype(np.float32)
     expected = []
     for a, b in itertools.combinations(range(n_features), 2):
         cell = levels[a].astype(int) * 16 + levels[b]
-        g, v = (np.bincount(cell, w.astype(float), 256) for w in (gradient, square))
-        expected.append(np.sum(g[v > 0] ** 2 / v[v > 0] - 1))
+        expected.append(0.0)
+        for sign, codes in ((1, cell), (-1, levels[a]), (-1, levels[b])):
+            g, v = (np.bincount(codes, w.astype(float), 256) for w in (gradient, variance))
+            expected[-1] += sign * np.sum(g[v > 0] ** 2 / v[v > 0] - 1)
     for n_threads in (1, 2):
-        got = _core.score_pairs(levels, gradient, square, n_threads)
+        got = _core.score_pairs(levels, gradient / 4, variance / 4, 4.0, n_threads)
         np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-3)
 
 
@@ -130,6 +132,47 @@ def test_the_strongest_pairs_are_found(interactions):
     assert model.score(X_test, y_test) > without.score(X_test, y_test) + 0.15
 
 
+def test_effects_of_single_features_are_no_interactions():
+    """However little of them has been fitted."""
+    random = np.random.default_rng(5)
+    X = random.uniform(-1, 1, (4000, 8))
+    F = X[:, :6] @ [6.0, 5, 4, 3, 3, 3] + 2 * X[:, 6] * X[:, 7]
+    y = random.random(4000) < 1 / (1 + np.exp(-F))
+    model = pb.ProperBoostClassifier(interactions=1, n_estimators=2).fit(X, y)
+    assert model.pairs_ == [(6, 7)]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e39])
+def test_large_weights_do_not_hide_pairs(interactions, factor):
+    X, y = interactions
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(X)) * factor
+    model = pb.ProperBoostClassifier("exponential", interactions=2, n_estimators=30)
+    assert model.fit(X, y, weight).pairs_ == [(1, 4), (2, 5)]
+
+
+def test_rows_of_which_the_model_is_sure_do_not_hide_the_others():
+    """Where the exponential loss's weights go beyond what float32 can square."""
+    X, y = make_interactions()
+    sure = np.zeros((len(X), 1))
+    sure[::3] = np.where(y[::3] == "yes", 1.0, -1.0)[:, None]
+    model = pb.ProperBoostClassifier(
+        "exponential", gain=0.02, interactions=2, n_estimators=300, step="unit", learning_rate=0.02
+    ).fit(np.hstack([X, sure]), y)
+    assert np.abs(model.decision_function(np.hstack([X, sure]))).max() / 0.02 > 45
+    assert set(model.pairs_) == {(1, 4), (2, 5)}
+
+
+def test_of_many_features_some_are_ranked(monkeypatch, interactions):
+    X, y = interactions
+    X = np.hstack([X, np.random.default_rng(1).normal(size=(len(X), 6))])
+    X[:, 1] += 0.5 * X[:, 0]
+    monkeypatch.setattr(pairs, "RANKED_FEATURES", 4)
+    monkeypatch.setattr(pairs, "SPREAD_ROWS", 500)
+    model = pb.ProperBoostClassifier(interactions=100, n_estimators=50).fit(X, y)
+    assert len(model.pairs_) == 6
+    assert {0, 1} <= {j for pair in model.pairs_ for j in pair}
+
+
 def test_pairs_may_be_named(interactions):
     X, y = interactions
     frame = pd.DataFrame(X, columns=list("abcdef"))
@@ -146,6 +189,15 @@ def test_more_pairs_than_there_are(interactions):
 
 
 # ------------------------------------------------------------------------------- reading the model
+
+
+def test_nearly_equal_features_can_be_told_apart():
+    weight = np.eye(15) * 1000 + np.eye(15, k=1)
+    grid = np.random.default_rng(0).normal(size=(15, 15))
+    a, b = purify(grid, weight * 1e305)
+    grid -= a[:, None] + b[None, :]
+    for axis in (0, 1):
+        np.testing.assert_allclose(np.average(grid, axis=axis, weights=weight), 0, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 4), (16, 15)])
@@ -366,5 +418,20 @@ def test_unknown_pairs_are_refused(interactions):
     model = pb.ProperBoostClassifier(interactions=1, n_estimators=5).fit(X, y)
     with pytest.raises(ValueError, match="no table for 0 and 1; see pairs_"):
         model.pair_function(0, 1)
-    with pytest.raises(ValueError, match="interactions must be 0 with weak_learner='tree'"):
-        pb.ProperBoostClassifierCV(interactions=[0, 2], weak_learner="tree").fit(X, y)
+    for cls, wrong in ((pb.ProperBoostClassifierCV, [0, 2]), (pb.ProperBoostClassifier, 2)):
+        for learner in ("tree", "monomial"):
+            with pytest.raises(ValueError, match=f"be 0 with weak_learner='{learner}'"):
+                cls(interactions=wrong, weak_learner=learner).fit(X, y)
+    with pytest.raises(TypeError, match=r"interactions\[0\] must be an integer"):
+        pb.ProperBoostClassifierCV(interactions=[(0, 1)]).fit(X, y)
+    with pytest.raises(TypeError, match=r"^interactions must be an integer"):
+        pb.ProperBoostClassifierCV(interactions=1.5).fit(X, y)
+
+
+def test_a_search_on_one_feature_finds_no_pair(interactions):
+    X, y = interactions
+    search = pb.ProperBoostClassifierCV(interactions=[0, 5], max_estimators=3, cv=2)
+    search.fit(X[:, :1], y)
+    assert search.best_params_["interactions"] == 0
+    assert search.pairs_ == []
+    assert pb.ProperBoostClassifier(weak_learner="tree").fit(X, y).pairs_ == []

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "reporter.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -44,7 +45,7 @@ py::array_t<std::uint8_t> encode(const std::vector<FeaturePair>& pairs,
 }
 
 py::array_t<double> score(const Array<std::uint8_t>& levels, const Array<float>& gradient,
-                          const Array<float>& square, int n_threads) {
+                          const Array<float>& variance, double scale, int n_threads) {
   require_codes(levels);
   const auto features = static_cast<std::size_t>(levels.shape(0));
   const auto n = static_cast<std::size_t>(levels.shape(1));
@@ -54,12 +55,14 @@ py::array_t<double> score(const Array<std::uint8_t>& levels, const Array<float>&
     throw py::value_error("levels must be below " + std::to_string(kLevels));
   }
   const float* const g = borrow<float>(gradient, n, "gradient");
-  const float* const v = borrow<float>(square, n, "square");
+  const float* const v = borrow<float>(variance, n, "variance");
   std::vector<double> scores;
+  Reporter reporter;
   {
     const py::gil_scoped_release release;
-    Team::run(n_threads, static_cast<double>(features * features * n),
-              [&](Team& team) { scores = score_pairs(from, features, n, g, v, team); });
+    Team::run(n_threads, static_cast<double>(features * features * n), [&](Team& team) {
+      scores = score_pairs(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
+    });
   }
   return to_array(scores);
 }
@@ -75,5 +78,6 @@ void bind_pairs(pybind11::module_& m) {
       .def(py::init(&bindings::make_pair), "first"_a, "second"_a, "cells"_a, "first_level"_a,
            "second_level"_a);
   m.def("encode_pairs", &bindings::encode, "pairs"_a, "codes"_a, "n_threads"_a = 1);
-  m.def("score_pairs", &bindings::score, "levels"_a, "gradient"_a, "square"_a, "n_threads"_a = 1);
+  m.def("score_pairs", &bindings::score, "levels"_a, "gradient"_a, "variance"_a, "scale"_a = 1.0,
+        "n_threads"_a = 1);
 }

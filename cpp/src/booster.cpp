@@ -221,6 +221,7 @@ class Boosting::State {
   std::vector<double> predict(const Pack& pack, std::size_t lane, const Wanted& wanted) const {
     const std::size_t m = pack.models[lane];
     std::vector<double> raw;
+    raw.reserve(codes_.rows);
     for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
       const Role role = models_[m].roles[s];
       if (!wanted(role)) continue;

@@ -30,8 +30,9 @@ std::vector<Triple> cover_pairs(std::size_t features) {
       if (covered[position(a, b, features)] != 0) continue;
       std::size_t third = a;  // of two features: none
       int most = -1;
-      for (std::size_t c = 0; c < features && most < 2; ++c) {
-        if (c == a || c == b) continue;
+      for (std::size_t step = 1; step < features && most < 2; ++step) {
+        const std::size_t c = (b + step) % features;  // pairs of later features are missing yet
+        if (c == a) continue;
         const int missing =
             2 - covered[position(a, c, features)] - covered[position(b, c, features)];
         if (missing > most) {
@@ -49,17 +50,18 @@ std::vector<Triple> cover_pairs(std::size_t features) {
   return triples;
 }
 
-// What a cell's rows add up to: the gradient, and its square.
+// What a cell's rows add up to: the gradient, and its variance.
 struct Sums {
   double gradient = 0.0;
-  double square = 0.0;
+  double variance = 0.0;
 };
 
+constexpr double kBetweenReports = 1e8;  // nanoseconds
 constexpr std::size_t kCells = kLevels * kLevels * kLevels;
 
 // The sums of the joint cells of three features: in float32 over stretches of rows, as ever.
 std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::size_t n,
-                         const float* gradient, const float* square) {
+                         const float* gradient, const float* variance) {
   const std::uint8_t* const a = levels + triple.features[0] * n;
   const std::uint8_t* const b = levels + triple.features[1] * n;
   const std::uint8_t* const c = levels + triple.features[2] * n;
@@ -69,31 +71,40 @@ std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::
     const std::size_t end = std::min(begin + Stretch::kRows, n);
     for (std::size_t i = begin; i < end; ++i) {
       const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
-      part[cell] += RowSums<float, true>(gradient[i], square[i]);
+      part[cell] += RowSums<float, true>(gradient[i], variance[i]);
     }
     for (std::size_t k = 0; k < kCells; ++k) {
       sums[k].gradient += part[k].weight(0);
-      sums[k].square += part[k].curvature(0);
+      sums[k].variance += part[k].curvature(0);
     }
     std::fill(part.begin(), part.end(), RowSums<float, true>());
   }
   return sums;
 }
 
-// Of the pair of the x-th and the y-th feature of a triple.
-double score_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y) {
-  constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
-  std::array<Sums, kLevels * kLevels> sums{};
-  for (std::size_t k = 0; k < kCells; ++k) {
-    Sums& cell = sums[k / kStride[x] % kLevels * kLevels + k / kStride[y] % kLevels];
-    cell.gradient += joint[k].gradient;
-    cell.square += joint[k].square;
-  }
+// How far cells are from what the model expects of them.
+template <std::size_t N>
+double misfit(const std::array<Sums, N>& cells, double scale) {
   double score = 0.0;
-  for (const Sums& cell : sums) {
-    if (cell.square > 0.0) score += cell.gradient * cell.gradient / cell.square - 1.0;
+  for (const Sums& cell : cells) {
+    if (cell.variance > 0.0) score += scale * cell.gradient * cell.gradient / cell.variance - 1.0;
   }
   return score;
+}
+
+// Of the pair of the x-th and the y-th feature of a triple.
+double score_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y, double scale) {
+  constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
+  std::array<Sums, kLevels * kLevels> cells{};
+  std::array<Sums, kLevels> rows{}, columns{};
+  for (std::size_t k = 0; k < kCells; ++k) {
+    const std::size_t row = k / kStride[x] % kLevels, column = k / kStride[y] % kLevels;
+    for (Sums* sum : {&cells[row * kLevels + column], &rows[row], &columns[column]}) {
+      sum->gradient += joint[k].gradient;
+      sum->variance += joint[k].variance;
+    }
+  }
+  return misfit(cells, scale) - misfit(rows, scale) - misfit(columns, scale);
 }
 
 }  // namespace
@@ -115,7 +126,8 @@ void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* cod
 }
 
 std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features, std::size_t n,
-                                const float* gradient, const float* square, Team& team) {
+                                const float* gradient, const float* variance, double scale,
+                                const std::function<void()>& progress, Team& team) {
   std::vector<double> scores(features * (features - 1) / 2, 0.0);
   const std::vector<Triple> triples = cover_pairs(features);
   // Several triples may hold a pair: the first that does says its score.
@@ -131,16 +143,23 @@ std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features
       first = std::min(first, k);
     }
   }
-  const double nanoseconds = static_cast<double>(triples.size()) * (static_cast<double>(n) + 2e4);
-  team.for_each(triples.size(), nanoseconds, [&](std::size_t k) {
-    const Triple& triple = triples[k];
-    const std::vector<Sums> joint = add_up(triple, levels, n, gradient, square);
-    for (const auto& [x, y] : kPairs) {
-      if (triple.features[x] == triple.features[y]) continue;
-      const std::size_t pair = pair_of(triple, x, y);
-      if (owner[pair] == k) scores[pair] = score_pair(joint, x, y);
-    }
-  });
+  const double a_triple = static_cast<double>(n) + 2e4;  // nanoseconds
+  const std::size_t some =
+      std::max(2 * team.size(), static_cast<std::size_t>(kBetweenReports / a_triple));
+  for (std::size_t begin = 0; begin < triples.size(); begin += some) {
+    const std::size_t count = std::min(some, triples.size() - begin);
+    team.for_each(count, a_triple * static_cast<double>(count), [&](std::size_t task) {
+      const std::size_t k = begin + task;
+      const Triple& triple = triples[k];
+      const std::vector<Sums> joint = add_up(triple, levels, n, gradient, variance);
+      for (const auto& [x, y] : kPairs) {
+        if (triple.features[x] == triple.features[y]) continue;
+        const std::size_t pair = pair_of(triple, x, y);
+        if (owner[pair] == k) scores[pair] = score_pair(joint, x, y, scale);
+      }
+    });
+    progress();
+  }
   return scores;
 }
 

@@ -254,10 +254,14 @@ def encode_pairs(
 def score_pairs(
     levels: NDArray[np.uint8],
     gradient: NDArray[np.float32],
-    square: NDArray[np.float32],
+    variance: NDArray[np.float32],
+    scale: float = ...,
     n_threads: int = ...,
 ) -> NDArray[np.float64]:
-    """How much the pairs (0, 1), (0, 2), ... interact; levels, (n_features, n_rows), are < 16."""
+    """How much the pairs (0, 1), (0, 2), ... interact; levels, (n_features, n_rows), are < 16.
+
+    What rows add is for sample weights divided by `scale`.
+    """
 
 def score(
     table: Table,

@@ -43,6 +43,13 @@ PARAMETERS = (
     "n_estimators",
     "learning_rate",
     "weak_learner",
+    "max_leaf_nodes",
+    "max_depth",
+    "min_child_weight",
+    "max_features",
+    "subsample",
+    "max_literals",
+    "interactions",
     "selection",
     "response",
     "step",
@@ -301,6 +308,28 @@ def _add_parameters(group: Any) -> None:
     )
     add("--learning-rate", "shrinkage of each step, above 0", type=float, metavar="R")
     add("--weak-learner", "the weak learner", choices=_core.weak_learner_names())
+    add("--max-leaf-nodes", "leaves of a tree at most, 2 to 128", type=int, metavar="N")
+    add("--max-depth", "splits from a tree's root to a leaf at most", type=int, metavar="N")
+    add(
+        "--min-child-weight",
+        "what each side of a tree's or a rule's split holds at least, of rows' weights",
+        type=float,
+        metavar="W",
+    )
+    add(
+        "--max-features",
+        "share of the features that each split of a tree or a rule is chosen from",
+        type=float,
+        metavar="P",
+    )
+    add("--subsample", "share of the rows a tree or a rule is grown from", type=float, metavar="P")
+    add("--max-literals", "literals of a rule at most (monomial)", type=int, metavar="N")
+    add(
+        "--interactions",
+        "pairs of features that get tables of their own once single features have theirs",
+        type=int,
+        metavar="K",
+    )
     group.add_argument(
         "--selection",
         choices=_core.selection_names(),

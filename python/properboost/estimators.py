@@ -34,7 +34,7 @@ class Stage:
     """Models that were boosted, what they predict of their rows, and the weight of each code."""
 
     models: list[Rounds]
-    raw: NDArray[np.float64]  # (n_models, n_rows), in the order of the segments
+    raw: NDArray[np.float64] | None  # (n_models, n_rows), in the order of the segments, if asked
     bin_weights: tuple[NDArray[np.float64], ...]
 
 
@@ -45,6 +45,7 @@ def boost(
     n_estimators: int,
     *,
     base: NDArray[np.float64] | None = None,
+    keep_raw: bool = False,
     report: Report | None = None,
 ) -> Stage:
     """Boost a model of two classes, or one a class against the rest, from `base` on."""
@@ -63,10 +64,10 @@ def boost(
         )
         boosting.advance(n_estimators, None, report and _report_from(report, first * n_estimators))
         models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
-        raw += [boosting.raw(m) for m in range(together)]
+        raw += [boosting.raw(m) for m in range(together) if keep_raw]
         if report is not None and len(models[-1]):
             report(len(models) * n_estimators, float(models[-1].risk[-1]))
-    return Stage(models, np.stack(raw), training.weigh_codes(boosting))
+    return Stage(models, np.stack(raw) if keep_raw else None, training.weigh_codes(boosting))
 
 
 class ProperBoostClassifier(BoostedClassifier):
@@ -315,7 +316,10 @@ class ProperBoostClassifier(BoostedClassifier):
         steps = n_models * self.n_estimators
         for_pairs = n_models * self._count_pair_estimators() if self._wants_pairs() else 0
         with show_progress(self.verbose, steps + for_pairs) as report:
-            stage = boost(self, loss, training, self.n_estimators, report=report)
+            wants_pairs = self._wants_pairs()
+            stage = boost(
+                self, loss, training, self.n_estimators, keep_raw=wants_pairs, report=report
+            )
             models, weights = stage.models, stage.bin_weights
             pairs: tuple[PairBins, ...] = ()
             pair_weights: tuple[NDArray[np.float64], ...] = ()
@@ -366,7 +370,8 @@ class ProperBoostClassifier(BoostedClassifier):
         """Return the pairs that were asked for, or so many of the strongest."""
         if isinstance(self.interactions, int | np.integer):
             most = int(self.interactions)
-            chosen = find_pairs(loss, training, stage.raw, stage.bin_weights, most)
+            raw = np.asarray(stage.raw)
+            chosen = find_pairs(loss, training, raw, stage.bin_weights, most)
         else:
             chosen = _read_pairs(self.interactions, training)
         return lay_grids(training, stage.bin_weights, chosen)

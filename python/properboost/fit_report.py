@@ -85,6 +85,10 @@ def describe_fit(
     importances = model.feature_importances_
     for j in np.argsort(-importances, kind="stable")[:10]:
         lines.append(f"{importances[j]:>10.1%}  {X.columns[j]}")
+    if model.pairs_:
+        lines += ["", "importance  pair (half of it is in either feature's)"]
+        for (first, second), share in zip(model.pairs_[:10], model.pair_importances_, strict=False):
+            lines.append(f"{share:>10.1%}  {first} and {second}")
     return "\n".join(lines)
 
 
@@ -92,7 +96,7 @@ def _describe_search(model: BoostedClassifier) -> list[str]:
     """Return the lines of the report that say what was chosen."""
     if not isinstance(model, ProperBoostClassifierCV):
         return []
-    unit = "cycles" if model.selection == "cyclic" else "rounds"
+    unit = "cycles" if model.selection_ == "cyclic" else "rounds"
     chosen = f"gain {model.gain_:g}, {model.n_estimators_:,} {unit}"
     score = f"(log loss {-model.best_score_:.4f})"
     return [f"chosen by {model.cv}-fold cross-validation {score}: {chosen}", ""]

@@ -11,6 +11,7 @@ from properboost.classifier import TableClassifier
 from properboost.contributions import Contributions
 from properboost.ensemble import Ensemble, TableEnsemble
 from properboost.losses import MarginLoss
+from properboost.pairs import PairBins
 from properboost.rows import find_classes
 from properboost.rules import Rule, list_rules
 from properboost.shapes import PairFunction, ShapeFunction, make_pair_function, make_shape
@@ -23,7 +24,7 @@ __all__ = ["BoostedClassifier", "choose_classes", "make_probabilities"]
 
 
 class BoostedClassifier(TableClassifier):
-    """What a classifier of boosted look-up tables can do once it is fitted."""
+    """What a boosted classifier can do once it is fitted."""
 
     loss_: MarginLoss
     _ensemble: Ensemble
@@ -182,7 +183,7 @@ class BoostedClassifier(TableClassifier):
 
     @property
     def n_iter_(self) -> int:
-        """Rounds, or cycles over the features, of the model that has most."""
+        """Rounds, or cycles over the features, of the model that has most; then those of pairs."""
         self._check_fitted()
         return self._ensemble.n_estimators
 
@@ -224,10 +225,17 @@ class BoostedClassifier(TableClassifier):
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:
-        """The pairs of features that have tables, the strongest first: positions, or names."""
+        """The pairs of features that have tables: positions, or names.
+
+        The strongest come first, unless they were given.  Trees have none.
+        """
+        self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
         label = (lambda j: j) if names is None else (lambda j: str(names[j]))
-        return [(label(pair.first), label(pair.second)) for pair in self._tables().pairs]
+        return [(label(pair.first), label(pair.second)) for pair in self._pairs()]
+
+    def _pairs(self) -> tuple[PairBins, ...]:
+        return self._ensemble.pairs if isinstance(self._ensemble, TableEnsemble) else ()
 
     @property
     def pair_importances_(self) -> NDArray[np.float64]:
@@ -236,6 +244,8 @@ class BoostedClassifier(TableClassifier):
         The mean, over the training rows by weight, of its function's absolute value, averaged over
         the classes and divided by the same of all features' and pairs'.
         """
+        if not self.pairs_:
+            return np.empty(0)
         ensemble = self._tables()
         importances: NDArray[np.float64] = ensemble.term_importances()
         return importances[len(ensemble.binning.features) :]
@@ -370,8 +380,7 @@ class BoostedClassifier(TableClassifier):
         if names is None:
             names = [f"feature {j}" for j in range(self.n_features_in_)]
         terms = [*map(str, names)]
-        if isinstance(self._ensemble, TableEnsemble):
-            terms += [f"{names[p.first]} and {names[p.second]}" for p in self._ensemble.pairs]
+        terms += [f"{names[p.first]} and {names[p.second]}" for p in self._pairs()]
         values *= sign
         return Contributions(values, sign * baseline, tuple(terms), label)
 

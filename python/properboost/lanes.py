@@ -14,7 +14,14 @@ from properboost.progress import Report
 from properboost.rows import Rows, SortedRows
 from properboost.scoring import BUILT_IN, HeldOut, Score
 from properboost.splits import TEST, TRAIN, SplitGroup
-from properboost.training import Training, find_pairs, find_sides, lay_grids, start
+from properboost.training import (
+    Training,
+    find_pairs,
+    find_sides,
+    lay_grids,
+    reorder,
+    start,
+)
 
 __all__ = [
     "Configuration",
@@ -94,23 +101,9 @@ def arrange(
 ) -> Iterator[SplitRows]:
     """Yield the rows for each group of splits; `order` and `training` are those of the first."""
     yield SplitRows(rows, order, groups[0], training)
-    place = np.empty(len(rows.codes), dtype=np.int64)
-    place[order.order] = np.arange(len(order.order))
     for group in groups[1:]:
         other = rows.sort(group.part, group.roles.shape[1])
-        taken = place[other.order]
-        yield SplitRows(
-            rows,
-            other,
-            group,
-            replace(
-                training,
-                codes=training.codes.take(taken, axis=1),
-                segments=other.segments,
-                class_of=other.class_of,
-                weight=None if training.weight is None else training.weight[taken],
-            ),
-        )
+        yield SplitRows(rows, other, group, reorder(training, order, other))
 
 
 def cross_validate(
@@ -266,7 +259,9 @@ class _Pass:
         value = self.score(held_out, loss, raw)
         other = value if self.score is log_loss else log_loss(held_out, loss, raw)
         # Without any estimator it has been the same all along.
-        scores, log_losses = np.full((2, at - before), np.nan if self.column is None else value)
+        scores, log_losses = (
+            np.full(at - before, np.nan if self.column is None else v) for v in (value, other)
+        )
         scores[-1], log_losses[-1] = value, other
         return scores, log_losses
 

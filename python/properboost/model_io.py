@@ -32,6 +32,7 @@ FORMAT = "properboost model"
 VERSION = 3  # 1 knew greedy selection only, 2 neither trees nor pairs
 
 _LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
+_MOST_NODES = 255  # of a tree: a row's node is a byte
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -343,6 +344,8 @@ def _build(document: _Node) -> ProperBoostClassifier:
     seed = fields["seed"].integer(0, 2**32 - 1)
     selection = _build_selection(fields.get("selection"))
     ensemble = make_ensemble(binning, models, weights, selection, pairs, pair_weights)
+    if pairs and not isinstance(ensemble, TableEnsemble):
+        fields["pairs"].fail("must be empty in a model of trees")
     n_features = len(binning.features)
     for rounds in models:
         mains = int(np.count_nonzero(rounds.feature < n_features))
@@ -607,6 +610,8 @@ def _build_tree(node: _Node, binning: Binning) -> Tree:
     fields = node.fields("feature", "left", "goes_left", "goes_right", "weight", "saving")
     feature = fields["feature"].integers(-1, len(binning.features) - 1)
     n = len(feature)
+    if n > _MOST_NODES:
+        fields["feature"].fail(f"must have at most {_MOST_NODES} entries")
     left = fields["left"].integers(0, max(0, n - 2))
     sets = {}
     for side in ("goes_left", "goes_right"):
@@ -634,6 +639,8 @@ def _build_tree(node: _Node, binning: Binning) -> Tree:
         _ = tree.native
     except ValueError as error:
         node.fail(f"is no tree: {error}")
+    if not np.array_equal(np.sort(left[feature >= 0]), np.arange(1, n, 2)):
+        fields["left"].fail("must give every node but the root one parent")
     return tree
 
 

@@ -3,10 +3,9 @@
 The tables of pairs are fitted after those of single features, to what these leave unexplained.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,11 @@ MOST_CELLS = 254
 RANKING_LEVELS = 16
 """Levels of a feature where pairs are compared: as many as the engine takes."""
 
-MOST_SWEEPS = 1000
-"""Sweeps over rows and columns until a pair's table has no mean left along either."""
+RANKED_FEATURES = 256
+"""Features whose pairs are compared at most: of d there are d (d - 1) / 2 pairs."""
+
+SPREAD_ROWS = 100_000
+"""Rows from which it is seen which these are."""
 
 _UNSEEN = 256
 
@@ -151,26 +153,49 @@ def rank_pairs(
     binning: Binning,
     codes: NDArray[np.uint8],
     weights: Sequence[NDArray[np.float64]],
-    gradients: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]],
+    raw: NDArray[np.float64],
+    gradients: Iterable[tuple[NDArray[np.float32], NDArray[np.float32]]],
+    scale: float,
+    n: int,
     n_threads: int,
 ) -> list[tuple[int, int]]:
-    """Return all pairs of features, those first that tell most of what the model so far does not.
+    """Return the `n` pairs of features that tell most of what the model so far does not.
 
-    `gradients` holds, for each model, what each row adds to a cell's gradient and to its variance.
-    A pair's score is the sum over the cells of a grid over both of gradient^2 / variance - 1: where
-    the model is right, 0 on average, however many cells there are.
+    `gradients` holds, for each model, what each row adds to a cell's gradient and to its variance,
+    sample weights being divided by `scale`.  A pair's score is the sum over the cells of a grid
+    over both of gradient^2 / variance - 1, less the same over the levels of either feature: where
+    the model is right, 0 on average, however many cells there are.  Of more than `RANKED_FEATURES`
+    those are ranked along whose levels the raw predictions, (n_models, n_rows), vary most.
     """
-    n_features = len(binning.features)
-    if n_features < 2:
+    features = range(len(binning.features))
+    if len(features) < 2:
         return []
-    levels = np.empty_like(codes)
-    for j, (bins, weight) in enumerate(zip(binning.features, weights, strict=True)):
-        level = np.zeros(256, dtype=np.uint8)
-        level[: len(weight)] = np.maximum(find_levels(bins, weight, RANKING_LEVELS)[0], 0)
-        np.take(level, codes[j], out=levels[j])
-    score = sum(_core.score_pairs(levels, g, v, n_threads) for g, v in gradients)
-    pairs = list(combinations(range(n_features), 2))
-    return [pairs[k] for k in np.argsort(-np.asarray(score), kind="stable")]
+    level_of = [
+        np.maximum(find_levels(bins, weight, RANKING_LEVELS)[0], 0).astype(np.uint8)
+        for bins, weight in zip(binning.features, weights, strict=True)
+    ]
+    if len(features) > RANKED_FEATURES:
+        spread = [
+            _find_spread(level[code], raw) for level, code in zip(level_of, codes, strict=True)
+        ]
+        chosen = np.argsort(-np.array(spread), kind="stable")[:RANKED_FEATURES]
+        features = np.sort(chosen).tolist()
+    levels = np.stack([level_of[j][codes[j]] for j in features])
+    score = sum(_core.score_pairs(levels, g, v, scale, n_threads) for g, v in gradients)
+    best = np.argsort(-np.asarray(score), kind="stable")[:n]
+    first, second = np.triu_indices(len(features), 1)
+    return [(features[a], features[b]) for a, b in zip(first[best], second[best], strict=True)]
+
+
+def _find_spread(level: NDArray[np.uint8], raw: NDArray[np.float64]) -> float:
+    """Return how much the mean raw prediction varies from level to level."""
+    step = max(1, len(level) // SPREAD_ROWS)
+    some, rows = level[::step], np.bincount(level[::step])
+    total = 0.0
+    for own in raw[:, ::step]:
+        sums = np.bincount(some, own)
+        total += float(np.sum(sums**2 / np.maximum(rows, 1)) - own.sum() ** 2 / len(some))
+    return total
 
 
 def purify(
@@ -181,21 +206,16 @@ def purify(
     Taken out of every row and every column of the grid, it leaves them the mean 0, by `weight`:
     what is left is an interaction and nothing else (Lengerich et al. 2020).
     """
-    left = grid.copy()
-    effects = np.zeros(grid.shape[0]), np.zeros(grid.shape[1])
-    totals = weight.sum(axis=1), weight.sum(axis=0)
-    scale = np.abs(grid).max(initial=0.0)
-    for _ in range(MOST_SWEEPS):
-        largest = 0.0
-        for axis, (effect, total) in enumerate(zip(effects, totals, strict=True)):
-            sums = (weight * left).sum(axis=1 - axis)
-            mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0)
-            effect += mean
-            left -= mean[:, None] if axis == 0 else mean[None, :]
-            largest = max(largest, float(np.abs(mean).max(initial=0.0)))
-        if largest <= 1e-12 * scale:
-            break
-    return effects
+    share = weight / weight.max(initial=np.finfo(np.float64).tiny)
+    n_first = len(grid)
+    equations = np.diag(np.concatenate([share.sum(axis=1), share.sum(axis=0)]))
+    equations[:n_first, n_first:] = share
+    equations[n_first:, :n_first] = share.T
+    held = share * grid
+    sums = np.concatenate([held.sum(axis=1), held.sum(axis=0)])
+    # A constant may be in either: of all solutions the smallest.
+    effects = np.linalg.lstsq(equations, sums, rcond=None)[0]
+    return effects[:n_first], effects[n_first:]
 
 
 def look_up(

@@ -27,6 +27,7 @@ __all__ = [
     "plot_contributions",
     "plot_gain_curve",
     "plot_history",
+    "plot_pair_function",
     "plot_reliability",
     "plot_shape_function",
     "plot_shape_functions",
@@ -202,6 +203,63 @@ def plot_contributions(
     ax.set_xlabel(f"added to F of {contributions.class_label}")
     raw = contributions.baseline + values.sum()
     ax.set_title(f"from {contributions.baseline:.3g} to {raw:.3g}")
+    return ax
+
+
+def plot_pair_function(
+    clf: ProperBoostClassifier,
+    first: int | str,
+    second: int | str,
+    class_: Any = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Plot what two features together add to the raw prediction beyond what each adds alone.
+
+    A field a cell: blue where the pair speaks for the class, orange where it speaks against it, the
+    stronger the more, and white where training had no rows.  By training weight the mean of every
+    row and of every column is 0.
+
+    Parameters
+    ----------
+    clf : ProperBoostClassifier
+        The fitted model.
+    first, second : int or str
+        Positions or names of the features of one of its ``pairs_``; the first goes upwards.
+    class_ : label, optional
+        The class whose raw prediction is meant.  Of two classes it may be left out, and is then
+        ``classes_[1]``.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError, TypeError
+        If the model has no table for the pair, or there is no such feature or class.
+    """
+    function = clf.pair_function(first, second, class_)
+    values = np.where(function.weights > 0.0, function.values, np.nan)
+    largest = float(np.nanmax(np.abs(values)))
+    ax = _axes(ax)
+    colours = import_matplotlib("colors").LinearSegmentedColormap.from_list(
+        "", [_SECOND_LINE, "0.97", _LINE]
+    )
+    image = ax.imshow(
+        values, cmap=colours, vmin=-largest, vmax=largest, origin="lower", aspect="auto"
+    )
+    rows, columns = function.levels
+    ax.set_yticks(range(len(rows)), rows, fontsize="small")
+    ax.set_xticks(range(len(columns)), columns, rotation=90, fontsize="small")
+    if ax.figure is not None:
+        bar = ax.figure.colorbar(image, ax=ax)
+        bar.set_label(f"added to F of {function.class_label}")
+    names = function.names or tuple(f"feature {j}" for j in function.features)
+    ax.set_title(f"{names[0]} and {names[1]}")
     return ax
 
 

@@ -35,7 +35,7 @@ from properboost.rows import read_rows
 from properboost.scoring import Score, find_score, name_score
 from properboost.splits import find_splits
 from properboost.table import open_table
-from properboost.training import Training, prepare
+from properboost.training import Training, prepare, reorder
 
 __all__ = ["ProperBoostClassifierCV", "bound_gains", "check_search"]
 
@@ -133,11 +133,12 @@ class ProperBoostClassifierCV(BoostedClassifier):
     learning_rate, max_leaf_nodes, max_literals, min_child_weight, max_features, subsample
         As in `ProperBoostClassifier`, or lists of values to choose from.
     interactions : int or list of int, default=0
-        Numbers of pairs to choose from, among which 0 may be.  The search for pairs follows that
+        Numbers of pairs to choose from, among which 0 may be (pairs that are known go to
+        `ProperBoostClassifier`).  The search for pairs follows that
         for everything else: each split finds its own strongest pairs from its training rows.
     interaction_rate, interaction_smoothing : float or list of float
-        As in `ProperBoostClassifier`, to choose from; default=(1, 0.5, 0.25, 0.125) and (0, 0.1,
-        0.2, 0.25).
+        As in `ProperBoostClassifier`, to choose from if there are pairs; default=(1, 0.5, 0.25,
+        0.125) and (0, 0.1, 0.2, 0.25).
     weak_learner, max_depth, monotonic_cst, response, step, l2, max_bins, rows_per_bin, \
 categorical_features, class_weight, n_jobs, random_state, verbose
         As in `ProperBoostClassifier`.  With `verbose` 1 the whole search is shown on stderr.
@@ -357,6 +358,8 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             if _most_pairs(self) > 0:
                 chosen = configurations[self.best_index_]
                 best.set_params(**self._search_pairs(chosen, split_rows, score, caps))
+            if self.refit and best.subsample < 1.0:  # rows are drawn by their places
+                training = reorder(training, order, rows.sort())
             del rows, split_groups, order, split_rows  # bytes that the refit does not need
             if self.refit:
                 self._refit(best, configurations[self.best_index_].loss, training)
@@ -430,6 +433,8 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         """Choose how many pairs the configuration gets, and how; returns what is taken."""
         numbers, grid = _list_interactions(self)
         found = split_pairs(chosen, self.n_estimators_, split_rows, max(numbers))
+        if not found[0].training.pairs:  # of one feature there are none
+            numbers = [0]
         results: list[dict[str, Any]] = []
         if 0 in numbers:
             results.append({"interactions": 0, "mean_test_score": self.best_score_})
@@ -459,6 +464,8 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             name: np.array([entry.get(name, np.nan) for entry in results]) for name in names
         }
         taken = dict(max(results, key=lambda entry: entry["mean_test_score"]))
+        if taken["mean_test_score"] == -np.inf:
+            raise ValueError(f"scoring={self.scoring!r} gave no finite score in all splits")
         self.best_score_ = taken.pop("mean_test_score")
         self.best_params_ |= taken
         return taken
@@ -569,9 +576,10 @@ def _list_interactions(
 
     def read(name: str, value: Any, check: Callable[[str, object], Any]) -> list[Any]:
         is_list = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-        return parameters.entries(name, value if is_list else [value], check)
+        return parameters.entries(name, value, check) if is_list else [check(name, value)]
 
-    numbers = read("interactions", model.interactions, partial(parameters.integer, low=0))
+    integer = partial(parameters.integer, low=0, high=2**31 - 1)
+    numbers = read("interactions", model.interactions, integer)
     rates = read("interaction_rate", model.interaction_rate, parameters.positive)
     between = partial(parameters.between, low=0.0, high=0.25)
     smoothings = read("interaction_smoothing", model.interaction_smoothing, between)

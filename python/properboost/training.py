@@ -1,6 +1,6 @@
 """From a table to models: the one way in which rows are cut, coded and given to the engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,7 +15,15 @@ from properboost.pairs import MOST_CELLS, PairBins, make_pair, rank_pairs
 from properboost.rows import Rows, SortedRows
 from properboost.table import Table, find_categorical, find_feature
 
-__all__ = ["Training", "find_sides", "prepare", "start"]
+__all__ = [
+    "Training",
+    "find_pairs",
+    "find_sides",
+    "lay_grids",
+    "prepare",
+    "reorder",
+    "start",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +46,13 @@ class Training:
     """Of each feature: 1 or -1 where the prediction must rise or fall with it; empty for none."""
     names: Sequence[str] | None = None
     """Of the features, if they have any."""
-    pairs: tuple[PairBins, ...] = ()
+    pairs: tuple[PairBins, ...] | None = None
     """The pairs whose codes these are, and not the features'; see `of_pairs`."""
 
     @cached_property
     def bins(self) -> _core.Bins:
         """The engine's bins of what the codes are of."""
-        if self.pairs:
+        if self.pairs is not None:
             return _core.Bins([pair.grid for pair in self.pairs])
         return self.binning.native
 
@@ -56,7 +64,8 @@ class Training:
 
     def first_pairs(self, n: int) -> "Training":
         """Return the same rows with the codes of the first `n` of these pairs."""
-        return replace(self, codes=self.codes[:n], pairs=self.pairs[:n])
+        pairs = self.pairs or ()
+        return replace(self, codes=self.codes[:n], pairs=pairs[:n])
 
     def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds.
@@ -223,23 +232,34 @@ def find_pairs(
     """
     sides = find_sides(training.class_of, len(training.classes))
     wanted = slice(None) if models is None else models
-    gradients = []
-    for own, side in zip(raw[wanted], sides[wanted], strict=True):
-        y = np.repeat(side * (1 if learns is None else learns), np.diff(training.segments))
-        margin = (y * own / loss.gain).astype(np.float32)
-        count = np.abs(y).astype(np.float32)
-        if training.weight is not None:
-            count *= training.weight.astype(np.float32)
-        weight, otherwise = (loss.native.engine_weight(u) for u in (margin, -margin))
-        p = loss.native.engine_probability(margin)
-        # Of the gradient the variance is what the model expects: where it is sure, rows that are
-        # as it says tell nothing.
-        variance = p * weight**2 + (1 - p) * otherwise**2
-        gradients.append((y.astype(np.float32) * weight * count, variance * count))
-    ranked = rank_pairs(
-        training.binning, training.codes, bin_weights, gradients, training.n_threads
-    )
-    return ranked[:n]
+    count = np.ones(training.codes.shape[1])
+    weight_of_one = 1.0
+    if training.weight is not None:
+        weight_of_one = float(training.weight.mean())
+        count = training.weight / weight_of_one
+    if learns is not None:
+        count = count * np.repeat(learns, np.diff(training.segments))
+
+    def find_gradients() -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        for own, side in zip(raw[wanted], sides[wanted], strict=True):
+            y = np.repeat(side, np.diff(training.segments))
+            margin = (y * own / loss.gain).astype(np.float32)
+            weight, otherwise, p, q = (
+                f(u).astype(np.float64)
+                for f in (loss.native.engine_weight, loss.native.engine_probability)
+                for u in (margin, -margin)
+            )
+            # Of the gradient the variance is what the model expects: where it is sure, rows that
+            # are as it says tell nothing.
+            variance = p * weight**2 + q * otherwise**2
+            scale = variance.max(initial=np.finfo(np.float64).tiny) ** -0.5  # of no consequence
+            gradient = y * weight * scale * count
+            yield gradient.astype(np.float32), (variance * scale**2 * count).astype(np.float32)
+
+    return rank_pairs(
+        training.binning, training.codes, bin_weights, raw[wanted], find_gradients(),
+        weight_of_one, n, training.n_threads,
+    )  # fmt: skip
 
 
 def lay_grids(
@@ -247,3 +267,17 @@ def lay_grids(
 ) -> tuple[PairBins, ...]:
     """Return the grids of these pairs of features."""
     return tuple(make_pair(training.binning, bin_weights, *pair, MOST_CELLS) for pair in pairs)
+
+
+def reorder(training: Training, order: SortedRows, other: SortedRows) -> Training:
+    """Return the same rows, sorted in another order."""
+    place = np.empty(int(order.order.max()) + 1, dtype=np.int64)
+    place[order.order] = np.arange(len(order.order))
+    taken = place[other.order]
+    return replace(
+        training,
+        codes=training.codes.take(taken, axis=1),
+        segments=other.segments,
+        class_of=other.class_of,
+        weight=None if training.weight is None else training.weight[taken],
+    )

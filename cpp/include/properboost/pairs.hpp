@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "properboost/binning.hpp"
@@ -36,11 +37,14 @@ void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* cod
                   std::uint8_t* out, Team& team);
 
 // How much cells of two features tell that neither feature tells on its own: for each pair a < b,
-// (0, 1), (0, 2), ..., (1, 2), ..., the sum over its cells of gradient^2 / variance - 1, which is 0
-// on average where the gradients of a fitted model are noise.  levels[f * n + i] < kLevels is row
-// i's of feature f; its gradient, and the square of it, are as summed.
+// (0, 1), (0, 2), ..., (1, 2), ..., the sum over its cells of gradient^2 / variance - 1, less the
+// same over the levels of either feature.  Each is 0 on average where the gradients of a fitted
+// model are noise.  levels[f * n + i] < kLevels is row i's of feature f; gradient[i], and the
+// variance that the model expects of it, are what row i adds.  `progress` is called on the calling
+// thread every now and then, and may throw.
 constexpr std::size_t kLevels = 16;
 std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features, std::size_t n,
-                                const float* gradient, const float* square, Team& team);
+                                const float* gradient, const float* variance, double scale,
+                                const std::function<void()>& progress, Team& team);
 
 }  // namespace properboost
