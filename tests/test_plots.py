@@ -271,15 +271,18 @@ def test_missing_matplotlib_is_named(clf, monkeypatch):
 def test_a_pair_is_a_field_a_cell(ax):
     X, y = table()
     X[:5, 2] = np.nan
-    model = ProperBoostClassifier(n_estimators=5, interactions=[(0, 2)]).fit(X, y)
+    model = ProperBoostClassifier(n_estimators=5, interactions=[(0, 2), (0, 1)]).fit(X, y)
     function = model.pair_function(2, 0, class_=False)
     assert plots.plot_pair_function(model, 2, 0, False, ax) is ax
     [image] = ax.images
     drawn = np.ma.filled(image.get_array(), np.nan)
     np.testing.assert_array_equal(drawn, np.where(function.weights > 0, function.values, np.nan))
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(function.levels[0])
-    assert [label.get_text() for label in ax.get_xticklabels()] == list(function.levels[1])
-    assert function.levels[1][-1] == "feature 2 is missing"
+    for axis, levels in zip((ax.yaxis, ax.xaxis), function.levels, strict=True):
+        words = [label.get_text() for label in axis.get_ticklabels()]
+        assert len(words) == len(levels)
+        assert words[0] == levels[0].replace(f"{axis.get_label_text()} ", "")
+        assert words[-1] == "missing"
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("feature 0", "feature 2")
     assert ax.get_title() == "feature 0 and feature 2"
-    with pytest.raises(ValueError, match="no table for 0 and 1"):
-        plots.plot_pair_function(model, 0, 1)
+    with pytest.raises(ValueError, match="no table for 1 and 2"):
+        plots.plot_pair_function(model, 1, 2)

@@ -75,7 +75,7 @@ def make_properboost(setting: Setting, **parameters: Any) -> Any:
         # Newton's values are steps already, and the peers' are not guarded either.
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
     parameters = {"n_estimators": setting.rounds, **parameters}
-    if parameters["weak_learner"] == "tree":
+    if parameters.get("weak_learner") == "tree":
         parameters |= {"max_leaf_nodes": setting.leaves, "min_child_weight": 0.0}
     return ProperBoostClassifier(max_bins=setting.bins, n_jobs=setting.threads, **parameters)
 
@@ -93,7 +93,7 @@ def properboost_way(name: str, **parameters: Any) -> Way:
         return model.decision_function(X)
 
     def takes_part(setting: Setting) -> bool:
-        return (setting.leaves > 2) == (parameters["weak_learner"] == "tree")
+        return (setting.leaves > 2) == (parameters.get("weak_learner") == "tree")
 
     return Way(f"{OURS}: {name}", fit, score, bin_rows, takes_bins=False, takes_part=takes_part)
 

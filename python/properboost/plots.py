@@ -40,6 +40,7 @@ _FAINT = "0.85"
 _GUIDE = "0.6"
 
 _DIAGONAL = "perfect"
+_MOST_TICKS = 30
 
 
 def plot_shape_function(
@@ -252,15 +253,28 @@ def plot_pair_function(
     image = ax.imshow(
         values, cmap=colours, vmin=-largest, vmax=largest, origin="lower", aspect="auto"
     )
-    rows, columns = function.levels
-    ax.set_yticks(range(len(rows)), rows, fontsize="small")
-    ax.set_xticks(range(len(columns)), columns, rotation=90, fontsize="small")
+    names = function.names or tuple(f"feature {j}" for j in function.features)
+    for axis, levels, name in zip((ax.yaxis, ax.xaxis), function.levels, names, strict=True):
+        step = 1 + len(levels) // _MOST_TICKS
+        shown = range(0, len(levels), step)
+        words = [_shorten(levels[k], name) for k in shown]
+        axis.set_ticks(shown, words, fontsize="small")
+        axis.set_label_text(name)
+    ax.tick_params(axis="x", rotation=90)
     if ax.figure is not None:
         bar = ax.figure.colorbar(image, ax=ax)
         bar.set_label(f"added to F of {function.class_label}")
-    names = function.names or tuple(f"feature {j}" for j in function.features)
     ax.set_title(f"{names[0]} and {names[1]}")
     return ax
+
+
+def _shorten(level: str, name: str) -> str:
+    """Return the words for a level of a feature without what the axis says anyway."""
+    if f"{name} <= " in level:
+        return f"<= {level.partition(f'{name} <= ')[2]}"
+    if level.endswith(f" < {name}"):
+        return f"> {level.removesuffix(f' < {name}')}"
+    return level.removeprefix(f"{name} in ").removeprefix(f"{name} is ")
 
 
 def plot_reliability(
