@@ -120,7 +120,8 @@ class ProperBoostClassifier(BoostedClassifier):
     interactions : int or list of pairs, default=0
         Pairs of features that get look-up tables over both, once the tables of single features are
         boosted: so many of those that tell most of what is still unexplained, or these (two
-        positions or names each).  Not with trees and monomials.
+        positions or names each).  Not with trees and monomials.  Without pairs the parameters that
+        follow have no effect.
     interaction_estimators : int or None, default=None
         Rounds (with cyclic selection, cycles over the pairs) for the pairs; None is `n_estimators`.
     interaction_rate : float, default=1.0

@@ -127,7 +127,8 @@ class ProperBoostClassifierCV(BoostedClassifier):
     one_standard_error : bool, default=False
         Take not the best but the most regularised configuration: of those of the same loss that are
         within one standard error of the best, the one of largest gain (then of best score), and of
-        its numbers of estimators within one standard error of the best the smallest.
+        its numbers of estimators within one standard error of the best the smallest.  Of pairs the
+        best are taken all the same.
     refit : bool, default=True
         Fit the chosen configuration to all rows.  Without, there is no model to predict with.
     learning_rate, max_leaf_nodes, max_literals, min_child_weight, max_features, subsample
