@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
-from properboost import _core, lanes, search
+from properboost import _core, configurations, lanes
 from properboost import progress as progress_module
 from searches import QUICK, assert_same_scores, integers
 
@@ -641,7 +641,7 @@ def test_parameters_are_the_classifiers():
         "loss", "gain", "n_estimators", "prior", "smoothing", "selection", "interactions",
         "interaction_estimators", "interaction_rate", "interaction_smoothing",
     }  # fmt: skip
-    passed_on = {*search._PASSED_ON, *search._MAY_BE_LISTS}
+    passed_on = {*configurations.PASSED_ON, *configurations.MAY_BE_LISTS}
     assert passed_on == set(theirs) - chosen
     for name in passed_on:
         assert ours[name] == theirs[name]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from properboost import _core, losses
+from properboost.configurations import check_search
 from properboost.csv_columns import make_features, read_features, read_labels, read_weights
 from properboost.csv_table import (
     MISSING,
@@ -26,7 +27,7 @@ from properboost.estimators import ProperBoostClassifier, check_parameters
 from properboost.fit_report import TrainingRows, describe_fit, hold_out
 from properboost.fitted import BoostedClassifier
 from properboost.model_io import load_model
-from properboost.search import ProperBoostClassifierCV, check_search
+from properboost.search import ProperBoostClassifierCV
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,11 +14,12 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, parameters, plots
+from properboost.configurations import bound_gains, check_search
 from properboost.estimators import gain_is_free
 from properboost.losses import MarginLoss, get_loss
 from properboost.rows import Rows, read_rows
 from properboost.scoring import HeldOut, Score, find_score, name_score
-from properboost.search import ProperBoostClassifierCV, bound_gains, check_search
+from properboost.search import ProperBoostClassifierCV
 from properboost.table import open_table
 
 if TYPE_CHECKING:

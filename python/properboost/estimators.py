@@ -20,7 +20,13 @@ from properboost.rows import read_rows
 from properboost.table import find_feature, open_table
 from properboost.training import Training, find_pairs, find_sides, lay_grids, prepare, start
 
-__all__ = ["GROWN", "ProperBoostClassifier", "check_parameters", "gain_is_free"]
+__all__ = [
+    "GROWN",
+    "ProperBoostClassifier",
+    "check_learner_of_pairs",
+    "check_parameters",
+    "gain_is_free",
+]
 
 LANES_FROM = 1000
 """Rows from which the classes' models are boosted together, in lanes.
@@ -467,10 +473,16 @@ def _check_pair_parameters(model: ProperBoostClassifier) -> None:
     given = model.interactions
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
         parameters.integer("interactions", given, 0, 2**31 - 1)
-    if model.weak_learner in GROWN and model._wants_pairs():
+    if model._wants_pairs():
+        check_learner_of_pairs(model)
+
+
+def check_learner_of_pairs(model: Any) -> None:
+    """Check that the weak learner of either estimator can be given pairs of features."""
+    if model.weak_learner in GROWN:
         raise ValueError(
             f"interactions must be 0 with weak_learner={model.weak_learner!r}, which has its own; "
-            f"got {given!r}"
+            f"got {model.interactions!r}"
         )
 
 
