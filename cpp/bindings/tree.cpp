@@ -8,6 +8,7 @@
 
 #include "codes.hpp"
 #include "properboost/impurities/registry.hpp"
+#include "properboost/tree_grower.hpp"
 #include "reporter.hpp"
 
 namespace properboost::bindings {

@@ -36,7 +36,7 @@ class Boosting::State {
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
     if (counts_.empty()) count_codes(team);
-    if (grows_trees() && !packed_) packed_.emplace(codes_, bins_.size(), team);
+    if (any_is_grown(models_) && !packed_) packed_.emplace(codes_, bins_.size(), team);
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !courses_[m].finished;
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
@@ -63,15 +63,13 @@ class Boosting::State {
   double longest_loop() const {
     const auto rows = static_cast<double>(codes_.rows);
     const auto features = static_cast<double>(bins_.size());
-    if (grows_trees()) return rows * (5.0 + features);  // the sums of all leaves
+    if (any_is_grown(models_)) return rows * (5.0 + features);  // the sums of all leaves
     std::size_t width = 1;
     for (const auto& pack : packs_) width = std::max(width, width_for(pack->models.size()));
     const auto lanes = static_cast<double>(width);
     return rows *
            (lanes + (settings_.selection->in_turn() ? 1.0 : features) * (0.3 + 0.06 * lanes));
   }
-
-  bool grows_trees() const { return most_lanes(models_) == 1; }
 
   // Of n rounds of all packs: one pass over the rows, or the packs if there are several.
   double longest_loop(std::size_t n) const {

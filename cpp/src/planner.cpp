@@ -247,10 +247,8 @@ void Planner::set_table(Plan& plan, std::size_t lane, const Cell* by_code, std::
 
 std::unique_ptr<Planner> make_planner(const Workplace& at) {
   const Model& first = at.models[at.pack.models.front()];
-  if (dynamic_cast<const FeatureLearner*>(first.weak_learner) != nullptr) {
-    return std::make_unique<FeaturePlanner>(at);
-  }
-  return std::make_unique<TreePlanner>(at);
+  if (first.weak_learner->is_grown()) return std::make_unique<TreePlanner>(at);
+  return std::make_unique<FeaturePlanner>(at);
 }
 
 }  // namespace properboost

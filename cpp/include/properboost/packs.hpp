@@ -42,19 +42,17 @@ inline double cost_of_width(std::size_t lanes) {
 
 using Lanes = std::vector<std::size_t>;  // the models of a pack
 
-// Trees are grown one model at a time: their rows lie in another order for each.
-inline std::size_t most_lanes(const std::vector<Model>& models) {
-  const bool tables = std::all_of(models.begin(), models.end(), [](const Model& m) {
-    return dynamic_cast<const FeatureLearner*>(m.weak_learner) != nullptr;
-  });
-  return tables ? kMostLanes : 1;
+inline bool any_is_grown(const std::vector<Model>& models) {
+  return std::any_of(models.begin(), models.end(),
+                     [](const Model& m) { return m.weak_learner->is_grown(); });
 }
 
 // Models of one loss share packs; of those, models that leave out the same rows do if that is
 // cheaper, because a pack need not read what none of its lanes learns from.
 inline std::vector<Lanes> deal_into_packs(const std::vector<Model>& models,
                                           const std::vector<std::size_t>& segments) {
-  const std::size_t most = most_lanes(models);
+  // Trees are grown one model at a time: their rows lie in another order for each.
+  const std::size_t most = any_is_grown(models) ? 1 : kMostLanes;
   const auto same_rows = [](const Model& a, const Model& b) {
     for (std::size_t s = 0; s < a.roles.size(); ++s) {
       if (learns(a.roles[s]) != learns(b.roles[s])) return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -36,7 +37,9 @@ class Histogram final : public FeatureLearner {
     }
     smooth(feature, p.cells.data());
     p.shares = {{1.0, p.cell_of}};
-    for (const Axis& axis : find_axes(*feature.bins)) spread(axis, p.shares);
+    for (const Axis& axis : find_axes(*feature.bins)) {
+      if (axis.length > 1) spread(axis, p.shares);
+    }
     return p;
   }
 
@@ -47,24 +50,19 @@ class Histogram final : public FeatureLearner {
   };
 
   // Along which a feature's cells have neighbours: ordered bins do, and the ordered levels of a
-  // grid.
-  static std::vector<Axis> find_axes(const FeatureBins& bins) {
+  // grid.  Those of one cell have none.
+  static std::array<Axis, 2> find_axes(const FeatureBins& bins) {
     const auto size = [](int n) { return static_cast<std::size_t>(n); };
-    std::vector<Axis> axes;
-    if (bins.ordered()) axes.push_back({1, 0, size(bins.bins()), 1});
+    if (bins.ordered()) return {{{1, 0, size(bins.bins()), 1}, {}}};
     const Grid& grid = bins.grid();
-    if (grid.rows > 0) {
-      const std::size_t columns = size(grid.columns);
-      axes.push_back({size(grid.rows), columns, size(grid.ordered_columns), 1});
-      axes.push_back({columns, 1, size(grid.ordered_rows), columns});
-    }
-    const auto trivial = [](const Axis& axis) { return axis.length < 2; };
-    axes.erase(std::remove_if(axes.begin(), axes.end(), trivial), axes.end());
-    return axes;
+    const std::size_t columns = size(grid.columns);
+    return {{{size(grid.rows), columns, size(grid.ordered_columns), 1},
+             {columns, 1, size(grid.ordered_rows), columns}}};
   }
 
   bool smooths(const FeatureCells& feature) const {
-    return smoothing_ > 0.0 && !find_axes(*feature.bins).empty();
+    const auto axes = find_axes(*feature.bins);
+    return smoothing_ > 0.0 && (axes[0].length > 1 || axes[1].length > 1);
   }
 
   // Each cell gives a share of its weight to its neighbours, the ends of a line keeping what would
@@ -72,6 +70,7 @@ class Histogram final : public FeatureLearner {
   void smooth(const FeatureCells& feature, Cell* out) const {
     std::copy(feature.cells, feature.cells + feature.width(), out);
     for (const Axis& axis : find_axes(*feature.bins)) {
+      if (axis.length < 2) continue;
       for (std::size_t line = 0; line < axis.lines; ++line) {
         smooth_line(out + line * axis.next, axis.length, axis.stride);
       }

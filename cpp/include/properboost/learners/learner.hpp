@@ -8,7 +8,7 @@
 
 #include "properboost/cells.hpp"
 #include "properboost/responses/response.hpp"
-#include "properboost/tree.hpp"
+#include "properboost/tree_grower.hpp"
 
 namespace properboost {
 
@@ -30,6 +30,7 @@ struct Partition {
 class WeakLearner {
  public:
   virtual ~WeakLearner() = default;
+  virtual bool is_grown() const noexcept = 0;  // a GrownLearner, or else a FeatureLearner
 };
 
 // What weak learners are made of; each takes what it needs.
@@ -44,6 +45,7 @@ struct LearnerOptions {
 // A look-up table over one feature.
 class FeatureLearner : public WeakLearner {
  public:
+  bool is_grown() const noexcept final { return false; }
   // The least cost this learner reaches on a feature, and the cells that reach it.
   virtual double cost(const FeatureCells& feature, const Response& response,
                       const Regularizers& r) const = 0;
@@ -54,6 +56,8 @@ class FeatureLearner : public WeakLearner {
 // A tree over several features, whose nodes are a feature's codes.
 class GrownLearner : public WeakLearner {
  public:
+  bool is_grown() const noexcept final { return true; }
+
   const TreeLimits limits;
   const double subsample;    // share of the rows that each tree is grown from
   const std::uint64_t seed;  // of what is drawn
