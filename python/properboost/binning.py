@@ -114,11 +114,6 @@ class Binning:
         """The engine's bins."""
         return _core.Bins([feature.native for feature in self.features])
 
-    @cached_property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where each feature's codes begin when all features' stand side by side."""
-        return np.cumsum([0, *(feature.width for feature in self.features)])
-
     def __getstate__(self) -> dict[str, Any]:
         return {"features": self.features, "from_dtype": self.from_dtype}
 

@@ -64,3 +64,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the rows to predict, and the threads to do it with."""
         self._check_fitted()
         return open_table(self, X, reset=False), parameters.count_threads(self.n_jobs)
+
+    def _feature_labels(self) -> list[str]:
+        """Return what to call the features: their names, or their positions."""
+        positions = [f"feature {j}" for j in range(self.n_features_in_)]
+        return [str(name) for name in getattr(self, "feature_names_in_", positions)]

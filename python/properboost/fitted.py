@@ -295,7 +295,8 @@ class BoostedClassifier(TableClassifier):
             sign * ensemble.table_of(model, len(ensemble.binning.features) + p),
             ensemble.pair_weights[p],
             (sign * first_effect, sign * second_effect),
-            names=names,
+            labels=self._feature_labels(),
+            named=names is not None,
             class_label=label,
         )
 
@@ -376,11 +377,8 @@ class BoostedClassifier(TableClassifier):
         table, n_threads = self._open(X)
         label, model, sign = self._find_model(class_)
         values, baseline = self._ensemble.contributions(table, n_threads, model)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"feature {j}" for j in range(self.n_features_in_)]
-        terms = [*map(str, names)]
-        terms += [f"{names[p.first]} and {names[p.second]}" for p in self._pairs()]
+        labels = self._feature_labels()
+        terms = [*labels, *(f"{labels[p.first]} and {labels[p.second]}" for p in self._pairs())]
         values *= sign
         return Contributions(values, sign * baseline, tuple(terms), label)
 
@@ -409,12 +407,8 @@ class BoostedClassifier(TableClassifier):
         """
         self._check_fitted()
         label, model, sign = self._find_model(class_)
-        n = self.n_features_in_
-        names = getattr(self, "feature_names_in_", [f"feature {j}" for j in range(n)])
-        ensemble = self._ensemble
-        return list_rules(
-            ensemble.models[model], ensemble.binning.features, list(names), sign, label
-        )
+        rounds, features = self._ensemble.models[model], self._ensemble.binning.features
+        return list_rules(rounds, features, self._feature_labels(), sign, label)
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
         """Find a class's label, the model that speaks for it, and the sign with which it does."""

@@ -158,17 +158,19 @@ def make_pair_function(
     weight: NDArray[np.float64],
     effects: tuple[NDArray[np.float64], NDArray[np.float64]],
     *,
-    names: Sequence[str] | None,
+    labels: Sequence[str],
+    named: bool,
     class_label: Any,
 ) -> PairFunction:
     """Build the function of a pair from its look-up table and weight, both a code each.
 
-    `effects` is what was taken out of the table.
+    `effects` is what was taken out of the table; `labels` are the features' names, if they are
+    `named`, or else what to call them.
     """
     features = (pair.first, pair.second)
     shape = (pair.n_first, pair.n_second)
     bins = (binning.features[pair.first], binning.features[pair.second])
-    words = [f"feature {j}" if names is None else str(names[j]) for j in features]
+    words = [labels[j] for j in features]
     levels = tuple(
         tuple(
             describe_codes(own, np.flatnonzero(level == k).tolist(), word)
@@ -178,7 +180,7 @@ def make_pair_function(
     )
     return PairFunction(
         features=features,
-        names=None if names is None else (words[0], words[1]),
+        names=(words[0], words[1]) if named else None,
         class_label=class_label,
         levels=(levels[0], levels[1]),
         values=table[: pair.n_cells].reshape(shape).copy(),

@@ -319,12 +319,9 @@ class UDTClassifier(TableClassifier):
             of ``classes_[1]`` and their training weight.
         """
         self._check_fitted()
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"feature {j}" for j in range(len(self._binning.features))]
         total = self.tree_.weight.sum(axis=1)
         ends = [
             f"P({self.classes_[1]}) = {share:.4g}, weight {weight:g}"
             for share, weight in zip(self._shares()[:, 1], total, strict=True)
         ]
-        return self.tree_.describe(self._binning.features, names, ends)
+        return self.tree_.describe(self._binning.features, self._feature_labels(), ends)
