@@ -12,6 +12,7 @@
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
+#include "properboost/votes/registry.hpp"
 #include "reporter.hpp"
 
 namespace properboost::bindings {
@@ -42,6 +43,16 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
   return learners::Builtins::make<WeakLearner, Itself>("weak_learner", name, options);
 }
 
+std::shared_ptr<Vote> make_vote(const std::string& name, std::size_t groups,
+                                const std::string& criterion) {
+  if (criterion != "gini" && criterion != "error") {
+    throw py::value_error("criterion must be 'gini' or 'error'; got '" + criterion + "'");
+  }
+  if (groups < 2 || groups > 32'767) throw py::value_error("groups must be between 2 and 32767");
+  return votes::Builtins::make<Vote, Itself>(
+      "vote", name, groups, criterion == "gini" ? VoteCriterion::kGini : VoteCriterion::kError);
+}
+
 // Boosting, with what it borrows.
 class Borrowed {
  public:
@@ -52,7 +63,9 @@ class Borrowed {
            const Array<double>& learning_rate, const Array<double>& prior,
            const std::string& selection, const std::string& response, const std::string& step,
            double l2, std::optional<Array<double>> weight, std::optional<Array<double>> base,
-           bool keep_rounds, int n_threads)
+           bool keep_rounds, std::shared_ptr<const Vote> vote,
+           const std::vector<std::uint16_t>& groups, double rho, double damping, double mistrust,
+           int n_threads)
       : codes_(std::move(codes)),
         bins_(std::move(bins)),
         weight_(std::move(weight)),
@@ -61,7 +74,9 @@ class Borrowed {
         learners_(std::move(learners)),
         selection_(selections::Builtins::make<Selection, Itself>("selection", selection)),
         response_(responses::Builtins::make<Response, BoundResponse>("response", response)),
-        step_(steps::Builtins::make<Step, Itself>("step", step)),
+        step_(vote ? steps::ForVotes::make<Step, Itself>("step", step)
+                   : steps::Builtins::make<Step, Itself>("step", step)),
+        vote_(std::move(vote)),
         n_threads_(n_threads) {
     const Codes rows = borrow_codes(codes_, segments, *bins_);
     const auto n = static_cast<py::ssize_t>(losses_.size());
@@ -81,7 +96,13 @@ class Borrowed {
                         to_roles(roles.data(static_cast<py::ssize_t>(m), 0),
                                  static_cast<std::size_t>(roles.shape(1)))});
     }
-    const Settings settings{selection_.get(), response_.get(), step_.get(), l2, keep_rounds};
+    Settings settings{selection_.get(), response_.get(), step_.get(), l2, keep_rounds};
+    if (vote_) {
+      electorate_ = {vote_.get(), checked_groups(groups, rows.segments.size() - 1)};
+      settings.electorate = &electorate_;
+      settings.rho = rho;
+      settings.weighting = {damping, mistrust};
+    }
     const double* weights = borrow(weight_, rows.rows, "weight");
     Base from;
     if (base_) {
@@ -140,9 +161,20 @@ class Borrowed {
     const std::vector<std::size_t> counts = boosting_->code_counts();
     return to_array(std::vector<std::int64_t>(counts.begin(), counts.end()));
   }
-  Rounds rounds(std::int64_t model) const { return boosting_->course(checked(model)).rounds; }
+  Rounds rounds(std::int64_t model, std::size_t group) const {
+    return boosting_->course(checked(model)).rounds.at(group);
+  }
 
  private:
+  std::vector<std::uint16_t> checked_groups(const std::vector<std::uint16_t>& groups,
+                                            std::size_t segments) const {
+    if (groups.size() != segments) throw py::value_error("groups must have an entry a segment");
+    for (const std::uint16_t group : groups) {
+      if (group >= vote_->groups) throw py::value_error("groups must be below the vote's");
+    }
+    return groups;
+  }
+
   std::size_t checked(std::int64_t model) const {
     if (model < 0 || static_cast<std::size_t>(model) >= boosting_->size()) {
       throw py::index_error("models must be among the " + std::to_string(boosting_->size()));
@@ -158,6 +190,8 @@ class Borrowed {
   std::unique_ptr<Selection> selection_;
   std::unique_ptr<Response> response_;
   std::unique_ptr<Step> step_;
+  std::shared_ptr<const Vote> vote_;
+  Electorate electorate_;
   int n_threads_;
   std::unique_ptr<Boosting> boosting_;
 };
@@ -172,6 +206,8 @@ void bind_booster(pybind11::module_& m) {
   m.def("weak_learner_names", &learners::Builtins::names);
   m.def("response_names", &responses::Builtins::names);
   m.def("step_names", &steps::Builtins::names);
+  m.def("vote_step_names", &steps::ForVotes::names);
+  m.def("vote_names", &votes::Builtins::names);
   m.def("selection_names", &selections::Builtins::names);
   using bindings::Array;
   using bindings::Borrowed;
@@ -180,17 +216,21 @@ void bind_booster(pybind11::module_& m) {
            "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
            "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
            "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0);
+  py::class_<Vote, std::shared_ptr<Vote>>(m, "Vote", "What a weak classifier says in a cell.")
+      .def(py::init(&bindings::make_vote), "name"_a, "groups"_a, "criterion"_a = "gini");
   py::class_<Borrowed>(m, "Boosting", "Models trained together over the same codes: lanes.")
       .def(py::init<Array<std::uint8_t>, std::shared_ptr<const Bins>, const Array<std::int64_t>&,
                     const Array<std::int8_t>&, std::vector<std::shared_ptr<const Loss>>,
                     std::vector<std::shared_ptr<const WeakLearner>>, const Array<double>&,
                     const Array<double>&, const Array<double>&, const std::string&,
                     const std::string&, const std::string&, double, std::optional<Array<double>>,
-                    std::optional<Array<double>>, bool, int>(),
+                    std::optional<Array<double>>, bool, std::shared_ptr<const Vote>,
+                    const std::vector<std::uint16_t>&, double, double, double, int>(),
            "codes"_a, "bins"_a, "segments"_a, "roles"_a, "losses"_a, "learners"_a, py::kw_only(),
            "gain"_a, "learning_rate"_a, "prior"_a, "selection"_a, "response"_a, "step"_a, "l2"_a,
            "weight"_a = py::none(), "base"_a = py::none(), "keep_rounds"_a = true,
-           "n_threads"_a = 1)
+           "vote"_a = py::none(), "groups"_a = std::vector<std::uint16_t>(), "rho"_a = 1.0,
+           "damping"_a = 0.0, "mistrust"_a = 0.0, "n_threads"_a = 1)
       .def_property_readonly("n_models", &Borrowed::size)
       .def_property_readonly("n_estimators", &Borrowed::n_estimators)
       .def_property_readonly("code_counts", &Borrowed::code_counts)
@@ -199,5 +239,5 @@ void bind_booster(pybind11::module_& m) {
       .def("curves", &Borrowed::curves, "model"_a)
       .def("held_out", &Borrowed::held_out, "model"_a)
       .def("raw", &Borrowed::raw, "model"_a)
-      .def("rounds", &Borrowed::rounds, "model"_a);
+      .def("rounds", &Borrowed::rounds, "model"_a, "group"_a = 0);
 }

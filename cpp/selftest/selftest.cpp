@@ -231,8 +231,8 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
       const auto together = boost(models);
       for (std::size_t m = 0; m < n; ++m) {
         const auto alone = boost({model(m)});
-        const Rounds& a = together->course(m).rounds;
-        const Rounds& b = alone->course(0).rounds;
+        const Rounds& a = together->course(m).rounds[0];
+        const Rounds& b = alone->course(0).rounds[0];
         bool same = a.feature == b.feature && a.risk.size() == b.risk.size();
         for (std::size_t t = 0; same && t < b.risk.size(); ++t) {
           same = std::abs(a.risk[t] - b.risk[t]) <= 1e-5 * b.risk[t];
@@ -241,7 +241,7 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
         require(alone->held_out(0).size() == together->held_out(m).size(), label + ": held out");
       }
     }
-    const double risk = boost({model(3)})->course(0).rounds.risk.back();
+    const double risk = boost({model(3)})->course(0).rounds[0].risk.back();
     const auto known = kRisks.find(name);
     require(known != kRisks.end() && std::abs(risk / known->second[which] - 1) < 1e-5,
             label + ": risk " + std::to_string(risk));
@@ -342,8 +342,8 @@ void test_bundles() {
       }
       bool differ = false;
       for (std::size_t m = 0; m < n; ++m) {
-        const Rounds& a = narrow.course(m).rounds;
-        const Rounds& b = wide.course(m).rounds;
+        const Rounds& a = narrow.course(m).rounds[0];
+        const Rounds& b = wide.course(m).rounds[0];
         require(a.feature == b.feature && close(a.score, b.score) && close(a.risk, b.risk),
                 label + ": lane " + std::to_string(m) + " of " + std::to_string(n));
         differ = differ || a.score != b.score;

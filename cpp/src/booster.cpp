@@ -27,7 +27,11 @@ class Boosting::State {
         weights_(sample_weight, codes_.rows),
         base_(base),
         courses_(models_.size()) {
-    for (const Lanes& lanes : deal_into_packs(models_, codes_.segments)) {
+    const std::size_t groups = settings_.electorate == nullptr ? 1 : settings_.electorate->groups();
+    for (Course& course : courses_) course.rounds.resize(groups);
+    // Trees are grown one model at a time: their rows lie in another order for each.
+    const bool alone = any_is_grown(models_) || settings_.electorate != nullptr;
+    for (const Lanes& lanes : deal_into_packs(models_, codes_.segments, alone ? 1 : kMostLanes)) {
       packs_.push_back(std::make_unique<Pack>());
       packs_.back()->models = lanes;
     }
@@ -36,7 +40,8 @@ class Boosting::State {
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
     if (counts_.empty()) count_codes(team);
-    if (any_is_grown(models_) && !packed_) packed_.emplace(codes_, bins_.size(), team);
+    if (any_is_grown(models_) && !packed_ && settings_.electorate == nullptr)
+      packed_.emplace(codes_, bins_.size(), team);
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !courses_[m].finished;
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
@@ -181,7 +186,8 @@ class Boosting::State {
     pack.crowding = find_crowding(pack);
     pack.margins = std::make_unique<Margins>(
         codes_, bins_, pack.roles, width_for(pack.models.size()), weights_.data(),
-        *models_[pack.models.front()].loss, settings_.response->needs_curvature());
+        *models_[pack.models.front()].loss, settings_.response->needs_curvature(),
+        settings_.electorate, settings_.weighting);
     if (base_.raw != nullptr) start_from_base(pack);
     for (std::size_t k = 0; k < pack.models.size(); ++k) {
       pack.regularizers.push_back(
@@ -286,7 +292,7 @@ class Boosting::State {
 
     double risk = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t e = 0; e < n; ++e) {
-      std::vector<bool> learns(lanes, false);
+      std::vector<bool> learns(lanes, false), ends(lanes, false);
       for (std::size_t t = 0; t < tables; ++t) {
         std::vector<Plan> plans = planner->plan(t, active, [&] { tally.add(0, risk); }, team);
         Orders orders = planner->orders(t + 1);
@@ -294,6 +300,7 @@ class Boosting::State {
         take_steps(pack, plans, active, orders, points, team);
         for (std::size_t k = 0; k < lanes; ++k) {
           learns[k] = learns[k] || plans[k].moves || plans[k].may_move_later;
+          ends[k] = plans[k].ends;
         }
         if (!orders.judge) tally.add(0, risk);  // a cycle may take long
       }
@@ -302,7 +309,9 @@ class Boosting::State {
         if (!active[k]) continue;
         Course& course = courses_[pack.models[k]];
         if (!learns[k]) {
-          if (settings_.keep_rounds) course.rounds.resize(course.n_estimators * tables);
+          if (settings_.keep_rounds) {
+            for (Rounds& rounds : course.rounds) rounds.resize(course.n_estimators * tables);
+          }
           course.finished = true;
           active[k] = false;
           done += n - e;
@@ -310,6 +319,11 @@ class Boosting::State {
         }
         ++done;
         ++course.n_estimators;
+        if (ends[k]) {
+          course.finished = true;
+          active[k] = false;
+          done += n - e - 1;
+        }
         risk = settings_.keep_rounds ? models_[pack.models[k]].gain * points[k].risk
                                      : points[k].log_loss;
         if (std::isnan(points[k].log_loss)) continue;  // nothing was held out
@@ -355,11 +369,21 @@ class Boosting::State {
       double largest_entry = 0.0;
       for (const double g : plans[k].table) largest_entry = std::max(largest_entry, std::abs(g));
       const Model& model = models_[pack.models[k]];
-      limits[k] = {model.learning_rate / model.gain, model.learning_rate,  plans[k].slope,
-                   plans[k].largest / largest_entry, model.loss->convex(), pack.shortened[k]};
+      limits[k] = {model.learning_rate / model.gain,
+                   model.learning_rate,
+                   plans[k].slope,
+                   plans[k].largest / largest_entry,
+                   model.loss->convex(),
+                   pack.shortened[k],
+                   plans[k].tally,
+                   settings_.rho};
+      if (!settings_.step->accepts(limits[k])) {
+        plans[k].moves = false;
+        continue;
+      }
       step[k] = is_like_its_twin(k) ? settings_.step->follow(limits[k], step[pack.twin[k]])
                                     : settings_.step->propose(looks[k], limits[k]);
-      moves[k] = {plans[k].codes, &plans[k].table, step[k]};
+      moves[k] = {plans[k].codes, &plans[k].table, step[k], plans[k].width};
     }
     points = margins.move(moves, orders, team);
 
@@ -404,9 +428,16 @@ class Boosting::State {
         std::fill(plans[k].tree.saving.begin(), plans[k].tree.saving.end(), 0.0);
       }
       const bool whole = plans[k].moves && step[k] == limits[k].rate;
-      course.rounds.push_back(plans[k].feature, plans[k].score,
-                              whole ? model.learning_rate : step[k] * model.gain, risk,
-                              plans[k].table, plans[k].tree);
+      const double taken = whole ? model.learning_rate : step[k] * model.gain;
+      for (std::size_t g = 0; g < course.rounds.size(); ++g) {
+        if (!plans[k].cells.empty()) {
+          const auto own = plans[k].cells.begin() + static_cast<std::ptrdiff_t>(g * plans[k].width);
+          std::copy_n(own, plans[k].width, plans[k].tree.cell.begin());
+        }
+        course.rounds[g].push_back(plans[k].feature, plans[k].score, taken, risk,
+                                   plans[k].table.data() + g * plans[k].width, plans[k].width,
+                                   plans[k].tree);
+      }
     }
   }
 

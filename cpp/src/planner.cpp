@@ -9,6 +9,7 @@
 #include "properboost/learners/learner.hpp"
 #include "properboost/random.hpp"
 #include "properboost/split.hpp"
+#include "properboost/vote_planner.hpp"
 
 namespace properboost {
 namespace {
@@ -215,6 +216,7 @@ void Planner::set_table(Plan& plan, std::size_t lane, const Cell* by_code, std::
   Regularizers r = at_.pack.regularizers[lane];
   plan.largest = r.largest;
   plan.table.assign(width, 0.0);
+  plan.width = width;
   double total_weight = 0.0;
   for (std::size_t b = 0; b < width; ++b) total_weight += by_code[b].weight();
   require_finite(total_weight, "total weight", round(lane));
@@ -246,6 +248,7 @@ void Planner::set_table(Plan& plan, std::size_t lane, const Cell* by_code, std::
 }
 
 std::unique_ptr<Planner> make_planner(const Workplace& at) {
+  if (at.settings.electorate != nullptr) return make_vote_planner(at);
   const Model& first = at.models[at.pack.models.front()];
   if (first.weak_learner->is_grown()) return std::make_unique<TreePlanner>(at);
   return std::make_unique<FeaturePlanner>(at);

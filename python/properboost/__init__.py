@@ -2,19 +2,40 @@
 
 from properboost import _core, datasets, diagnostics, losses, plots
 from properboost._core import __version__, has_openmp
+from properboost.arboost import ARBoostClassifier, ARBoostClassifierCV
 from properboost.contributions import Contributions
 from properboost.estimators import ProperBoostClassifier
 from properboost.model_io import load_model
 from properboost.parameters import count_threads
-from properboost.presets import AdaBoost, LogitBoost, RealBoost, SavageBoost
+from properboost.presets import (
+    CART,
+    SAMME,
+    AdaBoost,
+    AdaBoostMH,
+    AdaBoostReg,
+    EpsilonBoost,
+    L1Boost,
+    LogitBoost,
+    RealBoost,
+    SavageBoost,
+    WeightBoost,
+)
 from properboost.rules import Rule
 from properboost.search import ProperBoostClassifierCV
 from properboost.shapes import ShapeFunction
 from properboost.udt import UDTClassifier
 
 __all__ = [
+    "CART",
+    "SAMME",
+    "ARBoostClassifier",
+    "ARBoostClassifierCV",
     "AdaBoost",
+    "AdaBoostMH",
+    "AdaBoostReg",
     "Contributions",
+    "EpsilonBoost",
+    "L1Boost",
     "LogitBoost",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
@@ -23,6 +44,7 @@ __all__ = [
     "SavageBoost",
     "ShapeFunction",
     "UDTClassifier",
+    "WeightBoost",
     "__version__",
     "datasets",
     "diagnostics",

@@ -19,6 +19,8 @@ def weak_learner_names() -> list[str]: ...
 def selection_names() -> list[str]: ...
 def response_names() -> list[str]: ...
 def step_names() -> list[str]: ...
+def vote_step_names() -> list[str]: ...
+def vote_names() -> list[str]: ...
 
 class Loss:
     """One margin loss at gain 1; u = v / gain.  Arrays of any shape; engine_* are float32."""
@@ -110,6 +112,16 @@ class WeakLearner:
         seed: int = ...,
     ) -> None: ...
 
+class Vote:
+    """What a weak classifier says in a cell, about so many groups of rows."""
+
+    def __init__(
+        self,
+        name: Literal["plurality", "labels"],
+        groups: int,
+        criterion: Literal["gini", "error"] | str = ...,
+    ) -> None: ...
+
 class Boosting:
     """Models trained together over the same codes: lanes.
 
@@ -137,12 +149,20 @@ class Boosting:
         weight: NDArray[np.float64] | None = ...,
         base: NDArray[np.float64] | None = ...,
         keep_rounds: bool = ...,
+        vote: Vote | None = ...,
+        groups: Sequence[int] = ...,
+        rho: float = ...,
+        damping: float = ...,
+        mistrust: float = ...,
         n_threads: int = ...,
     ) -> None:
         """Borrow codes and weight (both in the order of the segments); prior 0 is the default e.
 
         Models start from the raw predictions `base`, (n_models or 1, n_rows), or from 0.  Without
         keep_rounds only margins and curves are kept, not the tables.
+
+        With a vote, `groups` holds each segment's group, the step is "adaptive" (of `rho`) or
+        "line_search", and weights may be damped or rows mistrusted.
         """
     @property
     def n_models(self) -> int: ...
@@ -169,8 +189,8 @@ class Boosting:
         """Raw predictions of the rows held out, in the order of the segments; others left out."""
     def raw(self, model: int) -> NDArray[np.float64]:
         """Raw predictions of all rows, in the order of the segments; 0 where they have no role."""
-    def rounds(self, model: int) -> Rounds:
-        """Return what boosting found so far."""
+    def rounds(self, model: int, group: int = ...) -> Rounds:
+        """Return what boosting found so far; of weak classifiers that vote, about one group."""
 
 class Tree:
     """Splits of features into two sets of codes; node 0 is the root, -1 the feature of a leaf.

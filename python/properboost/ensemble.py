@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,15 @@ from properboost.table import Table
 from properboost.tree_shap import ShapTree
 from properboost.trees import Tree, as_shares
 
-__all__ = ["LARGEST_RAW", "Ensemble", "Rounds", "TableEnsemble", "TreeEnsemble", "make_ensemble"]
+__all__ = [
+    "LARGEST_RAW",
+    "DampedEnsemble",
+    "Ensemble",
+    "Rounds",
+    "TableEnsemble",
+    "TreeEnsemble",
+    "make_ensemble",
+]
 
 LARGEST_RAW = 1e300
 """Raw predictions beyond this are refused, so that no sum of them overflows."""
@@ -128,6 +136,11 @@ class Ensemble(ABC):
     def n_estimators(self) -> int:
         """Estimators of the model that has most."""
         return len(self.stages())
+
+    not_additive: ClassVar[str] = (
+        "a model of trees has no shape functions: what a feature adds depends on the others"
+    )
+    """Why those that have no tables have none."""
 
     @abstractmethod
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
@@ -294,6 +307,51 @@ class TableEnsemble(Ensemble):
         return total
 
 
+@dataclass(frozen=True, eq=False)
+class DampedEnsemble(Ensemble):
+    """Rounds that add e^(-damping |F|) times what they look up, F being the sum before them.
+
+    They neither add up to one table a feature nor can they be added up in another order.
+    """
+
+    damping: float = 0.0
+    not_additive: ClassVar[str] = (
+        "what a round adds depends on the sum before it, so that no feature has a part of its own"
+    )
+
+    def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
+        """Yield F after one estimator, two, ...."""
+        codes = self.encode(table, n_threads)
+        (rounds,) = self.models
+        raw = np.zeros((table.n_rows, 1))
+        for t in range(len(rounds)):
+            added = rounds.table(t)[rounds.find_codes(t, codes, n_threads)]
+            raw[:, 0] += np.exp(-self.damping * np.abs(raw[:, 0])) * added
+            yield raw.copy()
+
+    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        """Return F, of shape (n_rows, 1)."""
+        raw = np.zeros((table.n_rows, 1))
+        for stage in self.staged_raw_predictions(table, n_threads):
+            raw = stage
+        return raw
+
+    def contributions(
+        self, _table: Table, _n_threads: int, _model: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Refuse: no feature's part can be told from the others'."""
+        raise ValueError(self.not_additive)
+
+    def importances(self) -> NDArray[np.float64]:
+        """Return each feature's share of the steps, or of what all trees' splits took."""
+        (rounds,) = self.models
+        if rounds.trees is not None:
+            return _share_savings(self.models, len(self.binning.features))
+        steps = np.zeros(len(self.binning.features))
+        np.add.at(steps, rounds.feature, rounds.step)
+        return as_shares(steps)
+
+
 class TreeEnsemble(Ensemble):
     """Rounds of trees."""
 
@@ -322,13 +380,17 @@ class TreeEnsemble(Ensemble):
 
     def importances(self) -> NDArray[np.float64]:
         """Share of each feature's splits in what all splits of all trees took from the cost."""
-        forests = [rounds.trees for rounds in self.models if rounds.trees is not None]
-        # Shares of the largest: of weights near the largest float the sum would be infinite.
-        largest = max([float(trees.saving.max(initial=0.0)) for trees in forests])
-        saved = np.zeros(len(self.binning.features))
-        for trees in forests:
-            saved += trees.savings(len(saved), largest or 1.0)
-        return as_shares(saved)
+        return _share_savings(self.models, len(self.binning.features))
+
+
+def _share_savings(models: Sequence[Rounds], n_features: int) -> NDArray[np.float64]:
+    forests = [rounds.trees for rounds in models if rounds.trees is not None]
+    # Shares of the largest: of weights near the largest float the sum would be infinite.
+    largest = max([float(trees.saving.max(initial=0.0)) for trees in forests])
+    saved = np.zeros(n_features)
+    for trees in forests:
+        saved += trees.savings(len(saved), largest or 1.0)
+    return as_shares(saved)
 
 
 def make_ensemble(
@@ -338,8 +400,11 @@ def make_ensemble(
     selection: str,
     pairs: tuple[PairBins, ...] = (),
     pair_weights: tuple[NDArray[np.float64], ...] = (),
+    damping: float = 0.0,
 ) -> Ensemble:
-    """Return the ensemble of these rounds: of trees if there are any."""
+    """Return the ensemble of these rounds: damped, or else of trees if there are any."""
+    if damping > 0.0:
+        return DampedEnsemble(binning, models, bin_weights, selection, damping)
     if any(rounds.trees is not None for rounds in models):
         return TreeEnsemble(binning, models, bin_weights, selection)
     return TableEnsemble(binning, models, bin_weights, selection, pairs, pair_weights)

@@ -253,9 +253,7 @@ class BoostedClassifier(TableClassifier):
     def _tables(self) -> TableEnsemble:
         self._check_fitted()
         if not isinstance(self._ensemble, TableEnsemble):
-            raise ValueError(
-                "a model of trees has no shape functions: what a feature adds depends on the others"
-            )
+            raise ValueError(self._ensemble.not_additive)
         return self._ensemble
 
     def pair_function(

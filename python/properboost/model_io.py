@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,11 +18,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost import _core
+from properboost import _core, parameters
+from properboost.arboost import ARBoostClassifier, Voting, check_voting
 from properboost.binning import MAX_CATEGORIES, Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds, TableEnsemble, make_ensemble
 from properboost.estimators import ProperBoostClassifier, check_parameters
-from properboost.losses import MarginLoss, get_loss
+from properboost.losses import Exponential, MarginLoss, get_loss
 from properboost.pairs import MOST_CELLS, PairBins
 from properboost.table import Category
 from properboost.trees import Tree
@@ -29,7 +31,12 @@ from properboost.trees import Tree
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "properboost model"
-VERSION = 3  # 1 knew greedy selection only, 2 neither trees nor pairs
+VERSION = 4  # 1 knew greedy selection only, 2 neither trees nor pairs, 3 no classifiers that vote
+
+Model = ProperBoostClassifier | ARBoostClassifier
+
+_CHECKS = {ProperBoostClassifier: check_parameters, ARBoostClassifier: check_voting}
+_ESTIMATORS: dict[str, type[Model]] = {cls.__name__: cls for cls in _CHECKS}
 
 _LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
 _MOST_NODES = 255  # of a tree: a row's node is a byte
@@ -37,9 +44,9 @@ _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
-def save_model(model: ProperBoostClassifier, path: str | os.PathLike[str]) -> None:
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; see `BoostedClassifier.save_model`."""
-    check_parameters(model)  # they may have been set since the fit
+    _CHECKS[type(model)](model)  # they may have been set since the fit
     text = json.dumps(_describe(model), allow_nan=False, separators=(",", ":"))
     # A reader sees the old file or the new one, never a part.
     unfinished = Path(f"{os.fspath(path)}.{os.getpid()}.part")
@@ -54,7 +61,7 @@ def save_model(model: ProperBoostClassifier, path: str | os.PathLike[str]) -> No
         unfinished.unlink(missing_ok=True)
 
 
-def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier:
+def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier | ARBoostClassifier:
     """Read a model that was written by the method `save_model` of an estimator.
 
     Parameters
@@ -64,10 +71,10 @@ def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier:
 
     Returns
     -------
-    ProperBoostClassifier
+    ProperBoostClassifier or ARBoostClassifier
         The fitted model, with its parameters.  Its predictions are bit for bit those of the one
-        that was saved.  What a `ProperBoostClassifierCV` saved comes back as the classifier it
-        chose, its `best_estimator_`; the search is not kept.
+        that was saved.  What a `ProperBoostClassifierCV` or an `ARBoostClassifierCV` saved comes
+        back as the classifier it chose, its `best_estimator_`; the search is not kept.
 
     Raises
     ------
@@ -86,7 +93,7 @@ def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier:
 # -- writing --------------------------------------------------------------------------------------
 
 
-def _describe(model: ProperBoostClassifier) -> dict[str, Any]:
+def _describe(model: Model) -> dict[str, Any]:
     ensemble = model._ensemble
     names = getattr(model, "feature_names_in_", None)
     return {
@@ -96,6 +103,7 @@ def _describe(model: ProperBoostClassifier) -> dict[str, Any]:
         "estimator": type(model).__name__,
         "parameters": _describe_parameters(model),
         "loss": _describe_loss(model.loss_),
+        "voting": asdict(model._voting) if isinstance(model, ARBoostClassifier) else None,
         "seed": model._seed,
         "classes": {"dtype": _name_type(model.classes_), "labels": model.classes_.tolist()},
         "feature_names": None if names is None else [str(name) for name in names],
@@ -110,18 +118,18 @@ def _describe(model: ProperBoostClassifier) -> dict[str, Any]:
     }
 
 
-def _describe_parameters(model: ProperBoostClassifier) -> dict[str, Any]:
+def _describe_parameters(model: Model) -> dict[str, Any]:
     values = model.get_params(deep=False)
-    if isinstance(values["loss"], MarginLoss):
+    if isinstance(values.get("loss"), MarginLoss):
         values["loss"] = _describe_loss(values["loss"])
     if isinstance(values["random_state"], np.random.RandomState):
         values["random_state"] = model._seed  # the one it gave
     if isinstance(values["class_weight"], Mapping):
         pairs = values["class_weight"].items()
         values["class_weight"] = [[_plain(label), _plain(weight)] for label, weight in pairs]
-    if not isinstance(values["interactions"], int | np.integer):
+    if not isinstance(values.get("interactions", 0), int | np.integer):
         values["interactions"] = [[_plain(f) for f in pair] for pair in values["interactions"]]
-    constraints = values["monotonic_cst"]
+    constraints = values.get("monotonic_cst")
     if isinstance(constraints, Mapping):  # by name or position
         pairs = constraints.items()
         values["monotonic_cst"] = {"of": [[_plain(key), _plain(value)] for key, value in pairs]}
@@ -304,6 +312,7 @@ _FIELDS = (
     "estimator",
     "parameters",
     "loss",
+    "voting",
     "seed",
     "classes",
     "feature_names",
@@ -315,16 +324,16 @@ _FIELDS = (
 )
 
 # In which version fields came that the files before do not have.
-_SINCE = {"selection": 2, "pairs": 3}
+_SINCE = {"selection": 2, "pairs": 3, "voting": 4}
 
 
-def _build(document: _Node) -> ProperBoostClassifier:
+def _build(document: _Node) -> Model:
     version = _check_format(document)
     fields = document.fields(*(f for f in _FIELDS if version >= _SINCE.get(f, 1)))
     fields["library_version"].string()
-    if fields["estimator"].string() != "ProperBoostClassifier":
-        fields["estimator"].fail("must be 'ProperBoostClassifier'")
-    model = _build_unfitted(fields["parameters"])
+    if fields["estimator"].string() not in _ESTIMATORS:
+        fields["estimator"].fail(f"must be one of {list(_ESTIMATORS)}")
+    model = _build_unfitted(fields["parameters"], _ESTIMATORS[fields["estimator"].string()])
     classes = _build_classes(fields["classes"])
     from_dtype = fields["categorical_from_dtype"].boolean()
     binning, weights = _build_binning(fields["features"], from_dtype)
@@ -343,7 +352,17 @@ def _build(document: _Node) -> ProperBoostClassifier:
     loss = _build_loss(fields["loss"])
     seed = fields["seed"].integer(0, 2**32 - 1)
     selection = _build_selection(fields.get("selection"))
-    ensemble = make_ensemble(binning, models, weights, selection, pairs, pair_weights)
+    voting = Voting()
+    if isinstance(model, ARBoostClassifier):
+        voting = _build_voting(fields.get("voting", fields["parameters"]), n_models)
+        if loss != Exponential():
+            fields["loss"].fail("must be exponential, of gain 1, of classifiers that vote")
+        model._set_voting(voting)
+    elif "voting" in fields and fields["voting"].value is not None:
+        fields["voting"].fail("must be null")
+    ensemble = make_ensemble(
+        binning, models, weights, selection, pairs, pair_weights, voting.damping
+    )
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")
     n_features = len(binning.features)
@@ -375,9 +394,9 @@ def _check_format(document: _Node) -> int:
     return version
 
 
-def _build_unfitted(node: _Node) -> ProperBoostClassifier:
+def _build_unfitted(node: _Node, cls: type[Model]) -> Model:
     """Return the estimator; a parameter that the file's writer did not know has its default."""
-    known = ProperBoostClassifier().get_params(deep=False)
+    known = cls().get_params(deep=False)
     values = {}
     for name, entry in node.mapping().items():
         if name not in known:
@@ -391,9 +410,9 @@ def _build_unfitted(node: _Node) -> ProperBoostClassifier:
             _check_categorical(entry)
         elif name == "monotonic_cst":
             values[name] = _build_constraints(entry)
-    model = ProperBoostClassifier(**values)
+    model = cls(**values)
     try:
-        check_parameters(model)
+        _CHECKS[cls](model)
     except (TypeError, ValueError) as error:
         node.fail(f"has a value that is not allowed: {error}")
     return model
@@ -406,6 +425,19 @@ def _build_loss(node: _Node) -> MarginLoss:
         return get_loss(fields["name"].string(), fields["gain"].value, **parameters)
     except (TypeError, ValueError) as error:
         node.fail(f"is not a loss: {error}")
+
+
+def _build_voting(node: _Node, n_models: int) -> Voting:
+    fields = node.fields("rho", "by_label", "mistrust", "damping")
+    values = {}
+    for name in ("rho", "mistrust", "damping"):
+        try:
+            values[name] = parameters.non_negative(name, fields[name].value)
+        except (TypeError, ValueError) as error:
+            fields[name].fail(f"has a value that is not allowed: {error}")
+    if values["damping"] > 0.0 and n_models > 1:
+        fields["damping"].fail("must be 0 with more than two classes")
+    return Voting(by_label=fields["by_label"].boolean(), **values)
 
 
 def _build_selection(node: _Node | None) -> str:

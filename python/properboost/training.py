@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ __all__ = [
     "prepare",
     "reorder",
     "start",
+    "start_votes",
 ]
 
 
@@ -189,6 +190,49 @@ def start(
         weight=training.weight,
         base=base,
         keep_rounds=keep_rounds,
+        n_threads=training.n_threads,
+    )
+
+
+def start_votes(training: Training, settings: Any, loss: MarginLoss) -> _core.Boosting:
+    """Set up weak classifiers that vote; `settings` is an `ARBoostClassifier`.
+
+    Rows are asked for their class; or, where `multiclass` says so, about every label in turn.
+    """
+    n_classes = len(training.classes)
+    codes, segments, weight = training.codes, training.segments, training.weight
+    groups, roles = training.class_of, np.ones(len(training.class_of), dtype=np.int8)
+    name: Literal["plurality", "labels"] = "plurality"
+    if n_classes > 2 and settings.multiclass == "labels":
+        name = "labels"
+        labels = np.arange(n_classes)[:, None]
+        roles = np.where(training.class_of == labels, 1, -1).astype(np.int8).ravel()
+        groups = np.repeat(labels, len(training.class_of))
+        n_rows = codes.shape[1]
+        segments = np.append((segments[:-1] + labels * n_rows).ravel(), n_classes * n_rows)
+        codes = np.tile(codes, (1, n_classes))
+        weight = None if weight is None else np.tile(weight, n_classes)
+    options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}
+    return _core.Boosting(
+        codes,
+        training.bins,
+        segments,
+        roles[None, :],
+        [loss.native],
+        [_make_learner(settings.weak_learner, max_leaves=int(settings.max_leaf_nodes), **options)],
+        gain=np.array([loss.gain], dtype=np.float64),
+        learning_rate=np.array([settings.learning_rate], dtype=np.float64),
+        prior=np.zeros(1),
+        selection="greedy",
+        response="sign",
+        step="line_search" if settings.mistrust > 0.0 else "adaptive",
+        l2=0.0,
+        weight=weight,
+        vote=_core.Vote(name, n_classes, settings.criterion),
+        groups=groups.tolist(),
+        rho=float(settings.rho),
+        damping=float(settings.damping),
+        mistrust=float(settings.mistrust),
         n_threads=training.n_threads,
     )
 

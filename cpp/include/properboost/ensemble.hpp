@@ -28,12 +28,12 @@ struct Rounds {
   Tree trees;  // one after the other; their cells hold the training rows' weight
 
   void push_back(std::int32_t of_feature, double its_score, double its_step, double its_risk,
-                 const std::vector<double>& table, const Tree& tree) {
+                 const double* table, std::size_t width, const Tree& tree) {
     feature.push_back(of_feature);
     score.push_back(its_score);
     step.push_back(its_step);
     risk.push_back(its_risk);
-    values.insert(values.end(), table.begin(), table.end());
+    values.insert(values.end(), table, table + width);
     offsets.push_back(static_cast<std::int64_t>(values.size()));
     trees.append(tree);
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -23,14 +24,18 @@
 #include "properboost/math.hpp"
 #include "properboost/parallel.hpp"
 #include "properboost/responses/response.hpp"
+#include "properboost/votes/vote.hpp"
+#include "properboost/weighting.hpp"
 
 namespace properboost {
 
 // A lane's rows move by t times the table, each by the entry of its code; no table, no move.
+// Rows of several groups have a table each, `width` entries apart.
 struct Move {
   const std::uint8_t* codes = nullptr;  // one a row: a feature's
   const std::vector<double>* table = nullptr;
   double t = 0.0;
+  std::size_t width = 0;
 };
 
 // What is asked of a pass beside moving: the cells of one feature under the new weights (null
@@ -57,7 +62,8 @@ class Margins {
 
   // `roles` has an entry a segment; `sample_weight` (or null, for ones) is in segment order.
   Margins(const Codes& codes, const Bins& bins, const std::vector<SegmentRoles>& roles,
-          std::size_t lanes, const double* sample_weight, const Loss& loss, bool needs_curvature)
+          std::size_t lanes, const double* sample_weight, const Loss& loss, bool needs_curvature,
+          const Electorate* electorate = nullptr, const Weighting& weighting = {})
       : codes_(codes),
         bins_(bins),
         roles_(roles),
@@ -65,7 +71,10 @@ class Margins {
         sample_weight_(sample_weight),
         loss_(loss),
         needs_curvature_(needs_curvature),
+        electorate_(electorate),
+        weighting_(weighting),
         u_(codes.rows * lanes, 0.0f) {
+    if (weighting.mistrust > 0.0) influence_.assign(codes.rows, 0.0f);
     for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
       const SegmentRoles& r = roles[chunk.segment];
       if (!r.trains && !r.judges) continue;
@@ -97,7 +106,20 @@ class Margins {
       weight_.resize(u_.size());
       if (needs_curvature_) curvature_.resize(u_.size());
     }
+    if (!influence_.empty()) settle(moves[0].t);
     return visit_width(lanes_, [&](auto width) { return pass<width>(moves, orders, team); });
+  }
+
+  // Keeps every row's share of the weights as they are, whose sum is `total`, for whoever mistrusts
+  // rows that had much of it.
+  void note_shares(double total, Team& team) {
+    if (influence_.empty()) return;
+    share_.resize(codes_.rows);
+    for_training_chunks(0, 1.0, team, [&](std::size_t, const Chunk& chunk, double) {
+      for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+        share_[i] = static_cast<float>(wide(weight_[i]) / total);
+      }
+    });
   }
 
   // What can be worked out again is given back.
@@ -126,9 +148,10 @@ class Margins {
             Team& team) {
     float* const along = spare() + (lanes_ == 1 ? 0 : codes_.rows);
     along_ = along;
-    PerCode entry{};
-    for (std::size_t b = 0; b < table.size(); ++b) entry[b] = static_cast<float>(table[b]);
+    std::vector<float> entries(table.begin(), table.end());
+    const std::size_t width = table.size() / groups();
     for_training_chunks(lane, 1.0, team, [&](std::size_t, const Chunk& chunk, double side) {
+      const float* const entry = entries.data() + group(chunk) * width;
       for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
         along[i] = static_cast<float>(side) * entry[codes[i]];
       }
@@ -149,6 +172,8 @@ class Margins {
         vectorized([=] {
           for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
         });
+        alignas(64) Block softened;
+        if (!influence_.empty()) along = soften(begin, n, step, along, to, softened.data());
         loss_.weights(x.data(), w.data(), n);
         const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
         double* total = &parts[c];
@@ -212,6 +237,7 @@ class Margins {
     std::vector<std::size_t> lanes;
     bool alone;
     Aligned<float> table;
+    std::size_t width = 0;  // from one group's entries to the next's
   };
   // From so many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
   static constexpr std::size_t kWorthJoining = 3;
@@ -263,7 +289,7 @@ class Margins {
         return j.codes == moves[k].codes;
       });
       if (found == joint.end()) {
-        joint.push_back({moves[k].codes, {k}, false, {}});
+        joint.push_back({moves[k].codes, {k}, false, {}, moves[k].width});
       } else {
         found->lanes.push_back(k);
       }
@@ -365,22 +391,24 @@ class Margins {
     constexpr std::size_t kRows = kBlock / W;
     const SegmentRoles& roles = roles_[chunk.segment];
     const bool stores = !weight_.empty();
-    alignas(64) Block shift{}, own_w, own_c, loss;
+    alignas(64) Block shift{}, own_w, own_c, loss, soft;
     for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kRows) {
       const std::size_t n = std::min(kRows, chunk.end - begin);
       float* const u = u_.data() + begin * W;
       const double* const s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
-      if (!joint.empty()) shift_block<W>(joint, roles, begin, n, u, shift.data());
+      if (!joint.empty()) shift_block<W>(joint, chunk, begin, n, u, shift.data());
       if (roles.trains) {
         float* const w = stores ? weight_.data() + begin * W : own_w.data();
         float* c = nullptr;
         if (needs_curvature_) c = stores ? curvature_.data() + begin * W : own_c.data();
+        const float* const x = influence_.empty() ? u : add_influence(begin, n, u, soft.data());
         if (orders.risk) {
-          loss_.evaluate(u, w, loss.data(), c, n * W);
+          loss_.evaluate(x, w, loss.data(), c, n * W);
         } else {
-          loss_.weights(u, w, n * W);
-          if (c != nullptr) loss_.curvatures(u, c, n * W);
+          loss_.weights(x, w, n * W);
+          if (c != nullptr) loss_.curvatures(x, c, n * W);
         }
+        if (weighting_.damping > 0.0) damp(n, u, w);
         add_block<W>(n, s, w, shift.data(), orders.risk ? loss.data() : nullptr, sums);
         if (W > 1 && s != nullptr) {
           scale_block<W>(n, s, w);
@@ -393,12 +421,11 @@ class Margins {
   }
 
   template <std::size_t W>
-  void shift_block(const std::vector<JointMove>& joint, const SegmentRoles& roles,
-                   std::size_t begin, std::size_t n, float* __restrict u,
-                   float* __restrict shift) const {
+  void shift_block(const std::vector<JointMove>& joint, const Chunk& chunk, std::size_t begin,
+                   std::size_t n, float* __restrict u, float* __restrict shift) const {
     for (std::size_t m = 0; m < joint.size(); ++m) {
       const std::uint8_t* const code = joint[m].codes + begin;
-      const float* const table = joint[m].table.data();
+      const float* const table = joint[m].table.data() + group(chunk) * joint[m].width;
       if (joint[m].alone) {
         float* const out = shift + joint[m].lanes.front();
         for (std::size_t i = 0; i < n; ++i) out[i * W] = table[code[i]];
@@ -406,7 +433,8 @@ class Margins {
         vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
       }
     }
-    const float* const side = roles.side.data();
+    if (weighting_.damping > 0.0) damp(n, u, shift);
+    const float* const side = roles_[chunk.segment].side.data();
     vectorized([=] { add_to_side<W>(side, shift, n, u); });
   }
 
@@ -502,6 +530,46 @@ class Margins {
     });
   }
 
+  std::size_t groups() const noexcept { return electorate_ == nullptr ? 1 : electorate_->groups(); }
+  std::size_t group(const Chunk& chunk) const noexcept {
+    return electorate_ == nullptr ? 0 : electorate_->group(chunk.segment);
+  }
+
+  // x *= e^(-damping |u|), of a lone lane.
+  void damp(std::size_t n, const float* __restrict u, float* __restrict x) const {
+    const auto rate = static_cast<float>(-weighting_.damping);
+    vectorized([=] {
+      for (std::size_t i = 0; i < n; ++i) x[i] *= math::exp(rate * std::abs(u[i]));
+    });
+  }
+
+  // The margins that a lone lane's loss is taken at, where rows are mistrusted.
+  const float* add_influence(std::size_t begin, std::size_t n, const float* __restrict u,
+                             float* __restrict out) const {
+    const auto mistrust = static_cast<float>(weighting_.mistrust);
+    const float* __restrict influence = influence_.data() + begin;
+    for (std::size_t i = 0; i < n; ++i) out[i] = u[i] + mistrust * influence[i] * influence[i];
+    return out;
+  }
+
+  // The same for margins x that a step t along a table would lead to; returns how fast they change.
+  const float* soften(std::size_t begin, std::size_t n, float t, const float* __restrict along,
+                      float* __restrict x, float* __restrict out) const {
+    const auto mistrust = static_cast<float>(weighting_.mistrust);
+    for (std::size_t i = 0; i < n; ++i) {
+      const float share = share_[begin + i];
+      const float influence = influence_[begin + i] + t * share;
+      x[i] += mistrust * influence * influence;
+      out[i] = along[i] + 2.0f * mistrust * influence * share;
+    }
+    return out;
+  }
+
+  void settle(double t) {
+    const auto step = static_cast<float>(t);
+    for (std::size_t i = 0; i < share_.size(); ++i) influence_[i] += step * share_[i];
+  }
+
   template <class Task>
   void for_chunks(double ns_a_margin, Team& team, const Task& task) {
     team.for_each(chunks_.size(), nanoseconds(ns_a_margin), task);
@@ -571,11 +639,14 @@ class Margins {
   const double* sample_weight_;
   const Loss& loss_;
   bool needs_curvature_;
+  const Electorate* electorate_;
+  Weighting weighting_;
   std::vector<Chunk> chunks_;  // of the segments with a role
   Sums training_weight_{}, held_out_weight_{};
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
-  const float* own_ = nullptr;  // of the lane singled out
+  Aligned<float> influence_, share_;  // of each row, where rows are mistrusted
+  const float* own_ = nullptr;        // of the lane singled out
   const float* along_ = nullptr;
 };
 

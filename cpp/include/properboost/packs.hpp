@@ -50,9 +50,8 @@ inline bool any_is_grown(const std::vector<Model>& models) {
 // Models of one loss share packs; of those, models that leave out the same rows do if that is
 // cheaper, because a pack need not read what none of its lanes learns from.
 inline std::vector<Lanes> deal_into_packs(const std::vector<Model>& models,
-                                          const std::vector<std::size_t>& segments) {
-  // Trees are grown one model at a time: their rows lie in another order for each.
-  const std::size_t most = any_is_grown(models) ? 1 : kMostLanes;
+                                          const std::vector<std::size_t>& segments,
+                                          std::size_t most) {
   const auto same_rows = [](const Model& a, const Model& b) {
     for (std::size_t s = 0; s < a.roles.size(); ++s) {
       if (learns(a.roles[s]) != learns(b.roles[s])) return false;

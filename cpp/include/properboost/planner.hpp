@@ -24,6 +24,8 @@
 #include "properboost/selection.hpp"
 #include "properboost/steps/step.hpp"
 #include "properboost/tree.hpp"
+#include "properboost/votes/vote.hpp"
+#include "properboost/weighting.hpp"
 
 namespace properboost {
 
@@ -33,12 +35,15 @@ struct Settings {
   const Response* response;
   const Step* step;
   double l2;
-  bool keep_rounds;  // or only what the rows held out say
+  bool keep_rounds;                        // or only what the rows held out say
+  const Electorate* electorate = nullptr;  // of weak classifiers that vote
+  double rho = 1.0;
+  Weighting weighting = {};
 };
 
 // How a model has fared so far: means over the rows held out, an entry an estimator.
 struct Course {
-  Rounds rounds;
+  std::vector<Rounds> rounds;  // one, or one a group of those that vote
   std::vector<double> log_loss, error, brier;
   std::size_t n_estimators = 0;
   bool finished = false;  // nothing lowers its risk any further
@@ -68,13 +73,17 @@ inline void require_finite(double x, const char* what, std::size_t round) {
 struct Plan {
   bool moves = false;
   bool may_move_later = false;  // though it does not now: chance has a part in it
+  bool ends = false;            // nothing is left to do after it
   std::int32_t feature = 0;
   const std::uint8_t* codes = nullptr;  // one a row
   double score = 0.0;
   double slope = 0.0;
   double largest = 0.0;
-  std::vector<double> table;
-  Tree tree;  // whose nodes the codes are, if any
+  std::vector<double> table;  // [group][code]
+  std::size_t width = 0;      // codes
+  Tally tally;
+  Tree tree;                // whose nodes the codes are, if any
+  std::vector<Cell> cells;  // [group][node], where there are several groups
 };
 
 // A pack, and what it is boosted on.  `packed` is there if there are trees to grow.

@@ -15,6 +15,7 @@ class Histogram final : public FeatureLearner {
  public:
   static constexpr const char* name = "histogram";
   explicit Histogram(const LearnerOptions& options) : smoothing_(options.smoothing) {}
+  bool cuts_in_two() const noexcept override { return false; }
 
   double cost(const FeatureCells& feature, const Response& response,
               const Regularizers& r) const override {

@@ -46,6 +46,7 @@ struct LearnerOptions {
 class FeatureLearner : public WeakLearner {
  public:
   bool is_grown() const noexcept final { return false; }
+  virtual bool cuts_in_two() const noexcept = 0;  // or has a cell for every code
   // The least cost this learner reaches on a feature, and the cells that reach it.
   virtual double cost(const FeatureCells& feature, const Response& response,
                       const Regularizers& r) const = 0;

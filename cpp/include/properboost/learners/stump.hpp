@@ -10,6 +10,7 @@ class Stump final : public FeatureLearner {
  public:
   static constexpr const char* name = "stump";
   explicit Stump(const LearnerOptions&) {}
+  bool cuts_in_two() const noexcept override { return true; }
 
   double cost(const FeatureCells& feature, const Response& response,
               const Regularizers& r) const override {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "properboost/registry.hpp"
+#include "properboost/steps/adaptive.hpp"
 #include "properboost/steps/guarded.hpp"
 #include "properboost/steps/line_search.hpp"
 #include "properboost/steps/unit.hpp"
@@ -11,5 +12,6 @@
 namespace properboost::steps {
 
 using Builtins = Registry<std::tuple<Unit, Guarded, LineSearch>>;
+using ForVotes = Registry<std::tuple<Adaptive, LineSearch>>;
 
 }  // namespace properboost::steps

@@ -47,6 +47,12 @@ class Looks {
   bool ready_ = false;
 };
 
+// The weights of the rows that a table moves the right way and the wrong way, and among how many
+// answers it chooses.
+struct Tally {
+  double right = 0.0, wrong = 0.0, ways = 2.0;
+};
+
 struct StepLimits {
   double rate;           // learning rate / gain: the unit step, scaled
   double learning_rate;  // the unscaled one
@@ -54,6 +60,8 @@ struct StepLimits {
   double largest;        // t beyond which a line search does not go
   bool convex;           // whether the loss has one stationary point along any table
   bool shortened;        // whether the step before was less than its rate
+  Tally tally = {};
+  double rho = 1.0;  // what odds of being right are multiplied by
 
   // Where a search that must not step over a stationary point starts; it then doubles.
   double first_look() const noexcept { return largest / 16; }
@@ -64,6 +72,8 @@ class Step {
   virtual ~Step() = default;
   // Where to go.
   virtual double propose(Looks& looks, const StepLimits& limits) const = 0;
+  // Whether to go at all, along a table that may be the best there is.
+  virtual bool accepts(const StepLimits& /*limits*/) const { return true; }
   // Where to go, when the same rows go this far along the same table at a higher rate.
   virtual double follow(const StepLimits& limits, double twins) const = 0;
   // Whether t, with this slope there, is too far.

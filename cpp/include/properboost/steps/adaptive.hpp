@@ -1,0 +1,30 @@
+// The step of AR-Boost (Saha et al. 2013, Algorithms 1 and 2), in closed form for the exponential
+// loss: AdaBoost's, or SAMME's, at rho 1; L1-regularised boosting's (Xi et al. 2009) below 1.
+#pragma once
+
+#include <cmath>
+
+#include "properboost/steps/step.hpp"
+
+namespace properboost::steps {
+
+class Adaptive final : public Step {
+ public:
+  static constexpr const char* name = "adaptive";
+  double propose(Looks& /*looks*/, const StepLimits& limits) const override {
+    return limits.rate * alpha(limits);
+  }
+  // Up to an error of rho (C-1) / (rho (C-1) + 1).
+  bool accepts(const StepLimits& limits) const override { return alpha(limits) > 0.0; }
+  double follow(const StepLimits& /*limits*/, double twins) const override { return twins; }
+
+ private:
+  static double alpha(const StepLimits& limits) {
+    const Tally& tally = limits.tally;
+    const double odds = std::log(limits.rho) + std::log(tally.right) - std::log(tally.wrong) +
+                        std::log(tally.ways - 1.0);
+    return tally.ways == 2.0 ? 0.5 * odds : odds;  // between -1 and +1, or 0 and 1
+  }
+};
+
+}  // namespace properboost::steps
