@@ -11,6 +11,7 @@ from properboost.classifier import TableClassifier
 from properboost.contributions import Contributions
 from properboost.ensemble import Ensemble, TableEnsemble
 from properboost.losses import MarginLoss
+from properboost.metrics import find_lead
 from properboost.pairs import PairBins
 from properboost.rows import find_classes
 from properboost.rules import Rule, list_rules
@@ -143,8 +144,8 @@ class BoostedClassifier(TableClassifier):
         for raw in self.staged_decision_function(X):
             yield self._labels(raw)
 
-    def margins(self, X: Any, y: ArrayLike) -> NDArray[np.float64]:
-        """Return the margins of labelled rows: positive where the raw prediction is right.
+    def margins(self, X: Any, y: ArrayLike, *, normalized: bool = False) -> NDArray[np.float64]:
+        """Return the margins of labelled rows: positive where the prediction is right.
 
         Parameters
         ----------
@@ -152,22 +153,28 @@ class BoostedClassifier(TableClassifier):
             The rows, with the columns the model was fitted on.
         y : array-like of shape (n_rows,)
             Their labels, all among `classes_`.
+        normalized : bool, default=False
+            Return the margins 2 [f*]^-1(y F(x)) - 1 of Nock and Nielsen (2009), eq. 27.  They are
+            the probability of the row's class minus that of the other, in [-1, 1] and comparable
+            between losses; y F(x) is in units of the loss's gain.
 
         Returns
         -------
         ndarray of shape (n_rows,)
             Of two classes v = y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
-            Of more, the raw prediction of the row's class minus the largest of the others'.
+            Of more, the raw prediction of the row's class minus the largest of the others'.  With
+            `normalized`, of probabilities instead.
+
+        See Also
+        --------
+        properboost.metrics.margin_distribution : The share of rows up to each margin.
+        properboost.metrics.normalized_margins : The same of any classifier's probabilities.
         """
         raw = self.decision_function(X)
         own = find_classes(y, len(raw), self.classes_)
-        if raw.ndim == 1:
-            return np.where(own == 1, raw, -raw)
-        rows = np.arange(len(raw))
-        margins: NDArray[np.float64] = raw[rows, own]
-        raw[rows, own] = -np.inf
-        margins -= raw.max(axis=1)
-        return margins
+        if normalized:
+            return find_lead(self._probabilities(raw), own)
+        return np.where(own == 1, raw, -raw) if raw.ndim == 1 else find_lead(raw, own)
 
     def _decide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return raw[:, 0] if raw.shape[1] == 1 else raw

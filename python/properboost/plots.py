@@ -1,4 +1,4 @@
-"""Plots of a fitted model (shapes, contributions, reliability, history) and of diagnostics.
+"""Plots of a fitted model (shapes, contributions, reliability, margins, ...) and of diagnostics.
 
 matplotlib is needed to draw and is imported only then: ``pip install 'properboost[plots]'``.  Every
 function draws into the axes it is given, or into a new figure of its own.
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from properboost import parameters
 from properboost.contributions import Contributions
 from properboost.estimators import ProperBoostClassifier
+from properboost.metrics import margin_distribution
 from properboost.shapes import ShapeFunction
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "plot_contributions",
     "plot_gain_curve",
     "plot_history",
+    "plot_margin_distribution",
     "plot_pair_function",
     "plot_reliability",
     "plot_shape_function",
@@ -336,6 +338,62 @@ def plot_reliability(
     ax.set_ylabel("share of positive rows")
     ax.set_aspect("equal", adjustable="box")
     ax.legend()
+    return ax
+
+
+def plot_margin_distribution(
+    margins: ArrayLike,
+    ax: "Axes | None" = None,
+    *,
+    label: str | None = None,
+    sample_weight: ArrayLike | None = None,
+    **line: Any,
+) -> "Axes":
+    """Plot the cumulative distribution of margins.
+
+    At each margin the line is as high as the share of rows whose margin does not exceed it (Nock
+    and Nielsen 2009, section 5); where it meets the grey line at 0 is the share of errors.  Called
+    again with the same axes, it adds a line.
+
+    Parameters
+    ----------
+    margins : array-like of shape (n_rows,)
+        Margins: those of ``clf.margins(X, y, normalized=True)`` are in [-1, 1], and models of
+        different losses can be compared.
+    ax : matplotlib axes, optional
+        Where to draw.
+    label : str, optional
+        The line's name in the legend.
+    sample_weight : array-like of shape (n_rows,), optional
+        How often each row counts.
+    **line
+        Passed to ``Axes.plot``: ``color``, ``linestyle`` and the like.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError
+        If there are no margins, or one is not finite.
+    """
+    at, shares = margin_distribution(margins, sample_weight=sample_weight)
+    # Normalised margins have their whole range.
+    first, last = (-1.0, 1.0) if np.abs(at).max() <= 1.0 else (at[0], at[-1])
+    ax = _axes(ax)
+    if not ax.lines:
+        ax.axvline(0.0, color=_GUIDE, linewidth=0.8)
+    style: dict[str, Any] = {"drawstyle": "steps-post", "label": label}
+    ax.plot([first, *at, last], [0.0, *shares, 1.0], **(style | line))
+    ax.set_xlabel("margin")
+    ax.set_ylabel("share of rows up to the margin")
+    ax.margins(x=0.0)
+    ax.set_ylim(0.0, 1.0)
+    if label is not None:
+        ax.legend()
     return ax
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, assert_all_finite, co
 from properboost import parameters
 from properboost.table import is_plain
 
-__all__ = ["Rows", "SortedRows", "check_class_weight", "find_classes", "read_rows"]
+__all__ = ["Rows", "SortedRows", "check_class_weight", "find_classes", "read_rows", "read_weights"]
 
 FEW_KEYS = 8
 """Segments up to which it is faster to look for each of them than to sort."""
@@ -87,7 +87,7 @@ class Rows:
 def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> Rows:
     """Check labels and weights."""
     labels = _read_labels(y, n_rows)
-    weight = _read_weights(sample_weight, labels)
+    weight = read_weights(sample_weight, labels)
     classes = _distinct(labels if weight is None else labels[weight > 0.0])
     if len(classes) < 2:
         raise ValueError(
@@ -185,7 +185,7 @@ def _check_length(labels: NDArray[Any], n_rows: int) -> None:
         raise ValueError(f"X has {n_rows} rows and y {len(labels)}; they must be as many")
 
 
-def _read_weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | None:
+def read_weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return the rows' weights as float64; None if all are 1."""
     if sample_weight is None:
         return None

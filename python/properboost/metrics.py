@@ -1,0 +1,426 @@
+"""Metrics of the papers that scikit-learn does not have.
+
+Of probabilities: their mean squared error and the quantised cross-entropy of BoostLR [1]_.  Of
+margins: the normalised margin and its distribution [2]_.  Of tables of methods by data sets: drops,
+wins and ranks [1]_, [3]_.
+
+References
+----------
+.. [1] Masnadi-Shirazi and Vasconcelos (2015). A view of margin losses as regularizers of
+   probability estimates. Journal of Machine Learning Research 16.
+.. [2] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE Transactions
+   on Pattern Analysis and Machine Intelligence 31.
+.. [3] Demšar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+   Machine Learning Research 7.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import entropy, rankdata
+
+from properboost import parameters
+from properboost.rows import find_classes, read_weights
+
+__all__ = [
+    "average_ranks",
+    "drop",
+    "margin_distribution",
+    "normalized_margins",
+    "probability_mse",
+    "quantized_cross_entropy",
+    "quantized_entropy",
+    "win_counts",
+]
+
+Array = NDArray[np.float64]
+
+
+# -- probabilities --------------------------------------------------------------------------------
+
+
+def probability_mse(
+    true_probability: ArrayLike,
+    probability: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the mean squared error of probabilities whose true values are known.
+
+    BoostLR, eq. 54.  Where only labels are known, scikit-learn's ``brier_score_loss`` is an
+    estimate of this plus a constant.
+
+    Parameters
+    ----------
+    true_probability : array-like of shape (n_rows,) or (n_rows, n_classes)
+        The true probabilities, of the positive class or of every class.
+    probability : array-like of the same shape
+        The estimated ones.
+    sample_weight : array-like of shape (n_rows,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    float
+        The mean over rows, and over classes if there is a column for each: both columns of two
+        classes give what one gives.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or a probability is outside [0, 1].
+    """
+    true = _read_probabilities("true_probability", true_probability, (1, 2))
+    estimated = _read_probabilities("probability", probability, (1, 2))
+    if true.shape != estimated.shape:
+        raise ValueError(
+            "probability must have the shape of true_probability; got shapes "
+            f"{estimated.shape} and {true.shape}"
+        )
+    squares = ((estimated - true) ** 2).reshape(len(true), -1).mean(axis=1)
+    return float(np.average(squares, weights=read_weights(sample_weight, squares)))
+
+
+def quantized_cross_entropy(
+    probability: ArrayLike,
+    true_probability: ArrayLike | None = None,
+    *,
+    n_bins: int = 10,
+    base: float = 2.0,
+    pseudo_count: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the cross-entropy between the distributions of true and estimated probabilities.
+
+    Both are quantised into `n_bins` bins of equal width: -sum_k p(eta = k) log p(eta_hat = k)
+    (BoostLR, section 7.2).  It is large where estimates crowd at 0 and 1 and least, namely
+    `quantized_entropy`, where they are distributed as the true probabilities are.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n_rows,)
+        Estimated probabilities of one class; of more than two classes, one at a time.
+    true_probability : array-like of shape (n_true_rows,), optional
+        The true ones.  Left out, they are taken to be spread evenly over the bins, as in the
+        paper's tables; see Notes.
+    n_bins : int, default=10
+        The number of bins, at least 2.
+    base : float, default=2.0
+        Base of the logarithm, above 1; 2 gives bits.
+    pseudo_count : float, default=1.0
+        What is added to the number of estimates in each bin, above 0: an empty bin would make the
+        cross-entropy infinite.  What the paper adds, it does not say.
+    sample_weight : array-like of shape (n_rows,), optional
+        How often each estimate counts.  True probabilities count once.
+
+    Returns
+    -------
+    float
+        At least ``quantized_entropy(true_probability, n_bins=n_bins, base=base)``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    Only *distributions* are compared.  Neither labels nor which row has which probability counts,
+    so that this tells little of how good a probability is: for that take the log loss, the Brier
+    score or, where it can be had, `probability_mse`.  It is here to compare with published numbers.
+
+    For data of unknown probabilities the paper estimates it by -(1/N) sum_i log p(eta_hat(x_i)).
+    With the histogram of the estimates as p this would be that histogram's entropy, largest and not
+    least for estimates that are spread evenly.  What the paper printed says more: solved for H, the
+    drops of its Tables 3 and 4 give 3.32 = log2(10), within their digits, in 16 of the 19 columns
+    that tell.  That is ten bins, bits, and true probabilities spread evenly over the bins.
+    """
+    n_bins, base = _read_bins(n_bins, base)
+    parameters.positive("pseudo_count", pseudo_count)
+    estimated = _read_probabilities("probability", probability)
+    weight = read_weights(sample_weight, estimated)
+    true = _quantize_true(true_probability, n_bins)
+    counts = _quantize(estimated, n_bins, weight) + pseudo_count
+    return float(entropy(true, base=base) + entropy(true, counts, base=base))
+
+
+def quantized_entropy(
+    true_probability: ArrayLike | None = None, *, n_bins: int = 10, base: float = 2.0
+) -> float:
+    """Return the entropy of true probabilities in bins: the floor of `quantized_cross_entropy`.
+
+    Parameters
+    ----------
+    true_probability : array-like of shape (n_rows,), optional
+        The true probabilities; left out, they are spread evenly over the bins.
+    n_bins : int, default=10
+        The number of bins of equal width, at least 2.
+    base : float, default=2.0
+        Base of the logarithm, above 1.
+
+    Returns
+    -------
+    float
+        From 0 to log(n_bins), the latter without `true_probability`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    """
+    n_bins, base = _read_bins(n_bins, base)
+    return float(entropy(_quantize_true(true_probability, n_bins), base=base))
+
+
+def _quantize_true(probability: ArrayLike | None, n_bins: int) -> Array:
+    if probability is None:
+        return np.ones(n_bins)
+    return _quantize(_read_probabilities("true_probability", probability), n_bins, None)
+
+
+def _quantize(probability: Array, n_bins: int, weight: Array | None) -> Array:
+    counts, _ = np.histogram(probability, n_bins, (0.0, 1.0), weights=weight)
+    return counts.astype(np.float64)
+
+
+# -- margins --------------------------------------------------------------------------------------
+
+
+def normalized_margins(
+    y: ArrayLike, probability: ArrayLike, *, labels: Sequence[Any] | NDArray[Any] | None = None
+) -> Array:
+    """Return the normalised margins of labelled rows, from anyone's probabilities.
+
+    Of two classes 2 [f*]^-1(y F(x)) - 1 (Nock and Nielsen, eq. 27), which is the probability of the
+    row's class minus that of the other: in [-1, 1] for whatever loss and classifier, and positive
+    where the prediction is right.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        The rows' labels.
+    probability : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Probabilities of the second of two classes, or those of every class: ``predict_proba``.
+    labels : list of labels, optional
+        The classes in ascending order, ``classes_``; left out, those in `y`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Of more than two classes, the probability of the row's class minus the largest of the
+        others'.
+
+    Raises
+    ------
+    ValueError
+        If a label is not among `labels`, or there is no probability for each row and label.
+
+    See Also
+    --------
+    properboost.ProperBoostClassifier.margins : y F(x), and with ``normalized=True`` these.
+    """
+    p = _read_probabilities("probability", probability, (1, 2))
+    classes = np.unique(np.asarray(y) if labels is None else np.asarray(labels))
+    columns = 2 if p.ndim == 1 else p.shape[1]
+    if columns != len(classes) or columns < 2:
+        raise ValueError(
+            f"probability must have a column for each of the labels {classes.tolist()} (of two, "
+            f"the second's may stand alone); got shape {p.shape}"
+        )
+    if p.ndim == 1:
+        p = np.column_stack([1.0 - p, p])
+    return find_lead(p, find_classes(y, len(p), classes))
+
+
+def find_lead(scores: Array, own: NDArray[np.integer[Any]]) -> Array:
+    """Return by how much the score of each row's class exceeds the largest of the others."""
+    rows = np.arange(len(scores))
+    others = scores.copy()
+    others[rows, own] = -np.inf
+    lead: Array = scores[rows, own] - others.max(axis=1)
+    return lead
+
+
+def margin_distribution(
+    margins: ArrayLike,
+    thresholds: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Array, Array]:
+    """Return the cumulative distribution of margins.
+
+    For each threshold, the share of rows whose margin does not exceed it (Nock and Nielsen,
+    section 5).  At 0 it is the share of errors, ties included.
+
+    Parameters
+    ----------
+    margins : array-like of shape (n_rows,)
+        Margins of either kind: ``clf.margins(X, y, normalized=True)`` are those of the paper.
+    thresholds : array-like of shape (n_thresholds,), optional
+        Where to look.  Left out, at every different margin, in ascending order: the share is
+        constant from each to the next.
+    sample_weight : array-like of shape (n_rows,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    thresholds, shares : ndarrays of shape (n_thresholds,)
+
+    Raises
+    ------
+    ValueError
+        If there are no margins, or anything is not finite.
+    """
+    values = _read_vector("margins", margins)
+    weight = read_weights(sample_weight, values)
+    at = np.unique(values) if thresholds is None else _read_vector("thresholds", thresholds)
+    order = np.argsort(values)
+    held = np.ones(len(values)) if weight is None else weight
+    below = np.concatenate([[0.0], np.cumsum(held[order])])
+    # Divided by the last sum, and not by another, the last share is 1.
+    return at, below[np.searchsorted(values[order], at, side="right")] / below[-1]
+
+
+# -- methods on data sets -------------------------------------------------------------------------
+
+
+def drop(value: ArrayLike, reference: ArrayLike, floor: ArrayLike = 0.0) -> Any:
+    """Return by what share of the way to its floor a value is below a reference.
+
+    1 - (value - floor) / (reference - floor): of errors, with floor 0, and of cross-entropies, with
+    their entropy (BoostLR, section 7.2; its formulas for Table 4 exchange the two, its numbers
+    do not).
+
+    Parameters
+    ----------
+    value : float or array-like
+        What is judged; less is better.
+    reference : float or array-like
+        What it is compared with, above `floor`.
+    floor : float or array-like, default=0.0
+        The least value there can be.
+
+    Returns
+    -------
+    float or ndarray
+        1 at the floor, 0 at the reference, negative above it; not in percent.
+
+    Raises
+    ------
+    ValueError
+        If a reference is not above its floor.
+    """
+    least = np.asarray(floor, dtype=np.float64)
+    distance = np.asarray(reference, dtype=np.float64) - least
+    if not np.all(distance > 0.0):
+        raise ValueError(f"reference must be above floor; got {reference!r} and {floor!r}")
+    return 1.0 - (np.asarray(value, dtype=np.float64) - least) / distance
+
+
+def win_counts(
+    scores: ArrayLike,
+    *,
+    greater_is_better: bool = False,
+    rivals: Sequence[int] | None = None,
+) -> NDArray[np.int64]:
+    """Count the data sets on which each method is best.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_methods, n_datasets)
+        A score of each method on each data set.
+    greater_is_better : bool, default=False
+        Whether a larger score is better; errors and losses are not.
+    rivals : list of int, optional
+        Positions of methods: wins are then against these only, as BoostLR's W1 against AdaBoost and
+        LogitBoost.  Left out, against all (its W2).
+
+    Returns
+    -------
+    int ndarray of shape (n_methods,)
+        On how many data sets no rival was better.  Methods that tie for the best win all, so that
+        the counts can add up to more than there are data sets; the paper counts like this.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the table is empty or has a value that is not finite, or a rival is not in it.
+    """
+    losses = _read_scores(scores, greater_is_better)
+    compared = losses
+    if rivals is not None:
+        position = partial(parameters.integer, low=0, high=len(losses) - 1)
+        compared = losses[parameters.entries("rivals", rivals, position)]
+    best = compared.min(axis=0)
+    wins: NDArray[np.int64] = np.sum(losses <= best, axis=1, dtype=np.int64)
+    return wins
+
+
+def average_ranks(scores: ArrayLike, *, greater_is_better: bool = False) -> Array:
+    """Return the mean rank of each method over the data sets.
+
+    On a data set the best method has rank 1; methods that tie share the mean of their ranks
+    (Demšar, section 3.2.2).  Figures 11 and 12 of BoostLR show these.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_methods, n_datasets)
+        A score of each method on each data set.
+    greater_is_better : bool, default=False
+        Whether a larger score is better; errors and losses are not.
+
+    Returns
+    -------
+    ndarray of shape (n_methods,)
+        From 1 to n_methods; they add up to n_methods (n_methods + 1) / 2.
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or has a value that is not finite.
+    """
+    ranks: Array = rankdata(_read_scores(scores, greater_is_better), axis=0).mean(axis=1)
+    return ranks
+
+
+# -- what is given --------------------------------------------------------------------------------
+
+
+def _read_scores(scores: ArrayLike, greater_is_better: bool) -> Array:
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or table.size == 0 or not np.all(np.isfinite(table)):
+        raise ValueError(
+            "scores must be finite numbers of shape (n_methods, n_datasets), at least one; got "
+            f"shape {table.shape}, {np.count_nonzero(~np.isfinite(table))} not finite"
+        )
+    return -table if greater_is_better else table
+
+
+def _read_vector(name: str, values: ArrayLike) -> Array:
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim != 1 or len(vector) == 0 or not np.all(np.isfinite(vector)):
+        raise ValueError(
+            f"{name} must be finite numbers of shape (n,), at least one; got shape {vector.shape}, "
+            f"{np.count_nonzero(~np.isfinite(vector))} not finite"
+        )
+    return vector
+
+
+def _read_probabilities(name: str, given: ArrayLike, dimensions: Sequence[int] = (1,)) -> Array:
+    p = np.asarray(given, dtype=np.float64)
+    if p.ndim not in dimensions or p.size == 0:
+        allowed = " or ".join(["(n_rows,)", "(n_rows, n_classes)"][: len(dimensions)])
+        raise ValueError(f"{name} must have shape {allowed} with at least a row; got {p.shape}")
+    if not np.all((p >= 0.0) & (p <= 1.0)):
+        wrong = p[~((p >= 0.0) & (p <= 1.0))][0]
+        raise ValueError(f"{name} must be between 0 and 1; got {wrong}")
+    return p
+
+
+def _read_bins(n_bins: int, base: float) -> tuple[int, float]:
+    if parameters.positive("base", base) <= 1.0:
+        raise ValueError(f"base must be above 1; got {base!r}")
+    return parameters.integer("n_bins", n_bins, 2), base
