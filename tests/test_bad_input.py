@@ -51,7 +51,7 @@ def fit(x=X, y=Y, weight=None, **settings):
         ({"selection": "random"}, "selection must be one of 'greedy', 'cyclic'; got 'random'"),
         ({"selection": None}, "selection must be one of .*; got None"),
         ({"response": "probability"}, "response must be one of 'real', 'sign', 'newton', 'exact'"),
-        ({"step": "armijo"}, "step must be one of 'unit', 'guarded', 'line_search'; got 'armijo'"),
+        ({"step": "armijo"}, "step must be one of 'unit', 'guarded', .*; got 'armijo'"),
         ({"prior": 0.0}, r"prior must be above 0; got 0\.0"),
         ({"prior": "auto"}, "prior must be a finite number above 0"),
         ({"prior": 0.1, "response": "sign"}, "prior must be None with response='sign'"),

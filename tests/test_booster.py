@@ -367,7 +367,7 @@ def test_guarded_steps_never_raise_the_risk(smoothing):
     [
         ({"weak_learner": "x"}, "must be one of 'histogram', 'stump', 'tree', 'monomial'; got"),
         ({"response": "x"}, "response must be one of 'real', 'sign', 'newton', 'exact'; got 'x'"),
-        ({"step": ""}, "step must be one of 'unit', 'guarded', 'line_search'; got ''"),
+        ({"step": ""}, "step must be one of 'unit', 'guarded', .*; got ''"),
     ],
 )
 def test_unknown_names_list_the_known_ones(change, message):

@@ -132,6 +132,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "interactions": 1,
         "selection": "cyclic",
         "response": "newton",
+        "criterion": None,
         "step": "unit",
         "prior": None,
         "smoothing": 0.0,
@@ -161,6 +162,8 @@ def test_every_parameter_reaches_the_classifier(capsys):
     assert pb.load_model("model.json").get_params().items() >= trees.items()
     fit(capsys, "--weak-learner", "monomial", "--max-literals", 3)
     assert pb.load_model("model.json").max_literals == 3
+    fit(capsys, "--criterion", "gini")
+    assert pb.load_model("model.json").criterion == "gini"
 
     fit(capsys, "--prior", "0.01", "--smoothing", "0.1", "--verbose", "--rows-per-bin", "none")
     model = pb.load_model("model.json")

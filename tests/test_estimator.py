@@ -113,6 +113,7 @@ def test_presets_are_settings():
         pb.RealBoost: ("exponential", "histogram", "real", "unit"),
         pb.LogitBoost: ("glog", "histogram", "newton", "unit"),
         pb.SavageBoost: ("savage", "histogram", "real", "guarded"),
+        pb.ULS: (pb.losses.GBoost(gain=0.5), "stump", "sign", "leveraging"),
     }
     for preset, expected in cases.items():
         model = preset(n_estimators=7)

@@ -388,6 +388,8 @@ FREE = [
     {"response": "newton", "step": "guarded"},
     {"step": "line_search"},
     {"response": "sign", "step": "line_search", "weak_learner": "stump"},
+    {"response": "sign", "step": "leveraging", "weak_learner": "stump"},
+    {"step": "totally_corrective", "weak_learner": "stump"},
 ]
 BOUND = [{}, {"response": "sign"}, {"response": "newton", "l2": 1.0},
          {"response": "newton", "l2": 1.0, "step": "line_search"}, {"step": "unit"}]  # fmt: skip

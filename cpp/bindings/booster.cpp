@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "codes.hpp"
+#include "properboost/impurities/registry.hpp"
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
@@ -26,7 +29,8 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
                                           double min_child_weight, double max_features,
                                           std::vector<std::int8_t> directions,
                                           std::size_t max_literals, double subsample,
-                                          std::uint64_t seed) {
+                                          std::uint64_t seed,
+                                          const std::optional<std::string>& criterion) {
   // A node's number is a byte.
   if (max_leaves < 1 || 2 * max_leaves - 1 > TreeGrower::kMostNodes) {
     throw py::value_error("max_leaves must be between 1 and 128");
@@ -34,7 +38,12 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
   if (max_literals < 1 || 2 * max_literals + 1 > TreeGrower::kMostNodes) {
     throw py::value_error("max_literals must be between 1 and 127");
   }
+  std::shared_ptr<const Criterion> impurity;
+  if (criterion) {
+    impurity = impurities::Builtins::make<Criterion, BoundImpurity>("criterion", *criterion, 0.0);
+  }
   const LearnerOptions options{
+      std::move(impurity),
       smoothing,
       {max_leaves, max_depth, min_child_weight, max_features, std::move(directions)},
       max_literals,
@@ -141,6 +150,7 @@ class Borrowed {
     }
     return to_array(counts);
   }
+  bool separated(std::int64_t model) const { return boosting_->course(checked(model)).separated; }
   py::array_t<double> curves(std::int64_t model) const {
     const Course& course = boosting_->course(checked(model));
     const std::vector<double>* const each[] = {&course.log_loss, &course.error, &course.brier};
@@ -215,7 +225,7 @@ void bind_booster(pybind11::module_& m) {
       .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
            "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
            "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
-           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0);
+           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none());
   py::class_<Vote, std::shared_ptr<Vote>>(m, "Vote", "What a weak classifier says in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "groups"_a, "criterion"_a = "gini");
   py::class_<Borrowed>(m, "Boosting", "Models trained together over the same codes: lanes.")
@@ -236,6 +246,7 @@ void bind_booster(pybind11::module_& m) {
       .def_property_readonly("code_counts", &Borrowed::code_counts)
       .def("advance", &Borrowed::advance, "n_estimators"_a, "models"_a = py::none(),
            "progress"_a = py::none())
+      .def("separated", &Borrowed::separated, "model"_a)
       .def("curves", &Borrowed::curves, "model"_a)
       .def("held_out", &Borrowed::held_out, "model"_a)
       .def("raw", &Borrowed::raw, "model"_a)

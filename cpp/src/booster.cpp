@@ -7,10 +7,12 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "properboost/histogram.hpp"
+#include "properboost/leverage.hpp"
 #include "properboost/margins.hpp"
 #include "properboost/planner.hpp"
 
@@ -29,6 +31,18 @@ class Boosting::State {
         courses_(models_.size()) {
     const std::size_t groups = settings_.electorate == nullptr ? 1 : settings_.electorate->groups();
     for (Course& course : courses_) course.rounds.resize(groups);
+    for (const Model& model : models_) {
+      if (model.weak_learner->has_criterion() && settings_.response->needs_curvature()) {
+        throw std::invalid_argument("criterion must be none with a response that needs curvatures");
+      }
+      if (settings_.step->solves() == Solved::kNone) continue;
+      if (model.learning_rate != 1.0) {
+        throw std::invalid_argument("learning_rate must be 1 where step solves for coefficients");
+      }
+      if (!model.loss->convex()) {
+        throw std::invalid_argument("loss must be convex where step solves for coefficients");
+      }
+    }
     // Trees are grown one model at a time: their rows lie in another order for each.
     const bool alone = any_is_grown(models_) || settings_.electorate != nullptr;
     for (const Lanes& lanes : deal_into_packs(models_, codes_.segments, alone ? 1 : kMostLanes)) {
@@ -188,6 +202,13 @@ class Boosting::State {
         codes_, bins_, pack.roles, width_for(pack.models.size()), weights_.data(),
         *models_[pack.models.front()].loss, settings_.response->needs_curvature(),
         settings_.electorate, settings_.weighting);
+    for (std::size_t k = 0; k < pack.models.size(); ++k) {
+      if (settings_.step->solves() == Solved::kNone) break;
+      const Model& model = models_[pack.models[k]];
+      const double share = share_of_half_a_row(pack.margins->training_weight(k));
+      pack.leverages.push_back(std::make_unique<Leverage>(
+          codes_, model.roles, weights_.data(), *model.loss, settings_.step->solves(), share));
+    }
     if (base_.raw != nullptr) start_from_base(pack);
     for (std::size_t k = 0; k < pack.models.size(); ++k) {
       pack.regularizers.push_back(
@@ -203,20 +224,24 @@ class Boosting::State {
         for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
           const double u = side * base_.of(pack.models[k], i) / model.gain;
           pack.margins->u(i, k) = static_cast<float>(u);
+          if (!pack.leverages.empty()) pack.leverages[k]->u(i) = u;
         }
       }
     }
   }
 
-  // What a row on its own is worth: no step or cell value goes beyond the link of an error of half
-  // a row.  Fewer than two rows' weight would leave no room at all, and of more than 2^52 half a
-  // row is not to be told from none.
+  // What a row on its own is worth.  Fewer than two rows' weight would leave no room at all, and of
+  // more than 2^52 half a row is not to be told from none.
+  double share_of_half_a_row(double rows_weight) const {
+    return 0.5 / std::clamp(rows_weight * weights_.scale, 2.0, 0x1p52);
+  }
+
+  // No step or cell value goes beyond the link of an error of half a row.
   Regularizers find_regularizers(const Model& model, double rows_weight) const {
-    const double total = rows_weight * weights_.scale;
     Regularizers r{};
     r.l2 = settings_.l2 * model.gain / weights_.scale;
     r.gain = model.gain;
-    r.largest = model.loss->link(1.0 - 0.5 / std::clamp(total, 2.0, 0x1p52));
+    r.largest = model.loss->link(1.0 - share_of_half_a_row(rows_weight));
     return r;
   }
 
@@ -230,9 +255,13 @@ class Boosting::State {
       const Role role = models_[m].roles[s];
       if (!wanted(role)) continue;
       for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
-        raw.push_back(pack.margins == nullptr ? base_.of(m, i)
-                                              : side_of(role) * models_[m].gain *
-                                                    static_cast<double>(pack.margins->u(i, lane)));
+        if (pack.margins == nullptr) {
+          raw.push_back(base_.of(m, i));
+          continue;
+        }
+        const double u = pack.leverages.empty() ? static_cast<double>(pack.margins->u(i, lane))
+                                                : pack.leverages[lane]->u(i);
+        raw.push_back(side_of(role) * models_[m].gain * u);
       }
     }
     return raw;
@@ -264,6 +293,7 @@ class Boosting::State {
     for (std::size_t k = 0; k < kept.size(); ++k) {
       narrow->shortened[k] = pack->shortened[kept[k]];
       narrow->always_shortened[k] = pack->always_shortened[kept[k]];
+      if (!pack->leverages.empty()) narrow->leverages[k] = std::move(pack->leverages[kept[k]]);
     }
     for (std::size_t i = 0; i < codes_.rows; ++i) {
       for (std::size_t k = 0; k < kept.size(); ++k) {
@@ -297,7 +327,11 @@ class Boosting::State {
         std::vector<Plan> plans = planner->plan(t, active, [&] { tally.add(0, risk); }, team);
         Orders orders = planner->orders(t + 1);
         orders.judge = t + 1 == tables;
-        take_steps(pack, plans, active, orders, points, team);
+        if (pack.leverages.empty()) {
+          take_steps(pack, plans, active, orders, points, team);
+        } else {
+          solve_for_steps(pack, plans, active, orders, points, team);
+        }
         for (std::size_t k = 0; k < lanes; ++k) {
           learns[k] = learns[k] || plans[k].moves || plans[k].may_move_later;
           ends[k] = plans[k].ends;
@@ -414,6 +448,51 @@ class Boosting::State {
     }
 
     for (std::size_t k = 0; k < lanes; ++k) {
+      const bool whole = plans[k].moves && step[k] == limits[k].rate;
+      const Model& model = models_[pack.models[k]];
+      step[k] = whole ? model.learning_rate : step[k] * model.gain;
+    }
+    record(pack, plans, active, step, points);
+  }
+
+  // The same where steps are solved for: margins are kept in double, too.
+  void solve_for_steps(Pack& pack, std::vector<Plan>& plans, const std::vector<bool>& active,
+                       const Orders& orders, std::vector<Margins::Point>& points, Team& team) {
+    const std::size_t lanes = pack.models.size();
+    std::vector<double> step(lanes, 0.0);
+    for (std::size_t k = 0; k < lanes; ++k) {
+      if (!plans[k].moves) continue;
+      Course& course = courses_[pack.models[k]];
+      Leverage& leverage = *pack.leverages[k];
+      const Leverage::Found found =
+          leverage.add(course.rounds[0].feature.size(), plans[k].codes,
+                       plans[k].feature != Rounds::kTree, plans[k].table, team);
+      course.separated = course.separated || found.separated;
+      plans[k].moves = found.moved;
+      if (!found.moved) continue;
+      for (std::size_t i = 0; i < codes_.rows; ++i) {
+        pack.margins->u(i, k) = static_cast<float>(leverage.u(i));
+      }
+    }
+    points = pack.margins->move(std::vector<Move>(lanes), orders, team);
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const double risk = pack.leverages[k]->risk();
+      if (!std::isnan(risk)) points[k].risk = risk;
+    }
+    record(pack, plans, active, step, points);
+    for (std::size_t k = 0; k < lanes; ++k) {
+      if (!plans[k].moves || !settings_.keep_rounds) continue;
+      for (const Leverage::Feature& feature : pack.leverages[k]->features()) {
+        courses_[pack.models[k]].rounds[0].step[feature.round] =
+            feature.coefficient * models_[pack.models[k]].gain;
+      }
+    }
+  }
+
+  // What each active lane did, as a round; `step` is in units of the raw prediction.
+  void record(const Pack& pack, std::vector<Plan>& plans, const std::vector<bool>& active,
+              const std::vector<double>& step, const std::vector<Margins::Point>& points) {
+    for (std::size_t k = 0; k < pack.models.size(); ++k) {
       if (!active[k]) continue;
       const Model& model = models_[pack.models[k]];
       Course& course = courses_[pack.models[k]];
@@ -427,14 +506,12 @@ class Boosting::State {
         std::fill(plans[k].table.begin(), plans[k].table.end(), 0.0);
         std::fill(plans[k].tree.saving.begin(), plans[k].tree.saving.end(), 0.0);
       }
-      const bool whole = plans[k].moves && step[k] == limits[k].rate;
-      const double taken = whole ? model.learning_rate : step[k] * model.gain;
       for (std::size_t g = 0; g < course.rounds.size(); ++g) {
         if (!plans[k].cells.empty()) {
           const auto own = plans[k].cells.begin() + static_cast<std::ptrdiff_t>(g * plans[k].width);
           std::copy_n(own, plans[k].width, plans[k].tree.cell.begin());
         }
-        course.rounds[g].push_back(plans[k].feature, plans[k].score, taken, risk,
+        course.rounds[g].push_back(plans[k].feature, plans[k].score, step[k], risk,
                                    plans[k].table.data() + g * plans[k].width, plans[k].width,
                                    plans[k].tree);
       }

@@ -51,9 +51,9 @@ class FeaturePlanner final : public Planner {
       std::array<Cell, kMaxCodes> buffer;
       for (std::size_t k = 0; k < lanes; ++k) {
         if (!active[k]) continue;
-        costs[k * candidates.size() + c] =
-            learner(k).cost(feature(candidates.first + c, k, buffer), *at_.settings.response,
-                            at_.pack.regularizers[k]);
+        costs[k * candidates.size() + c] = learner(k).cost(
+            feature(candidates.first + c, k, buffer),
+            learner(k).criterion_or(*at_.settings.response), at_.pack.regularizers[k]);
       }
     });
     std::vector<Plan> plans(lanes);
@@ -87,8 +87,13 @@ class FeaturePlanner final : public Planner {
     Plan plan;
     plan.feature = static_cast<std::int32_t>(f);
     plan.codes = at_.codes.feature(f);
+    const Response& response = *at_.settings.response;
+    const Regularizers& r = at_.pack.regularizers[lane];
     const Partition partition =
-        learner(lane).partition(feature, *at_.settings.response, at_.pack.regularizers[lane]);
+        learner(lane).partition(feature, learner(lane).criterion_or(response), r);
+    if (learner(lane).has_criterion()) {  // rounds hold the response's score all the same
+      cost = response.cost(partition.cells.data(), partition.cells.size(), r);
+    }
     set_table(plan, lane, feature.cells, feature.width(), cost, partition, team);
     return plan;
   }
@@ -122,7 +127,8 @@ class TreePlanner final : public Planner {
     if (!active[0]) return plans;
     Plan& plan = plans[0];
     Margins& margins = *at_.pack.margins;
-    const Criterion& criterion = *at_.settings.response;
+    const Response& response = *at_.settings.response;
+    const Criterion& criterion = learner_.criterion_or(response);
     const Regularizers& r = at_.pack.regularizers[0];
     const RowWeights rows{margins.weight(), margins.curvature(), at_.weights.data(),
                           learner_.subsample};
@@ -133,7 +139,7 @@ class TreePlanner final : public Planner {
     plan.codes = nodes_.data();
 
     const Partition partition = learner_.partition(plan.tree);
-    const double cost = criterion.cost(partition.cells.data(), partition.cells.size(), r);
+    const double cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     std::vector<Cell> by_node = plan.tree.cell;
     for (std::size_t node = 0; node < by_node.size(); ++node) {
       if (!plan.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are further down

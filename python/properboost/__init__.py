@@ -10,6 +10,7 @@ from properboost.parameters import count_threads
 from properboost.presets import (
     CART,
     SAMME,
+    ULS,
     AdaBoost,
     AdaBoostMH,
     AdaBoostReg,
@@ -28,6 +29,7 @@ from properboost.udt import UDTClassifier
 __all__ = [
     "CART",
     "SAMME",
+    "ULS",
     "ARBoostClassifier",
     "ARBoostClassifierCV",
     "AdaBoost",

@@ -110,6 +110,7 @@ class WeakLearner:
         max_literals: int = ...,
         subsample: float = ...,
         seed: int = ...,
+        criterion: str | None = ...,
     ) -> None: ...
 
 class Vote:
@@ -144,7 +145,7 @@ class Boosting:
         prior: NDArray[np.float64],
         selection: Literal["greedy", "cyclic"] | str,
         response: Literal["real", "sign", "newton", "exact"] | str,
-        step: Literal["unit", "guarded", "line_search"] | str,
+        step: Literal["unit", "guarded", "line_search", "leveraging", "totally_corrective"] | str,
         l2: float,
         weight: NDArray[np.float64] | None = ...,
         base: NDArray[np.float64] | None = ...,
@@ -183,6 +184,8 @@ class Boosting:
         `progress` gets the estimators of all models done in this call and one model's training
         risk (without keep_rounds, its held-out log loss), at most ten times a second.
         """
+    def separated(self, model: int) -> bool:
+        """Whether a step that solves for coefficients came upon some that have no finite best."""
     def curves(self, model: int) -> NDArray[np.float64]:
         """Held-out means after each estimator: log loss, error rate, Brier score; (3, n)."""
     def held_out(self, model: int) -> NDArray[np.float64]:

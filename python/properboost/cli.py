@@ -23,7 +23,7 @@ from properboost.csv_table import (
     read_csv,
     require,
 )
-from properboost.estimators import ProperBoostClassifier, check_parameters
+from properboost.estimators import CRITERIA, ProperBoostClassifier, check_parameters
 from properboost.fit_report import TrainingRows, describe_fit, hold_out
 from properboost.fitted import BoostedClassifier
 from properboost.model_io import load_model
@@ -53,6 +53,7 @@ PARAMETERS = (
     "interactions",
     "selection",
     "response",
+    "criterion",
     "step",
     "prior",
     "smoothing",
@@ -338,6 +339,11 @@ def _add_parameters(group: Any) -> None:
         f"(default: {default['selection']}, with auto {ProperBoostClassifierCV().selection})",
     )
     add("--response", "the value in a bin", choices=_core.response_names())
+    add(
+        "--criterion",
+        "the impurity by which features are chosen; None is the response's own cost",
+        choices=CRITERIA,
+    )
     add("--step", "how far along each table", choices=_core.step_names())
     add(
         "--prior",

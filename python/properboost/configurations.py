@@ -50,6 +50,7 @@ PASSED_ON = (
     "max_depth",
     "monotonic_cst",
     "response",
+    "criterion",
     "step",
     "l2",
     "max_bins",

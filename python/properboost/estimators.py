@@ -1,6 +1,7 @@
 """The classifier: scikit-learn's interface to the engine."""
 
 import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -21,6 +22,7 @@ from properboost.table import find_feature, open_table
 from properboost.training import Training, find_pairs, find_sides, lay_grids, prepare, start
 
 __all__ = [
+    "CRITERIA",
     "GROWN",
     "ProperBoostClassifier",
     "check_learner_of_pairs",
@@ -71,9 +73,23 @@ def boost(
         boosting.advance(n_estimators, None, report and _report_from(report, first * n_estimators))
         models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
         raw += [boosting.raw(m) for m in range(together) if keep_raw]
+        for m in range(together):
+            if boosting.separated(m):
+                _warn_of_separation(settings.step, training.classes, first + m)
         if report is not None and len(models[-1]):
             report(len(models) * n_estimators, float(models[-1].risk[-1]))
     return Stage(models, np.stack(raw) if keep_raw else None, training.weigh_codes(boosting))
+
+
+def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:
+    label = classes[1] if len(classes) == 2 else classes[model]
+    warnings.warn(
+        f"step={step!r} found no finite coefficients of least risk for class {label!r}: the "
+        "features chosen separate some rows by their class. The coefficients stop where these "
+        "rows are expected to hold half a wrong one",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 class ProperBoostClassifier(BoostedClassifier):
@@ -142,9 +158,17 @@ class ProperBoostClassifier(BoostedClassifier):
     response : {"real", "sign", "newton", "exact"}, default="real"
         The value in a bin: half the log-odds of its class weights; the heavier class; a Newton
         step; the exact minimiser of the bin's risk.
-    step : {"guarded", "unit", "line_search"}, default="guarded"
+    criterion : {"gini", "entropy", "matsushita"} or None, default=None
+        By what cells are judged when a feature, a split or a literal is chosen: the impurity of a
+        permissible function (ULS, eq. 49 [2]_), as in `UDTClassifier`, on the weights of the round;
+        None is the response's own cost.  The values of the cells are the response's all the same.
+        Not with the Newton response.
+    step : {"guarded", "unit", "line_search", "leveraging", "totally_corrective"}, default="guarded"
         Times the table: `learning_rate`, or the minimiser of the risk along the table if that is
-        shorter; `learning_rate` always; the minimiser times `learning_rate`.
+        shorter; `learning_rate` always; the minimiser times `learning_rate`; the minimiser in
+        double precision, which leaves the table no edge on the next weights; the minimiser over the
+        steps of all tables so far, which leaves none of them an edge (ULS, eq. 35 [2]_).  The last
+        two take a convex loss and learning_rate 1.
     prior : float or None, default=None
         What the real and exact responses add to the weight of each class in each bin, as a share
         of the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B
@@ -191,7 +215,8 @@ class ProperBoostClassifier(BoostedClassifier):
     n_iter_ : int
         Rounds, or cycles, of the model that has most.
     history_ : dict of ndarray
-        What each round did: class, round, feature, score, step, risk.
+        What each round did: class, round, feature, score, step, risk.  With totally corrective
+        steps, `step` is what later rounds have made of it, and `risk` that after the round.
     feature_importances_ : ndarray of shape (n_features_in_,)
         How much each feature moves the raw prediction, adding up to 1.
 
@@ -210,10 +235,18 @@ class ProperBoostClassifier(BoostedClassifier):
     *Tables* may be numpy arrays and pandas, polars and Arrow tables.  They are read as they are,
     whatever their numeric type; only columns of types numpy lacks are converted, a few at a time.
 
+    *Solving for steps*: where the features that a leveraging or totally corrective step solves for
+    separate some rows by their class no finite steps are best (ULS, Lemma 5, excludes this for
+    single features only).  Steps then stop where these rows are expected, by the model's own
+    probabilities, to hold half a wrong one, and there is a warning.  Staged predictions after
+    totally corrective rounds are partial sums of the final model.
+
     References
     ----------
     .. [1] Masnadi-Shirazi and Vasconcelos (2015). A view of margin losses as regularizers of
        probability estimates. Journal of Machine Learning Research 16.
+    .. [2] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE
+       Transactions on Pattern Analysis and Machine Intelligence 31(11).
 
     Examples
     --------
@@ -246,6 +279,7 @@ class ProperBoostClassifier(BoostedClassifier):
         interaction_smoothing: float = 0.2,
         selection: str = "greedy",
         response: str = "real",
+        criterion: str | None = None,
         step: str = "guarded",
         prior: float | None = None,
         smoothing: float = 0.0,
@@ -276,6 +310,7 @@ class ProperBoostClassifier(BoostedClassifier):
         self.interaction_smoothing = interaction_smoothing
         self.selection = selection
         self.response = response
+        self.criterion = criterion
         self.step = step
         self.prior = prior
         self.smoothing = smoothing
@@ -421,7 +456,37 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
             f"l2 must be 0 with response={model.response!r}, which does not use it; "
             f"got {model.l2!r}"
         )
-    return get_loss(model.loss, model.gain)
+    loss = get_loss(model.loss, model.gain)
+    if model.criterion is not None:
+        parameters.choice("criterion", model.criterion, CRITERIA)
+        if model.response == "newton":
+            raise ValueError(
+                "criterion must be None with response='newton', which needs the cost of its own; "
+                f"got {model.criterion!r}"
+            )
+    if model.step in SOLVED:
+        _check_solved(model, loss)
+    return loss
+
+
+CRITERIA = ("gini", "entropy", "matsushita")
+"""Impurities by which features may be chosen; the other permissible functions choose as these."""
+
+SOLVED = ("leveraging", "totally_corrective")
+"""Steps that are solved for in double precision."""
+
+
+def _check_solved(model: ProperBoostClassifier, loss: MarginLoss) -> None:
+    """Check what only a step that is solved for cannot go with."""
+    if model.learning_rate != 1.0:
+        raise ValueError(
+            f"learning_rate must be 1 with step={model.step!r}, which is exact; "
+            f"got {model.learning_rate!r}"
+        )
+    if not loss.native.convex:
+        raise ValueError(
+            f"step must not be {model.step!r} with loss={loss.name!r}, which is not convex"
+        )
 
 
 _GROWING = ("min_child_weight", "max_features", "subsample")
@@ -478,10 +543,15 @@ def _check_pair_parameters(model: ProperBoostClassifier) -> None:
 
 
 def check_learner_of_pairs(model: Any) -> None:
-    """Check that the weak learner of either estimator can be given pairs of features."""
+    """Check that the weak learner and the step of either estimator can be given pairs."""
     if model.weak_learner in GROWN:
         raise ValueError(
             f"interactions must be 0 with weak_learner={model.weak_learner!r}, which has its own; "
+            f"got {model.interactions!r}"
+        )
+    if model.step in SOLVED:
+        raise ValueError(
+            f"interactions must be 0 with step={model.step!r}, which solves for single features; "
             f"got {model.interactions!r}"
         )
 
@@ -510,7 +580,7 @@ def gain_is_free(response: str, step: str, l2: float) -> bool:
     """
     if response == "newton":
         return l2 == 0.0
-    return response == "exact" or step == "line_search"
+    return response == "exact" or step == "line_search" or step in SOLVED
 
 
 def _report_from(report: Report, before: int) -> Report:

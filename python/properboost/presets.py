@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from properboost import losses
 from properboost import parameters as checks
 from properboost.arboost import ARBoostClassifier
 from properboost.estimators import ProperBoostClassifier
@@ -10,6 +11,7 @@ from properboost.udt import UDTClassifier
 __all__ = [
     "CART",
     "SAMME",
+    "ULS",
     "AdaBoost",
     "AdaBoostMH",
     "AdaBoostReg",
@@ -267,3 +269,86 @@ def CART(**parameters: Any) -> UDTClassifier:  # noqa: N802
     .. [1] Breiman, Friedman, Olshen and Stone (1984). Classification and regression trees.
     """
     return UDTClassifier("gini", **parameters)
+
+
+def ULS(  # noqa: N802
+    phi: str = "matsushita",
+    *,
+    mu: float = 0.5,
+    weak_learner: str = "stump",
+    totally_corrective: bool = False,
+    **parameters: Any,
+) -> ProperBoostClassifier:
+    """Universal linear separators: leveraged features under a permissible surrogate [1]_.
+
+    Weights are 1 - P(the row's class), 1/2 at first.  A round takes the feature that the impurity
+    of phi prefers on these weights (eq. 49), gives -1 or +1 to each of its cells, and solves for
+    its coefficient (Fig. 4, eq. 35), so that it has no edge on the next weights.
+
+    Parameters
+    ----------
+    phi : {"matsushita", "entropy", "mu"}, default="matsushita"
+        The permissible function, -sqrt(p(1-p)), p log p + (1-p) log(1-p) or
+        -(mu + (1-mu) sqrt(p(1-p))).  Its surrogate F_phi (Table 1) is the loss
+        ``losses.GBoost(gain=0.5)``, ``losses.GLog()`` or ``losses.GBoost(gain=(1-mu)/2)``, exactly
+        so but for a constant factor, 2, 1/log 2 and 2/(1-mu), which moves no minimum.  The gain
+        only scales the raw prediction here, so "mu" makes Matsushita's features, probabilities
+        and margins.
+    mu : float, default=0.5
+        The parameter of ``phi="mu"``, in [0, 1).
+    weak_learner : {"stump", "monomial", "histogram", "tree"}, default="stump"
+        The features: one cut; rules of at most `max_literals` literals (the paper's, where a cell
+        is "the rule holds" or "it does not"); a cell for each bin; the leaves of a tree.
+    totally_corrective : bool, default=False
+        Solve for the coefficients of all features so far (totally corrective boosting), and not
+        just for the newest (classical).
+    **parameters
+        Further parameters of `ProperBoostClassifier`; they may also replace the preset's.
+
+    Returns
+    -------
+    ProperBoostClassifier
+
+    Raises
+    ------
+    ValueError, TypeError
+        If phi is not one of these.  Those whose link is bounded, "gini" and "zeta", have no
+        surrogate on all raw predictions (section 4.1 asks for im = R): they serve `UDTClassifier`.
+
+    Notes
+    -----
+    Each side of a rule has the class that is heavier there, as in the paper's "If Monomial then
+    Class = +-1 else Class = +-1"; where most weight is of one class, both may be the same, and the
+    feature is a constant.
+
+    References
+    ----------
+    .. [1] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE
+       Transactions on Pattern Analysis and Machine Intelligence 31(11).
+
+    Examples
+    --------
+    >>> from properboost import ULS
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ULS("entropy", weak_learner="monomial", n_estimators=10).fit(X, y)
+    >>> len(model.rules())
+    10
+    """
+    if isinstance(phi, str) and phi in ("gini", "zeta"):
+        raise ValueError(
+            f"phi must not be {phi!r}, whose link is bounded: it serves UDTClassifier; "
+            "phi must be one of 'matsushita', 'entropy', 'mu'"
+        )
+    checks.choice("phi", phi, ("matsushita", "entropy", "mu"))
+    if checks.between("mu", mu, 0.0, 1.0) == 1.0:
+        raise ValueError(f"mu must be at least 0 and below 1; got {mu!r}")
+    gain = {"matsushita": 0.5, "mu": (1.0 - mu) / 2.0}.get(phi)
+    preset = {
+        "loss": losses.GLog() if gain is None else losses.GBoost(gain=gain),
+        "weak_learner": weak_learner,
+        "response": "sign",
+        "criterion": "entropy" if phi == "entropy" else "matsushita",
+        "step": "totally_corrective" if totally_corrective else "leveraging",
+    }
+    return ProperBoostClassifier(**(preset | parameters))

@@ -104,7 +104,7 @@ class ProperBoostClassifierCV(BoostedClassifier):
     interaction_rate, interaction_smoothing : float or list of float
         As in `ProperBoostClassifier`, to choose from if there are pairs; default=(1, 0.5, 0.25,
         0.125) and (0, 0.1, 0.2, 0.25).
-    weak_learner, max_depth, monotonic_cst, response, step, l2, max_bins, rows_per_bin, \
+    weak_learner, max_depth, monotonic_cst, response, criterion, step, l2, max_bins, rows_per_bin, \
 categorical_features, class_weight, n_jobs, random_state, verbose
         As in `ProperBoostClassifier`.  With `verbose` 1 the whole search is shown on stderr.
 
@@ -154,8 +154,9 @@ categorical_features, class_weight, n_jobs, random_state, verbose
     are passed over.
 
     *Where the gain cannot matter*: with ``response="exact"``, with ``response="newton"`` and no
-    `l2`, and with ``step="line_search"`` and any other response the raw predictions are
-    proportional to the gain, which the link divides them by.
+    `l2`, and with a step that minimises the risk ("line_search", "leveraging",
+    "totally_corrective") and any other response the raw predictions are proportional to the gain,
+    which the link divides them by.
 
     *Memory*: codes and 8 bytes a row and model, of which as many are boosted at a time as fit into
     2 GiB (always one configuration).  Splits that cut the rows into more than 64 parts (6 or more
@@ -217,6 +218,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         interaction_rate: float | Sequence[float] = (1.0, 0.5, 0.25, 0.125),
         interaction_smoothing: float | Sequence[float] = (0.0, 0.1, 0.2, 0.25),
         response: str = "real",
+        criterion: str | None = None,
         step: str = "guarded",
         l2: float = 0.0,
         max_bins: int = 255,
@@ -252,6 +254,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.interaction_rate = interaction_rate
         self.interaction_smoothing = interaction_smoothing
         self.response = response
+        self.criterion = criterion
         self.step = step
         self.l2 = l2
         self.max_bins = max_bins

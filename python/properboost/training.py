@@ -238,8 +238,10 @@ def start_votes(training: Training, settings: Any, loss: MarginLoss) -> _core.Bo
 
 
 def _find_learner(settings: Any, training: Training) -> _core.WeakLearner:
+    criterion = settings.criterion
     if settings.weak_learner not in ("tree", "monomial"):
-        return _make_learner(settings.weak_learner, smoothing=float(settings.smoothing))
+        smoothing = float(settings.smoothing)
+        return _make_learner(settings.weak_learner, smoothing=smoothing, criterion=criterion)
     options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}
     return _make_learner(
         settings.weak_learner,
@@ -250,6 +252,7 @@ def _find_learner(settings: Any, training: Training) -> _core.WeakLearner:
         directions=training.directions,
         subsample=float(settings.subsample),
         seed=training.seed,
+        criterion=criterion,
         **options,
     )
 

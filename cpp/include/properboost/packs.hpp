@@ -9,6 +9,7 @@
 
 #include "properboost/lanes.hpp"
 #include "properboost/learners/learner.hpp"
+#include "properboost/leverage.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/margins.hpp"
 #include "properboost/stretches.hpp"
@@ -109,6 +110,7 @@ struct Pack {
   std::vector<double> crowding;        // of each feature: the share of rows that one code holds
   std::unique_ptr<Margins> margins;
   std::vector<Regularizers> regularizers;
+  std::vector<std::unique_ptr<Leverage>> leverages;  // of each lane, where the step solves
   std::vector<bool> shortened;  // whether a lane's last step was less than its rate
   // Lanes that differ in their gain alone are the same model as long as every step of theirs is
   // shortened: each lane's twin is the one of least gain, whose steps are so for longest.

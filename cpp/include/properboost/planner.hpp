@@ -46,7 +46,8 @@ struct Course {
   std::vector<Rounds> rounds;  // one, or one a group of those that vote
   std::vector<double> log_loss, error, brier;
   std::size_t n_estimators = 0;
-  bool finished = false;  // nothing lowers its risk any further
+  bool finished = false;   // nothing lowers its risk any further
+  bool separated = false;  // a step that solves for coefficients found none that are finite
 };
 
 // Sample weights as the engine sums them: divided by a power of two near their mean, which changes

@@ -14,18 +14,19 @@ namespace properboost::learners {
 class Histogram final : public FeatureLearner {
  public:
   static constexpr const char* name = "histogram";
-  explicit Histogram(const LearnerOptions& options) : smoothing_(options.smoothing) {}
+  explicit Histogram(const LearnerOptions& options)
+      : FeatureLearner(options), smoothing_(options.smoothing) {}
   bool cuts_in_two() const noexcept override { return false; }
 
-  double cost(const FeatureCells& feature, const Response& response,
+  double cost(const FeatureCells& feature, const Criterion& criterion,
               const Regularizers& r) const override {
-    if (!smooths(feature)) return response.cost(feature.cells, feature.width(), r);
+    if (!smooths(feature)) return criterion.cost(feature.cells, feature.width(), r);
     std::array<Cell, kMaxCodes> cells;
     smooth(feature, cells.data());
-    return response.cost(cells.data(), feature.width(), r);
+    return criterion.cost(cells.data(), feature.width(), r);
   }
 
-  Partition partition(const FeatureCells& feature, const Response&,
+  Partition partition(const FeatureCells& feature, const Criterion&,
                       const Regularizers&) const override {
     Partition p;
     const std::size_t n = feature.width();

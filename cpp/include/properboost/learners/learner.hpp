@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "properboost/cells.hpp"
+#include "properboost/criterion.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/tree_grower.hpp"
 
@@ -27,19 +29,32 @@ struct Partition {
   }
 };
 
-class WeakLearner {
- public:
-  virtual ~WeakLearner() = default;
-  virtual bool is_grown() const noexcept = 0;  // a GrownLearner, or else a FeatureLearner
-};
-
 // What weak learners are made of; each takes what it needs.
 struct LearnerOptions {
+  std::shared_ptr<const Criterion> criterion = nullptr;  // of cells; null for the response
   double smoothing = 0.0;
   TreeLimits limits = {};
   std::size_t literals = 1;  // of a monomial, at most
   double subsample = 1.0;
   std::uint64_t seed = 0;
+};
+
+class WeakLearner {
+ public:
+  virtual ~WeakLearner() = default;
+  virtual bool is_grown() const noexcept = 0;  // a GrownLearner, or else a FeatureLearner
+
+  // By which cells are chosen: its own, or the response.
+  const Criterion& criterion_or(const Response& response) const noexcept {
+    return criterion_ == nullptr ? response : *criterion_;
+  }
+  bool has_criterion() const noexcept { return criterion_ != nullptr; }
+
+ protected:
+  explicit WeakLearner(const LearnerOptions& options) : criterion_(options.criterion) {}
+
+ private:
+  const std::shared_ptr<const Criterion> criterion_;
 };
 
 // A look-up table over one feature.
@@ -48,10 +63,13 @@ class FeatureLearner : public WeakLearner {
   bool is_grown() const noexcept final { return false; }
   virtual bool cuts_in_two() const noexcept = 0;  // or has a cell for every code
   // The least cost this learner reaches on a feature, and the cells that reach it.
-  virtual double cost(const FeatureCells& feature, const Response& response,
+  virtual double cost(const FeatureCells& feature, const Criterion& criterion,
                       const Regularizers& r) const = 0;
-  virtual Partition partition(const FeatureCells& feature, const Response& response,
+  virtual Partition partition(const FeatureCells& feature, const Criterion& criterion,
                               const Regularizers& r) const = 0;
+
+ protected:
+  using WeakLearner::WeakLearner;
 };
 
 // A tree over several features, whose nodes are a feature's codes.
@@ -68,7 +86,10 @@ class GrownLearner : public WeakLearner {
 
  protected:
   GrownLearner(TreeLimits its_limits, const LearnerOptions& options)
-      : limits(std::move(its_limits)), subsample(options.subsample), seed(options.seed) {}
+      : WeakLearner(options),
+        limits(std::move(its_limits)),
+        subsample(options.subsample),
+        seed(options.seed) {}
 };
 
 }  // namespace properboost

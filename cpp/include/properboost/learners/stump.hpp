@@ -9,20 +9,20 @@ namespace properboost::learners {
 class Stump final : public FeatureLearner {
  public:
   static constexpr const char* name = "stump";
-  explicit Stump(const LearnerOptions&) {}
+  explicit Stump(const LearnerOptions& options) : FeatureLearner(options) {}
   bool cuts_in_two() const noexcept override { return true; }
 
-  double cost(const FeatureCells& feature, const Response& response,
+  double cost(const FeatureCells& feature, const Criterion& criterion,
               const Regularizers& r) const override {
-    return Split(feature, response, r).cost;
+    return Split(feature, criterion, r).cost;
   }
 
-  Partition partition(const FeatureCells& feature, const Response& response,
+  Partition partition(const FeatureCells& feature, const Criterion& criterion,
                       const Regularizers& r) const override {
     Partition p;
     p.cells.resize(3);
     p.occupied.assign(3, 0);
-    p.cell_of = Split(feature, response, r).side;
+    p.cell_of = Split(feature, criterion, r).side;
     for (std::size_t b = 0; b < feature.width(); ++b) {
       p.cells[p.cell_of[b]] += feature.cells[b];
       p.occupied[p.cell_of[b]] |= feature.occupied[b];

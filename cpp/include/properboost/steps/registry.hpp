@@ -6,12 +6,14 @@
 #include "properboost/registry.hpp"
 #include "properboost/steps/adaptive.hpp"
 #include "properboost/steps/guarded.hpp"
+#include "properboost/steps/leveraging.hpp"
 #include "properboost/steps/line_search.hpp"
+#include "properboost/steps/totally_corrective.hpp"
 #include "properboost/steps/unit.hpp"
 
 namespace properboost::steps {
 
-using Builtins = Registry<std::tuple<Unit, Guarded, LineSearch>>;
+using Builtins = Registry<std::tuple<Unit, Guarded, LineSearch, Leveraging, TotallyCorrective>>;
 using ForVotes = Registry<std::tuple<Adaptive, LineSearch>>;
 
 }  // namespace properboost::steps

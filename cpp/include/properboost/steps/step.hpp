@@ -67,9 +67,13 @@ struct StepLimits {
   double first_look() const noexcept { return largest / 16; }
 };
 
+// Which features' coefficients a step solves for in double, instead of proposing how far to go.
+enum class Solved { kNone, kLast, kAll };
+
 class Step {
  public:
   virtual ~Step() = default;
+  virtual Solved solves() const { return Solved::kNone; }
   // Where to go.
   virtual double propose(Looks& looks, const StepLimits& limits) const = 0;
   // Whether to go at all, along a table that may be the best there is.

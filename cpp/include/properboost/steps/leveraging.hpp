@@ -1,0 +1,18 @@
+// The exact minimiser of the risk along the table, in double: the newest table has no edge left
+// (classical ULS; Nock and Nielsen 2009, Fig. 4 and eq. 35).
+#pragma once
+
+#include "properboost/steps/step.hpp"
+
+namespace properboost::steps {
+
+class Leveraging : public Step {
+ public:
+  static constexpr const char* name = "leveraging";
+  Solved solves() const override { return Solved::kLast; }
+  // Not asked: what is solved for is not proposed.
+  double propose(Looks& /*looks*/, const StepLimits& limits) const final { return limits.rate; }
+  double follow(const StepLimits& limits, double /*twins*/) const final { return limits.rate; }
+};
+
+}  // namespace properboost::steps

@@ -1,0 +1,384 @@
+#include "properboost/leverage.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "properboost/instruction_set.hpp"
+
+namespace properboost {
+namespace {
+
+constexpr std::size_t kBlock = 128;    // rows whose columns stay in the cache
+constexpr std::size_t kTogether = 16;  // chunks whose sums are held at the same time
+
+// Of the total weight: an edge that is none, one that is nothing but rounding, and a change of a
+// row's margin, of the largest.
+constexpr double kEdge = 1e-10;
+constexpr double kRounding = 1e-14;
+constexpr double kNoChange = 1e-6;
+
+// The sum of x[i] y[i] in a fixed order, so that the compiler may use vectors.
+inline double dot(const double* x, const double* y, std::size_t n) {
+  constexpr std::size_t kSums = 8;
+  double sums[kSums] = {};
+  std::size_t i = 0;
+  for (; i + kSums <= n; i += kSums) {
+    for (std::size_t k = 0; k < kSums; ++k) sums[k] += x[i + k] * y[i + k];
+  }
+  for (std::size_t k = 0; i + k < n; ++k) sums[k] += x[i + k] * y[i + k];
+  return std::accumulate(sums, sums + kSums, 0.0);
+}
+
+double dot(const std::vector<double>& x, const std::vector<double>& y) {
+  return dot(x.data(), y.data(), x.size());
+}
+
+// Of each row of a lower triangle the first entry.
+constexpr std::size_t row_of(std::size_t i) { return i * (i + 1) / 2; }
+
+// Solves L L' x = b, L a lower triangle.
+void solve_triangles(const std::vector<double>& l, std::vector<double>& x) {
+  const std::size_t n = x.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    x[i] = (x[i] - dot(&l[row_of(i)], x.data(), i)) / l[row_of(i) + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    x[i] /= l[row_of(i) + i];
+    for (std::size_t j = 0; j < i; ++j) x[j] -= l[row_of(i) + j] * x[i];
+  }
+}
+
+// L of A = L L'.
+void factorise(std::vector<double>& a, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    double* const row = &a[row_of(i)];
+    for (std::size_t j = 0; j < i; ++j) {
+      row[j] = (row[j] - dot(row, &a[row_of(j)], j)) / a[row_of(j) + j];
+    }
+    row[i] = std::sqrt(row[i] - dot(row, row, i));
+  }
+}
+
+}  // namespace
+
+// A = L L' with as many columns as its rank, by Cholesky's method with pivots; then the
+// pseudo-inverse is L (L'L)^-2 L'.
+std::vector<double> solve_least_norm(std::vector<double> a, const std::vector<double>& b) {
+  const std::size_t n = b.size();
+  const double rounding = 64.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+  std::vector<double> left(n), whole(n);  // of the diagonal
+  for (std::size_t i = 0; i < n; ++i) left[i] = whole[i] = a[row_of(i) + i];
+  std::vector<std::vector<double>> columns;  // of L, with all rows
+  for (std::size_t r = 0; r < n; ++r) {
+    std::size_t pivot = 0;
+    double share = 0.0;  // a column that is another's multiple leaves rounding of its own size
+    for (std::size_t i = 0; i < n; ++i) {
+      if (left[i] > rounding * whole[i] && left[i] > share) {
+        pivot = i;
+        share = left[i];
+      }
+    }
+    if (!(share > 0.0)) break;
+    std::vector<double> column(n);
+    const double root = std::sqrt(left[pivot]);
+    for (std::size_t i = 0; i < n; ++i) {
+      double entry = i >= pivot ? a[row_of(i) + pivot] : a[row_of(pivot) + i];
+      for (const auto& before : columns) entry -= before[i] * before[pivot];
+      column[i] = entry / root;
+      left[i] -= column[i] * column[i];
+    }
+    column[pivot] = root;
+    left[pivot] = 0.0;
+    columns.push_back(std::move(column));
+  }
+
+  const std::size_t rank = columns.size();
+  std::vector<double> x(n, 0.0);
+  if (rank == n) {
+    factorise(a, n);
+    x = b;
+    solve_triangles(a, x);
+    return x;
+  }
+  std::vector<double> gram(row_of(rank));
+  for (std::size_t i = 0; i < rank; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) gram[row_of(i) + j] = dot(columns[i], columns[j]);
+  }
+  factorise(gram, rank);
+  std::vector<double> y(rank);
+  for (std::size_t i = 0; i < rank; ++i) y[i] = dot(columns[i], b);
+  solve_triangles(gram, y);
+  solve_triangles(gram, y);
+  for (std::size_t i = 0; i < rank; ++i) {
+    for (std::size_t j = 0; j < n; ++j) x[j] += y[i] * columns[i][j];
+  }
+  return x;
+}
+
+void Leverage::Sums::operator+=(const Sums& other) {
+  for (std::size_t i = 0; i < slope.size(); ++i) slope[i] += other.slope[i];
+  for (std::size_t i = 0; i < curvature.size(); ++i) curvature[i] += other.curvature[i];
+  weight += other.weight;
+  risk += other.risk;
+}
+
+Leverage::Leverage(const Codes& codes, const std::vector<Role>& roles, const double* sample_weight,
+                   const Loss& loss, Solved which, double share_of_errors)
+    : roles_(roles),
+      sample_weight_(sample_weight),
+      loss_(loss),
+      which_(which),
+      risk_(std::numeric_limits<double>::quiet_NaN()),
+      u_(codes.rows, 0.0),
+      along_(codes.rows, 0.0) {
+  for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
+    if (roles[chunk.segment] != Role::kNone) chunks_.push_back(chunk);
+  }
+  const auto held_out = std::stable_partition(
+      chunks_.begin(), chunks_.end(), [&](const Chunk& c) { return learns(roles[c.segment]); });
+  training_ = static_cast<std::size_t>(held_out - chunks_.begin());
+  for (std::size_t c = 0; c < training_; ++c) {
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) training_weight_ += weight(i);
+  }
+  most_errors_ = share_of_errors * training_weight_;
+}
+
+Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool codes_last,
+                              const std::vector<double>& table, Team& team) {
+  if (which_ == Solved::kLast) forget_features();
+  Feature feature{round, 0.0, codes, {}, {}, 0.0};
+  std::copy(table.begin(), table.end(), feature.table.begin());
+  for (const double entry : table) feature.largest = std::max(feature.largest, std::abs(entry));
+  if (which_ == Solved::kAll && !codes_last) {
+    feature.own_codes.assign(codes, codes + u_.size());
+    feature.codes = feature.own_codes.data();
+  }
+  features_.push_back(std::move(feature));
+  const Found found = solve(team);
+  if (!found.moved) {
+    features_.pop_back();
+    if (separating_.size() > features_.size()) separating_.clear();
+  }
+  return found;
+}
+
+void Leverage::forget_features() {
+  features_.clear();
+  separating_.clear();
+}
+
+// Newton's method.  Where the features separate some rows by their class its directions end as one
+// that hurts no row, the certificate that no finite coefficients are best.
+Leverage::Found Leverage::solve(Team& team) {
+  constexpr int kMostSteps = 200;
+  Found found;
+  Sums at = look(team);
+  double edge = largest_edge(at);
+  for (int i = 0; i < kMostSteps && edge > (found.moved ? kRounding : kEdge); ++i) {
+    std::vector<double> direction = solve_least_norm(at.curvature, at.slope);
+    const Range range = face(direction, team);
+    const double no_change = kNoChange * range.high;
+    if (range.high > 0.0 && range.low >= -no_change &&
+        count_errors(along_, no_change, team) <= most_errors_) {
+      remember_what_separates(direction, range.high, no_change);
+      break;
+    }
+    hold_what_separates(direction, at.slope, team);
+    const double slope = dot(at.slope, direction);
+    const double step = find_step(at, slope, team);
+    if (step == 0.0) break;
+    for (std::size_t t = 0; t < direction.size(); ++t) {
+      features_[t].coefficient += step * direction[t];
+    }
+    for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += step * along_[row];
+    found.moved = true;
+    at = look(team);
+    const double before = std::exchange(edge, largest_edge(at));
+    // Newton's steps do much better than that unless nothing better is to be had.
+    if (edge > 0.5 * before && (edge <= kEdge || is_beyond_the_risk(slope, at))) break;
+  }
+  found.separated = edge > kEdge;
+  risk_ = at.risk / training_weight_;
+  return found;
+}
+
+void Leverage::remember_what_separates(const std::vector<double>& direction, double high,
+                                       double no_change) {
+  if (separating_.empty()) separating_rows_.assign(u_.size(), 0.0);
+  separating_.resize(features_.size(), 0.0);
+  for (std::size_t t = 0; t < direction.size(); ++t) separating_[t] += direction[t] / high;
+  for (std::size_t row = 0; row < u_.size(); ++row) {
+    if (along_[row] > no_change) separating_rows_[row] += along_[row] / high;
+  }
+}
+
+// Rows that are told apart well enough stay on average where they are, and no other row notices:
+// else they would go further and further while the others' coefficients are solved for.
+void Leverage::hold_what_separates(std::vector<double>& direction, const std::vector<double>& slope,
+                                   Team& team) {
+  if (separating_.empty() || count_errors(separating_rows_, 0.0, team) > most_errors_) return;
+  double change = 0.0;
+  double whole = 0.0;
+  for (std::size_t c = 0; c < training_; ++c) {
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+      if (separating_rows_[i] > 0.0) {
+        change += along_[i];
+        whole += separating_rows_[i];
+      }
+    }
+  }
+  if (!(change > 0.0)) return;
+  std::vector<double> held = direction;
+  for (std::size_t t = 0; t < separating_.size(); ++t) held[t] -= change / whole * separating_[t];
+  if (!(dot(slope, held) > 0.0)) return;
+  direction = std::move(held);
+  face(direction, team);
+}
+
+// Of the total weight, and for entries of 1 at most.
+double Leverage::largest_edge(const Sums& at) const {
+  double largest = 0.0;
+  for (std::size_t t = 0; t < features_.size(); ++t) {
+    largest = std::max(largest, std::abs(at.slope[t]) / (features_[t].largest * at.weight));
+  }
+  return largest;
+}
+
+Leverage::Sums Leverage::look(Team& team) const {
+  const auto n = static_cast<double>(features_.size());
+  Sums total(features_.size());
+  for (std::size_t first = 0; first < training_; first += kTogether) {
+    const std::size_t some = std::min(kTogether, training_ - first);
+    std::vector<Sums> parts(some, Sums(features_.size()));
+    const double a_row = 30.0 + n + 0.15 * n * n;
+    const double time = a_row * static_cast<double>(some * Chunk::kRows);
+    team.for_each(some, time, [&](std::size_t c) {
+      const Chunk& chunk = chunks_[first + c];
+      std::vector<double> columns(features_.size() * kBlock);
+      for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
+        const std::size_t size = std::min(kBlock, chunk.end - begin);
+        add_block(chunk, begin, size, columns.data(), parts[c]);
+      }
+    });
+    for (const Sums& part : parts) total += part;
+  }
+  return total;
+}
+
+void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, double* columns,
+                         Sums& sums) const {
+  std::array<double, kBlock> w, q, curved;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double s = weight(begin + i);
+    const double u = u_[begin + i];
+    w[i] = s * loss_.weight(u);
+    q[i] = s * loss_.curvature(u);
+    sums.weight += w[i];
+    sums.risk += s * loss_.loss(u);
+  }
+  const double side = side_of(roles_[chunk.segment]);
+  for (std::size_t t = 0; t < features_.size(); ++t) {
+    const Feature& feature = features_[t];
+    const std::uint8_t* const code = feature.codes + begin;
+    double* const column = columns + t * kBlock;
+    for (std::size_t i = 0; i < n; ++i) column[i] = side * feature.table[code[i]];
+    for (std::size_t i = 0; i < n; ++i) curved[i] = q[i] * column[i];
+    double* const slope = &sums.slope[t];
+    double* const curvature = &sums.curvature[row_of(t)];
+    vectorized([&, n, t] {
+      *slope += dot(w.data(), column, n);
+      for (std::size_t r = 0; r <= t; ++r) {
+        curvature[r] += dot(curved.data(), columns + r * kBlock, n);
+      }
+    });
+  }
+}
+
+Leverage::Ahead Leverage::look_ahead(double t, Team& team) const {
+  std::vector<Ahead> parts(training_);
+  team.for_each(training_, nanoseconds(30.0), [&](std::size_t c) {
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+      const double u = u_[i] + t * along_[i];
+      parts[c].slope += weight(i) * loss_.weight(u) * along_[i];
+      parts[c].risk += weight(i) * loss_.loss(u);
+    }
+  });
+  Ahead total;
+  for (const Ahead& part : parts) {
+    total.slope += part.slope;
+    total.risk += part.risk;
+  }
+  return total;
+}
+
+Leverage::Range Leverage::face(const std::vector<double>& direction, Team& team) {
+  const double time = nanoseconds(1.0 + static_cast<double>(features_.size()));
+  team.for_each(chunks_.size(), time, [&](std::size_t c) {
+    const Chunk& chunk = chunks_[c];
+    const double side = side_of(roles_[chunk.segment]);
+    std::fill(&along_[chunk.begin], &along_[chunk.begin] + (chunk.end - chunk.begin), 0.0);
+    for (std::size_t t = 0; t < features_.size(); ++t) {
+      const double by = side * direction[t];
+      const std::uint8_t* const code = features_[t].codes;
+      for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+        along_[i] += by * features_[t].table[code[i]];
+      }
+    }
+  });
+  return find_range(team);
+}
+
+Leverage::Range Leverage::find_range(Team& team) const {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  std::vector<Range> parts(training_, Range{kFar, -kFar});
+  team.for_each(training_, nanoseconds(1.0), [&](std::size_t c) {
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+      parts[c].low = std::min(parts[c].low, along_[i]);
+      parts[c].high = std::max(parts[c].high, along_[i]);
+    }
+  });
+  Range range{kFar, -kFar};
+  for (const Range& part : parts) {
+    range.low = std::min(range.low, part.low);
+    range.high = std::max(range.high, part.high);
+  }
+  return range;
+}
+
+// The errors that the model expects among the rows for which a number is above so much.
+double Leverage::count_errors(const std::vector<double>& of_row, double above, Team& team) const {
+  std::vector<double> parts(training_, 0.0);
+  team.for_each(training_, nanoseconds(20.0), [&](std::size_t c) {
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+      if (of_row[i] > above) parts[c] += weight(i) * loss_.probability(-u_[i]);
+    }
+  });
+  return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+// Whether so little slope is left that rounding hides how the risk changes.
+bool Leverage::is_beyond_the_risk(double slope, const Sums& at) { return slope <= 1e-11 * at.risk; }
+
+// How far to go along the direction: all the way, unless that is beyond the lowest risk by much;
+// 0 if the risk cannot be told to fall.
+double Leverage::find_step(const Sums& at, double slope, Team& team) const {
+  constexpr double kOvershot = 0.9;
+  constexpr int kMostLooks = 60;
+  if (!(slope > 0.0)) return 0.0;
+  double t = 1.0;
+  for (int look = 0; look < kMostLooks; ++look) {
+    const Ahead ahead = look_ahead(t, team);
+    if (ahead.slope >= 0.0) return t;
+    if (ahead.slope >= -kOvershot * slope &&
+        (is_beyond_the_risk(slope, at) || ahead.risk <= at.risk))
+      return t;
+    const double crossing = slope / (slope - ahead.slope);
+    t *= crossing > 0.1 ? std::min(crossing, 0.5) : 0.1;
+  }
+  return 0.0;
+}
+
+}  // namespace properboost
