@@ -11,6 +11,7 @@ void bind_binning(py::module_& m);
 void bind_booster(py::module_& m);
 void bind_ensemble(py::module_& m);
 void bind_pairs(py::module_& m);
+void bind_rado(py::module_& m);
 void bind_tree(py::module_& m);
 
 PYBIND11_MODULE(_core, m) {
@@ -25,4 +26,5 @@ PYBIND11_MODULE(_core, m) {
   bind_pairs(m);
   bind_ensemble(m);
   bind_tree(m);
+  bind_rado(m);
 }

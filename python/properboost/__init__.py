@@ -1,6 +1,6 @@
 """Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
 
-from properboost import _core, datasets, diagnostics, losses, metrics, plots
+from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado
 from properboost._core import __version__, has_openmp
 from properboost.arboost import ARBoostClassifier, ARBoostClassifierCV
 from properboost.contributions import Contributions
@@ -54,6 +54,7 @@ __all__ = [
     "losses",
     "metrics",
     "plots",
+    "rado",
     "show_config",
 ]
 

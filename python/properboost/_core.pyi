@@ -1,7 +1,7 @@
 """The compiled engine: checks, borrows, releases the GIL, translates.  Nothing here is public."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -299,3 +299,32 @@ def score_trees(
     table: Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...
 ) -> NDArray[np.float64]:
     """Raw predictions (n_rows, n_models): the sum over a model's trees of the rows' nodes."""
+
+def regularizer_names() -> list[str]: ...
+def make_rados(
+    table: Table,
+    features: Sequence[tuple[int, int]],
+    positive: NDArray[np.uint8],
+    first_row: int,
+    seed: int,
+    n_rados: int,
+    n_threads: int = ...,
+) -> tuple[NDArray[np.float64], int]:
+    """Rados, (n_rados, n_features), and the first feature that is not finite, or n_features.
+
+    A feature is a column's numbers (column, -1), whether they are equal to a level (column, level),
+    or the constant 1 (-1, -1).
+    """
+
+def boost_rados(
+    rados: NDArray[np.float64],
+    regularizers: Sequence[tuple[str, float, NDArray[np.float64] | None]],
+    n_estimators: int,
+    gamma: float = ...,
+    progress: Callable[[int, float], None] | None = ...,
+    n_threads: int = ...,
+) -> dict[str, NDArray[Any]]:
+    """Arrays of what each round did: feature, edge, step, penalty, log_loss.
+
+    A regularizer has a name, a factor and a parameter: ridge a matrix or None, slope coefficients.
+    """

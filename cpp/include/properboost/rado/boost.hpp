@@ -1,0 +1,46 @@
+// Omega-R.AdaBoost: boosting the regularised exponential loss of rados,
+//
+//     1/n sum_j exp(-theta . rado_j + Omega(theta)),
+//
+// one coordinate of theta a round (Nock, NIPS 2016, Algorithms 1 and 2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "properboost/parallel.hpp"
+#include "properboost/rado/regularizers/regularizer.hpp"
+
+namespace properboost {
+
+struct RadoRound {
+  std::int32_t feature;
+  double edge;      // r, in [-1, 1]
+  double step;      // alpha: what was added to theta
+  double penalty;   // delta: what it added to Omega
+  double log_loss;  // the logarithm of the regularised loss after the round
+};
+
+struct RadoBoosting {
+  const double* rados;  // rado j's coordinate k is rados[j * features + k], all finite
+  std::size_t n_rados;
+  std::size_t features;
+  std::size_t rounds;
+  double largest_edge;  // gamma: edges beyond are taken to be this
+  Penalty& penalty;     // Omega, at 0
+};
+
+// Edges are at most this in size, so that steps are finite where all rados agree.
+constexpr double kLargestEdge = 1.0 - 1e-9;
+
+// A round's feature is that of largest |r| - delta; of those within 1e-10 of it the lowest wins,
+// and coordinates that are 0 in all rados are left alone.  No round where all are.  `progress` is
+// called on the calling thread after every round, with their number and the last's logarithm of the
+// loss, and may throw.
+std::vector<RadoRound> boost_rados(const RadoBoosting& boosting,
+                                   const std::function<void(std::size_t, double)>& progress,
+                                   Team& team);
+
+}  // namespace properboost

@@ -1,0 +1,43 @@
+// Making Rademacher observations: random sums of edge vectors.
+//
+//     rado j = 1/2 sum_i (sigma_ij + y_i) x_i = the sum of y_i x_i over the rows with sigma_ij =
+//     y_i
+//
+// (Nock, NIPS 2016, section 3), with signs sigma_ij that are a function of a seed, j and the row's
+// number among all owners' rows.  So rados of separate rows add up to the rados of all rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "properboost/parallel.hpp"
+#include "properboost/table.hpp"
+
+namespace properboost {
+
+// What a coordinate of a rado is a sum of.
+struct RadoFeature {
+  static constexpr std::int64_t kNumber = -1;
+
+  const Column* column;  // null: the constant 1
+  std::int64_t level;    // the column's numbers, or whether they are equal to this
+};
+
+struct RadoRows {
+  std::size_t size;
+  const std::uint8_t* positive;  // the side of each row: 1 or 0
+  std::uint64_t first;           // the number of the first of them among all owners' rows
+};
+
+// out[j * features + k]: coordinate k of rado j.  Returns the first feature that holds a number
+// that is not finite, or how many features there are.  float32 and small integers are added up in
+// float32 over at most 7,680 rows, and such sums in float64: a coordinate is off by less than 1e-5
+// of the sum of the feature's absolute values.  All other numbers are added up in float64.
+// `progress` is called on the calling thread every now and then, and may throw.
+std::size_t make_rados(const std::vector<RadoFeature>& features, const RadoRows& rows,
+                       std::uint64_t seed, std::size_t n_rados, double* out,
+                       const std::function<void()>& progress, Team& team);
+
+}  // namespace properboost

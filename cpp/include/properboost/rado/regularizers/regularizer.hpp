@@ -1,0 +1,27 @@
+// Regularisers Omega(theta) of a linear classifier: what they have in common.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace properboost {
+
+// Omega is convex, the same for theta and -theta, and 0 at 0.
+class Regularizer {
+ public:
+  virtual ~Regularizer() = default;
+
+  // Omega(theta + step 1_k) - Omega(theta)
+  virtual double change(std::size_t k, double step) const = 0;
+  // At least how fast Omega changes anywhere between there and theta.
+  virtual double steepness(std::size_t k, double step) const = 0;
+  // theta <- theta + step 1_k; theta starts at 0.
+  virtual void move(std::size_t k, double step) = 0;
+};
+
+// A linear combination of regularisers, each times what stands before it.
+using Penalty = std::vector<std::pair<double, std::unique_ptr<Regularizer>>>;
+
+}  // namespace properboost
