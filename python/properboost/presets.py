@@ -100,7 +100,8 @@ def SavageBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
     """Boosting of the bounded, outlier-resistant Savage loss over histograms [1]_.
 
     Rows are re-weighted by w = -phi'(v), which minimises the Savage risk: rows far on the wrong
-    side count less and less.  Half the log-odds in each bin, and guarded steps.
+    side count less and less.  Half the log-odds in each bin, and guarded steps; with
+    ``response="exact"`` each bin has the minimiser of its risk, and the gain does not matter.
 
     Parameters
     ----------
