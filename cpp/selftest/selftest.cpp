@@ -3,8 +3,9 @@
 //
 // It looks up values on and next to edges; boosts a small problem in every loss, selection and
 // width of pack and trees, compares every lane with the model alone, and the final risks with those
-// of the machine on which they were first found; and boosts a problem of narrow features, which are
-// summed jointly, and the same with features too wide for that.
+// of the machine on which they were first found; boosts a problem of narrow features, which are
+// summed jointly, and the same with features too wide for that; and solves equations of features
+// that are one another's multiples.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "properboost/instruction_set.hpp"
 #include "properboost/learners/histogram.hpp"
 #include "properboost/learners/tree.hpp"
+#include "properboost/leverage.hpp"
 #include "properboost/responses/newton.hpp"
 #include "properboost/responses/real.hpp"
 #include "properboost/steps/guarded.hpp"
@@ -355,6 +357,41 @@ void test_bundles() {
   }
 }
 
+// -- steps that are solved for --------------------------------------------------------------------
+
+// A = G G' of rank `rank`, in which some features may be others twice over; b = A c.
+void test_least_norm(std::size_t n, std::size_t rank, double scale) {
+  Random random;
+  std::vector<std::vector<double>> g(n, std::vector<double>(rank));
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < rank; ++k) {
+      g[i][k] = i < rank ? scale * (random.next() - 0.5) : 2.0 * g[i - rank][k];
+    }
+  }
+  const auto entry = [&](std::size_t i, std::size_t j) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < rank; ++k) sum += g[i][k] * g[j][k];
+    return sum;
+  };
+  std::vector<double> a, b(n, 0.0), c(n);
+  for (double& x : c) x = random.next() - 0.5;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) a.push_back(entry(i, j));
+    for (std::size_t j = 0; j < n; ++j) b[i] += entry(i, j) * c[j];
+  }
+  const std::vector<double> x = solve_least_norm(a, b);
+  const std::string what = std::to_string(n) + " features of rank " + std::to_string(rank);
+  for (std::size_t i = 0; i < n; ++i) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < n; ++j) sum += entry(i, j) * x[j];
+    require(std::abs(sum - b[i]) <= 1e-9 * scale * scale, what + ": the equations hold");
+    // Of least norm: a feature that is another's double has twice its coefficient.
+    if (i >= rank) {
+      require(std::abs(x[i] - 2.0 * x[i - rank]) <= 1e-8, what + ": the norm is least");
+    }
+  }
+}
+
 }  // namespace
 
 // With --probe it only says whether the instruction set asked for is to be had.
@@ -387,6 +424,12 @@ int main(int argc, char** argv) {
     test_loss(loss, borrowed, bins, problem.weight.data());
   }
   test_bundles();
+  for (const double scale : {1e-6, 1.0, 1e6}) {
+    test_least_norm(1, 1, scale);
+    test_least_norm(7, 7, scale);
+    test_least_norm(8, 4, scale);
+    test_least_norm(11, 7, scale);
+  }
   std::printf(failures == 0 ? "all is well\n" : "%d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -32,6 +32,11 @@ inline double dot(const double* x, const double* y, std::size_t n) {
   return std::accumulate(sums, sums + kSums, 0.0);
 }
 
+// What a row adds that counts as one of the other class by this share.
+double mix(double as_it_is, double flipped, double share) {
+  return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is + share * flipped;
+}
+
 double dot(const std::vector<double>& x, const std::vector<double>& y) {
   return dot(x.data(), y.data(), x.size());
 }
@@ -131,6 +136,7 @@ Leverage::Leverage(const Codes& codes, const std::vector<Role>& roles, const dou
       sample_weight_(sample_weight),
       loss_(loss),
       which_(which),
+      share_of_errors_(share_of_errors),
       risk_(std::numeric_limits<double>::quiet_NaN()),
       u_(codes.rows, 0.0),
       along_(codes.rows, 0.0) {
@@ -143,12 +149,14 @@ Leverage::Leverage(const Codes& codes, const std::vector<Role>& roles, const dou
   for (std::size_t c = 0; c < training_; ++c) {
     for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) training_weight_ += weight(i);
   }
-  most_errors_ = share_of_errors * training_weight_;
 }
 
 Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool codes_last,
                               const std::vector<double>& table, Team& team) {
-  if (which_ == Solved::kLast) forget_features();
+  if (which_ == Solved::kLast) {
+    features_.clear();
+    flip_ = 0.0;
+  }
   Feature feature{round, 0.0, codes, {}, {}, 0.0};
   std::copy(table.begin(), table.end(), feature.table.begin());
   for (const double entry : table) feature.largest = std::max(feature.largest, std::abs(entry));
@@ -158,35 +166,59 @@ Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool
   }
   features_.push_back(std::move(feature));
   const Found found = solve(team);
-  if (!found.moved) {
-    features_.pop_back();
-    if (separating_.size() > features_.size()) separating_.clear();
-  }
+  if (!found.moved) features_.pop_back();
   return found;
 }
 
-void Leverage::forget_features() {
-  features_.clear();
-  separating_.clear();
+// Where the features separate some rows by their class the risk has no minimum.  Then every row
+// counts as one of the other class, too, by a share of its weight, as an error of half a row would:
+// no margin is worth more than the link of that error.
+Leverage::Found Leverage::solve(Team& team) {
+  Found found;
+  const std::vector<double> before = u_;
+  std::vector<double> coefficients;
+  for (const Feature& feature : features_) coefficients.push_back(feature.coefficient);
+  const double risk = look_ahead(0.0, 0.0, team).risk;
+  if (flip_ == 0.0) {
+    const Descent descent = descend(team);
+    found.moved = descent == Descent::kSolved;
+    if (descent == Descent::kNoMinimum) {
+      u_ = before;
+      for (std::size_t t = 0; t < features_.size(); ++t) features_[t].coefficient = coefficients[t];
+      flip_ = share_of_errors_;
+    }
+  }
+  if (flip_ > 0.0) {
+    found.separated = true;
+    found.moved = descend(team) != Descent::kNoEdge;
+    // It is not quite the risk that has fallen.
+    for (std::size_t row = 0; row < u_.size(); ++row) along_[row] = u_[row] - before[row];
+    double share = 1.0;
+    u_ = before;
+    while (share > kRounding && look_ahead(share, 0.0, team).risk > risk) share /= 2;
+    found.moved = found.moved && share > kRounding &&
+                  std::any_of(along_.begin(), along_.end(), [](double v) { return v != 0.0; });
+    if (!found.moved) share = 0.0;
+    for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += share * along_[row];
+    for (std::size_t t = 0; t < features_.size(); ++t) {
+      features_[t].coefficient =
+          coefficients[t] + share * (features_[t].coefficient - coefficients[t]);
+    }
+  }
+  risk_ = look_ahead(0.0, 0.0, team).risk / training_weight_;
+  return found;
 }
 
-// Newton's method.  Where the features separate some rows by their class its directions end as one
-// that hurts no row, the certificate that no finite coefficients are best.
-Leverage::Found Leverage::solve(Team& team) {
+// Newton's method.  Where there is no minimum its directions end as one that hurts no row.
+Leverage::Descent Leverage::descend(Team& team) {
   constexpr int kMostSteps = 200;
-  Found found;
   Sums at = look(team);
   double edge = largest_edge(at);
-  for (int i = 0; i < kMostSteps && edge > (found.moved ? kRounding : kEdge); ++i) {
-    std::vector<double> direction = solve_least_norm(at.curvature, at.slope);
+  if (!(edge > kEdge)) return Descent::kNoEdge;
+  for (int i = 0; i < kMostSteps && edge > kRounding; ++i) {
+    const std::vector<double> direction = solve_least_norm(at.curvature, at.slope);
     const Range range = face(direction, team);
-    const double no_change = kNoChange * range.high;
-    if (range.high > 0.0 && range.low >= -no_change &&
-        count_errors(along_, no_change, team) <= most_errors_) {
-      remember_what_separates(direction, range.high, no_change);
-      break;
-    }
-    hold_what_separates(direction, at.slope, team);
+    if (flip_ == 0.0 && range.low >= -kNoChange * range.high) return Descent::kNoMinimum;
     const double slope = dot(at.slope, direction);
     const double step = find_step(at, slope, team);
     if (step == 0.0) break;
@@ -194,48 +226,12 @@ Leverage::Found Leverage::solve(Team& team) {
       features_[t].coefficient += step * direction[t];
     }
     for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += step * along_[row];
-    found.moved = true;
     at = look(team);
     const double before = std::exchange(edge, largest_edge(at));
     // Newton's steps do much better than that unless nothing better is to be had.
     if (edge > 0.5 * before && (edge <= kEdge || is_beyond_the_risk(slope, at))) break;
   }
-  found.separated = edge > kEdge;
-  risk_ = at.risk / training_weight_;
-  return found;
-}
-
-void Leverage::remember_what_separates(const std::vector<double>& direction, double high,
-                                       double no_change) {
-  if (separating_.empty()) separating_rows_.assign(u_.size(), 0.0);
-  separating_.resize(features_.size(), 0.0);
-  for (std::size_t t = 0; t < direction.size(); ++t) separating_[t] += direction[t] / high;
-  for (std::size_t row = 0; row < u_.size(); ++row) {
-    if (along_[row] > no_change) separating_rows_[row] += along_[row] / high;
-  }
-}
-
-// Rows that are told apart well enough stay on average where they are, and no other row notices:
-// else they would go further and further while the others' coefficients are solved for.
-void Leverage::hold_what_separates(std::vector<double>& direction, const std::vector<double>& slope,
-                                   Team& team) {
-  if (separating_.empty() || count_errors(separating_rows_, 0.0, team) > most_errors_) return;
-  double change = 0.0;
-  double whole = 0.0;
-  for (std::size_t c = 0; c < training_; ++c) {
-    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
-      if (separating_rows_[i] > 0.0) {
-        change += along_[i];
-        whole += separating_rows_[i];
-      }
-    }
-  }
-  if (!(change > 0.0)) return;
-  std::vector<double> held = direction;
-  for (std::size_t t = 0; t < separating_.size(); ++t) held[t] -= change / whole * separating_[t];
-  if (!(dot(slope, held) > 0.0)) return;
-  direction = std::move(held);
-  face(direction, team);
+  return edge <= kEdge ? Descent::kSolved : Descent::kNoMinimum;
 }
 
 // Of the total weight, and for entries of 1 at most.
@@ -274,10 +270,10 @@ void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, d
   for (std::size_t i = 0; i < n; ++i) {
     const double s = weight(begin + i);
     const double u = u_[begin + i];
-    w[i] = s * loss_.weight(u);
-    q[i] = s * loss_.curvature(u);
-    sums.weight += w[i];
-    sums.risk += s * loss_.loss(u);
+    sums.weight += s * loss_.weight(u);
+    w[i] = s * mix(loss_.weight(u), -loss_.weight(-u), flip_);
+    q[i] = s * mix(loss_.curvature(u), loss_.curvature(-u), flip_);
+    sums.risk += s * mix(loss_.loss(u), loss_.loss(-u), flip_);
   }
   const double side = side_of(roles_[chunk.segment]);
   for (std::size_t t = 0; t < features_.size(); ++t) {
@@ -297,13 +293,13 @@ void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, d
   }
 }
 
-Leverage::Ahead Leverage::look_ahead(double t, Team& team) const {
+Leverage::Ahead Leverage::look_ahead(double t, double flip, Team& team) const {
   std::vector<Ahead> parts(training_);
   team.for_each(training_, nanoseconds(30.0), [&](std::size_t c) {
     for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
       const double u = u_[i] + t * along_[i];
-      parts[c].slope += weight(i) * loss_.weight(u) * along_[i];
-      parts[c].risk += weight(i) * loss_.loss(u);
+      parts[c].slope += weight(i) * mix(loss_.weight(u), -loss_.weight(-u), flip) * along_[i];
+      parts[c].risk += weight(i) * mix(loss_.loss(u), loss_.loss(-u), flip);
     }
   });
   Ahead total;
@@ -348,17 +344,6 @@ Leverage::Range Leverage::find_range(Team& team) const {
   return range;
 }
 
-// The errors that the model expects among the rows for which a number is above so much.
-double Leverage::count_errors(const std::vector<double>& of_row, double above, Team& team) const {
-  std::vector<double> parts(training_, 0.0);
-  team.for_each(training_, nanoseconds(20.0), [&](std::size_t c) {
-    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
-      if (of_row[i] > above) parts[c] += weight(i) * loss_.probability(-u_[i]);
-    }
-  });
-  return std::accumulate(parts.begin(), parts.end(), 0.0);
-}
-
 // Whether so little slope is left that rounding hides how the risk changes.
 bool Leverage::is_beyond_the_risk(double slope, const Sums& at) { return slope <= 1e-11 * at.risk; }
 
@@ -370,7 +355,7 @@ double Leverage::find_step(const Sums& at, double slope, Team& team) const {
   if (!(slope > 0.0)) return 0.0;
   double t = 1.0;
   for (int look = 0; look < kMostLooks; ++look) {
-    const Ahead ahead = look_ahead(t, team);
+    const Ahead ahead = look_ahead(t, flip_, team);
     if (ahead.slope >= 0.0) return t;
     if (ahead.slope >= -kOvershot * slope &&
         (is_beyond_the_risk(slope, at) || ahead.risk <= at.risk))

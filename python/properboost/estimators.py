@@ -82,11 +82,11 @@ def boost(
 
 
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:
-    label = classes[1] if len(classes) == 2 else classes[model]
+    label = classes.tolist()[1 if len(classes) == 2 else model]
     warnings.warn(
         f"step={step!r} found no finite coefficients of least risk for class {label!r}: the "
-        "features chosen separate some rows by their class. The coefficients stop where these "
-        "rows are expected to hold half a wrong one",
+        "features chosen separate some rows by their class. An error of 0 counts as half a row, "
+        "which keeps the coefficients finite",
         UserWarning,
         stacklevel=5,
     )
@@ -237,9 +237,9 @@ class ProperBoostClassifier(BoostedClassifier):
 
     *Solving for steps*: where the features that a leveraging or totally corrective step solves for
     separate some rows by their class no finite steps are best (ULS, Lemma 5, excludes this for
-    single features only).  Steps then stop where these rows are expected, by the model's own
-    probabilities, to hold half a wrong one, and there is a warning.  Staged predictions after
-    totally corrective rounds are partial sums of the final model.
+    single features only).  Then an error of 0 counts as half a row: each row counts as one of the
+    other class, too, by 1/(2S) of its weight, S the weight of all, and there is a warning.  Staged
+    predictions after totally corrective rounds are partial sums of the final model.
 
     References
     ----------

@@ -36,9 +36,8 @@ class Leverage {
     bool separated = false;  // no finite coefficients are best: some rows are told apart for good
   };
 
-  // All arguments must outlive it; `sample_weight` may be null, for ones.  Coefficients that have
-  // no finite best stop where the rows that they tell apart are expected to hold this share of
-  // wrong ones, of all rows.
+  // All arguments must outlive it; `sample_weight` may be null, for ones.  Where no finite
+  // coefficients are best, no row is taken to be surer than one of which this share is wrong.
   Leverage(const Codes& codes, const std::vector<Role>& roles, const double* sample_weight,
            const Loss& loss, Solved which, double share_of_errors);
 
@@ -77,16 +76,15 @@ class Leverage {
     double low, high;
   };
 
-  void forget_features();
+  // How a descent ended.
+  enum class Descent { kNoEdge, kSolved, kNoMinimum };
+
   Found solve(Team& team);
+  Descent descend(Team& team);
   Sums look(Team& team) const;
-  Ahead look_ahead(double t, Team& team) const;
+  Ahead look_ahead(double t, double flip, Team& team) const;
   Range face(const std::vector<double>& direction, Team& team);
-  void remember_what_separates(const std::vector<double>& direction, double high, double no_change);
-  void hold_what_separates(std::vector<double>& direction, const std::vector<double>& slope,
-                           Team& team);
   Range find_range(Team& team) const;
-  double count_errors(const std::vector<double>& of_row, double above, Team& team) const;
   static bool is_beyond_the_risk(double slope, const Sums& at);
   double find_step(const Sums& at, double slope, Team& team) const;
   double largest_edge(const Sums& at) const;
@@ -104,14 +102,12 @@ class Leverage {
   std::vector<Chunk> chunks_;  // of the segments with a role, those learnt from first
   std::size_t training_ = 0;   // chunks that are learnt from
   double training_weight_ = 0.0;
-  double most_errors_ = 0.0;  // a sum of sample weights
+  double share_of_errors_;
+  double flip_ = 0.0;  // the share by which rows count as ones of the other class
   double risk_;
   std::vector<Feature> features_;
   std::vector<double> u_;      // scaled margins
   std::vector<double> along_;  // how they change along the direction faced
-  // A direction along which no row's risk rises and some rows' falls for ever, and has fallen
-  // enough.
-  std::vector<double> separating_, separating_rows_;
 };
 
 // The solution x of A x = b of least norm, A symmetric and positive semidefinite (its lower

@@ -1,0 +1,559 @@
+"""ULS: coefficients solved for, classical and totally corrective (Nock and Nielsen 2009)."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import properboost as pb
+from models import assert_same, same_model
+from properboost.estimators import CRITERIA, SOLVED
+from searches import QUICK, assert_same_scores, integers
+
+pd = pytest.importorskip("pandas")
+
+LEARNERS = {
+    "stump": {},
+    "histogram": {},
+    "monomial": {"max_literals": 2, "min_child_weight": 0.1},
+    "tree": {"max_leaf_nodes": 4, "min_child_weight": 0.1},
+}
+LOSSES = {
+    "glog": pb.losses.GLog(),
+    "gboost": pb.losses.GBoost(gain=0.5),
+    "gboost, small gain": pb.losses.GBoost(gain=0.005),
+    "ggauss": pb.losses.GGauss(gain=3.0),
+    "glaplacian": pb.losses.GLaplacian(),
+    "exponential": pb.losses.Exponential(),  # convex, though not canonical
+}
+# Of each permissible function: the least of phi'' on (0, 1), and b_phi.
+CONVEXITY = {"entropy": (4.0, np.log(2.0)), "matsushita": (2.0, 0.5), "mu": (0.6, 0.15)}
+MU = 0.7
+
+
+@cache
+def noisy(seed=0, n=400, n_classes=2):
+    """Numbers, categories and missing values that no few features separate; and weights."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 6, (n, 4)).astype(float), columns=list("abcd"))
+    frame["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n))
+    raw = 0.5 * frame["a"] - (frame["b"] > 3) + (frame["town"] == "Ulm") * (frame["c"] > 1)
+    raw = (raw + 1.3 * rng.logistic(size=n)).to_numpy()
+    y = np.searchsorted(np.quantile(raw, np.arange(1, n_classes) / n_classes), raw)
+    frame.loc[rng.random(n) < 0.1, "a"] = np.nan
+    return frame, y, rng.integers(1, 4, n).astype(float)
+
+
+def features_of(model, X, m=0):
+    """What each round of one model says of each row: (n_rows, n_rounds), before its step."""
+    rounds, ensemble = model._ensemble.models[m], model._ensemble
+    codes = ensemble.encode(model._open(X)[0], 1)
+    tables = np.split(rounds.values, rounds.offsets[1:-1])
+    return np.stack(
+        [table[rounds.find_codes(t, codes, 1)] for t, table in enumerate(tables)], axis=1
+    )
+
+
+def edges(loss, H, margin, y, s):
+    """Of each feature, under the weights at these margins (eq. 42 with one feature)."""
+    w = s * loss.weight(margin)
+    return (w * y) @ H / (w.sum() * np.abs(H).max(axis=0))
+
+
+def sides(y):
+    return np.where(y == 1, 1.0, -1.0)
+
+
+def fit(step, loss="glog", learner="stump", n=8, data=None, **settings):
+    X, y, s = noisy() if data is None else data
+    model = pb.ProperBoostClassifier(
+        LOSSES[loss], weak_learner=learner, step=step, n_estimators=n, n_jobs=1,
+        rows_per_bin=None, **(LEARNERS[learner] | {"response": "sign"} | settings),
+    )  # fmt: skip
+    return model.fit(X, y, s)
+
+
+# -- leveraging -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("response", ["sign", "real"])
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_feature_solved_for_has_an_edge_on_the_next_weights(loss, learner, response):
+    X, y, s = noisy()
+    for step in SOLVED:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # none of these separates any rows
+            model = fit(step, loss, learner, n=6, response=response)
+        margin = sides(y) * model.decision_function(X)
+        found = edges(model.loss_, features_of(model, X), margin, sides(y), s)
+        assert abs(found[-1]) < 1e-12
+        if step == "totally_corrective":
+            assert np.abs(found).max() < 1e-12
+        else:
+            assert np.abs(found).max() > 1e-6  # earlier ones do
+        assert np.all(np.diff(model.history_["risk"]) < 0.0)
+        risk = np.average(model.loss_.loss(margin), weights=s)
+        assert model.history_["risk"][-1] == pytest.approx(risk, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_each_step_is_the_root_of_its_equation(loss, learner):
+    """Classical: brentq on eq. 35 of one feature after the other."""
+    X, y, s = noisy(1)
+    model = fit("leveraging", loss, learner, data=(X, y, s))
+    tuned = model.loss_
+    F = np.zeros(len(y))
+    for h, found in zip(features_of(model, X).T, model.history_["step"], strict=True):
+
+        def edge(a, F=F, h=h):
+            return np.sum(s * sides(y) * h * tuned.weight(sides(y) * (F + a * h)))
+
+        step = brentq(edge, -50.0, 50.0, xtol=1e-14, rtol=1e-14)
+        assert found == pytest.approx(step, rel=1e-9)
+        F = F + found * h
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_all_steps_are_the_minimum_over_all(loss, learner):
+    """Totally corrective: a plain Newton's method over the same features, by least squares."""
+    X, y, s = noisy(2)
+    model = fit("totally_corrective", loss, learner, data=(X, y, s))
+    tuned = model.loss_
+    A = sides(y)[:, None] * features_of(model, X)
+    steps = np.zeros(A.shape[1])
+    risk = np.inf
+    for _ in range(100):
+        margin = A @ steps
+        slope = A.T @ (s * tuned.weight(margin))
+        move = np.linalg.lstsq((A.T * (s * tuned.curvature(margin))) @ A, slope, rcond=1e-12)[0]
+        t = 1.0
+        while t > 1e-6 and np.sum(s * tuned.loss(A @ (steps + t * move))) > risk * (1 + 1e-14):
+            t /= 2
+        steps += t * move
+        risk = np.sum(s * tuned.loss(A @ steps))
+    assert np.abs(slope).max() < 1e-11 * np.sum(s * tuned.weight(margin))
+    np.testing.assert_allclose(model.history_["step"], steps, rtol=1e-8, atol=1e-9 * tuned.gain)
+    raw = sides(y) * (A @ steps)
+    np.testing.assert_allclose(model.decision_function(X), raw, rtol=1e-8, atol=1e-8 * tuned.gain)
+
+
+@given(
+    seed=st.integers(0, 2**20), n=st.integers(8, 60), step=st.sampled_from(SOLVED),
+    loss=st.sampled_from(sorted(LOSSES)), learner=st.sampled_from(sorted(LEARNERS)),
+    response=st.sampled_from(["sign", "real", "exact"]), noise=st.floats(0.0, 1.0),
+)  # fmt: skip
+def test_whatever_the_rows_the_risk_falls_and_edges_go(
+    seed, n, step, loss, learner, response, noise
+):
+    """Few rows are often separated: then there is a warning, and nothing runs away."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (n, 3)).astype(float)
+    y = np.where(rng.random(n) < noise, rng.integers(0, 2, n), X[:, 0] > X[:, 1])
+    y[:2] = 0, 1
+    s = rng.integers(1, 5, n).astype(float)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        model = fit(step, loss, learner, data=(X, y, s), response=response)
+    if model.n_iter_ == 0:
+        return  # no feature tells the classes apart
+    raw = model.decision_function(X)
+    assert np.isfinite(raw).all()
+    risks = model.history_["risk"]
+    assert np.all(np.diff(risks) <= 1e-13 * risks[:-1])
+    found = np.abs(edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), s))
+    if not warned:
+        assert found[-1] < 1e-9
+        if step == "totally_corrective":
+            assert found.max() < 1e-9
+
+
+def test_a_feature_without_an_edge_is_not_taken():
+    """A rule in the span of those taken has none: so none is, and boosting ends at the optimum."""
+    rng = np.random.default_rng(3)
+    town = rng.integers(0, 3, 300)
+    y = rng.random(300) < np.array([0.2, 0.5, 0.7])[town]
+    X = pd.DataFrame({"town": pd.Categorical.from_codes(town, list("ABC"))})
+    for learner in ("stump", "histogram"):
+        model = pb.ULS("entropy", weak_learner=learner, totally_corrective=True, n_estimators=50)
+        model.fit(X, y)
+        assert model.n_iter_ <= 4
+        H = features_of(model, X)
+        assert np.linalg.matrix_rank(H) == H.shape[1]
+    shares = [y[town == k].mean() for k in range(3)]
+    p = pb.ULS(totally_corrective=True).fit(X, y).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(p, np.array(shares)[town], rtol=1e-9)
+
+
+def test_rounds_change_the_steps_before_them():
+    X, _, _ = noisy()
+    few, more = (fit("totally_corrective", n=n) for n in (5, 8))
+    assert few.history_["feature"].tolist() == more.history_["feature"].tolist()[:5]
+    np.testing.assert_array_equal(few.history_["risk"], more.history_["risk"][:5])
+    assert not np.any(few.history_["step"] == more.history_["step"][:5])
+    # Stages are partial sums of the final model.
+    parts = np.cumsum(features_of(more, X) * more.history_["step"], axis=1)
+    stages = np.stack(list(more.staged_decision_function(X)), axis=1)
+    np.testing.assert_allclose(stages, parts, rtol=1e-12, atol=1e-12)
+
+
+# -- what Theorem 2 says --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("totally_corrective", [False, True])
+@pytest.mark.parametrize("weak_learner", ["stump", "monomial"])
+@pytest.mark.parametrize("phi", CONVEXITY)
+def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, totally_corrective):
+    X, y, _ = noisy(4)
+    y = sides(y)
+    m = len(y)
+    convexity, b = CONVEXITY[phi]
+    model = pb.ULS(
+        phi, mu=MU, weak_learner=weak_learner, totally_corrective=totally_corrective,
+        n_estimators=12,
+    ).fit(X, y)  # fmt: skip
+    # F_phi is the loss over b_phi, 1 at margin 0: a sum over rows that starts at m.
+    scale = {"entropy": 1.0 / b, "matsushita": 2.0, "mu": 2.0 / (1.0 - MU)}[phi]
+    assert scale * model.loss_.loss(0.0) == pytest.approx(1.0, rel=1e-12)
+    surrogate = m * scale * np.concatenate([[model.loss_.loss(0.0)], model.history_["risk"]])
+    assert np.all(surrogate >= 0.0)
+
+    H = features_of(model, X)
+    totals, averages, bounds = [], [], []
+    for j in range(model.n_iter_):
+        # The weights before the round, of a model of j rounds.
+        before = clone(model).set_params(n_estimators=j).fit(X, y) if j else None
+        w = model.loss_.weight(np.zeros(m) if before is None else y * before.decision_function(X))
+        chosen = H[:, : j + 1] if totally_corrective else H[:, [j]]
+        edge = np.abs((w * y) @ chosen / w.sum())
+        gamma = abs(np.mean((w * y) @ chosen / w.sum()))  # eq. 42
+        size = np.sqrt(np.max(np.sum(chosen**2, axis=0)))
+        # Eq. 45 with eq. 44: for every feature chosen; the newest says most.
+        bounds.append(convexity / 2 * (edge[-1] * w.sum() / size) ** 2 / b)
+        # Eq. 46 and 47.
+        assert bounds[-1] >= convexity * (gamma * w.sum() / (2 * size)) ** 2 / b
+        totals.append(w.sum())
+        averages.append(gamma)
+    falls = -np.diff(surrogate)
+    assert np.all(falls >= np.array(bounds))
+    steps = 4 * m * b * size**2 / (convexity * min(totals) ** 2 * np.mean(averages) ** 2)  # eq. 43
+    assert model.n_iter_ <= np.ceil(steps)
+
+
+def test_weights_start_at_one_half():
+    for phi in CONVEXITY:
+        assert pb.ULS(phi).loss.weight(0.0) == 0.5
+
+
+# -- permissible functions ------------------------------------------------------------------------
+
+
+def test_losses_are_the_surrogates_of_table_1():
+    v = np.linspace(-30, 30, 121)
+    root = np.sqrt((1 - MU) ** 2 + v**2)
+    cases = {
+        "matsushita": (-v + np.sqrt(1 + v**2), (1 + v / np.sqrt(1 + v**2)) / 2, 2.0),
+        "entropy": (np.logaddexp(0, -v) / np.log(2), 1 / (1 + np.exp(-v)), 1 / np.log(2)),
+        "mu": ((root - v) / (1 - MU), (1 + v / root) / 2, 2 / (1 - MU)),
+    }
+    for phi, (surrogate, probability, scale) in cases.items():
+        loss = pb.ULS(phi, mu=MU).loss
+        np.testing.assert_allclose(scale * loss.loss(v), surrogate, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(loss.probability(v), probability, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:step=")  # ten rules separate some rows
+@pytest.mark.parametrize("weak_learner", ["stump", "monomial", "histogram"])
+@pytest.mark.parametrize("totally_corrective", [False, True])
+def test_mu_is_matsushita_with_exact_steps(weak_learner, totally_corrective):
+    X, y, s = noisy(5)
+    settings = {
+        "weak_learner": weak_learner, "totally_corrective": totally_corrective, "n_estimators": 10,
+    }  # fmt: skip
+    one = pb.ULS("matsushita", **settings).fit(X, y, s)
+    for mu in (0.0, 0.5, 0.99):
+        other = pb.ULS("mu", mu=mu, **settings).fit(X, y, s)
+        np.testing.assert_array_equal(one.history_["feature"], other.history_["feature"])
+        raw = (1 - mu) * one.decision_function(X)
+        np.testing.assert_allclose(other.decision_function(X), raw, rtol=1e-12, atol=1e-14)
+        # Margins, eq. 27.
+        margins = [
+            2 * m.loss_.probability(sides(y) * m.decision_function(X)) - 1 for m in (one, other)
+        ]
+        np.testing.assert_allclose(*margins, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"phi": "gini"}, ValueError, "phi must not be 'gini', whose link is bounded.*UDTClassif"),
+        ({"phi": "zeta"}, ValueError, "phi must not be 'zeta', whose link is bounded.*UDTClassif"),
+        ({"phi": "hinge"}, ValueError, "phi must be one of 'matsushita', 'entropy', 'mu'; got 'hi"),
+        ({"phi": None}, TypeError, "phi must be one of 'matsushita', 'entropy', 'mu'; got None"),
+        ({"mu": 1.0}, ValueError, r"mu must be at least 0 and below 1; got 1\.0"),
+        ({"mu": -0.1}, ValueError, r"mu must be between 0 and 1; got -0\.1"),
+        ({"mu": "half"}, TypeError, "mu must be a finite number between 0 and 1"),
+    ],
+)
+def test_other_permissible_functions_are_refused(settings, error, message):
+    with pytest.raises(error, match=message):
+        pb.ULS(**settings)
+
+
+# -- criteria -------------------------------------------------------------------------------------
+
+
+def impurity(phi, positive, negative):
+    total = positive + negative
+    if total == 0:
+        return 0.0
+    p = positive / total
+    return (
+        total
+        * {
+            "gini": p * (1 - p),
+            "entropy": -sum(q * np.log(q) for q in (p, 1 - p) if q > 0),
+            "matsushita": np.sqrt(p * (1 - p)),
+        }[phi]
+    )
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_first_stump_is_that_of_least_impurity(criterion):
+    X, y, s = noisy(6)
+    X = X[["b", "c", "d"]].to_numpy()
+    model = pb.ProperBoostClassifier(
+        "glog", weak_learner="stump", response="real", criterion=criterion, n_estimators=1,
+        rows_per_bin=None,
+    ).fit(X, y, s)  # fmt: skip
+    costs = {
+        (j, cut): sum(
+            impurity(criterion, s[cell & (y == 1)].sum(), s[cell & (y == 0)].sum())
+            for cell in (X[:, j] <= cut, X[:, j] > cut)
+        )
+        for j in range(3)
+        for cut in range(5)
+    }
+    j, cut = min(costs, key=costs.get)
+    assert model.history_["feature"][0] == j
+    below = model.decision_function(X) == model.decision_function(X[X[:, j] <= cut])[0]
+    np.testing.assert_array_equal(below, X[:, j] <= cut)
+    # The score is still the response's.
+    total = s.sum()
+    share = [s[(below == side) & (y == k)].sum() / total for side in (0, 1) for k in (0, 1)]
+    expected = np.sqrt(share[0] * share[1]) + np.sqrt(share[2] * share[3])
+    assert model.history_["score"][0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_matsushita_is_the_cost_of_the_real_response():
+    X, y, s = noisy(7)
+    for learner, options in LEARNERS.items():
+        settings = {"weak_learner": learner, "n_estimators": 5, **options}
+        with_criterion, without = (
+            pb.ProperBoostClassifier(criterion=c, **settings).fit(X, y, s)
+            for c in ("matsushita", None)
+        )
+        np.testing.assert_array_equal(
+            with_criterion.decision_function(X), without.decision_function(X)
+        )
+
+
+def test_rules_by_impurity_do_not_stand_still_on_plateaus():
+    """Of unbalanced classes no literal lowers the error; the impurity falls all the same."""
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 4, (500, 3)).astype(float)
+    y = rng.random(500) < np.where((X[:, 0] > 1) & (X[:, 1] > 1), 0.45, 0.05)
+    settings = {"weak_learner": "monomial", "response": "sign", "n_estimators": 1}
+    for criterion in (None, *CRITERIA):
+        model = pb.ProperBoostClassifier(criterion=criterion, **settings).fit(X, y)
+        (rule,) = model.rules()
+        assert len(rule.conditions) == (0 if criterion is None else 2)
+
+
+# -- separated rows -------------------------------------------------------------------------------
+
+
+def patterns(counts):
+    """Two binary columns; `counts` says how many of each class each of the four patterns has."""
+    rows = [
+        ([a, b], k)
+        for (a, b), of_class in counts.items()
+        for k, n in enumerate(of_class)
+        for _ in range(n)
+    ]
+    X, y = zip(*rows, strict=True)
+    return np.array(X, dtype=float), np.array(y), None
+
+
+def half_a_row(s):
+    """The share of an error of half a row."""
+    return 0.5 / np.sum(s)
+
+
+def flipped_edges(loss, H, margin, y, s):
+    """Edges where each row counts as one of the other class, too, by the share of half a row."""
+    share = half_a_row(s)
+    w = (1 - share) * loss.weight(margin) - share * loss.weight(-margin)
+    return (s * w * y) @ H / np.sum(s * loss.weight(margin))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_features_that_separate_some_rows_together(loss):
+    """Neither column separates any rows; together they do, and the others keep their shares."""
+    X, y, _ = patterns({(1, 1): (0, 40), (0, 0): (40, 0), (1, 0): (10, 30), (0, 1): (20, 10)})
+    s = np.where(X[:, 0] == X[:, 1], 1.0, 2.0)
+    with pytest.warns(UserWarning, match=r"'totally_corrective' found no finite .* for class 1:"):
+        model = fit("totally_corrective", loss, data=(X, y, s), criterion="entropy")
+    raw = model.decision_function(X)
+    found = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), s)
+    assert np.abs(found).max() < 1e-9
+    # No row is surer than one of which that share is wrong, but for the slack of the others.
+    assert np.abs(raw).max() < 2 * model.loss_.link(1 - half_a_row(s))
+    p = model.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(p[(X == [1, 0]).all(axis=1)], 0.75, atol=0.02)
+    np.testing.assert_allclose(p[(X == [0, 1]).all(axis=1)], 1 / 3, atol=0.02)
+
+
+@pytest.mark.parametrize("step", SOLVED)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_feature_that_separates_all_rows(step, loss):
+    """Its error of 0 counts as half a row, as everywhere; and there is nothing left to learn."""
+    X, y, _ = patterns({(1, 1): (0, 40), (0, 0): (50, 0), (1, 0): (0, 30)})
+    s = np.random.default_rng(8).uniform(0.5, 3.0, len(y))
+    with pytest.warns(UserWarning, match="separate some rows by their class"):
+        model = fit(step, loss, data=(X, y, s), n=50)
+    assert model.n_iter_ == 1
+    F = model.loss_.link(1 - half_a_row(s))
+    np.testing.assert_allclose(model.decision_function(X), sides(y) * F, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_features_that_separate_all_rows_together(loss):
+    X, y, _ = patterns({(1, 1): (0, 40), (0, 0): (40, 0), (1, 0): (40, 0), (0, 1): (40, 0)})
+    with pytest.warns(UserWarning, match="separate some rows by their class"):
+        model = fit("totally_corrective", loss, data=(X, y, None), n=50, criterion="gini")
+    assert model.n_iter_ < 10
+    assert model.score(X, y) == 1.0
+    raw = model.decision_function(X)
+    assert np.abs(raw).max() < 4 * model.loss_.link(1 - 0.5 / len(y))
+    ones = np.ones(len(y))
+    found = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), ones)
+    assert np.abs(found).max() < 1e-9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rounds_after_separation_learn_from_the_other_rows(loss):
+    X, y, _ = patterns({(1, 1): (0, 90), (0, 0): (90, 0), (1, 0): (95, 95), (0, 1): (115, 115)})
+    rng = np.random.default_rng(9)
+    others = rng.integers(0, 4, (len(y), 4))
+    contested = X[:, 0] != X[:, 1]
+    y = np.where(contested, others @ [1, 1, -1, 0] + rng.logistic(size=len(y)) > 1, y).astype(int)
+    X = np.hstack([X, others])
+    with pytest.warns(UserWarning, match="separate some rows"):
+        model = fit("totally_corrective", loss, data=(X, y, None), n=25, criterion="entropy")
+    assert model.n_iter_ > 8
+    assert np.all(np.diff(model.history_["risk"]) <= 0.0)
+    raw = model.decision_function(X)
+    ones = np.ones(len(y))
+    found = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), ones)
+    assert np.abs(found).max() < 1e-9
+    assert np.mean((raw > 0)[contested] == y[contested]) > 0.75
+    assert np.all((raw > 0)[~contested] == y[~contested])
+
+
+# -- as the other steps ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", SOLVED)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_threads_and_gains_change_nothing(step, learner):
+    rng = np.random.default_rng(10)
+    X = rng.integers(0, 6, (30_000, 4)).astype(float)
+    y = (X @ [1.0, -1.0, 0.5, 0.0] + 3 * rng.logistic(size=len(X)) > 0).astype(int)
+    data = X, y, rng.uniform(0.5, 2.0, len(X))
+    one = fit(step, learner=learner, n=4, data=data)
+    assert same_model(one, clone(one).set_params(n_jobs=3).fit(*data))
+    for gain in (1e-3, 1e200):
+        other = clone(one).set_params(loss=pb.losses.GLog(gain=gain)).fit(*data)
+        np.testing.assert_array_equal(other.history_["feature"], one.history_["feature"])
+        np.testing.assert_allclose(
+            other.decision_function(X), gain * one.decision_function(X), rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("step", SOLVED)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_weights_are_frequencies(step, learner):
+    X, y, s = noisy(11)
+    rows = np.repeat(np.arange(len(y)), s.astype(int))
+    weighted = fit(step, learner=learner, data=(X, y, s))
+    repeated = fit(step, learner=learner, data=(X.iloc[rows], y[rows], None))
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), rtol=1e-10, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("step", SOLVED)
+def test_files_cycles_and_classes(step, tmp_path):
+    X, y, s = noisy(12, n_classes=3)
+    for settings in (
+        {"learner": "monomial"},
+        {"learner": "histogram", "selection": "cyclic", "n": 3, "response": "real"},
+    ):
+        model = fit(step, data=(X, y, s), **settings)
+        model.save_model(tmp_path / "model.json")
+        assert_same(model, pb.load_model(tmp_path / "model.json"), X)
+        raw = model.decision_function(X)
+        assert raw.shape == (len(y), 3)
+        for k in range(3):
+            side = np.where(y == k, 1.0, -1.0)
+            found = np.abs(edges(model.loss_, features_of(model, X, k), side * raw[:, k], side, s))
+            assert found[-1] < 1e-12
+            if step == "totally_corrective":
+                assert found.max() < 1e-12
+
+
+@pytest.mark.parametrize("step", SOLVED)
+@pytest.mark.parametrize("learner", ["stump", "monomial"])
+def test_a_search_scores_what_grid_search_does(step, learner):
+    X, y = integers(seed=13)
+    settings = {
+        "weak_learner": learner, "response": "sign", "criterion": "entropy", "step": step,
+        "selection": "greedy", "rows_per_bin": None,
+    }  # fmt: skip
+    settings |= {"min_child_weight": 12.0} if learner == "monomial" else {}  # separates no rows
+    quick = QUICK | {"gains": [1.0]}
+    ours = pb.ProperBoostClassifierCV(**quick, **settings).fit(X, y)
+    theirs = GridSearchCV(
+        pb.ProperBoostClassifier(n_estimators=quick["n_estimators"], **settings),
+        {"gain": [1.0]}, scoring="neg_log_loss", cv=quick["cv"],
+    ).fit(X, y)  # fmt: skip
+    assert_same_scores(ours.cv_results_, theirs.cv_results_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"learning_rate": 0.5}, r"learning_rate must be 1 with step='leveraging'.*got 0\.5"),
+        ({"loss": "savage"}, "step must not be 'leveraging' with loss='savage'.*not convex"),
+        ({"interactions": 2}, "interactions must be 0 with step='leveraging'.*got 2"),
+        ({"criterion": "mu"}, "criterion must be one of 'gini', 'entropy', 'matsushita'; got 'mu'"),
+        (
+            {"criterion": "gini", "response": "newton"},
+            "criterion must be None with response='newton'.*got 'gini'",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused(settings, message):
+    X, y = integers()
+    for model in (pb.ProperBoostClassifier(), pb.ProperBoostClassifierCV(**QUICK)):
+        with pytest.raises(ValueError, match=message):
+            model.set_params(step="leveraging", **settings).fit(X, y)
