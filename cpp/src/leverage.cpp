@@ -14,11 +14,33 @@ namespace {
 constexpr std::size_t kBlock = 128;    // rows whose columns stay in the cache
 constexpr std::size_t kTogether = 16;  // chunks whose sums are held at the same time
 
-// Of the total weight: an edge that is none, one that is nothing but rounding, and a change of a
-// row's margin, of the largest.
+// Of the total weight: an edge that is none, and one that is nothing but rounding.
 constexpr double kEdge = 1e-10;
 constexpr double kRounding = 1e-14;
+// Of the largest change of a margin: one that is none.
 constexpr double kNoChange = 1e-6;
+
+// What a row of margin u adds that counts by this share as one of the other class.
+struct Flipping {
+  const Loss& loss;
+  double share;
+
+  double risk(double u) const {
+    return mix(loss.loss(u), [&] { return loss.loss(-u); });
+  }
+  double weight(double u) const {
+    return mix(loss.weight(u), [&] { return -loss.weight(-u); });
+  }
+  double curvature(double u) const {
+    return mix(loss.curvature(u), [&] { return loss.curvature(-u); });
+  }
+
+ private:
+  template <class Flipped>
+  double mix(double as_it_is, const Flipped& flipped) const {
+    return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is + share * flipped();
+  }
+};
 
 // The sum of x[i] y[i] in a fixed order, so that the compiler may use vectors.
 inline double dot(const double* x, const double* y, std::size_t n) {
@@ -30,11 +52,6 @@ inline double dot(const double* x, const double* y, std::size_t n) {
   }
   for (std::size_t k = 0; i + k < n; ++k) sums[k] += x[i + k] * y[i + k];
   return std::accumulate(sums, sums + kSums, 0.0);
-}
-
-// What a row adds that counts as one of the other class by this share.
-double mix(double as_it_is, double flipped, double share) {
-  return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is + share * flipped;
 }
 
 double dot(const std::vector<double>& x, const std::vector<double>& y) {
@@ -170,9 +187,9 @@ Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool
   return found;
 }
 
-// Where the features separate some rows by their class the risk has no minimum.  Then every row
-// counts as one of the other class, too, by a share of its weight, as an error of half a row would:
-// no margin is worth more than the link of that error.
+// Where the features separate some rows by their class the risk has no minimum.  Then an error of 0
+// counts as half a row: every row counts by that share of all rows as one of the other class.  The
+// risk that this adds pulls margins back to the link of that share.
 Leverage::Found Leverage::solve(Team& team) {
   Found found;
   const std::vector<double> before = u_;
@@ -191,7 +208,7 @@ Leverage::Found Leverage::solve(Team& team) {
   if (flip_ > 0.0) {
     found.separated = true;
     found.moved = descend(team) != Descent::kNoEdge;
-    // It is not quite the risk that has fallen.
+    // It is not quite the risk that has fallen, and that must not rise.
     for (std::size_t row = 0; row < u_.size(); ++row) along_[row] = u_[row] - before[row];
     double share = 1.0;
     u_ = before;
@@ -266,14 +283,15 @@ Leverage::Sums Leverage::look(Team& team) const {
 
 void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, double* columns,
                          Sums& sums) const {
+  const Flipping row{loss_, flip_};
   std::array<double, kBlock> w, q, curved;
   for (std::size_t i = 0; i < n; ++i) {
     const double s = weight(begin + i);
     const double u = u_[begin + i];
     sums.weight += s * loss_.weight(u);
-    w[i] = s * mix(loss_.weight(u), -loss_.weight(-u), flip_);
-    q[i] = s * mix(loss_.curvature(u), loss_.curvature(-u), flip_);
-    sums.risk += s * mix(loss_.loss(u), loss_.loss(-u), flip_);
+    w[i] = s * row.weight(u);
+    q[i] = s * row.curvature(u);
+    sums.risk += s * row.risk(u);
   }
   const double side = side_of(roles_[chunk.segment]);
   for (std::size_t t = 0; t < features_.size(); ++t) {
@@ -294,12 +312,13 @@ void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, d
 }
 
 Leverage::Ahead Leverage::look_ahead(double t, double flip, Team& team) const {
+  const Flipping row{loss_, flip};
   std::vector<Ahead> parts(training_);
   team.for_each(training_, nanoseconds(30.0), [&](std::size_t c) {
     for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
       const double u = u_[i] + t * along_[i];
-      parts[c].slope += weight(i) * mix(loss_.weight(u), -loss_.weight(-u), flip) * along_[i];
-      parts[c].risk += weight(i) * mix(loss_.loss(u), loss_.loss(-u), flip);
+      parts[c].slope += weight(i) * row.weight(u) * along_[i];
+      parts[c].risk += weight(i) * row.risk(u);
     }
   });
   Ahead total;

@@ -24,6 +24,7 @@ from properboost.training import Training, find_pairs, find_sides, lay_grids, pr
 __all__ = [
     "CRITERIA",
     "GROWN",
+    "SOLVED",
     "ProperBoostClassifier",
     "check_learner_of_pairs",
     "check_parameters",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.estimators import SOLVED
 from properboost.losses import MarginLoss
 from properboost.progress import Report
 from properboost.rows import Rows, SortedRows
@@ -44,7 +45,7 @@ TOLERANCE = 1e-4
 """What counts as an improvement, as a share of the score."""
 
 MARGIN_BYTES = 2**31
-"""What the lanes of one pass may hold, at 8 bytes a row and lane, if they are more than fit."""
+"""What the lanes of one pass may hold, if they are more than fit, at `_row_bytes` a lane."""
 
 PACK = 16
 """Lanes that the engine takes together."""
@@ -124,7 +125,8 @@ def cross_validate(
     """
     models_each = count_models(split_rows)
     n_rows = split_rows[0].training.codes.shape[1]
-    most = max(1, MARGIN_BYTES // (8 * n_rows * models_each))
+    a_model = _row_bytes(configurations[0].settings.step) * n_rows
+    most = max(1, MARGIN_BYTES // (a_model * models_each))
     size = most // PACK * PACK or most
     parts = []
     done = 0
@@ -143,6 +145,11 @@ def cross_validate(
     ]
     scores, log_losses = np.concatenate(padded, axis=1)
     return scores, log_losses
+
+
+def _row_bytes(step: str) -> int:
+    """Return what a row of a lane takes: margin and weight, and doubles where steps are solved."""
+    return 32 if step in SOLVED else 8
 
 
 def make_schedule(cap: int) -> Iterator[int]:

@@ -158,9 +158,9 @@ categorical_features, class_weight, n_jobs, random_state, verbose
     "totally_corrective") and any other response the raw predictions are proportional to the gain,
     which the link divides them by.
 
-    *Memory*: codes and 8 bytes a row and model, of which as many are boosted at a time as fit into
-    2 GiB (always one configuration).  Splits that cut the rows into more than 64 parts (6 or more
-    that are random) need further copies of the codes.
+    *Memory*: codes and 8 bytes a row and model (32 where steps are solved for), of which as many
+    are boosted at a time as fit into 2 GiB (always one configuration).  Splits that cut the rows
+    into more than 64 parts (6 or more that are random) need further copies of the codes.
 
     References
     ----------
