@@ -22,6 +22,7 @@ AXES = {
     "responses": _core.response_names,
     "steps": lambda: [*_core.step_names(), *_core.vote_step_names()],
     "votes": _core.vote_names,
+    "rado/regularizers": _core.regularizer_names,
 }
 
 

@@ -98,7 +98,7 @@ py::dict boost(const Array<double>& rados, const std::vector<Term>& terms, std::
   return py::dict(
       "feature"_a = column(found, &RadoRound::feature), "edge"_a = column(found, &RadoRound::edge),
       "step"_a = column(found, &RadoRound::step), "penalty"_a = column(found, &RadoRound::penalty),
-      "log_loss"_a = column(found, &RadoRound::log_loss));
+      "log_rado_loss"_a = column(found, &RadoRound::log_loss));
 }
 
 }  // namespace

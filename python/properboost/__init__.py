@@ -21,6 +21,7 @@ from properboost.presets import (
     SavageBoost,
     WeightBoost,
 )
+from properboost.rado import RadoBoostClassifier
 from properboost.rules import Rule
 from properboost.search import ProperBoostClassifierCV
 from properboost.shapes import ShapeFunction
@@ -41,6 +42,7 @@ __all__ = [
     "LogitBoost",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
+    "RadoBoostClassifier",
     "RealBoost",
     "Rule",
     "SavageBoost",

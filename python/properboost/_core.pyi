@@ -324,7 +324,7 @@ def boost_rados(
     progress: Callable[[int, float], None] | None = ...,
     n_threads: int = ...,
 ) -> dict[str, NDArray[Any]]:
-    """Arrays of what each round did: feature, edge, step, penalty, log_loss.
+    """Arrays of what each round did: feature, edge, step, penalty, log_rado_loss.
 
     A regularizer has a name, a factor and a parameter: ridge a matrix or None, slope coefficients.
     """

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from properboost.losses import Exponential, MarginLoss, get_loss
 from properboost.pairs import MOST_CELLS, PairBins
 from properboost.table import Category
 from properboost.trees import Tree
+
+if TYPE_CHECKING:
+    from properboost.rado import RadoBoostClassifier
 
 __all__ = ["load_model", "save_model"]
 
@@ -44,10 +47,15 @@ _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+def save_model(model: "Model | RadoBoostClassifier", path: str | os.PathLike[str]) -> None:
     """Write a fitted model; see `BoostedClassifier.save_model`."""
-    _CHECKS[type(model)](model)  # they may have been set since the fit
-    text = json.dumps(_describe(model), allow_nan=False, separators=(",", ":"))
+    if isinstance(model, Model):
+        document = _describe(model)
+    else:
+        from properboost.rado import files
+
+        document = files.describe(model)
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
     # A reader sees the old file or the new one, never a part.
     unfinished = Path(f"{os.fspath(path)}.{os.getpid()}.part")
     try:
@@ -61,7 +69,9 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier | ARBoostClassifier:
+def load_model(
+    path: str | os.PathLike[str],
+) -> "ProperBoostClassifier | ARBoostClassifier | RadoBoostClassifier":
     """Read a model that was written by the method `save_model` of an estimator.
 
     Parameters
@@ -71,7 +81,7 @@ def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier | ARBoostC
 
     Returns
     -------
-    ProperBoostClassifier or ARBoostClassifier
+    ProperBoostClassifier, ARBoostClassifier or RadoBoostClassifier
         The fitted model, with its parameters.  Its predictions are bit for bit those of the one
         that was saved.  What a `ProperBoostClassifierCV` or an `ARBoostClassifierCV` saved comes
         back as the classifier it chose, its `best_estimator_`; the search is not kept.
@@ -87,13 +97,20 @@ def load_model(path: str | os.PathLike[str]) -> ProperBoostClassifier | ARBoostC
         document = json.loads(Path(path).read_bytes(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)}: not a properboost model: {error}") from error
-    return _build(_Node(document, os.fspath(path)))
+    node = _Node(document, os.fspath(path))
+    version = _check_format(node)
+    if document.get("estimator") == "RadoBoostClassifier":
+        from properboost.rado import files
+
+        return files.build(node)
+    return _build(node, version)
 
 
 # -- writing --------------------------------------------------------------------------------------
 
 
 def _describe(model: Model) -> dict[str, Any]:
+    _CHECKS[type(model)](model)  # they may have been set since the fit
     ensemble = model._ensemble
     names = getattr(model, "feature_names_in_", None)
     return {
@@ -327,8 +344,7 @@ _FIELDS = (
 _SINCE = {"selection": 2, "pairs": 3, "voting": 4}
 
 
-def _build(document: _Node) -> Model:
-    version = _check_format(document)
+def _build(document: _Node, version: int) -> Model:
     fields = document.fields(*(f for f in _FIELDS if version >= _SINCE.get(f, 1)))
     fields["library_version"].string()
     if fields["estimator"].string() not in _ESTIMATORS:

@@ -1,16 +1,13 @@
 """What a linear model multiplies its coefficients with: numbers, categories' indicators, the 1."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.binning import CategoricalBins
 from properboost.table import Category, Table, find_categorical
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["LinearColumns", "find_columns"]
 
@@ -22,78 +19,92 @@ class LinearColumns:
     A numeric feature is a column, and so is each category of a categorical one: 1 where the row
     has it, 0 elsewhere, also where its category is missing or unknown.  With `intercept` the last
     column is 1.
+
+    Attributes
+    ----------
+    categories : tuple
+        Of each feature: None if it is numeric, or its categories.
+    names : tuple of str, or None
+        The features' names, if they have any.
+    intercept : bool
+        Whether there is a column of ones.
     """
 
-    features: tuple[str, ...]
-    categories: tuple[tuple[Category, ...] | None, ...]  # None: numeric
+    categories: tuple[tuple[Category, ...] | None, ...]
+    names: tuple[str, ...] | None = None
     intercept: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the columns are called."""
+        """What the columns are called: features, ``feature=category``, ``intercept``."""
         labels: list[str] = []
-        for name, categories in zip(self.features, self.categories, strict=True):
+        for j, categories in enumerate(self.categories):
+            name = f"feature {j}" if self.names is None else self.names[j]
             labels += [name] if categories is None else [f"{name}={c}" for c in categories]
         return (*labels, "intercept") if self.intercept else tuple(labels)
 
-    def __len__(self) -> int:
-        widths = [1 if categories is None else len(categories) for categories in self.categories]
-        return sum(widths) + self.intercept
-
-    def feature_of(self) -> NDArray[np.int64]:
-        """Return the feature of each column, -1 for the intercept."""
-        widths = [1 if categories is None else len(categories) for categories in self.categories]
-        features = np.repeat(np.arange(len(widths)), widths)
-        return np.append(features, -1) if self.intercept else features
-
-    def read(self, table: Table) -> Any:
-        """Return the table as the engine takes it: an array, or a list of arrays, one a feature."""
-        if table.array is not None and not any(c is not None for c in self.categories):
-            return table.array
-        return [self._read_feature(table, j) for j in range(len(self.categories))]
-
-    def _read_feature(self, table: Table, j: int) -> NDArray[np.generic]:
-        """Return numbers, or which category each row has: -1 if missing, -2 if unknown."""
-        categories = self.categories[j]
-        if categories is None:
-            return table.numeric(j)
-        return CategoricalBins(categories).assign(table.categorical(j))
-
+    @property
     def native(self) -> list[tuple[int, int]]:
-        """Return the feature and the category, -1 for numbers, of each column; -1, -1 for the 1."""
+        """The feature and the category, -1 for numbers, of each column; -1, -1 for the ones."""
         pairs: list[tuple[int, int]] = []
         for j, categories in enumerate(self.categories):
             levels = [-1] if categories is None else range(len(categories))
             pairs += [(j, level) for level in levels]
         return [*pairs, (-1, -1)] if self.intercept else pairs
 
-    def multiply(self, table: Table, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __len__(self) -> int:
+        return len(self.native)
+
+    def open(self, table: Table) -> "ColumnReader":
+        """Return the columns of these rows."""
+        return ColumnReader(self, table)
+
+
+class ColumnReader:
+    """The columns of the rows of a table."""
+
+    def __init__(self, columns: LinearColumns, table: Table) -> None:
+        self._columns = columns
+        self._native = columns.native
+        self._n_rows = table.n_rows
+        whole = table.array if all(c is None for c in columns.categories) else None
+        self.data: Any = whole
+        """The table as the engine takes it: an array, or one a feature."""
+        if whole is None:
+            self.data = [self._read(table, j) for j in range(len(columns.categories))]
+
+    def _read(self, table: Table, j: int) -> NDArray[np.generic]:
+        """Return numbers, or which category each row has: below 0 if missing or unknown."""
+        categories = self._columns.categories[j]
+        if categories is None:
+            return table.numeric(j)
+        return CategoricalBins(categories).assign(table.categorical(j))
+
+    def column(self, k: int) -> NDArray[np.generic]:
+        """Return column `k`."""
+        feature, level = self._native[k]
+        if feature < 0:
+            return np.ones(self._n_rows)
+        whole = isinstance(self.data, np.ndarray)
+        values: NDArray[np.generic] = self.data[:, feature] if whole else self.data[feature]
+        return values if level < 0 else values == level
+
+    def multiply(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each row's columns times the coefficients, added up."""
-        total = np.full(table.n_rows, coefficients[-1] if self.intercept else 0.0)
-        data = self.read(table)
-        if isinstance(data, np.ndarray):
-            used = np.flatnonzero(coefficients[: data.shape[1]])
-            # A feature at a time: sums of a row do not depend on the rows beside it.
-            for j in used:
-                total += data[:, j] * coefficients[j]
-        else:
-            first = 0
-            for column, categories in zip(data, self.categories, strict=True):
-                if categories is None:
-                    total += column * coefficients[first]
-                    first += 1
-                else:
-                    own = coefficients[first : first + len(categories)]
-                    total += np.concatenate([own, [0.0, 0.0]])[column]  # unknown, missing
-                    first += len(categories)
+        total = np.zeros(self._n_rows)
+        # A column at a time, so that a row's sum does not depend on the rows beside it.
+        for k in np.flatnonzero(coefficients):
+            total += self.column(int(k)) * coefficients[k]
         return total
 
 
-def find_columns(table: Table, categorical_features: Any, *, intercept: bool) -> LinearColumns:
+def find_columns(
+    table: Table, categorical_features: Any, names: NDArray[np.object_] | None, *, intercept: bool
+) -> LinearColumns:
     """Find which features are categorical and what categories they have."""
     categorical, _ = find_categorical(categorical_features, table)
-    names: Sequence[str] = table.names or [f"feature {j}" for j in range(table.n_features)]
-    categories = [
+    categories = tuple(
         table.categorical(j).values if j in categorical else None for j in range(table.n_features)
-    ]
-    return LinearColumns(tuple(names), tuple(categories), intercept)
+    )
+    known = None if names is None else tuple(str(name) for name in names)
+    return LinearColumns(categories, known, intercept)

@@ -137,9 +137,12 @@ def make_rados(
     parameters.integer("row_offset", row_offset, 0, LAST_ROW)
     seed = parameters.seed(random_state)
     n_threads = parameters.count_threads(n_jobs)
-    table = open_table(_NoModel(), X, reset=True)
+    reader = _Reader()
+    table = open_table(reader, X, reset=True)
     labels, positive = read_binary(y, table.n_rows, classes)
-    columns = find_columns(table, categorical_features, intercept=intercept)
+    columns = find_columns(
+        table, categorical_features, getattr(reader, "feature_names_in_", None), intercept=intercept
+    )
     values = sum_rows(table, columns, positive, n_rados, seed, n_threads, row_offset=row_offset)
     rows = (int(row_offset), int(row_offset) + table.n_rows)
     return Rados(values, seed, (rows,), columns, labels)
@@ -248,13 +251,13 @@ def sum_rows(
             f"got {n_rados}"
         )
     values, finite = _core.make_rados(
-        columns.read(table), columns.native(), positive, row_offset, seed, n_rados, n_threads
+        columns.open(table).data, columns.native, positive, row_offset, seed, n_rados, n_threads
     )
     if finite < len(columns):
-        j = int(columns.feature_of()[finite])
+        feature, _ = columns.native[finite]
         raise ValueError(
-            f"X must hold finite numbers: {table.label(j)} holds NaN or infinity. Rados are sums, "
-            "in which missing values have no place: fill them in before"
+            f"X must hold finite numbers: {table.label(feature)} holds NaN or infinity. Rados are "
+            "sums, in which missing values have no place: fill them in before"
         )
     _check_size(values)
     return values
@@ -265,5 +268,5 @@ def _check_size(values: NDArray[np.float64]) -> None:
         raise ValueError("X holds numbers so large that their sums are infinite: scale them down")
 
 
-class _NoModel(BaseEstimator):  # type: ignore[misc]
+class _Reader(BaseEstimator):  # type: ignore[misc]
     """Who reads a table where there is no model to remember its columns."""

@@ -1,0 +1,478 @@
+"""Omega-R.AdaBoost: linear classifiers from rados."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from properboost import _core, parameters
+from properboost.classifier import TableClassifier
+from properboost.fitted import choose_classes, make_probabilities
+from properboost.losses import GLog
+from properboost.progress import show_progress
+from properboost.rado.columns import ColumnReader, LinearColumns, find_columns
+from properboost.rado.making import Rados, read_binary, sum_rows
+from properboost.rado.regularizers import Regularizer, check_regularizer, find_terms
+from properboost.table import open_table
+
+__all__ = ["RadoBoostClassifier", "RadoModel", "check_parameters"]
+
+AUTO = "auto"
+FEW_ROWS, MANY_ROWS_RADOS = 40_000, 10_000
+"""Up to so many rows there are as many rados as rows, and of more rows these (section 5)."""
+
+
+@dataclass(frozen=True, eq=False)
+class RadoModel:
+    """What boosting rados found: columns, rounds, and how many of the rounds are kept."""
+
+    columns: LinearColumns
+    rounds: dict[str, NDArray[Any]]
+    n_kept: int
+    n_rados: int
+    seed: int | None
+
+    def coefficients(self) -> NDArray[np.float64]:
+        """Return theta, a coefficient a column."""
+        theta = np.zeros(len(self.columns))
+        kept = slice(self.n_kept)
+        np.add.at(theta, self.rounds["feature"][kept], self.rounds["step"][kept])
+        return theta
+
+
+class RadoBoostClassifier(TableClassifier):
+    """A linear classifier boosted from Rademacher observations (Omega-R.AdaBoost [1]_).
+
+    It minimises the regularised exponential loss of rados pi_1 ... pi_n,
+    1/n sum_j exp(-theta . pi_j + omega Omega(theta)), one coefficient a round.  Over all rados that
+    is the logistic loss of the rows, log(1 + exp(-y theta . x)) summed up, plus omega Omega(theta).
+
+    Parameters
+    ----------
+    regularizer : {"ridge", "lasso", "linf", "slope", "elasticnet"}, dict or None, default="slope"
+        Omega: theta' Gamma theta; the sum of |theta_k|; the largest |theta_k|; SLOPE, the sum of
+        xi_k times the k-th largest |theta_k|; `l1_ratio` times the lasso's plus 1 - `l1_ratio`
+        times the ridge's; a dict from names to factors is such a sum, too; None is 0.
+    omega : float, default=1.0
+        Strength of the regulariser, at least 0.  It weighs against a sum over the rows, as 1 / C
+        does in scikit-learn's `LogisticRegression`.
+    gamma : float or None, default=None
+        Edges beyond +-gamma are taken to be that, in (0, 1); None clamps none.  The paper clamps
+        for ridge only.
+    q : float, default=0.05
+        Of SLOPE: xi_k = Phi^-1(1 - k q / (2 d)), in (0, 1).
+    l1_ratio : float, default=0.5
+        Of the elastic net, in [0, 1].
+    ridge_matrix : array-like of shape (n_coefficients, n_coefficients) or None, default=None
+        Gamma, symmetric and positive definite; None is the identity.
+    n_rados : int or "auto", default="auto"
+        How many rados `fit` makes; "auto" is as many as there are rows, but 10,000 of more than
+        40,000 (as in the paper).
+    n_estimators : int, default=1000
+        Rounds.
+    keep : {"loss", "error"}, default="loss"
+        Of the classifiers after 0, 1, 2, ... rounds, the one of least regularised rado loss is kept
+        or, as the rows are known to `fit`, that of least training error; of equals the first.
+    fit_intercept : bool, default=False
+        Whether `fit` adds a column of ones, whose coefficient is regularised as any.
+    categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
+        Which features are categorical, as in `ProperBoostClassifier`; each of their categories has
+        a coefficient.
+    n_jobs : int or None, default=None
+        Threads, as in `ProperBoostClassifier`.  The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the rados' signs; None stands for 0.
+    verbose : int, default=0
+        Show progress on stderr if above 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels of y = -1 and y = +1.
+    n_features_in_ : int
+        Features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+    coef_ : ndarray of shape (1, n_coefficients)
+        theta, without the intercept: one a numeric feature, one a category.
+    intercept_ : ndarray of shape (1,)
+        The coefficient of the column of ones; 0 without.
+    sparse_coef_ : sparse array of shape (1, n_coefficients)
+        `coef_`, its zeros left out.
+    coef_names_ : tuple of str
+        What the coefficients are about: features, or ``feature=category``.
+    n_rados_ : int
+        How many rados it was learnt from.
+    n_iter_ : int
+        Rounds kept.
+
+    Notes
+    -----
+    *Scaling.*  Edges do not depend on the scale of the features, coefficients go inversely with it.
+    So without a regulariser predictions do not depend on scale at all, and with one they do:
+    features on one scale (`StandardScaler`) are regularised alike.  Rados are sums of as many rows
+    as there are: more rows make smaller coefficients, and omega matters less.
+
+    *Missing values* are not allowed in numbers: rados are sums.  A missing or unknown category has
+    no column, and adds 0.
+
+    Where a coordinate is of one sign in all rados its edge is large and the loss goes to 0, however
+    rows are classified: then more rados or a larger omega help, or `keep="error"`.
+
+    References
+    ----------
+    .. [1] Nock (2016). On regularizing Rademacher observation losses. NIPS.
+
+    Examples
+    --------
+    >>> from properboost import RadoBoostClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> RadoBoostClassifier("lasso", omega=0.1, fit_intercept=True).fit(X, y).score(X, y) > 0.85
+    True
+    """
+
+    _model: RadoModel
+
+    def __init__(
+        self,
+        regularizer: Regularizer = "slope",
+        omega: float = 1.0,
+        *,
+        gamma: float | None = None,
+        q: float = 0.05,
+        l1_ratio: float = 0.5,
+        ridge_matrix: ArrayLike | None = None,
+        n_rados: int | str = AUTO,
+        n_estimators: int = 1000,
+        keep: str = "loss",
+        fit_intercept: bool = False,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.regularizer = regularizer
+        self.omega = omega
+        self.gamma = gamma
+        self.q = q
+        self.l1_ratio = l1_ratio
+        self.ridge_matrix = ridge_matrix
+        self.n_rados = n_rados
+        self.n_estimators = n_estimators
+        self.keep = keep
+        self.fit_intercept = fit_intercept
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        tags.classifier_tags.multi_class = False
+        # What is checked are blobs moved away from 0, which no plane through 0 tells apart.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Make rados of the rows, and fit the model.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows: finite numbers, and categories.
+        y : array-like of shape (n_rows,)
+            Their labels: integers, booleans or strings, two different ones.
+
+        Returns
+        -------
+        self : RadoBoostClassifier
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        """
+        with self._restored_on_failure():
+            factors = check_parameters(self)
+            seed = parameters.seed(self.random_state)
+            n_threads = parameters.count_threads(self.n_jobs)
+            table = open_table(self, X, reset=True)
+            classes, positive = read_binary(y, table.n_rows)
+            columns = find_columns(
+                table,
+                self.categorical_features,
+                getattr(self, "feature_names_in_", None),
+                intercept=self.fit_intercept,
+            )
+            n_rados = self._count_rados(table.n_rows)
+            values = sum_rows(table, columns, positive, n_rados, seed, n_threads)
+            rounds = self._boost(values, factors, n_threads)
+            if self.keep == "error":
+                rounds["training_error"] = _find_errors(columns.open(table), rounds, positive)
+            return self._set_fitted(classes, _keep_best(columns, rounds, positive, n_rados, seed))
+
+    def fit_rados(self, rados: Rados | ArrayLike) -> Self:
+        """Fit the model to rados that are there already.
+
+        The parameters of making them, `n_rados`, `fit_intercept`, `categorical_features` and
+        `random_state`, are not used.
+
+        Parameters
+        ----------
+        rados : Rados, or array-like of shape (n_rados, n_features)
+            What `make_rados` or `combine` returned, or rados from elsewhere: of an array the
+            features are numbers and the classes -1 and 1.
+
+        Returns
+        -------
+        self : RadoBoostClassifier
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter is not as described, the rados are empty or not finite, or `keep` is
+            "error", which needs the rows.
+        """
+        with self._restored_on_failure():
+            factors = check_parameters(self)
+            if self.keep == "error":
+                raise ValueError("keep='error' needs rows, as fit has them; rados have keep='loss'")
+            known = rados if isinstance(rados, Rados) else _wrap(rados)
+            values = _check_values(known)
+            rounds = self._boost(values, factors, parameters.count_threads(self.n_jobs))
+            model = _keep_best(known.columns, rounds, None, len(values), known.seed)
+            return self._set_fitted(known.classes, model)
+
+    def _boost(
+        self, values: NDArray[np.float64], factors: Mapping[str, float], n_threads: int
+    ) -> dict[str, NDArray[Any]]:
+        terms = find_terms(factors, self.q, self.ridge_matrix, values.shape[1])
+        shown = "logarithm of the loss"
+        with show_progress(self.verbose, self.n_estimators, shown=shown) as report:
+            return _core.boost_rados(
+                values,
+                terms,
+                self.n_estimators,
+                gamma=1.0 if self.gamma is None else float(self.gamma),
+                progress=report,
+                n_threads=n_threads,
+            )
+
+    def _count_rados(self, n_rows: int) -> int:
+        if self.n_rados != AUTO:
+            return int(self.n_rados)
+        return n_rows if n_rows <= FEW_ROWS else MANY_ROWS_RADOS
+
+    def _set_fitted(self, classes: NDArray[Any], model: RadoModel) -> Self:
+        """Take over what was fitted, or loaded."""
+        self.classes_ = classes
+        self._model = model
+        theta = model.coefficients()
+        n_own = len(theta) - model.columns.intercept
+        self.coef_ = theta[None, :n_own]
+        self.intercept_ = theta[n_own:] if model.columns.intercept else np.zeros(1)
+        self.n_features_in_ = len(model.columns.categories)
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if model.columns.names is not None:
+            self.feature_names_in_ = np.array(model.columns.names, dtype=object)
+        return self
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the raw predictions theta . x.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Positive where they speak for ``classes_[1]``.
+        """
+        table, _ = self._open(X)
+        columns = self._model.columns
+        reader = columns.open(table)
+        _check_finite(reader)
+        with np.errstate(over="ignore", invalid="ignore"):
+            raw = reader.multiply(np.append(self.coef_, self.intercept_)[: len(columns)])
+        if not np.all(np.isfinite(raw)):
+            raise ValueError("X holds numbers so large that raw predictions are infinite")
+        return raw
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes: 1 / (1 + exp(-theta . x)).
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+        """
+        return make_probabilities(GLog(1.0), self.decision_function(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            ``classes_[1]`` where theta . x > 0.
+        """
+        raw = self.decision_function(X)
+        labels: NDArray[Any] = self.classes_[choose_classes(raw)]
+        return labels
+
+    # -- explaining and keeping -------------------------------------------------------------------
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds kept."""
+        self._check_fitted()
+        return self._model.n_kept
+
+    @property
+    def n_rados_(self) -> int:
+        """How many rados the model was learnt from."""
+        self._check_fitted()
+        return self._model.n_rados
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """`coef_` as a sparse array."""
+        self._check_fitted()
+        return csr_array(self.coef_)
+
+    @property
+    def coef_names_(self) -> tuple[str, ...]:
+        """What the coefficients are about."""
+        self._check_fitted()
+        return self._model.columns.labels[: self.coef_.shape[1]]
+
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+
+        ``feature`` is the column that the round's coefficient is of; ``edge`` is r (eq. 19);
+        ``step`` is alpha (eq. 16), what was added to the coefficient; ``penalty`` is delta, what
+        that added to omega Omega; ``log_rado_loss`` is the logarithm of the regularised rado loss
+        after the round; ``training_error``, with ``keep="error"``, the share of wrong rows.
+        """
+        self._check_fitted()
+        return {name: values.copy() for name, values in self._model.rounds.items()}
+
+    def save_model(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a JSON file, for `properboost.load_model`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.  An existing one is replaced once the new one is complete.
+        """
+        from properboost.model_io import save_model
+
+        self._check_fitted()
+        save_model(self, path)
+
+
+def check_parameters(model: RadoBoostClassifier) -> dict[str, float]:
+    """Check all that does not depend on the data; return what each regulariser is multiplied by."""
+    factors = check_regularizer(model.regularizer, model.omega, model.l1_ratio, model.q)
+    if model.gamma is not None:
+        gamma = parameters.between("gamma", model.gamma, 0.0, 1.0)
+        if gamma in (0.0, 1.0):
+            raise ValueError(f"gamma must be above 0 and below 1, or None; got {gamma:g}")
+    if isinstance(model.n_rados, str):
+        parameters.choice("n_rados", model.n_rados, [AUTO])
+    else:
+        parameters.integer("n_rados", model.n_rados, 1)
+    parameters.integer("n_estimators", model.n_estimators, 1)
+    parameters.choice("keep", model.keep, ["loss", "error"])
+    if not isinstance(model.fit_intercept, bool | np.bool_):
+        raise TypeError(f"fit_intercept must be True or False; got {model.fit_intercept!r}")
+    parameters.count_threads(model.n_jobs)
+    parameters.check_random_state(model.random_state)
+    parameters.integer("verbose", model.verbose, 0)
+    return factors
+
+
+def _keep_best(
+    columns: LinearColumns,
+    rounds: dict[str, NDArray[Any]],
+    positive: NDArray[np.uint8] | None,
+    n_rados: int,
+    seed: int | None,
+) -> RadoModel:
+    """Return the model after the round, or before the first, where it is best."""
+    judged, at_start = rounds["log_rado_loss"], 0.0
+    if "training_error" in rounds and positive is not None:
+        judged, at_start = rounds["training_error"], float(positive.mean())
+    n_kept = int(np.argmin(np.append(at_start, judged)))
+    return RadoModel(columns, rounds, n_kept, n_rados, seed)
+
+
+def _find_errors(
+    reader: ColumnReader, rounds: dict[str, NDArray[Any]], positive: NDArray[np.uint8]
+) -> NDArray[np.float64]:
+    """Return the share of wrong rows after each round."""
+    raw, side = np.zeros(len(positive)), positive == 1
+    errors = np.empty(len(rounds["feature"]))
+    for t, (k, step) in enumerate(zip(rounds["feature"], rounds["step"], strict=True)):
+        raw += reader.column(int(k)) * step
+        errors[t] = np.mean((raw > 0.0) != side)
+    return errors
+
+
+def _wrap(rados: ArrayLike) -> Rados:
+    values = np.asarray(rados)
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise ValueError(
+            "rados must be Rados, or numbers of shape (n_rados, n_features); got an array of shape "
+            f"{values.shape} and type {values.dtype}"
+        )
+    columns = LinearColumns((None,) * values.shape[1])
+    return Rados(values.astype(np.float64), 0, (), columns, np.array([-1, 1]))
+
+
+def _check_values(rados: Rados) -> NDArray[np.float64]:
+    values: NDArray[np.float64] = np.ascontiguousarray(rados.values, dtype=np.float64)
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"rados must not be empty; got an array of shape {values.shape}")
+    if values.shape[1] != len(rados.columns):
+        raise ValueError(
+            f"rados must have a coordinate for each of {len(rados.columns)} columns; got "
+            f"{values.shape[1]}"
+        )
+    if not np.all(np.isfinite(values)):
+        raise ValueError("rados must hold finite numbers; got NaN or infinity")
+    return values
+
+
+def _check_finite(reader: ColumnReader) -> None:
+    arrays = [reader.data] if isinstance(reader.data, np.ndarray) else reader.data
+    for array in arrays:
+        if not np.all(np.isfinite(array)):
+            raise ValueError(
+                "Input X contains NaN or infinity. A linear model has no place for missing values: "
+                "fill them in before"
+            )

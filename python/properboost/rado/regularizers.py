@@ -1,0 +1,95 @@
+"""Regularisers: the parameters of `RadoBoostClassifier`, checked, as the engine takes them."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
+
+from properboost import _core, parameters
+
+__all__ = ["Regularizer", "Term", "find_terms", "slope_coefficients"]
+
+Regularizer: TypeAlias = str | Mapping[str, float] | None
+
+Term: TypeAlias = tuple[str, float, NDArray[np.float64] | None]
+"""A regulariser's name, what it is multiplied by, and its parameter."""
+
+ELASTIC_NET = "elasticnet"
+
+
+def check_regularizer(
+    regularizer: Regularizer, omega: float, l1_ratio: float, q: float
+) -> dict[str, float]:
+    """Return what each regulariser is multiplied by."""
+    omega = parameters.non_negative("omega", omega)
+    l1_ratio = parameters.between("l1_ratio", l1_ratio, 0.0, 1.0)
+    if not 0.0 < parameters.between("q", q, 0.0, 1.0) < 1.0:
+        raise ValueError(f"q must be above 0 and below 1; got {q!r}")
+    known = _core.regularizer_names()
+    if regularizer is None:
+        return {}
+    if isinstance(regularizer, Mapping):
+        shares = {
+            parameters.choice("regularizer's key", name, known): parameters.non_negative(
+                f"regularizer[{name!r}]", share
+            )
+            for name, share in regularizer.items()
+        }
+    else:
+        name = parameters.choice("regularizer", regularizer, [*known, ELASTIC_NET])
+        mixed = {"lasso": l1_ratio, "ridge": 1.0 - l1_ratio}
+        shares = mixed if name == ELASTIC_NET else {name: 1.0}
+    return {name: omega * share for name, share in shares.items() if omega * share > 0.0}
+
+
+def find_terms(
+    factors: Mapping[str, float], q: float, ridge_matrix: ArrayLike | None, n_columns: int
+) -> list[Term]:
+    """Return the regularisers of a model of so many columns."""
+    matrix = _check_matrix(ridge_matrix, n_columns) if "ridge" in factors else None
+    known = {"ridge": matrix, "slope": slope_coefficients(q, n_columns)}
+    return [(name, factor, known.get(name)) for name, factor in factors.items()]
+
+
+def slope_coefficients(q: float, n_columns: int) -> NDArray[np.float64]:
+    """Return SLOPE's xi_k = Phi^-1(1 - k q / (2 d)) for k = 1 ... d, of which the first is largest.
+
+    Parameters
+    ----------
+    q : float
+        The false discovery rate that is aimed at, in (0, 1).
+    n_columns : int
+        d, how many coefficients there are.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+    """
+    tail = q / (2.0 * n_columns) * np.arange(1, n_columns + 1)
+    quantiles: NDArray[np.float64] = norm.isf(tail)
+    return quantiles
+
+
+def _check_matrix(matrix: Any, n_columns: int) -> NDArray[np.float64] | None:
+    if matrix is None:
+        return None
+    given: NDArray[np.float64] = np.ascontiguousarray(matrix, dtype=np.float64)
+    if given.shape != (n_columns, n_columns):
+        raise ValueError(
+            f"ridge_matrix must have shape {(n_columns, n_columns)}, a row and a column for each "
+            f"coefficient; got {given.shape}"
+        )
+    if not np.all(np.isfinite(given)):
+        raise ValueError("ridge_matrix must hold finite numbers")
+    if not np.allclose(given, given.T, rtol=1e-12, atol=1e-12 * np.abs(given).max()):
+        raise ValueError("ridge_matrix must be symmetric")
+    try:
+        np.linalg.cholesky(given)
+    except np.linalg.LinAlgError as error:
+        least = float(np.linalg.eigvalsh(given)[0])
+        raise ValueError(
+            f"ridge_matrix must be positive definite; its least eigenvalue is {least:g}"
+        ) from error
+    return given
