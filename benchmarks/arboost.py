@@ -49,7 +49,7 @@ TWO_CLASSES = {
     "AdaBoost": (pb.ARBoostClassifier(), {}),
     "epsilon": (pb.EpsilonBoost(), {"learning_rate": [0.05, 0.1, 0.3, 1.0]}),
     "L1": (pb.L1Boost(), {"rho": [(1 - b) / (1 + b) for b in (0.0, 0.01, 0.03, 0.1, 0.2)]}),
-    "reg": (pb.AdaBoostReg(), {"mistrust": [0.0, 1.0, 10.0, 100.0, 1000.0]}),
+    "reg": (pb.AdaBoostReg(), {"mistrust": [0.0, 0.01, 0.03, 0.1, 0.3]}),
     "WeightBoost": (pb.WeightBoost(), {"damping": [0.0, 0.1, 0.3, 0.5, 0.9]}),
     "AR-Boost": (pb.ARBoostClassifier(), {"rho": [1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0]}),
 }

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.ensemble import AdaBoostClassifier
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -81,7 +83,7 @@ class Reference:
         for _ in range(n_rounds):
             margin = raw[own]
             faith = np.exp(-self.damping * np.abs(margin))
-            w = np.exp(-(margin + self.mistrust * influence**2)) * faith
+            w = np.exp(-self.soften(margin, influence, sum(self.alphas))) * faith
             feature, says = self.choose(X, y, count * w, c)
             wrong = says != y
             total = np.sum(count * w)
@@ -89,7 +91,7 @@ class Reference:
             if error >= self.rho * (c - 1) / (self.rho * (c - 1) + 1):
                 break
             unit = 2.0 if c == 2 else 1.0
-            share = w / total
+            share = w * count.sum() / total
             alpha = (np.log(self.rho * (1 - error) / error) + np.log(c - 1)) / unit
             if self.mistrust > 0.0:
                 alpha = self.minimise(margin, np.where(wrong, -1, 1), influence, share, count)
@@ -97,19 +99,23 @@ class Reference:
             votes = unit * ((says[:, None] == np.arange(c)) - 1 / c)
             raw = raw + faith[:, None] * alpha * votes
             influence += alpha * share
-            soft = raw[own] + self.mistrust * influence**2
             self.errors.append(error)
             self.alphas.append(alpha)
+            soft = self.soften(raw[own], influence, sum(self.alphas))
             self.features.append(feature)
             self.risks.append(np.sum(count * np.exp(-soft)) / count.sum())
         self.raw = raw[:, 1] if c == 2 else raw
         return self
 
+    def soften(self, margin, influence, steps):
+        return margin + self.mistrust * influence**2 / steps if steps > 0 else margin
+
     def minimise(self, margin, side, influence, share, count):
         from scipy.optimize import minimize_scalar
 
         def risk(a):
-            soft = margin + a * side + self.mistrust * (influence + a * share) ** 2
+            steps = sum(self.alphas) + a
+            soft = self.soften(margin + a * side, influence + a * share, steps)
             return np.sum(count * np.exp(-soft))
 
         return minimize_scalar(risk, bounds=(0, 20), method="bounded", options={"xatol": 1e-9}).x
@@ -144,7 +150,7 @@ REFERENCES = {
     "epsilon-boost of 3 classes": (pb.EpsilonBoost(0.2), Reference(learning_rate=0.2), 3),
     "L1-boost": (pb.L1Boost(0.25), Reference(0.75 / 1.25), 2),
     "weightboost": (pb.WeightBoost(0.5), Reference(damping=0.5), 2),
-    "adaboost_reg": (pb.AdaBoostReg(200.0), Reference(mistrust=200.0), 2),
+    "adaboost_reg": (pb.AdaBoostReg(0.02), Reference(mistrust=0.02), 2),
 }
 
 
@@ -198,6 +204,25 @@ def test_digits_are_told_apart_as_by_samme():
     ).fit(X[::2], y[::2])
     np.testing.assert_allclose(ours.history_["score"], theirs.estimator_errors_, rtol=1e-4)
     assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.998  # votes tie
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_weights_neither_vanish_nor_overflow(n_classes):
+    # A risk below 1e-38 is no float; margins are, and weights are only asked for up to a factor.
+    X, y = make_rows(n_classes, n=150)
+    ours = AR(n_estimators=500, weak_learner="tree", max_depth=3).fit(X, y)
+    theirs = AdaBoostClassifier(
+        DecisionTreeClassifier(max_depth=3, random_state=0), n_estimators=500
+    ).fit(X, y)
+    history = ours.history_
+    assert len(history["step"]) == len(theirs.estimator_errors_) == 500
+    assert history["risk"][-1] < 1e-40
+    np.testing.assert_allclose(history["score"][:100], theirs.estimator_errors_[:100], rtol=1e-3)
+    np.testing.assert_allclose(
+        np.log(history["risk"][-1]),
+        np.log(ours.training_error_bounds()["product"][-1]) if n_classes == 2 else -200,
+        rtol=1e-3 if n_classes == 2 else 1.0,
+    )
 
 
 # -- the paper ------------------------------------------------------------------------------------
@@ -325,6 +350,16 @@ def test_probabilities_of_classes_are_the_softmax_of_their_votes():
     np.testing.assert_allclose(many.predict_proba(X)[0], shares, atol=0.01)
 
 
+@pytest.mark.parametrize("criterion", ["gini", "error"])
+def test_labels_that_tie_do_not_end_boosting(criterion):
+    # Of 50 rows a class the first split leaves two classes as many rows each.
+    X, y = load_iris(return_X_y=True)
+    model = pb.AdaBoostMH(n_estimators=50, criterion=criterion).fit(X, y)
+    assert model.n_iter_ == 50
+    assert model.history_["score"].min() > 0.0
+    assert model.score(X, y) > 0.97
+
+
 # -- what every model of ours can do --------------------------------------------------------------
 
 KINDS = [
@@ -336,7 +371,7 @@ KINDS = [
     (pb.AdaBoostMH(n_estimators=6, weak_learner="tree", max_leaf_nodes=4), 3),
     (pb.WeightBoost(0.7, n_estimators=6), 2),
     (pb.WeightBoost(0.7, n_estimators=6, weak_learner="tree"), 2),
-    (pb.AdaBoostReg(50.0, n_estimators=6), 2),
+    (pb.AdaBoostReg(0.1, n_estimators=6), 2),
 ]
 
 
@@ -417,6 +452,28 @@ def test_rho_is_chosen_by_cross_validation():
     assert model.best_score_ == scores.max()
     alone = AR(model.rho_, n_estimators=15).fit(X, flipped)
     np.testing.assert_array_equal(alone.decision_function(X), model.decision_function(X))
+    search = GridSearchCV(AR(n_estimators=15), {"rho": [1.0, 1.5, 4.0]}, cv=3).fit(X, flipped)
+    np.testing.assert_allclose(scores, search.cv_results_["mean_test_score"], atol=1e-12)
+    with pytest.raises(ValueError, match=r"rhos must be \[1\] with mistrust"):
+        pb.ARBoostClassifierCV(mistrust=1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("multiclass", ["classes", "labels"])
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", None])
+def test_searches_score_as_scikit_learn_does(scoring, multiclass):
+    X, y = make_rows(3)  # of fewer values than bins, which are then the same in every fold
+    weight = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
+    ours = pb.ARBoostClassifierCV(
+        [1.0, 1.2], cv=3, scoring=scoring, n_estimators=6, multiclass=multiclass
+    ).fit(X, y, sample_weight=weight)
+    for k, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+        for c, rho in enumerate([1.0, 1.2]):
+            model = AR(rho, n_estimators=6, multiclass=multiclass)
+            model.fit(X[train], y[train], sample_weight=weight[train])
+            scorer = get_scorer(scoring or "accuracy")
+            expected = scorer(model, X[test], y[test], sample_weight=weight[test])
+            found = ours.cv_results_[f"split{k}_test_score"][c]
+            assert found == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -428,7 +485,7 @@ def test_rho_is_chosen_by_cross_validation():
         ({"criterion": "entropy"}, "criterion must be one of 'gini', 'error'"),
         ({"multiclass": "ovr"}, "multiclass must be one of 'classes', 'labels'"),
         ({"damping": 1.0}, "damping must be below 1"),
-        ({"mistrust": -1.0}, "mistrust must be at least 0"),
+        ({"mistrust": -1.0}, "mistrust must be between 0 and 1e\\+30"),
         ({"mistrust": 1.0, "rho": 2.0}, "rho must be 1 with mistrust"),
         ({"mistrust": 1.0, "damping": 0.5}, "must not both be above 0"),
         ({"max_leaf_nodes": 129}, "max_leaf_nodes must be between 2 and 128"),
@@ -455,7 +512,12 @@ def test_methods_of_two_classes_say_so(name):
         (
             "voting",
             {"rho": "1", "by_label": False, "mistrust": 0.0, "damping": 0.0},
-            "voting.rho has a value that is not allowed",
+            "voting has a value that is not allowed: rho must be a finite number",
+        ),
+        (
+            "voting",
+            {"rho": 0.0, "by_label": False, "mistrust": 0.0, "damping": 0.0},
+            "voting has a value that is not allowed: rho must be above 0",
         ),
         (
             "voting",

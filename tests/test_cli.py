@@ -183,6 +183,24 @@ def prepared(frame):
 
 
 @pytest.mark.parametrize(
+    "model",
+    [
+        pb.ProperBoostClassifier(n_estimators=5, weak_learner="tree"),
+        pb.ARBoostClassifier(1.5, n_estimators=5, weak_learner="tree"),
+        pb.WeightBoost(n_estimators=5),
+    ],
+    ids=str,
+)
+def test_models_without_shape_functions_predict(capsys, model):
+    frame, *_ = fit(capsys)
+    y = (frame["grade"] == frame["grade"].iloc[0]).astype(int)
+    X = prepared(frame)
+    model.fit(X, y).save_model("model.json")
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--raw")
+    np.testing.assert_allclose([float(row) for row in out.split()[1:]], model.decision_function(X))
+
+
+@pytest.mark.parametrize(
     ("flags", "settings"),
     [
         (["--gain", "auto"], {}),

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from properboost import ProperBoostClassifier, plots
+from properboost import ARBoostClassifier, ProperBoostClassifier, plots
 from properboost.diagnostics import gain_curve
 
 mpl.use("Agg")
@@ -252,6 +252,13 @@ def test_history_is_the_training_risk(clf, three_classes, ax):
     assert [line.get_label() for line in lines] == ["low", "mid", "top"]
     mid = three_classes.history_["class"] == "mid"
     np.testing.assert_array_equal(lines[1].get_ydata(), three_classes.history_["risk"][mid])
+
+
+def test_votes_have_one_history_whatever_the_classes(ax):
+    X = np.arange(30.0)[:, None]
+    model = ARBoostClassifier(n_estimators=5).fit(X, np.repeat(["low", "mid", "top"], 10))
+    (line,) = plots.plot_history(model, ax).lines
+    np.testing.assert_array_equal(line.get_ydata(), model.history_["risk"])
 
 
 @pytest.mark.parametrize("n_repeats", [1, 3])

@@ -409,7 +409,7 @@ class Boosting::State {
                    plans[k].largest / largest_entry,
                    model.loss->convex(),
                    pack.shortened[k],
-                   plans[k].tally,
+                   plans[k].agreement,
                    settings_.rho};
       if (!settings_.step->accepts(limits[k])) {
         plans[k].moves = false;

@@ -120,7 +120,8 @@ class VotePlanner final : public Planner {
                   });
   }
 
-  // The training rows at each node, of every group and of all others: [group][node].
+  // The training rows at each node, of every group and of all others: [group][node].  Where groups
+  // are labels, of which every row is asked about each, all of these are the rows.
   void count_rows(Plan& plan) const {
     const std::size_t nodes = plan.tree.size();
     const double* const weight = at_.weights.data();
@@ -155,13 +156,12 @@ class VotePlanner final : public Planner {
 
   // How much weight the table is right about, and wrong; the error is the score.
   void judge(Plan& plan, Team& team) const {
-    constexpr std::size_t kRows = 8'192;
     Margins& margins = *at_.pack.margins;
     const std::vector<Role>& roles = model(0).roles;
     const std::vector<Chunk> chunks = cut_into_chunks(at_.codes.segments);
-    static_assert(Chunk::kRows <= kRows);
     struct Sums {
       double right = 0.0, wrong = 0.0, slope = 0.0, total = 0.0;
+      bool all_right = true;
     };
     std::vector<Sums> parts(chunks.size());
     team.for_each(chunks.size(), 2.0 * static_cast<double>(at_.codes.rows), [&](std::size_t c) {
@@ -175,6 +175,7 @@ class VotePlanner final : public Planner {
         parts[c].total += w;
         parts[c].slope += w * h;
         (h > 0.0 ? parts[c].right : parts[c].wrong) += h == 0.0 ? 0.0 : w;
+        parts[c].all_right = parts[c].all_right && h > 0.0;
       }
     });
     Sums sums;
@@ -183,18 +184,25 @@ class VotePlanner final : public Planner {
       sums.wrong += part.wrong;
       sums.slope += part.slope;
       sums.total += part.total;
+      sums.all_right = sums.all_right && part.all_right;
     }
     require_finite(sums.total, "total weight", round(0));
     plan.largest = at_.pack.regularizers[0].largest;
     plan.slope = sums.slope / margins.training_weight(0);
-    if (!(sums.right > 0.0)) return;  // every row is beyond the loss's reach
+    if (!(sums.right > 0.0)) return;  // every row abstains
     plan.moves = true;
     plan.score = sums.wrong / (sums.right + sums.wrong);
-    plan.ends = sums.wrong == 0.0;
-    const double rows = std::max(2.0, margins.training_weight(0) * at_.weights.scale);
-    plan.tally = {sums.right, std::max(sums.wrong, sums.right * 0.5 / (rows - 0.5)),
-                  static_cast<double>(vote_.ways())};
-    margins.note_shares(sums.total * at_.weights.scale, team);
+    plan.ends = sums.all_right;
+    if (sums.wrong == 0.0) {  // counts as half a row
+      const double rows = std::max(2.0, margins.training_weight(0) * at_.weights.scale);
+      sums.wrong = sums.right * 0.5 / (rows - 0.5);
+    }
+    plan.agreement = {sums.right, sums.wrong, static_cast<double>(vote_.ways())};
+    if (at_.settings.weighting.mistrust > 0.0) {
+      margins.note_shares(sums.total / margins.training_weight(0), team);
+      plan.slope = Looks(margins, 0, plan.codes, plan.table, team).look(0.0);
+      plan.moves = plan.slope > 0.0;
+    }
   }
 
   const Electorate& electorate_;

@@ -1,20 +1,23 @@
 """AR-Boost, and the boosting algorithms it is compared with: weak classifiers that vote."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.model_selection import GridSearchCV
+from sklearn.base import clone
 
 from properboost import parameters
-from properboost.ensemble import Rounds, make_ensemble
-from properboost.fitted import BoostedClassifier
+from properboost.ensemble import Ensemble, Rounds, make_ensemble
+from properboost.fitted import BoostedClassifier, make_probabilities
 from properboost.losses import Exponential
-from properboost.progress import show_progress
-from properboost.rows import read_rows
+from properboost.progress import Report, show_progress
+from properboost.rows import Rows, read_rows
+from properboost.scoring import HeldOut, find_score
+from properboost.splits import TEST, TRAIN, find_splits
 from properboost.table import open_table
 from properboost.training import Training, prepare, start_votes
 
@@ -32,6 +35,23 @@ class Voting:
     by_label: bool = False
     mistrust: float = 0.0
     damping: float = 0.0
+
+    @property
+    def link(self) -> Any:
+        """What turns raw predictions of two classes, or of each label, into probabilities."""
+        return Exponential() if self.by_label else _Votes()
+
+
+class _Votes(Exponential):
+    """The link of votes for classes: the exponential's for two, the softmax for more."""
+
+    def probability(self, F: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of the positive class, or of all classes."""
+        raw = np.asarray(F)
+        probability: NDArray[np.float64] = (
+            super().probability(raw) if raw.ndim == 1 else softmax(raw, axis=1)
+        )
+        return probability
 
 
 class ARBoostClassifier(BoostedClassifier):
@@ -69,9 +89,11 @@ class ARBoostClassifier(BoostedClassifier):
         AR-Boost), or yes or no about every one (AdaBoost.MH [5]_, for which training rows are held
         once a class).
     mistrust : float, default=0.0
-        The C of AdaBoost_reg [6]_: the margin of row i counts as y F + C (sum_t alpha_t w_ti)^2,
-        w_ti its share of the weights in round t, so that rows which keep being wrong lose weight.
-        alpha minimises the risk of these margins.  Two classes only, and rho 1.
+        The C of AdaBoost_reg [6]_: the margin of a row counts as y F + C A m^2, A being the sum of
+        all alphas and m the mean, by alpha, of what the row weighed in each round; so rows which
+        keep being wrong lose weight.  alpha minimises the risk of these margins.  Weights are
+        divided by their mean, so that C does not depend on the number of rows (with weights that
+        add up to 1 it is n^2 times as large).  Two classes only, and rho 1.
     damping : float, default=0.0
         The beta of WeightBoost [7]_, below 1: a round adds e^(-beta |F|) alpha h(x) where F was the
         raw prediction before it, and a row's weight is e^(-y F - beta |F|).  Two classes only.
@@ -120,7 +142,7 @@ class ARBoostClassifier(BoostedClassifier):
     .. [4] Hastie, Tibshirani and Friedman (2009). The elements of statistical learning.
     .. [5] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
        predictions. Machine Learning 37.
-    .. [6] Raetsch, Onoda and Mueller (1998). Regularizing AdaBoost. NIPS 11.
+    .. [6] Raetsch, Onoda and Mueller (2001). Soft margins for AdaBoost. Machine Learning 42.
     .. [7] Jin, Liu, Si, Carbonell and Hauptmann (2003). A new boosting algorithm using
        input-dependent regularizer. ICML.
 
@@ -174,9 +196,16 @@ class ARBoostClassifier(BoostedClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _check_classes(self, rows: Rows) -> None:
+        if len(rows.classes) > 2 and self._is_binary():
+            raise ValueError(
+                "Only binary classification is supported with mistrust or damping. The type of "
+                f"the target is multiclass: y holds {len(rows.classes)} classes"
+            )
+
     def _is_binary(self) -> bool:
         """Whether the method knows two classes only."""
-        return any(value not in (0, None) for value in (self.mistrust, self.damping))
+        return not all(isinstance(x, int | float) and x == 0 for x in (self.mistrust, self.damping))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -211,39 +240,40 @@ class ARBoostClassifier(BoostedClassifier):
             check_voting(self)
             table = open_table(self, X, reset=True)
             rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
-            if len(rows.classes) > 2 and self._is_binary():
-                raise ValueError(
-                    "Only binary classification is supported with mistrust or damping. The type of "
-                    f"the target is multiclass: y holds {len(rows.classes)} classes"
-                )
+            self._check_classes(rows)
             training = prepare(self._with_bins(), table, rows, rows.sort())
-            return self._boost(training)
+            with show_progress(self.verbose, self.n_estimators) as report:
+                ensemble = self._boost(training, report)
+            return self._set_votes(training, ensemble)
 
     def _with_bins(self) -> Any:
         """Return the settings that cut bins."""
-        if self.rows_per_bin != "auto":
+        if not isinstance(self.rows_per_bin, str):
             return self
-        rows_per_bin = 100.0 if self.weak_learner == "histogram" else None
-        return type(self)(**{**self.get_params(deep=False), "rows_per_bin": rows_per_bin})
+        settings = copy(self)
+        settings.rows_per_bin = 100.0 if self.weak_learner == "histogram" else None
+        return settings
 
-    def _boost(self, training: Training) -> Self:
+    def _boost(self, training: Training, report: Report | None = None) -> Ensemble:
         boosting = start_votes(training, self, Exponential())
-        with show_progress(self.verbose, self.n_estimators) as report:
-            boosting.advance(self.n_estimators, None, report)
+        boosting.advance(self.n_estimators, None, report)
         n_classes = len(training.classes)
         groups = [1] if n_classes == 2 else range(n_classes)
-        ensemble = make_ensemble(
+        return make_ensemble(
             training.binning,
             tuple(Rounds.from_native(boosting.rounds(0, group)) for group in groups),
             training.weigh_segments(np.ones(len(training.class_of), dtype=np.bool_)),
             "greedy",
             damping=float(self.damping),
         )
-        by_label = n_classes > 2 and self.multiclass == "labels"
-        self._set_voting(
-            Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
-        )
+
+    def _set_votes(self, training: Training, ensemble: Ensemble) -> Self:
+        self._set_voting(self._describe_votes(len(training.classes)))
         return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
+
+    def _describe_votes(self, n_classes: int) -> Voting:
+        by_label = n_classes > 2 and self.multiclass == "labels"
+        return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
 
     def _set_voting(self, voting: Voting) -> None:
         self._voting = voting
@@ -258,10 +288,7 @@ class ARBoostClassifier(BoostedClassifier):
         return self
 
     def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        if raw.ndim == 1 or self._voting.by_label:
-            return super()._probabilities(raw)
-        probability: NDArray[np.float64] = softmax(raw, axis=1)
-        return probability
+        return make_probabilities(self._voting.link, raw)
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
@@ -354,9 +381,10 @@ class ARBoostClassifierCV(ARBoostClassifier):
         What is tried.  "auto" is 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8 and 10.  Of equally good ones the
         first is taken.
     cv : int, splitter or iterable, default=5
-        As in scikit-learn's searches; a number means stratified folds.
-    scoring : str or callable, default="accuracy"
-        As in scikit-learn's searches.
+        As in scikit-learn's searches; a number means stratified folds.  Bins are found once, from
+        all rows, never from labels.
+    scoring : str, callable or None, default="accuracy"
+        As in `ProperBoostClassifierCV`: a scorer's name, or a callable (estimator, X, y) -> float.
     **parameters
         Those of `ARBoostClassifier` other than `rho`.
 
@@ -366,8 +394,10 @@ class ARBoostClassifierCV(ARBoostClassifier):
         The one that was chosen.
     best_score_ : float
         Its mean score over the splits.
+    best_estimator_ : ARBoostClassifier
+        The model, without the search.
     cv_results_ : dict
-        The scores of all, as `sklearn.model_selection.GridSearchCV` gives them.
+        The scores of all, named as `sklearn.model_selection.GridSearchCV` does.
 
     Examples
     --------
@@ -378,6 +408,7 @@ class ARBoostClassifierCV(ARBoostClassifier):
     True
     """
 
+    best_estimator_: ARBoostClassifier
     best_score_: float
     cv_results_: dict[str, Any]
 
@@ -434,7 +465,8 @@ class ARBoostClassifierCV(ARBoostClassifier):
         y : array-like of shape (n_rows,)
             Their labels: integers, booleans or strings, at least two different ones.
         sample_weight : array-like of shape (n_rows,), optional
-            How often each row counts, finite and at least 0; scores do not take notice of it.
+            How often each row counts, finite and at least 0; in the scores, too, where they take
+            weights.
 
         Returns
         -------
@@ -451,26 +483,65 @@ class ARBoostClassifierCV(ARBoostClassifier):
             passed_on = {k: v for k, v in own.items() if k not in ("rhos", "cv", "scoring")}
             plain = ARBoostClassifier(**passed_on)
             check_voting(plain)
+            if self._is_binary() and rhos != [1.0] and self.mistrust > 0.0:
+                raise ValueError(f"rhos must be [1] with mistrust={self.mistrust!r}; got {rhos!r}")
             table = open_table(self, X, reset=True)
-            read_rows(y, table.n_rows, sample_weight, self.class_weight)
-            search = GridSearchCV(
-                plain.set_params(verbose=0),
-                {"rho": rhos},
-                cv=self.cv,
-                scoring=self.scoring,
-                error_score="raise",
-            )
-            fit_parameters = {} if sample_weight is None else {"sample_weight": sample_weight}
-            search.fit(X, y, **fit_parameters)
-            best: ARBoostClassifier = search.best_estimator_
+            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            self._check_classes(rows)
+            score = find_score(self.scoring, rows.classes, table.source)
+            splits = find_splits(self.cv, table, rows, None)
+            order = rows.sort()
+            training = prepare(plain._with_bins(), table, rows, order)
+            models = [clone(plain).set_params(rho=rho) for rho in rhos]
+            roles = [
+                group.roles[s, group.part][order.order]
+                for group in splits
+                for s in range(len(group.roles))
+            ]
+            scores = np.empty((len(rhos), len(roles)))
+            n_rounds = self.n_estimators * len(models)
+            with show_progress(self.verbose, n_rounds * (len(roles) + 1), "searching") as report:
+                for k, role in enumerate(roles):
+                    held_out = order.order[role == TEST]
+                    weight = None if rows.weight is None else rows.weight[held_out]
+                    tested = HeldOut(held_out, rows.codes[held_out], weight)
+                    some = training.of_rows(role == TRAIN)
+                    codes = np.compress(role == TEST, training.codes, axis=1)
+                    for c, model in enumerate(models):
+                        ensemble = model._boost(some)
+                        raw = ensemble.of_codes(codes, training.n_threads)
+                        voting = model._describe_votes(len(training.classes))
+                        scores[c, k] = score(tested, voting.link, self._decide(raw))
+                        if report is not None:
+                            done = k * n_rounds + (c + 1) * self.n_estimators
+                            report(done, float(scores[: c + 1, k].max()))
+            means = scores.mean(axis=1)
+            best = models[int(means.argmax())].set_params(verbose=self.verbose)
+            best._set_votes(training, best._boost(training))
+            best.n_features_in_ = self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                best.feature_names_in_ = self.feature_names_in_
             self.best_estimator_ = best
-            self.best_score_ = float(search.best_score_)
-            self.cv_results_ = search.cv_results_
+            self.best_score_ = float(means.max())
+            self.cv_results_ = _describe_scores(rhos, scores)
             self._set_voting(best._voting)
             return self._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
 
     def _as_classifier(self) -> Any:
         return self.best_estimator_
+
+
+def _describe_scores(rhos: list[float], scores: NDArray[np.float64]) -> dict[str, Any]:
+    means = scores.mean(axis=1)
+    rank = 1 + np.sum(means[:, None] < means, axis=1)
+    return {
+        "params": [{"rho": rho} for rho in rhos],
+        "param_rho": np.ma.array(rhos),
+        **{f"split{k}_test_score": column.copy() for k, column in enumerate(scores.T)},
+        "mean_test_score": means,
+        "std_test_score": scores.std(axis=1),
+        "rank_test_score": rank.astype(np.int32),
+    }
 
 
 def check_voting(model: ARBoostClassifier) -> None:
@@ -484,7 +555,7 @@ def check_voting(model: ARBoostClassifier) -> None:
     if model.max_depth is not None:
         parameters.integer("max_depth", model.max_depth, 1, 2**31 - 1)
     parameters.choice("multiclass", model.multiclass, ["classes", "labels"])
-    parameters.non_negative("mistrust", model.mistrust)
+    parameters.between("mistrust", model.mistrust, 0.0, 1e30)
     if model.mistrust > 0.0 and model.rho != 1.0:
         raise ValueError(f"rho must be 1 with mistrust={model.mistrust!r}; got {model.rho!r}")
     if parameters.between("damping", model.damping, 0.0, 1.0) == 1.0:
@@ -494,7 +565,8 @@ def check_voting(model: ARBoostClassifier) -> None:
             f"mistrust and damping must not both be above 0; got {model.mistrust!r} and "
             f"{model.damping!r}"
         )
-    if model.rows_per_bin not in (None, "auto"):
+    given = model.rows_per_bin
+    if not (given is None or (isinstance(given, str) and given == "auto")):
         parameters.positive("rows_per_bin", model.rows_per_bin)
     parameters.integer("verbose", model.verbose, 0)
     model._check_table_parameters()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.binning import CategoricalBins
 from properboost.csv_table import (
     FileError,
     first_text,
@@ -91,12 +92,12 @@ def read_features(
     model: BoostedClassifier, file: str, note: Note, *, sep: str, na: Sequence[str] | None
 ) -> "DataFrame":
     """Read the columns that a model fitted on named ones needs, in the model's order."""
-    names = model.feature_names_in_
-    shapes = [model.shape_function(name, model.classes_[-1]) for name in names]
+    names = [str(name) for name in model.feature_names_in_]
+    features = dict(zip(names, model._ensemble.binning.features, strict=True))
     text = [
-        str(shape.name)
-        for shape in shapes
-        if shape.categories is not None and all(isinstance(c, str) for c in shape.categories)
+        name
+        for name, bins in features.items()
+        if isinstance(bins, CategoricalBins) and all(isinstance(c, str) for c in bins.categories)
     ]
     frame = read_csv(file, text, sep=sep, na=na)
     require(frame, names)
@@ -106,16 +107,17 @@ def read_features(
         note(f"ignored, as the model does not use them: {list_names(extra)}")
     if given != list(names):
         note("the columns are in another order than in training; they are matched by name")
-    for shape in shapes:
-        column = frame[shape.name]
-        if shape.kind == "numeric" and not is_numeric(column):
-            row, cell = first_text(column)
-            raise FileError(
-                f"column {shape.name!r} was numeric in training, but row {row} holds {cell!r}; "
-                "--na reads a cell as missing"
-            )
-        if shape.categories is not None and not shape.has_rare:
-            _note_unseen(column, shape.categories, note)
+    for name, bins in features.items():
+        column = frame[name]
+        if not isinstance(bins, CategoricalBins):
+            if not is_numeric(column):
+                row, cell = first_text(column)
+                raise FileError(
+                    f"column {name!r} was numeric in training, but row {row} holds {cell!r}; "
+                    "--na reads a cell as missing"
+                )
+        elif not bins.has_rare:
+            _note_unseen(column, bins.categories, note)
     return frame[list(names)].astype(dict.fromkeys(text, "category"))
 
 

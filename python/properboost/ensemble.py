@@ -137,9 +137,7 @@ class Ensemble(ABC):
         """Estimators of the model that has most."""
         return len(self.stages())
 
-    not_additive: ClassVar[str] = (
-        "a model of trees has no shape functions: what a feature adds depends on the others"
-    )
+    not_additive: ClassVar[str]
     """Why those that have no tables have none."""
 
     @abstractmethod
@@ -148,13 +146,24 @@ class Ensemble(ABC):
 
     def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
         """Yield F after one estimator, two, ...; a model that stopped early stays as it is."""
-        codes = self.encode(table, n_threads)
-        raw = np.zeros((table.n_rows, len(self.models)))
+        for raw in self.follow(self.encode(table, n_threads), n_threads):
+            yield raw.copy()
+
+    def follow(self, codes: NDArray[np.uint8], n_threads: int) -> Iterator[NDArray[np.float64]]:
+        """Yield the same array after each estimator: F of rows of these codes."""
+        raw = np.zeros((codes.shape[1], len(self.models)))
         for stage in self.stages():
             for m, (rounds, some) in enumerate(zip(self.models, stage, strict=True)):
                 for t in some:
                     raw[:, m] += rounds.table(t)[rounds.find_codes(t, codes, n_threads)]
-            yield raw.copy()
+            yield raw
+
+    def of_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
+        """Return F of rows of these codes."""
+        raw = np.zeros((codes.shape[1], len(self.models)))
+        for stage in self.follow(codes, n_threads):
+            raw = stage
+        return raw
 
     def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
         """Return the codes that rounds look up, (n_features, n_rows)."""
@@ -319,22 +328,18 @@ class DampedEnsemble(Ensemble):
         "what a round adds depends on the sum before it, so that no feature has a part of its own"
     )
 
-    def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
-        """Yield F after one estimator, two, ...."""
-        codes = self.encode(table, n_threads)
+    def follow(self, codes: NDArray[np.uint8], n_threads: int) -> Iterator[NDArray[np.float64]]:
+        """Yield the same array after each estimator: F of rows of these codes."""
         (rounds,) = self.models
-        raw = np.zeros((table.n_rows, 1))
+        raw = np.zeros((codes.shape[1], 1))
         for t in range(len(rounds)):
             added = rounds.table(t)[rounds.find_codes(t, codes, n_threads)]
             raw[:, 0] += np.exp(-self.damping * np.abs(raw[:, 0])) * added
-            yield raw.copy()
+            yield raw
 
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         """Return F, of shape (n_rows, 1)."""
-        raw = np.zeros((table.n_rows, 1))
-        for stage in self.staged_raw_predictions(table, n_threads):
-            raw = stage
-        return raw
+        return self.of_codes(self.encode(table, n_threads), n_threads)
 
     def contributions(
         self, _table: Table, _n_threads: int, _model: int
@@ -354,6 +359,10 @@ class DampedEnsemble(Ensemble):
 
 class TreeEnsemble(Ensemble):
     """Rounds of trees."""
+
+    not_additive: ClassVar[str] = (
+        "a model of trees has no shape functions: what a feature adds depends on the others"
+    )
 
     @cached_property
     def forests(self) -> list[_core.Forest]:

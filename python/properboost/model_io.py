@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost import _core, parameters
+from properboost import _core
 from properboost.arboost import ARBoostClassifier, Voting, check_voting
 from properboost.binning import MAX_CATEGORIES, Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds, TableEnsemble, make_ensemble
@@ -110,14 +110,15 @@ def load_model(
 
 
 def _describe(model: Model) -> dict[str, Any]:
-    _CHECKS[type(model)](model)  # they may have been set since the fit
+    kind = _find_kind(model)
+    _CHECKS[kind](model)  # they may have been set since the fit
     ensemble = model._ensemble
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": FORMAT,
         "format_version": VERSION,
         "library_version": _core.__version__,
-        "estimator": type(model).__name__,
+        "estimator": kind.__name__,
         "parameters": _describe_parameters(model),
         "loss": _describe_loss(model.loss_),
         "voting": asdict(model._voting) if isinstance(model, ARBoostClassifier) else None,
@@ -133,6 +134,11 @@ def _describe(model: Model) -> dict[str, Any]:
         "pairs": _describe_pairs(ensemble),
         "models": [_describe_rounds(rounds) for rounds in ensemble.models],
     }
+
+
+def _find_kind(model: Model) -> type[Model]:
+    """Return the class that a model, which may be of a class derived from it, comes back as."""
+    return next(cls for cls in _CHECKS if isinstance(model, cls))
 
 
 def _describe_parameters(model: Model) -> dict[str, Any]:
@@ -447,10 +453,11 @@ def _build_voting(node: _Node, n_models: int) -> Voting:
     fields = node.fields("rho", "by_label", "mistrust", "damping")
     values = {}
     for name in ("rho", "mistrust", "damping"):
-        try:
-            values[name] = parameters.non_negative(name, fields[name].value)
-        except (TypeError, ValueError) as error:
-            fields[name].fail(f"has a value that is not allowed: {error}")
+        values[name] = fields[name].value
+    try:
+        check_voting(ARBoostClassifier(**values))
+    except (TypeError, ValueError) as error:
+        node.fail(f"has a value that is not allowed: {error}")
     if values["damping"] > 0.0 and n_models > 1:
         fields["damping"].fail("must be 0 with more than two classes")
     return Voting(by_label=fields["by_label"].boolean(), **values)

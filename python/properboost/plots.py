@@ -419,9 +419,9 @@ def plot_history(clf: ProperBoostClassifier, ax: "Axes | None" = None) -> "Axes"
     """
     history = clf.history_
     ax = _axes(ax)
-    multiclass = len(clf.classes_) > 2
-    for label in clf.classes_ if multiclass else clf.classes_[1:]:
-        own = history["class"] == label
+    multiclass = len(clf.classes_) > 2 and "class" in history  # those that vote have one line
+    for label in clf.classes_ if multiclass else clf.classes_[-1:]:
+        own = history["class"] == label if multiclass else slice(None)
         color = None if multiclass else _LINE
         ax.plot(history["round"][own], history["risk"][own], color=color, label=str(label))
     ax.set_xlabel("round")

@@ -189,14 +189,13 @@ def L1Boost(beta: float = 0.05, **parameters: Any) -> ARBoostClassifier:  # noqa
     return ARBoostClassifier((1.0 - beta) / (1.0 + beta), **parameters)
 
 
-def AdaBoostReg(mistrust: float = 1.0, **parameters: Any) -> ARBoostClassifier:  # noqa: N802
+def AdaBoostReg(C: float = 0.1, **parameters: Any) -> ARBoostClassifier:  # noqa: N802
     """AdaBoost with soft margins: rows that keep their weight are mistrusted [1]_.
 
     Parameters
     ----------
-    mistrust : float, default=1.0
-        The C of the paper, at least 0; see `ARBoostClassifier`.  Shares of weight being about one
-        over the number of rows, useful values grow with its square.
+    C : float, default=0.1
+        The `mistrust` of `ARBoostClassifier`, at least 0.
     **parameters
         Further parameters of `ARBoostClassifier`.
 
@@ -206,9 +205,9 @@ def AdaBoostReg(mistrust: float = 1.0, **parameters: Any) -> ARBoostClassifier: 
 
     References
     ----------
-    .. [1] Raetsch, Onoda and Mueller (1998). Regularizing AdaBoost. NIPS 11.
+    .. [1] Raetsch, Onoda and Mueller (2001). Soft margins for AdaBoost. Machine Learning 42.
     """
-    return ARBoostClassifier(mistrust=mistrust, **parameters)
+    return ARBoostClassifier(mistrust=C, **parameters)
 
 
 def WeightBoost(beta: float = 0.5, **parameters: Any) -> ARBoostClassifier:  # noqa: N802

@@ -68,6 +68,17 @@ class Training:
         pairs = self.pairs or ()
         return replace(self, codes=self.codes[:n], pairs=pairs[:n])
 
+    def of_rows(self, taken: NDArray[np.bool_]) -> "Training":
+        """Return some of the rows, in the same order."""
+        held = np.add.reduceat(taken, self.segments[:-1], dtype=np.int64)
+        return replace(
+            self,
+            codes=np.compress(taken, self.codes, axis=1),
+            segments=np.cumsum([0, *held[held > 0]]),
+            class_of=self.class_of[held > 0],
+            weight=None if self.weight is None else self.weight[taken],
+        )
+
     def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds.
 
@@ -205,11 +216,16 @@ def start_votes(training: Training, settings: Any, loss: MarginLoss) -> _core.Bo
     name: Literal["plurality", "labels"] = "plurality"
     if n_classes > 2 and settings.multiclass == "labels":
         name = "labels"
-        labels = np.arange(n_classes)[:, None]
-        roles = np.where(training.class_of == labels, 1, -1).astype(np.int8).ravel()
-        groups = np.repeat(labels, len(training.class_of))
+        # Of each label the rows before its own, its own and those after: they lie sorted by class.
+        labels = np.repeat(np.arange(n_classes), 3)
+        own = np.searchsorted(training.class_of, np.arange(n_classes), side="left")
+        after = np.searchsorted(training.class_of, np.arange(n_classes), side="right")
         n_rows = codes.shape[1]
-        segments = np.append((segments[:-1] + labels * n_rows).ravel(), n_classes * n_rows)
+        ends = np.stack([segments[own], segments[after], np.full(n_classes, n_rows)], axis=1)
+        sizes = np.diff(ends, axis=1, prepend=0).ravel()
+        roles = np.tile(np.array([-1, 1, -1], dtype=np.int8), n_classes)[sizes > 0]
+        groups = labels[sizes > 0]
+        segments = np.cumsum([0, *sizes[sizes > 0]])
         codes = np.tile(codes, (1, n_classes))
         weight = None if weight is None else np.tile(weight, n_classes)
     options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -107,17 +108,26 @@ class Margins {
       if (needs_curvature_) curvature_.resize(u_.size());
     }
     if (!influence_.empty()) settle(moves[0].t);
-    return visit_width(lanes_, [&](auto width) { return pass<width>(moves, orders, team); });
+    const auto go = [&](const std::vector<Move>& some) {
+      return visit_width(lanes_, [&](auto width) { return pass<width>(some, orders, team); });
+    };
+    std::vector<Point> points = go(moves);
+    // Votes need the weights of the exponential loss only up to a factor: it is chosen so that they
+    // neither vanish nor overflow, however long they are boosted.
+    constexpr double kFar = 16.0;
+    if (electorate_ != nullptr && std::abs(least_ - offset_) > kFar) {
+      offset_ = least_;
+      points = go(std::vector<Move>(moves.size()));
+    }
+    return points;
   }
 
-  // Keeps every row's share of the weights as they are, whose sum is `total`, for whoever mistrusts
-  // rows that had much of it.
-  void note_shares(double total, Team& team) {
-    if (influence_.empty()) return;
+  // Keeps what every row weighs beside the mean row, for whoever mistrusts rows that weigh much.
+  void note_shares(double mean, Team& team) {
     share_.resize(codes_.rows);
     for_training_chunks(0, 1.0, team, [&](std::size_t, const Chunk& chunk, double) {
       for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-        share_[i] = static_cast<float>(wide(weight_[i]) / total);
+        share_[i] = static_cast<float>(wide(weight_[i]) / mean);
       }
     });
   }
@@ -174,6 +184,10 @@ class Margins {
         });
         alignas(64) Block softened;
         if (!influence_.empty()) along = soften(begin, n, step, along, to, softened.data());
+        if (offset_ != 0.0) {
+          const auto offset = static_cast<float>(offset_);
+          for (std::size_t i = 0; i < n; ++i) to[i] -= offset;
+        }
         loss_.weights(x.data(), w.data(), n);
         const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
         double* total = &parts[c];
@@ -229,6 +243,7 @@ class Margins {
   using Sums = std::array<double, kMostLanes>;
   struct ChunkSums {
     Sums slope{}, risk{}, log_loss{}, error{}, brier{};
+    float least = std::numeric_limits<float>::infinity();  // margin of a row that votes
   };
 
   // Lanes that move along the same codes, as one table [code][lane]; or one lane's, [code].
@@ -331,6 +346,8 @@ class Margins {
     } else {
       pass_and_fill<W>(joint, orders, parts, team);
     }
+    least_ = std::numeric_limits<double>::infinity();
+    for (const ChunkSums& part : parts) least_ = std::min(least_, wide(part.least));
     std::vector<Point> points(moves.size());
     for (std::size_t k = 0; k < moves.size(); ++k) {
       Point& p = points[k];
@@ -343,7 +360,7 @@ class Margins {
         p.brier += r.held_out[k] * parts[c].brier[k];
       }
       p.slope /= training_weight_[k] * (moves[k].t == 0.0 ? 1.0 : moves[k].t);
-      p.risk /= training_weight_[k];
+      p.risk *= std::exp(-offset_) / training_weight_[k];
       p.log_loss /= held_out_weight_[k];
       p.error /= held_out_weight_[k];
       p.brier /= held_out_weight_[k];
@@ -401,14 +418,15 @@ class Margins {
         float* const w = stores ? weight_.data() + begin * W : own_w.data();
         float* c = nullptr;
         if (needs_curvature_) c = stores ? curvature_.data() + begin * W : own_c.data();
-        const float* const x = influence_.empty() ? u : add_influence(begin, n, u, soft.data());
+        const float* const x =
+            electorate_ == nullptr ? u : place(begin, n, u, soft.data(), sums.least);
         if (orders.risk) {
           loss_.evaluate(x, w, loss.data(), c, n * W);
         } else {
           loss_.weights(x, w, n * W);
           if (c != nullptr) loss_.curvatures(x, c, n * W);
         }
-        if (weighting_.damping > 0.0) damp(n, u, w);
+        if (weighting_.damping > 0.0) damp(n, u, std::max(offset_, 0.0), w);
         add_block<W>(n, s, w, shift.data(), orders.risk ? loss.data() : nullptr, sums);
         if (W > 1 && s != nullptr) {
           scale_block<W>(n, s, w);
@@ -433,7 +451,7 @@ class Margins {
         vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
       }
     }
-    if (weighting_.damping > 0.0) damp(n, u, shift);
+    if (weighting_.damping > 0.0) damp(n, u, 0.0, shift);
     const float* const side = roles_[chunk.segment].side.data();
     vectorized([=] { add_to_side<W>(side, shift, n, u); });
   }
@@ -535,38 +553,51 @@ class Margins {
     return electorate_ == nullptr ? 0 : electorate_->group(chunk.segment);
   }
 
-  // x *= e^(-damping |u|), of a lone lane.
-  void damp(std::size_t n, const float* __restrict u, float* __restrict x) const {
+  // x *= e^(-damping (|u| - least)), of a lone lane.
+  void damp(std::size_t n, const float* __restrict u, double least, float* __restrict x) const {
     const auto rate = static_cast<float>(-weighting_.damping);
+    const auto from = static_cast<float>(least);
     vectorized([=] {
-      for (std::size_t i = 0; i < n; ++i) x[i] *= math::exp(rate * std::abs(u[i]));
+      for (std::size_t i = 0; i < n; ++i) x[i] *= math::exp(rate * (std::abs(u[i]) - from));
     });
   }
 
-  // The margins that a lone lane's loss is taken at, where rows are mistrusted.
-  const float* add_influence(std::size_t begin, std::size_t n, const float* __restrict u,
-                             float* __restrict out) const {
-    const auto mistrust = static_cast<float>(weighting_.mistrust);
-    const float* __restrict influence = influence_.data() + begin;
-    for (std::size_t i = 0; i < n; ++i) out[i] = u[i] + mistrust * influence[i] * influence[i];
+  // The margins that the loss of rows that vote is taken at, and the least before the offset.
+  const float* place(std::size_t begin, std::size_t n, const float* __restrict u,
+                     float* __restrict out, float& least) const {
+    std::copy_n(u, n, out);
+    if (!influence_.empty() && steps_ > 0.0) {
+      const auto factor = static_cast<float>(weighting_.mistrust / steps_);
+      const float* __restrict influence = influence_.data() + begin;
+      for (std::size_t i = 0; i < n; ++i) out[i] += factor * influence[i] * influence[i];
+    }
+    const auto offset = static_cast<float>(offset_);
+    for (std::size_t i = 0; i < n; ++i) {
+      least = std::min(least, out[i]);
+      out[i] -= offset;
+    }
     return out;
   }
 
-  // The same for margins x that a step t along a table would lead to; returns how fast they change.
+  // Adds to margins x, which a step t along a table would lead to, what rows are mistrusted by;
+  // returns how fast the sum changes.
   const float* soften(std::size_t begin, std::size_t n, float t, const float* __restrict along,
                       float* __restrict x, float* __restrict out) const {
     const auto mistrust = static_cast<float>(weighting_.mistrust);
+    const float steps = static_cast<float>(steps_) + t;
     for (std::size_t i = 0; i < n; ++i) {
       const float share = share_[begin + i];
-      const float influence = influence_[begin + i] + t * share;
-      x[i] += mistrust * influence * influence;
-      out[i] = along[i] + 2.0f * mistrust * influence * share;
+      // The mean of the shares so far and this one; before any step, this one.
+      const float mean = steps > 0.0f ? (influence_[begin + i] + t * share) / steps : share;
+      x[i] += mistrust * steps * mean * mean;
+      out[i] = along[i] + mistrust * mean * (2.0f * share - mean);
     }
     return out;
   }
 
   void settle(double t) {
     const auto step = static_cast<float>(t);
+    steps_ += t;
     for (std::size_t i = 0; i < share_.size(); ++i) influence_[i] += step * share_[i];
   }
 
@@ -646,7 +677,10 @@ class Margins {
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
   Aligned<float> influence_, share_;  // of each row, where rows are mistrusted
-  const float* own_ = nullptr;        // of the lane singled out
+  double steps_ = 0.0;                // taken in all
+  // What votes' margins are less than they were, where their weights are taken; the least of them.
+  double offset_ = 0.0, least_ = 0.0;
+  const float* own_ = nullptr;  // of the lane singled out
   const float* along_ = nullptr;
 };
 

@@ -82,7 +82,7 @@ struct Plan {
   double largest = 0.0;
   std::vector<double> table;  // [group][code]
   std::size_t width = 0;      // codes
-  Tally tally;
+  Agreement agreement;
   Tree tree;                // whose nodes the codes are, if any
   std::vector<Cell> cells;  // [group][node], where there are several groups
 };

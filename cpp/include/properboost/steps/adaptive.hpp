@@ -20,10 +20,10 @@ class Adaptive final : public Step {
 
  private:
   static double alpha(const StepLimits& limits) {
-    const Tally& tally = limits.tally;
-    const double odds = std::log(limits.rho) + std::log(tally.right) - std::log(tally.wrong) +
-                        std::log(tally.ways - 1.0);
-    return tally.ways == 2.0 ? 0.5 * odds : odds;  // between -1 and +1, or 0 and 1
+    const Agreement& rows = limits.agreement;
+    const double odds = std::log(limits.rho) + std::log(rows.right) - std::log(rows.wrong) +
+                        std::log(rows.ways - 1.0);
+    return rows.ways == 2.0 ? 0.5 * odds : odds;  // between -1 and +1, or 0 and 1
   }
 };
 

@@ -49,7 +49,7 @@ class Looks {
 
 // The weights of the rows that a table moves the right way and the wrong way, and among how many
 // answers it chooses.
-struct Tally {
+struct Agreement {
   double right = 0.0, wrong = 0.0, ways = 2.0;
 };
 
@@ -60,7 +60,7 @@ struct StepLimits {
   double largest;        // t beyond which a line search does not go
   bool convex;           // whether the loss has one stationary point along any table
   bool shortened;        // whether the step before was less than its rate
-  Tally tally = {};
+  Agreement agreement = {};
   double rho = 1.0;  // what odds of being right are multiplied by
 
   // Where a search that must not step over a stationary point starts; it then doubles.

@@ -1,4 +1,5 @@
-// Yes or no about every label, each by the heavier side (AdaBoost.MH, Schapire and Singer 1999).
+// Yes or no about every label, each by the heavier side, and no where they weigh the same
+// (AdaBoost.MH, Schapire and Singer 1999).
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ class Labels final : public Vote {
     for (std::size_t k = 0; k < groups; ++k) {
       const double yes = sums[2 * k];
       const double no = sums[2 * k + 1];
-      out[k] = yes > no ? 1.0 : yes < no ? -1.0 : 0.0;
+      out[k] = yes > no ? 1.0 : no > 0.0 ? -1.0 : 0.0;
     }
   }
 
