@@ -8,8 +8,9 @@ struct Weighting {
   // e^(-damping |F|) (WeightBoost, Jin et al. 2003).
   double damping = 0.0;
   // A row's loss is that of its margin plus mistrust x (sum of the steps) x influence^2, influence
-  // being the mean, by the rounds' steps, of what the row weighed beside the mean row (AdaBoost_reg,
-  // Raetsch, Onoda and Mueller 2001): who was given much weight, and still is wrong, is given less.
+  // being the mean, by the rounds' steps, of what the row weighed beside the mean row
+  // (AdaBoost_reg, Raetsch, Onoda and Mueller 2001): who was given much weight, and still is wrong,
+  // is given less.
   double mistrust = 0.0;
 };
 
