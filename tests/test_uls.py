@@ -308,6 +308,22 @@ def test_other_permissible_functions_are_refused(settings, error, message):
         pb.ULS(**settings)
 
 
+def test_rules_are_grown_by_phi_and_stumps_have_the_largest_edge():
+    for learner in LEARNERS:
+        grown = learner in ("monomial", "tree")
+        for phi in CONVEXITY:
+            criterion = {"entropy": "entropy"}.get(phi, "matsushita") if grown else None
+            assert pb.ULS(phi, weak_learner=learner).criterion == criterion
+    X, y, _ = noisy(14)
+    model = pb.ULS(n_estimators=5).fit(X, y)
+    assert np.all(model.history_["score"] > 0)  # sum |W+ - W-|, the edge
+    H = features_of(model, X)
+    first = abs(np.mean(sides(y) * H[:, 0]))
+    for column in "bcd":
+        for cut in range(5):
+            assert first >= abs(np.mean(sides(y) * np.where(X[column] > cut, 1, -1))) - 1e-6
+
+
 # -- criteria -------------------------------------------------------------------------------------
 
 

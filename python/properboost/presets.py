@@ -5,7 +5,7 @@ from typing import Any
 from properboost import losses
 from properboost import parameters as checks
 from properboost.arboost import ARBoostClassifier
-from properboost.estimators import ProperBoostClassifier
+from properboost.estimators import GROWN, ProperBoostClassifier
 from properboost.udt import UDTClassifier
 
 __all__ = [
@@ -281,9 +281,10 @@ def ULS(  # noqa: N802
 ) -> ProperBoostClassifier:
     """Universal linear separators: leveraged features under a permissible surrogate [1]_.
 
-    Weights are 1 - P(the row's class), 1/2 at first.  A round takes the feature that the impurity
-    of phi prefers on these weights (eq. 49), gives -1 or +1 to each of its cells, and solves for
-    its coefficient (Fig. 4, eq. 35), so that it has no edge on the next weights.
+    Weights are 1 - P(the row's class), 1/2 at first.  A round takes a feature that says -1 or +1 in
+    each of its cells, and solves for its coefficient (Fig. 4, eq. 35), so that it has no edge on
+    the next weights.  Stumps and histograms are those of largest edge (eq. 42); rules and trees are
+    grown by the impurity of phi on the weights, as by UDT (eq. 49).
 
     Parameters
     ----------
@@ -344,11 +345,12 @@ def ULS(  # noqa: N802
     if checks.between("mu", mu, 0.0, 1.0) == 1.0:
         raise ValueError(f"mu must be at least 0 and below 1; got {mu!r}")
     gain = {"matsushita": 0.5, "mu": (1.0 - mu) / 2.0}.get(phi)
+    criterion = "entropy" if phi == "entropy" else "matsushita"  # mu's splits are Matsushita's
     preset = {
         "loss": losses.GLog() if gain is None else losses.GBoost(gain=gain),
         "weak_learner": weak_learner,
         "response": "sign",
-        "criterion": "entropy" if phi == "entropy" else "matsushita",
+        "criterion": criterion if weak_learner in GROWN else None,
         "step": "totally_corrective" if totally_corrective else "leveraging",
     }
     return ProperBoostClassifier(**(preset | parameters))
