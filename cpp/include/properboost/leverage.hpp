@@ -37,7 +37,7 @@ class Leverage {
   };
 
   // All arguments must outlive it; `sample_weight` may be null, for ones.  Where no finite
-  // coefficients are best, no row is taken to be surer than one of which this share is wrong.
+  // coefficients are best, every row counts by this share as one of the other class.
   Leverage(const Codes& codes, const std::vector<Role>& roles, const double* sample_weight,
            const Loss& loss, Solved which, double share_of_errors);
 
