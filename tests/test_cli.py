@@ -706,3 +706,46 @@ def test_demo_without_matplotlib(capsys, monkeypatch):
 )
 def test_demo_says_in_one_line_why_adult_is_left_out(error, reason):
     assert re.search(f"{reason}$", demo._reason(error))
+
+
+# -- linear models of rados -----------------------------------------------------------------------
+
+
+def test_a_linear_model_is_fitted_and_predicts(capsys):
+    frame = table()
+    options = ("--model", "rado", "--regularizer", "lasso", "--omega", "0.1", "--fit-intercept")
+    train = ("fit", write(frame), "--target", "grade", "--drop", "id", "--n-estimators", "50")
+    report, note = run(capsys, *train, *options, "--n-rados", "80", "--jobs", "1")
+    assert note == ""
+    model = pb.load_model("model.json")
+    settings = {"n_estimators": 50, "n_rados": 80, "fit_intercept": True}
+    X = frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
+    expected = pb.RadoBoostClassifier("lasso", 0.1, **settings).fit(X, frame["grade"])
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    lines = report.splitlines()
+    first = lines[lines.index("coefficient  column") + 1]
+    k = np.abs(model.coef_[0]).argmax()
+    assert first.split() == [f"{model.coef_[0, k]:.4g}", model.coef_names_[k]]
+    assert any(line.startswith("held out") and "40" in line for line in lines)
+    new = frame.drop(columns=["id", "grade"]).replace({"colour": {"blue": "pink"}})
+    out, note = run(capsys, "predict", "model.json", write(new, "new.csv"), "--raw")
+    assert "column 'colour' holds categories that training had not" in note
+    (raw,) = columns_of(out).values()
+    unknown = new.astype({"colour": "category", "flag": "category"})
+    np.testing.assert_array_equal([float(cell) for cell in raw], model.decision_function(unknown))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--model", "rado", "--gain", "2"], "--gain is not for --model rado"),
+        (["--model", "rado", "--cv", "3"], "--cv is not for --model rado"),
+        (["--model", "rado", "--sample-weight", "w"], "--sample-weight is not for --model rado"),
+        (["--omega", "2"], "--omega is not for --model properboost"),
+        (["--model", "rado", "--omega", "-2"], "omega must be at least 0"),
+        (["--model", "rado", "--n-estimators", "auto"], "n_estimators must be an integer"),
+        (["--model", "linear"], "invalid choice: 'linear'"),
+    ],
+)
+def test_options_of_another_model_are_refused(capsys, options, message):
+    assert message in misuse(capsys, "fit", write(table()), "--target", "grade", *options)

@@ -8,7 +8,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from properboost import ARBoostClassifier, ProperBoostClassifier, plots
+from properboost import (
+    ARBoostClassifier,
+    ProperBoostClassifier,
+    RadoBoostClassifier,
+    plots,
+    rado,
+)
 from properboost.diagnostics import gain_curve
 
 mpl.use("Agg")
@@ -281,6 +287,21 @@ def test_gain_curve(ax, n_repeats):
     assert len(points) == (n_repeats > 1)
     for line in points:
         np.testing.assert_array_equal(line.get_ydata(), curve.gains.ravel())
+
+
+@pytest.mark.parametrize("omegas", [[0.1, 10.0], [0.0, 0.1, 10.0], [0.0]])
+def test_omega_curve(ax, omegas):
+    X, y = table()
+    model = RadoBoostClassifier("lasso", n_estimators=20)
+    curve = rado.omega_curve(model, X[:, 2:], y, omegas, cv=3)
+    assert plots.plot_omega_curve(curve, ax) is ax
+    (right,) = [other for other in ax.figure.axes if other is not ax]
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), omegas)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), curve.errors.mean(axis=1))
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), [curve.best_omega] * 2)
+    sizes = curve.n_coefficients.mean(axis=1)
+    np.testing.assert_array_equal(right.lines[0].get_ydata(), sizes)
+    ax.figure.draw_without_rendering()
 
 
 def test_new_figures_leave_given_ones_alone(clf, ax):

@@ -290,6 +290,39 @@ def test_any_shape_of_an_elastic_net(cancer):
         np.testing.assert_allclose(*coefficients, rtol=1e-9)
 
 
+@pytest.mark.parametrize("keep", ["loss", "error"])
+def test_omega_is_cross_validated(cancer, keep):
+    X, y = cancer
+    model = RadoBoostClassifier("lasso", n_estimators=30, keep=keep, fit_intercept=True)
+    splits = [(np.arange(400), np.arange(400, 569)), (np.arange(200, 569), np.arange(200))]
+    curve = rado.omega_curve(model, X, y, [1e6, 0.1, 30.0], cv=splits)
+    assert curve.omegas.tolist() == [0.1, 30.0, 1e6]
+    assert curve.errors.shape == curve.n_coefficients.shape == (3, 2)
+    for k, omega in enumerate(curve.omegas):
+        for fold, (train, test) in enumerate(splits):
+            fitted = clone(model).set_params(omega=omega).fit(X[train], y[train])
+            assert curve.errors[k, fold] == pytest.approx(1 - fitted.score(X[test], y[test]))
+            assert curve.n_coefficients[k, fold] == np.count_nonzero(fitted.coef_)
+    if keep == "loss":
+        assert curve.n_coefficients[2].tolist() == [0, 0]
+    assert curve.best_omega < 1e6
+    assert model.omega == 1.0
+
+
+def test_of_equals_the_largest_omega_is_best(mixed):
+    frame, y, _ = mixed
+    model = RadoBoostClassifier("lasso", n_estimators=5)
+    curve = rado.omega_curve(model, frame[["town", "visits"]], y, [1e8, 1e9], cv=2)
+    assert curve.best_omega == 1e9
+    for settings, message in (
+        ({"omegas": [-1.0]}, r"omegas\[0\] must be at least 0"),
+        ({"omegas": []}, "omegas must not be empty"),
+        ({"cv": 1}, "cv must be at least 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rado.omega_curve(model, frame[["visits"]], y, **settings)
+
+
 @given(q=st.floats(1e-4, 0.999), d=st.integers(1, 200))
 def test_slopes_coefficients(q, d):
     xi = rado.slope_coefficients(q, d)

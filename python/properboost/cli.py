@@ -27,6 +27,8 @@ from properboost.estimators import CRITERIA, ProperBoostClassifier, check_parame
 from properboost.fit_report import TrainingRows, describe_fit, hold_out
 from properboost.fitted import BoostedClassifier
 from properboost.model_io import load_model
+from properboost.rado import RadoBoostClassifier
+from properboost.rado.estimator import check_parameters as check_rado_parameters
 from properboost.search import ProperBoostClassifierCV
 
 if TYPE_CHECKING:
@@ -64,6 +66,10 @@ PARAMETERS = (
     "verbose",
 )
 
+
+# Those that are parameters of RadoBoostClassifier, and of the options above those that are, too.
+RADO_PARAMETERS = ("regularizer", "omega", "n_rados", "fit_intercept")
+SHARED_PARAMETERS = ("n_estimators", "n_jobs", "verbose")
 
 AUTO = "auto"
 """What leaves `--gain` and `--n-estimators` to cross-validation."""
@@ -187,6 +193,7 @@ examples:
   properboost fit train.csv --target diagnosis --gain auto --cv 10
   properboost fit train.csv --target income --na '?' --loss gboost --gain 2
   properboost fit train.csv --target y --categorical zip store --drop id
+  properboost fit train.csv --target y --model rado --regularizer lasso --omega 0.1
   gunzip -c train.csv.gz | properboost fit - --target y --output y.json
 """
 
@@ -246,7 +253,15 @@ def _add_fit(parser: _Parser) -> None:
     )
     parser.add_argument("--verbose", action="count", default=0, help="show progress on stderr")
     _add_columns(parser.add_argument_group("columns"))
+    parser.add_argument(
+        "--model",
+        choices=("properboost", "rado"),
+        default="properboost",
+        help="what is fitted: boosted tables, trees or rules; or a linear classifier from random "
+        "sums of rows (default: %(default)s)",
+    )
     _add_parameters(parser.add_argument_group("model"))
+    _add_rado_parameters(parser.add_argument_group("model rado, besides --n-estimators"))
     _add_threads(parser)
     parser.set_defaults(run=_fit)
 
@@ -369,6 +384,33 @@ def _add_parameters(group: Any) -> None:
     )
 
 
+def _add_rado_parameters(group: Any) -> None:
+    """Add the parameters of the linear classifier, with its defaults."""
+    default = RadoBoostClassifier().get_params()
+    group.add_argument(
+        "--regularizer",
+        choices=[*_core.regularizer_names(), "elasticnet", "none"],
+        default=default["regularizer"],
+        help="of the coefficients (default: %(default)s)",
+    )
+    group.add_argument(
+        "--omega",
+        type=float,
+        metavar="W",
+        default=default["omega"],
+        help="strength of the regularizer, at least 0 (default: %(default)s)",
+    )
+    group.add_argument(
+        "--n-rados",
+        type=_integer_or_auto,
+        metavar="N",
+        default=default["n_rados"],
+        help="sums of rows; auto makes as many as there are rows, or 10,000 of more than 40,000 "
+        "(default: %(default)s)",
+    )
+    group.add_argument("--fit-intercept", action="store_true", help="add a column of ones")
+
+
 def _add_predict(parser: _Parser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model saved by fit or save_model")
     _add_file(parser)
@@ -487,7 +529,7 @@ def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
     rows = TrainingRows(X, labels, weight)
     model = estimator.set_params(categorical_features=categorical)
     held_out = hold_out(model, rows, arguments.test_size)
-    model.fit(*rows)
+    rows.fit(model)
     model.save_model(arguments.output)
     source = name_source(arguments.file)
     print(describe_fit(model, rows, held_out, source=source, target=arguments.target))
@@ -516,8 +558,19 @@ def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
     import_pandas().DataFrame(columns).to_csv(target, index=False)
 
 
-def _make_estimator(arguments: argparse.Namespace, parser: _Parser) -> BoostedClassifier:
+def _make_estimator(
+    arguments: argparse.Namespace, parser: _Parser
+) -> BoostedClassifier | RadoBoostClassifier:
     """Return the classifier, or the search for one, that the arguments ask for."""
+    of_tables = {*PARAMETERS, "cv", "sample_weight"}
+    of_rados = {*RADO_PARAMETERS, *SHARED_PARAMETERS}
+    others = of_tables - of_rados if arguments.model == "rado" else of_rados - of_tables
+    for name in sorted(others):
+        if getattr(arguments, name) != parser.get_default(name):
+            option = name.replace("_", "-")
+            parser.error(f"--{option} is not for --model {arguments.model}")
+    if arguments.model == "rado":
+        return _make_rado_estimator(arguments, parser)
     settings = {name: getattr(arguments, name) for name in PARAMETERS}
     if AUTO not in (settings["gain"], settings["n_estimators"]):
         if arguments.cv is not None:
@@ -546,6 +599,21 @@ def _make_estimator(arguments: argparse.Namespace, parser: _Parser) -> BoostedCl
         search.set_params(cv=arguments.cv)
     _check(parser, search)
     return search
+
+
+def _make_rado_estimator(arguments: argparse.Namespace, parser: _Parser) -> RadoBoostClassifier:
+    names = (*RADO_PARAMETERS, *SHARED_PARAMETERS)
+    settings = {name: getattr(arguments, name) for name in names}
+    if settings["n_estimators"] is None:
+        settings["n_estimators"] = RadoBoostClassifier().n_estimators
+    if settings["regularizer"] == "none":
+        settings["regularizer"] = None
+    model = RadoBoostClassifier(**settings)
+    try:
+        check_rado_parameters(model)
+    except (TypeError, ValueError) as error:
+        parser.error(str(error))
+    return model
 
 
 def _check(parser: _Parser, model: ProperBoostClassifier | ProperBoostClassifierCV) -> None:

@@ -17,6 +17,7 @@ from properboost.csv_table import (
     require,
 )
 from properboost.fitted import BoostedClassifier
+from properboost.rado import RadoBoostClassifier
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -89,15 +90,20 @@ def _note_mixture(column: "Series[Any]", note: Note) -> None:
 
 
 def read_features(
-    model: BoostedClassifier, file: str, note: Note, *, sep: str, na: Sequence[str] | None
+    model: BoostedClassifier | RadoBoostClassifier,
+    file: str,
+    note: Note,
+    *,
+    sep: str,
+    na: Sequence[str] | None,
 ) -> "DataFrame":
     """Read the columns that a model fitted on named ones needs, in the model's order."""
-    names = [str(name) for name in model.feature_names_in_]
-    features = dict(zip(names, model._ensemble.binning.features, strict=True))
+    names = model.feature_names_in_
+    known = _find_categories(model)
     text = [
         name
-        for name, bins in features.items()
-        if isinstance(bins, CategoricalBins) and all(isinstance(c, str) for c in bins.categories)
+        for name, (categories, _) in known.items()
+        if categories is not None and all(isinstance(c, str) for c in categories)
     ]
     frame = read_csv(file, text, sep=sep, na=na)
     require(frame, names)
@@ -107,18 +113,33 @@ def read_features(
         note(f"ignored, as the model does not use them: {list_names(extra)}")
     if given != list(names):
         note("the columns are in another order than in training; they are matched by name")
-    for name, bins in features.items():
+    for name, (categories, has_rare) in known.items():
         column = frame[name]
-        if not isinstance(bins, CategoricalBins):
-            if not is_numeric(column):
-                row, cell = first_text(column)
-                raise FileError(
-                    f"column {name!r} was numeric in training, but row {row} holds {cell!r}; "
-                    "--na reads a cell as missing"
-                )
-        elif not bins.has_rare:
-            _note_unseen(column, bins.categories, note)
+        if categories is None and not is_numeric(column):
+            row, cell = first_text(column)
+            raise FileError(
+                f"column {name!r} was numeric in training, but row {row} holds {cell!r}; "
+                "--na reads a cell as missing"
+            )
+        if categories is not None and not has_rare:
+            _note_unseen(column, categories, note)
     return frame[list(names)].astype(dict.fromkeys(text, "category"))
+
+
+def _find_categories(
+    model: BoostedClassifier | RadoBoostClassifier,
+) -> dict[str, tuple[Collection[Any] | None, bool]]:
+    """Return each feature's categories, None of a number, and whether others share a bin."""
+    names = [str(name) for name in model.feature_names_in_]
+    if isinstance(model, RadoBoostClassifier):
+        return {name: (own, False) for name, own in zip(names, model.categories_, strict=True)}
+    features = zip(names, model._ensemble.binning.features, strict=True)
+    return {
+        name: (bins.categories, bins.has_rare)
+        if isinstance(bins, CategoricalBins)
+        else (None, False)
+        for name, bins in features
+    }
 
 
 def _note_unseen(column: "Series[Any]", categories: Collection[Any], note: Note) -> None:

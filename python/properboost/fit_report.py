@@ -1,6 +1,6 @@
 """The report of ``properboost fit``: the rows, the scores and what matters."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +9,15 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import train_test_split
 
 from properboost.fitted import BoostedClassifier
+from properboost.rado import RadoBoostClassifier
 from properboost.search import ProperBoostClassifierCV
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["TrainingRows", "describe_fit", "hold_out"]
+
+Model: TypeAlias = BoostedClassifier | RadoBoostClassifier
 
 
 class TrainingRows(NamedTuple):
@@ -29,8 +32,15 @@ class TrainingRows(NamedTuple):
         weight = None if self.weight is None else self.weight[rows]
         return TrainingRows(self.X.iloc[rows], self.labels[rows], weight)
 
+    def fit(self, model: Model) -> None:
+        """Fit a model to the rows."""
+        if isinstance(model, RadoBoostClassifier):
+            model.fit(self.X, self.labels)
+        else:
+            model.fit(self.X, self.labels, self.weight)
 
-def hold_out(model: BoostedClassifier, rows: TrainingRows, share: float) -> str:
+
+def hold_out(model: Model, rows: TrainingRows, share: float) -> str:
     """Return what the report says of rows that a model has not seen."""
     if share == 0.0:
         return "held out: none was asked for"
@@ -43,7 +53,8 @@ def hold_out(model: BoostedClassifier, rows: TrainingRows, share: float) -> str:
         )
     except ValueError:  # fewer rows on one side than there are classes
         return "held out: none, for there are too few rows"
-    trial = clone(model).fit(*rows.take(fitted))
+    trial = clone(model)
+    rows.take(fitted).fit(trial)
     unseen = rows.take(held_out)
     return _scores("held out", unseen, trial.classes_, trial.predict_proba(unseen.X))
 
@@ -58,7 +69,7 @@ def _scores(
 
 
 def describe_fit(
-    model: BoostedClassifier, rows: TrainingRows, held_out: str, *, source: str, target: str
+    model: Model, rows: TrainingRows, held_out: str, *, source: str, target: str
 ) -> str:
     """Return the report; `held_out` is the line that `hold_out` returned."""
     X, labels, weight = rows
@@ -80,19 +91,30 @@ def describe_fit(
         held_out,
         "",
         *_describe_search(model),
-        "importance  feature",
+        *_describe_features(model),
     ]
+    return "\n".join(lines)
+
+
+def _describe_features(model: Model) -> list[str]:
+    """Return the lines of the report that say what matters most."""
+    if isinstance(model, RadoBoostClassifier):
+        coefficients = model.coef_[0]
+        order = np.argsort(-np.abs(coefficients), kind="stable")[:10]
+        named = [(coefficients[k], model.coef_names_[k]) for k in order if coefficients[k] != 0.0]
+        return ["coefficient  column", *(f"{theta:>11.4g}  {name}" for theta, name in named)]
+    lines = ["importance  feature"]
     importances = model.feature_importances_
     for j in np.argsort(-importances, kind="stable")[:10]:
-        lines.append(f"{importances[j]:>10.1%}  {X.columns[j]}")
+        lines.append(f"{importances[j]:>10.1%}  {model.feature_names_in_[j]}")
     if model.pairs_:
         lines += ["", "importance  pair (half of it is in either feature's)"]
         for (first, second), share in zip(model.pairs_[:10], model.pair_importances_, strict=False):
             lines.append(f"{share:>10.1%}  {first} and {second}")
-    return "\n".join(lines)
+    return lines
 
 
-def _describe_search(model: BoostedClassifier) -> list[str]:
+def _describe_search(model: Model) -> list[str]:
     """Return the lines of the report that say what was chosen."""
     if not isinstance(model, ProperBoostClassifierCV):
         return []

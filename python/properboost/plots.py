@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from properboost.diagnostics import GainCurve
+    from properboost.rado import OmegaCurve
 
 __all__ = [
     "plot_contributions",
     "plot_gain_curve",
     "plot_history",
     "plot_margin_distribution",
+    "plot_omega_curve",
     "plot_pair_function",
     "plot_reliability",
     "plot_shape_function",
@@ -477,6 +479,49 @@ def plot_gain_curve(curve: "GainCurve", ax: "Axes | None" = None) -> "Axes":
     lines, names = ax.get_legend_handles_labels()
     above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 3}
     ax.legend([*lines, *right.lines], [*names, "score"], frameon=False, **above)
+    return ax
+
+
+def plot_omega_curve(curve: "OmegaCurve", ax: "Axes | None" = None) -> "Axes":
+    """Plot held-out error and the number of coefficients against omega.
+
+    Lines are means over the folds; the band is a standard error of the mean on either side.
+
+    Parameters
+    ----------
+    curve : OmegaCurve
+        What `properboost.rado.omega_curve` returned.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+        Those of the error; the number of coefficients has axes of its own on the right.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    ax = _axes(ax)
+    mean, folds = curve.errors.mean(axis=1), curve.errors.shape[1]
+    deviation = curve.errors.std(axis=1, ddof=min(1, folds - 1)) / np.sqrt(folds)
+    low, high = mean - deviation, mean + deviation
+    ax.fill_between(curve.omegas, low, high, color=_LINE, alpha=0.15, linewidth=0)
+    ax.plot(curve.omegas, mean, marker="o", color=_LINE, label="error")
+    ax.axvline(curve.best_omega, color=_GUIDE, linewidth=0.8)
+    above = curve.omegas[curve.omegas > 0.0]
+    if len(above) == len(curve.omegas):
+        ax.set_xscale("log")
+    elif len(above) > 0:  # 0 is in the part that is linear
+        ax.set_xscale("symlog", linthresh=above[0])
+    ax.set_xlabel(f"omega of {curve.regularizer}")
+    ax.set_ylabel("held-out error", color=_LINE)
+    right = ax.twinx()
+    style: dict[str, Any] = {"color": _SECOND_LINE, "marker": "s", "ms": 4, "linestyle": "--"}
+    right.plot(curve.omegas, curve.n_coefficients.mean(axis=1), **style)
+    right.set_ylabel("coefficients that are not 0", color=_SECOND_LINE)
     return ax
 
 

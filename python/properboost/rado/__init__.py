@@ -5,6 +5,7 @@
 losses over rows.
 """
 
+from properboost.rado.curve import OmegaCurve, omega_curve
 from properboost.rado.estimator import RadoBoostClassifier
 from properboost.rado.making import Rados, combine, make_rados
 from properboost.rado.regularizers import slope_coefficients
@@ -13,11 +14,13 @@ from properboost.rado.theory import LOSS_PAIRS, LossPair, all_rados, regularize_
 __all__ = [
     "LOSS_PAIRS",
     "LossPair",
+    "OmegaCurve",
     "RadoBoostClassifier",
     "Rados",
     "all_rados",
     "combine",
     "make_rados",
+    "omega_curve",
     "regularize_rados",
     "slope_coefficients",
 ]

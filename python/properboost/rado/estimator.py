@@ -17,13 +17,15 @@ from properboost.progress import show_progress
 from properboost.rado.columns import ColumnReader, LinearColumns, find_columns
 from properboost.rado.making import Rados, read_binary, sum_rows
 from properboost.rado.regularizers import Regularizer, check_regularizer, find_terms
-from properboost.table import open_table
+from properboost.table import Category, open_table
 
 __all__ = ["RadoBoostClassifier", "RadoModel", "check_parameters"]
 
 AUTO = "auto"
 FEW_ROWS, MANY_ROWS_RADOS = 40_000, 10_000
 """Up to so many rows there are as many rados as rows, and of more rows these (section 5)."""
+
+_ROWS_AT_A_TIME = 256  # of which raw predictions after every round are held
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +107,8 @@ class RadoBoostClassifier(TableClassifier):
         `coef_`, its zeros left out.
     coef_names_ : tuple of str
         What the coefficients are about: features, or ``feature=category``.
+    categories_ : tuple
+        The categories of each feature; None of a number.
     n_rados_ : int
         How many rados it was learnt from.
     n_iter_ : int
@@ -370,6 +374,12 @@ class RadoBoostClassifier(TableClassifier):
         return self._model.columns.labels[: self.coef_.shape[1]]
 
     @property
+    def categories_(self) -> tuple[tuple[Category, ...] | None, ...]:
+        """The categories of each feature, None of a number."""
+        self._check_fitted()
+        return self._model.columns.categories
+
+    @property
     def history_(self) -> dict[str, NDArray[Any]]:
         """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
 
@@ -435,12 +445,17 @@ def _find_errors(
     reader: ColumnReader, rounds: dict[str, NDArray[Any]], positive: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
     """Return the share of wrong rows after each round."""
-    raw, side = np.zeros(len(positive)), positive == 1
-    errors = np.empty(len(rounds["feature"]))
-    for t, (k, step) in enumerate(zip(rounds["feature"], rounds["step"], strict=True)):
-        raw += reader.column(int(k)) * step
-        errors[t] = np.mean((raw > 0.0) != side)
-    return errors
+    side = positive == 1
+    used, place = np.unique(rounds["feature"], return_inverse=True)
+    columns = [reader.column(int(k)) for k in used]
+    wrong = np.zeros(len(place), dtype=np.int64)
+    for begin in range(0, len(side), _ROWS_AT_A_TIME):
+        rows = slice(begin, begin + _ROWS_AT_A_TIME)
+        added = np.array([column[rows] for column in columns], dtype=np.float64)[place]
+        added *= rounds["step"][:, None]
+        raw = np.cumsum(added, axis=0, out=added)
+        wrong += np.count_nonzero((raw > 0.0) != side[rows], axis=1)
+    return wrong / len(side)
 
 
 def _wrap(rados: ArrayLike) -> Rados:
