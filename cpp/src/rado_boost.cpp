@@ -10,6 +10,7 @@
 
 #include "properboost/instruction_set.hpp"
 #include "properboost/lanes.hpp"
+#include "properboost/rado/exponential.hpp"
 
 namespace properboost {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::size_t kLanes = 32;      // sums side by side, so that loops are 
 constexpr std::size_t kChunk = 4096;    // rados over which sums are float32
 constexpr std::size_t kTogether = 4;    // coordinates that share the weights' loads
 constexpr double kUnits = 32767.0;      // of a coordinate's largest size
-constexpr float kLeastWeight = 1e-30F;  // of the largest; below it is 0, for tiny numbers are slow
+constexpr double kLeastWeight = 1e-30;  // of the largest; below it is 0, for tiny numbers are slow
 constexpr double kTie = 1e-10;
 // Half a unit, and 135 roundings: the weight's, the product's, 128 sums' and 5 of the lanes'.
 constexpr double kEdgeError = 0.5 / kUnits + 140.0 * 0x1p-24;
@@ -51,16 +52,55 @@ void sum_units(const std::int16_t* units, std::size_t n, const float* weight,
   }
 }
 
-// sum_j weight[j] x[j]; n is a multiple of the lanes.
+// Folds what the lanes have into one, in a fixed order.
+template <class Fold>
+double fold_lanes(std::array<double, kLanes>& lanes, const Fold& fold) {
+  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) lanes[l] = fold(lanes[l], lanes[l + half]);
+  }
+  return lanes[0];
+}
+
+double add(double a, double b) { return a + b; }
+double lesser(double a, double b) { return b < a ? b : a; }
+
+// In the following n is a multiple of the lanes.
+
+// sum_j weight[j] x[j]
 double sum_exactly(const double* x, const double* weight, std::size_t n) {
   std::array<double, kLanes> sum{};
   for (std::size_t j = 0; j < n; j += kLanes) {
     for (std::size_t l = 0; l < kLanes; ++l) sum[l] += weight[j + l] * x[j + l];
   }
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-    for (std::size_t l = 0; l < half; ++l) sum[l] += sum[l + half];
+  return fold_lanes(sum, add);
+}
+
+// Weights from margins, relative to that of the least margin; returns their sum.
+double find_weights(const double* margins, double least, std::size_t n, double* weights,
+                    float* float_weights) {
+  std::array<double, kLanes> sum{};
+  for (std::size_t j = 0; j < n; j += kLanes) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const double weight = exp_of_negative(least - margins[j + l]);
+      weights[j + l] = weight;
+      sum[l] += weight;
+      float_weights[j + l] = weight < kLeastWeight ? 0.0F : static_cast<float>(weight);
+    }
   }
-  return sum[0];
+  return fold_lanes(sum, add);
+}
+
+// Moves margins by step x; returns the least.
+double move_margins(const double* x, double step, std::size_t n, double* margins) {
+  std::array<double, kLanes> least;
+  least.fill(std::numeric_limits<double>::infinity());
+  for (std::size_t j = 0; j < n; j += kLanes) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      margins[j + l] += step * x[j + l];
+      least[l] = lesser(least[l], margins[j + l]);
+    }
+  }
+  return fold_lanes(least, lesser);
 }
 
 class Booster {
@@ -78,6 +118,9 @@ class Booster {
         weights_(n_, 0.0),
         float_weights_(n_, 0.0F),
         parts_((n_ + kChunk - 1) / kChunk) {
+    // What fills up the lanes has no weight.
+    std::fill(margins_.begin() + static_cast<std::ptrdiff_t>(boosting.n_rados), margins_.end(),
+              std::numeric_limits<double>::infinity());
     team_.for_each(groups_, 3.0 * static_cast<double>(columns_.size()),
                    [&](std::size_t group) { copy(group); });
   }
@@ -136,15 +179,11 @@ class Booster {
   double weigh() {
     least_margin_ = std::numeric_limits<double>::infinity();
     for (const Part& part : parts_) least_margin_ = std::min(least_margin_, part.least_margin);
-    for_each_part(6.0, [&](std::size_t p, std::size_t begin, std::size_t end) {
-      double sum = 0.0;
-      for (std::size_t j = begin; j < end; ++j) {
-        weights_[j] = std::exp(least_margin_ - margins_[j]);
-        sum += weights_[j];
-        const auto weight = static_cast<float>(weights_[j]);
-        float_weights_[j] = weight < kLeastWeight ? 0.0F : weight;
-      }
-      parts_[p].weight = sum;
+    for_each_part(2.0, [&](std::size_t p, std::size_t begin, std::size_t size) {
+      vectorized([&] {
+        parts_[p].weight = find_weights(margins_.data() + begin, least_margin_, size,
+                                        weights_.data() + begin, float_weights_.data() + begin);
+      });
     });
     total_ = 0.0;
     for (const Part& part : parts_) total_ += part.weight;
@@ -153,21 +192,17 @@ class Booster {
 
   void move(std::size_t k, double step) {
     const double* const x = columns_.data() + k * n_;
-    for_each_part(0.5, [&](std::size_t p, std::size_t begin, std::size_t end) {
-      double least = std::numeric_limits<double>::infinity();
-      for (std::size_t j = begin; j < end; ++j) {
-        margins_[j] += step * x[j];
-        least = std::min(least, margins_[j]);
-      }
-      parts_[p].least_margin = least;
+    for_each_part(0.5, [&](std::size_t p, std::size_t begin, std::size_t size) {
+      vectorized([&] {
+        parts_[p].least_margin = move_margins(x + begin, step, size, margins_.data() + begin);
+      });
     });
   }
 
   template <class Task>
   void for_each_part(double nanoseconds, const Task& task) {
-    const std::size_t n = given_.n_rados;
-    team_.for_each(parts_.size(), nanoseconds * static_cast<double>(n),
-                   [&](std::size_t p) { task(p, p * kChunk, std::min((p + 1) * kChunk, n)); });
+    team_.for_each(parts_.size(), nanoseconds * static_cast<double>(n_),
+                   [&](std::size_t p) { task(p, p * kChunk, std::min(kChunk, n_ - p * kChunk)); });
   }
 
   // What taking feature k with this edge is: the edge after clamping, step and penalty.
@@ -249,8 +284,7 @@ class Booster {
   std::vector<double> largest_, edges_;  // of each coordinate
   Aligned<double> columns_;
   Aligned<std::int16_t> units_;
-  std::vector<double> margins_;
-  Aligned<double> weights_;
+  Aligned<double> margins_, weights_;
   Aligned<float> float_weights_;
   std::vector<Part> parts_;
   std::vector<Candidate> candidates_;

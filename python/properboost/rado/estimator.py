@@ -25,8 +25,6 @@ AUTO = "auto"
 FEW_ROWS, MANY_ROWS_RADOS = 40_000, 10_000
 """Up to so many rows there are as many rados as rows, and of more rows these (section 5)."""
 
-_ROWS_AT_A_TIME = 256  # of which raw predictions after every round are held
-
 
 @dataclass(frozen=True, eq=False)
 class RadoModel:
@@ -445,16 +443,11 @@ def _find_errors(
     reader: ColumnReader, rounds: dict[str, NDArray[Any]], positive: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
     """Return the share of wrong rows after each round."""
-    side = positive == 1
-    used, place = np.unique(rounds["feature"], return_inverse=True)
-    columns = [reader.column(int(k)) for k in used]
-    wrong = np.zeros(len(place), dtype=np.int64)
-    for begin in range(0, len(side), _ROWS_AT_A_TIME):
-        rows = slice(begin, begin + _ROWS_AT_A_TIME)
-        added = np.array([column[rows] for column in columns], dtype=np.float64)[place]
-        added *= rounds["step"][:, None]
-        raw = np.cumsum(added, axis=0, out=added)
-        wrong += np.count_nonzero((raw > 0.0) != side[rows], axis=1)
+    side, raw = positive == 1, np.zeros(len(positive))
+    wrong = np.empty(len(rounds["feature"]), dtype=np.int64)
+    for t, (k, step) in enumerate(zip(rounds["feature"], rounds["step"], strict=True)):
+        raw += reader.column(int(k)) * step
+        wrong[t] = np.count_nonzero((raw > 0.0) != side)
     return wrong / len(side)
 
 
