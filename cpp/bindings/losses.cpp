@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "margin_functions.hpp"
 #include "properboost/losses/loss.hpp"
 
 namespace py = pybind11;
@@ -42,7 +43,7 @@ py::object each(const Loss& loss, const Array<double>& in) {
   });
 }
 
-template <void (Loss::*function)(const float*, float*, std::size_t) const noexcept>
+template <void (Loss::*function)(const float*, float*, std::size_t) const>
 py::object block(const Loss& loss, const Array<float>& in) {
   return filled(
       in, [&loss](const float* from, float* to, std::size_t n) { (loss.*function)(from, to, n); });
@@ -55,11 +56,44 @@ void bind_losses(py::module_& m) {
   using Parameters = std::map<std::string, double>;
 
   m.def("loss_names", &properboost::loss_names);
+  m.def("loss_knots", [] {
+    const std::vector<double> knots = properboost::loss_knots();
+    return py::array_t<double>(static_cast<py::ssize_t>(knots.size()), knots.data());
+  });
+  m.def(
+      "call_margin_function",
+      [](const py::object& function, const std::string& name, const std::string& what,
+         const Array<float>& u) {
+        const auto made = properboost::bindings::make_margin_function(function, name, what);
+        return filled(
+            u, [&made](const float* from, float* to, std::size_t n) { (*made)(from, to, n); });
+      },
+      "function"_a, "name"_a, "what"_a, "u"_a);
   py::class_<Loss, std::shared_ptr<Loss>>(m, "Loss", "One margin loss at gain 1; u = v / gain.")
       .def(py::init([](const std::string& name, const Parameters& parameters) {
              return std::shared_ptr<Loss>(properboost::make_loss(name, parameters));
            }),
            "name"_a, "parameters"_a = Parameters())
+      .def_static(
+          "tabulated",
+          [](const std::string& name, double scale, double beyond, std::vector<double> right,
+             std::vector<double> right_slope, std::vector<double> left,
+             std::vector<double> left_slope) {
+            return std::shared_ptr<Loss>(properboost::make_tabulated_loss(
+                name, {scale, beyond, std::move(right), std::move(right_slope), std::move(left),
+                       std::move(left_slope)}));
+          },
+          "name"_a, py::kw_only(), "scale"_a, "beyond"_a, "right"_a, "right_slope"_a, "left"_a,
+          "left_slope"_a)
+      .def_static(
+          "called",
+          [](const std::shared_ptr<Loss>& base, const py::object& weight, const py::object& loss) {
+            using properboost::bindings::make_margin_function;
+            return std::shared_ptr<Loss>(properboost::make_called_loss(
+                base, make_margin_function(weight, base->name(), "weight"),
+                make_margin_function(loss, base->name(), "loss")));
+          },
+          "base"_a, "weight"_a, "loss"_a = py::none())
       .def_property_readonly("name", &Loss::name)
       .def_property_readonly("convex", &Loss::convex)
       .def_property_readonly("canonical", &Loss::canonical)

@@ -14,13 +14,13 @@
 namespace properboost::losses {
 
 template <class Policy>
-class Bound final : public Loss {
+class Bound : public Loss {
  public:
   explicit Bound(const Policy& policy) : policy_(policy) {}
 
-  const char* name() const noexcept override { return Policy::name; }
-  bool convex() const noexcept override { return Policy::convex; }
-  bool canonical() const noexcept override { return Policy::canonical; }
+  const char* name() const noexcept override { return policy_.name; }
+  bool convex() const noexcept override { return policy_.convex; }
+  bool canonical() const noexcept override { return policy_.canonical; }
 
   void losses(const float* u, float* out, std::size_t n) const noexcept override {
     map(u, out, n, [](const Policy& policy, float x) { return policy.loss(x); });
@@ -29,7 +29,7 @@ class Bound final : public Loss {
     map(u, out, n, [](const Policy& policy, float x) { return policy.weight(x); });
   }
   void curvatures(const float* u, float* out, std::size_t n) const noexcept override {
-    map(u, out, n, newton_curvature);
+    map(u, out, n, [](const Policy& policy, float x) { return newton_curvature(policy, x); });
   }
   void probabilities(const float* u, float* out, std::size_t n) const noexcept override {
     map(u, out, n, [](const Policy& policy, float x) { return policy.probability(x); });
@@ -64,7 +64,7 @@ class Bound final : public Loss {
   double link(double p) const noexcept override {
     if (!(p >= 0.0 && p <= 1.0)) return std::numeric_limits<double>::quiet_NaN();
     const double half = std::min(p, 1.0 - p);
-    const double size = half > 0.0 ? -policy_.link(half) : std::numeric_limits<double>::infinity();
+    const double size = half > 0.0 ? -policy_.link(half) : policy_.largest_link;
     return p > 0.5 ? size : -size;
   }
   double minimum_risk(double p) const noexcept override {
@@ -75,7 +75,7 @@ class Bound final : public Loss {
 
  private:
   static float newton_curvature(const Policy& policy, float u) {
-    if constexpr (Policy::convex) {
+    if (policy.convex) {
       return policy.curvature(u);
     } else {
       // The derivative of p w(u) = (1 - p) w(-u), which holds at p = probability(u).

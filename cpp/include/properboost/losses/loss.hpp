@@ -18,16 +18,17 @@ class Loss {
   virtual bool convex() const noexcept = 0;
   virtual bool canonical() const noexcept = 0;
 
-  // The engine's float32 blocks; `out` must not overlap `u`.  Every result is finite for finite u.
-  virtual void losses(const float* u, float* out, std::size_t n) const noexcept = 0;   // phi(u)
-  virtual void weights(const float* u, float* out, std::size_t n) const noexcept = 0;  // -phi'(u)
+  // The engine's float32 blocks; `out` must not overlap `u`.  Every result is finite for finite u,
+  // or a loss that calls functions of the user's own throws.
+  virtual void losses(const float* u, float* out, std::size_t n) const = 0;   // phi(u)
+  virtual void weights(const float* u, float* out, std::size_t n) const = 0;  // -phi'(u)
   // What a Newton step may divide by: phi''(u) where the loss is convex, else its expectation
   // p phi''(u) + (1 - p) phi''(-u), p the probability of u.
-  virtual void curvatures(const float* u, float* out, std::size_t n) const noexcept = 0;
-  virtual void probabilities(const float* u, float* out, std::size_t n) const noexcept = 0;
+  virtual void curvatures(const float* u, float* out, std::size_t n) const = 0;
+  virtual void probabilities(const float* u, float* out, std::size_t n) const = 0;
   // Loss, weight and curvature at once, sharing their exponentials; `curvatures` may be null.
   virtual void evaluate(const float* u, float* weights, float* losses, float* curvatures,
-                        std::size_t n) const noexcept = 0;
+                        std::size_t n) const = 0;
 
   // The same and the rest in double, for Python and for what is worked out once a fit.
   virtual double loss(double u) const noexcept = 0;
@@ -43,5 +44,29 @@ class Loss {
 std::unique_ptr<Loss> make_loss(const std::string& name,
                                 const std::map<std::string, double>& parameters = {});
 std::vector<std::string> loss_names();
+
+// A loss known at the knots of `loss_knots`: weights -phi'(u) and their derivatives by |u| / scale,
+// at |u| = scale * knot, on the right (u >= 0) and on the left.  `beyond` is the loss at the last
+// knot.  The rest follows from the weights; std::invalid_argument says what they lack.
+struct LossTable {
+  double scale;
+  double beyond;
+  std::vector<double> right, right_slope, left, left_slope;
+};
+std::vector<double> loss_knots();
+std::unique_ptr<Loss> make_tabulated_loss(const std::string& name, const LossTable& table);
+
+// A function of one margin that the user gave: out[i] = f(u[i]).  It may throw.
+class MarginFunction {
+ public:
+  virtual ~MarginFunction() = default;
+  virtual void operator()(const float* u, float* out, std::size_t n) const = 0;
+};
+
+// `base`, but for its weights and, if given, losses, which are the functions' in every block.  What
+// these return is checked: std::invalid_argument names the loss and the margin.
+std::unique_ptr<Loss> make_called_loss(std::shared_ptr<const Loss> base,
+                                       std::shared_ptr<const MarginFunction> weight,
+                                       std::shared_ptr<const MarginFunction> loss);
 
 }  // namespace properboost

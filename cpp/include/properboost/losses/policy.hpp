@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "properboost/math.hpp"
 
@@ -29,6 +30,7 @@ struct Parameter {
 struct Defaults {
   static constexpr bool convex = true;
   static constexpr bool canonical = false;
+  static constexpr double largest_link = std::numeric_limits<double>::infinity();  // at p = 1
   static constexpr std::array<Parameter, 0> parameters{};
 };
 

@@ -1,0 +1,183 @@
+#include "margin_functions.hpp"
+
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace properboost::bindings {
+namespace {
+
+namespace py = pybind11;
+
+// A C function; `owner` keeps it alive.  Called without the GIL, on any thread.
+template <class Call>
+class NativeFunction final : public MarginFunction {
+ public:
+  NativeFunction(py::object owner, Call call) : owner_(std::move(owner)), call_(call) {}
+  ~NativeFunction() override {
+    const py::gil_scoped_acquire acquire;
+    owner_ = py::object();
+  }
+  void operator()(const float* u, float* out, std::size_t n) const override { call_(u, out, n); }
+
+ private:
+  py::object owner_;
+  Call call_;
+};
+
+template <class Call>
+std::shared_ptr<const MarginFunction> native(const py::object& owner, Call call) {
+  return std::make_shared<NativeFunction<Call>>(owner, call);
+}
+
+using Block = void (*)(const float*, float*, std::intptr_t, void*);
+using Scalar = double (*)(double);
+using ScalarWithData = double (*)(double, void*);
+
+// "const" and blanks say nothing, and every integer of a pointer's size is one type.
+std::string normalize(std::string signature) {
+  for (const char* word : {"const", " "}) {
+    for (std::size_t at; (at = signature.find(word)) != std::string::npos;) {
+      signature.erase(at, std::string(word).size());
+    }
+  }
+  std::vector<const char*> integers = {"Py_ssize_t", "ssize_t", "npy_intp", "ptrdiff_t"};
+  if (sizeof(long long) == sizeof(std::intptr_t)) integers.push_back("longlong");
+  if (sizeof(std::int64_t) == sizeof(std::intptr_t)) integers.push_back("int64_t");
+  if (sizeof(long) == sizeof(std::intptr_t)) {
+    integers.push_back("longint");
+    integers.push_back("long");
+  }
+  if (sizeof(int) == sizeof(std::intptr_t)) integers.push_back("int");
+  for (const char* type : integers) {
+    const std::string argument = std::string(",") + type + ",";
+    const std::size_t at = signature.find(argument);
+    if (at != std::string::npos) signature.replace(at, argument.size(), ",intptr_t,");
+  }
+  return signature;
+}
+
+std::shared_ptr<const MarginFunction> from_capsule(const py::object& owner,
+                                                   const py::handle& capsule,
+                                                   const std::string& name,
+                                                   const std::string& what) {
+  const char* const given = PyCapsule_GetName(capsule.ptr());
+  if (given == nullptr) {
+    PyErr_Clear();
+    throw py::value_error("loss '" + name + "': its " + what + " function has no signature");
+  }
+  void* const pointer = PyCapsule_GetPointer(capsule.ptr(), given);
+  if (pointer == nullptr) throw py::error_already_set();
+  void* const data = PyCapsule_GetContext(capsule.ptr());
+  if (data == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  const std::string signature = normalize(given);
+  if (signature == "void(float*,float*,intptr_t,void*)") {
+    const auto call = reinterpret_cast<Block>(pointer);
+    return native(owner, [call, data](const float* u, float* out, std::size_t n) {
+      call(u, out, static_cast<std::intptr_t>(n), data);
+    });
+  }
+  if (signature == "double(double)") {
+    const auto call = reinterpret_cast<Scalar>(pointer);
+    return native(owner, [call](const float* u, float* out, std::size_t n) {
+      for (std::size_t i = 0; i < n; ++i) {
+        out[i] = static_cast<float>(call(static_cast<double>(u[i])));
+      }
+    });
+  }
+  if (signature == "double(double,void*)") {
+    const auto call = reinterpret_cast<ScalarWithData>(pointer);
+    return native(owner, [call, data](const float* u, float* out, std::size_t n) {
+      for (std::size_t i = 0; i < n; ++i) {
+        out[i] = static_cast<float>(call(static_cast<double>(u[i]), data));
+      }
+    });
+  }
+  throw py::value_error(
+      "loss '" + name + "': its " + what + " function has the signature '" + given +
+      "'; allowed are 'void (const float *, float *, intptr_t, void *)', which fills the second "
+      "array from the first, 'double (double)' and 'double (double, void *)'");
+}
+
+class PythonFunction final : public MarginFunction {
+ public:
+  PythonFunction(py::object function, std::string name, std::string what)
+      : function_(std::move(function)), name_(std::move(name)), what_(std::move(what)) {}
+  ~PythonFunction() override {
+    const py::gil_scoped_acquire acquire;
+    function_ = py::object();
+  }
+
+  void operator()(const float* u, float* out, std::size_t n) const override {
+    const py::gil_scoped_acquire acquire;
+    try {
+      const py::array_t<double> values = call(u, n);
+      std::transform(values.data(), values.data() + n, out,
+                     [](double value) { return static_cast<float>(value); });
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
+      std::ostringstream message;
+      message << "loss '" << name_ << "': its " << what_ << " function raised "
+              << py::str(error.type().attr("__name__")).cast<std::string>() << where(u, n);
+      py::raise_from(error, PyExc_RuntimeError, message.str().c_str());
+      throw py::error_already_set();
+    }
+  }
+
+ private:
+  py::array_t<double> call(const float* u, std::size_t n) const {
+    py::array_t<double> margins(static_cast<py::ssize_t>(n));
+    std::copy_n(u, n, margins.mutable_data());
+    const py::object returned = function_(margins);
+    const auto values =
+        py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(returned);
+    if (!values || values.ndim() != 1 || values.shape(0) != static_cast<py::ssize_t>(n)) {
+      if (!values) PyErr_Clear();
+      throw py::value_error("loss '" + name_ + "': its " + what_ +
+                            " function must return an array of the shape it was given");
+    }
+    return values;
+  }
+
+  // The first margin that is to blame by itself, if one is.
+  std::string where(const float* u, std::size_t n) const {
+    std::ostringstream place;
+    place << " at u = margin / gain = ";
+    for (std::size_t i = 0; i < n; ++i) {
+      try {
+        call(u + i, 1);
+      } catch (py::error_already_set& error) {
+        if (!error.matches(PyExc_Exception)) throw;
+        place << u[i];
+        return place.str();
+      }
+    }
+    const auto [least, most] = std::minmax_element(u, u + n);
+    place << "from " << *least << " to " << *most;
+    return place.str();
+  }
+
+  py::object function_;
+  std::string name_, what_;
+};
+
+}  // namespace
+
+std::shared_ptr<const MarginFunction> make_margin_function(const py::object& function,
+                                                           const std::string& name,
+                                                           const std::string& what) {
+  if (function.is_none()) return nullptr;
+  // scipy's object is a tuple that forbids indexing; the first entry is the capsule.
+  if (PyTuple_Check(function.ptr()) && PyTuple_Size(function.ptr()) > 0) {
+    const py::handle first = PyTuple_GetItem(function.ptr(), 0);
+    if (PyCapsule_CheckExact(first.ptr())) return from_capsule(function, first, name, what);
+  }
+  return std::make_shared<PythonFunction>(function, name, what);
+}
+
+}  // namespace properboost::bindings
