@@ -265,13 +265,16 @@ def test_a_lane_that_nothing_helps_ends_by_itself():
 DIGEST = """
 import hashlib
 import numpy as np
+from scipy import stats
 from properboost import _core
+from properboost.losses import from_pdf
 from test_lanes import N_FOLDS, folded, make_boosting, roles_of, LOSSES
 
 digest = hashlib.sha256()
 codes, features, y, fold, weight, segments = folded(n=3000, weighted=True)
-for name, parameters in LOSSES.items():
-    loss = _core.Loss(name, parameters)
+tables = [from_pdf(stats.logistic()), from_pdf(stats.t(2, scale=2.0))]
+natives = [_core.Loss(name, parameters) for name, parameters in LOSSES.items()]
+for loss in natives + [table.native for table in tables]:
     u = np.linspace(-90, 90, 7001, dtype=np.float32)
     for part in ("loss", "weight", "curvature", "probability"):
         digest.update(np.array(getattr(loss, "engine_" + part)(u)).tobytes())

@@ -118,7 +118,8 @@ def test_openmp_check_sees(tmp_path, file, line, complaint):
 
 def test_package_data_is_installed():
     installed = {str(file) for file in importlib.metadata.files("properboost")}
-    assert {"properboost/py.typed", "properboost/_core.pyi"} <= installed
+    typed = {"properboost/py.typed", "properboost/_core.pyi"}
+    assert typed | {"properboost/native_losses.pxd"} <= installed
 
 
 def test_continuous_integration_runs_what_the_readme_says():

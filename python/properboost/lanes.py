@@ -286,8 +286,7 @@ class _Lanes:
         self.lanes = np.full((len(configurations), rows.n_splits, len(sides)), -1, dtype=np.int64)
         by_loss: dict[Any, list[int]] = {}
         for c, configuration in enumerate(configurations):
-            loss = configuration.loss
-            by_loss.setdefault((loss.name, *loss.parameters.items()), []).append(c)
+            by_loss.setdefault(configuration.loss.native, []).append(c)
         # The engine packs neighbours of one loss, and passes over what none of a pack trains on.
         roles: list[NDArray[np.int8]] = []
         owners: list[Configuration] = []

@@ -23,8 +23,9 @@ from properboost.arboost import ARBoostClassifier, Voting, check_voting
 from properboost.binning import MAX_CATEGORIES, Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds, TableEnsemble, make_ensemble
 from properboost.estimators import ProperBoostClassifier, check_parameters
-from properboost.losses import Exponential, MarginLoss, get_loss
+from properboost.losses import CustomLoss, Exponential, LossTable, MarginLoss, get_loss
 from properboost.pairs import MOST_CELLS, PairBins
+from properboost.parameters import non_negative, positive
 from properboost.table import Category
 from properboost.trees import Tree
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "properboost model"
-VERSION = 4  # 1 knew greedy selection only, 2 neither trees nor pairs, 3 no classifiers that vote
+# 1 knew greedy selection only, 2 neither trees nor pairs, 3 neither losses of one's own nor votes.
+VERSION = 4
 
 Model = ProperBoostClassifier | ARBoostClassifier
 
@@ -44,6 +46,9 @@ _ESTIMATORS: dict[str, type[Model]] = {cls.__name__: cls for cls in _CHECKS}
 _LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
 _MOST_NODES = 255  # of a tree: a row's node is a byte
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
+_TABLE_SIDES = ("right", "right_slope", "left", "left_slope")
+_LARGEST_WEIGHT = 1e35
+_FITTED = "of the fitted loss"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -144,7 +149,10 @@ def _find_kind(model: Model) -> type[Model]:
 def _describe_parameters(model: Model) -> dict[str, Any]:
     values = model.get_params(deep=False)
     if isinstance(values.get("loss"), MarginLoss):
-        values["loss"] = _describe_loss(values["loss"])
+        own = _describe_loss(values["loss"])
+        if own["table"] is not None and values["loss"] == model.loss_:
+            own["table"] = _FITTED  # not twice: it is long
+        values["loss"] = own
     if isinstance(values["random_state"], np.random.RandomState):
         values["random_state"] = model._seed  # the one it gave
     if isinstance(values["class_weight"], Mapping):
@@ -164,7 +172,19 @@ def _describe_parameters(model: Model) -> dict[str, Any]:
 
 
 def _describe_loss(loss: MarginLoss) -> dict[str, Any]:
-    return {"name": loss.name, "parameters": dict(loss.parameters), "gain": loss.gain}
+    table = None
+    if isinstance(loss, CustomLoss):
+        table = {
+            "scale": loss.table.scale,
+            "beyond": loss.table.beyond,
+            **{name: getattr(loss.table, name).tolist() for name in _TABLE_SIDES},
+        }
+    return {
+        "name": loss.name,
+        "parameters": dict(loss.parameters),
+        "gain": loss.gain,
+        "table": table,
+    }
 
 
 def _describe_feature(bins: FeatureBins, weight: NDArray[np.float64]) -> dict[str, Any]:
@@ -355,7 +375,9 @@ def _build(document: _Node, version: int) -> Model:
     fields["library_version"].string()
     if fields["estimator"].string() not in _ESTIMATORS:
         fields["estimator"].fail(f"must be one of {list(_ESTIMATORS)}")
-    model = _build_unfitted(fields["parameters"], _ESTIMATORS[fields["estimator"].string()])
+    loss = _build_loss(fields["loss"], version)
+    cls = _ESTIMATORS[fields["estimator"].string()]
+    model = _build_unfitted(fields["parameters"], cls, version, loss)
     classes = _build_classes(fields["classes"])
     from_dtype = fields["categorical_from_dtype"].boolean()
     binning, weights = _build_binning(fields["features"], from_dtype)
@@ -371,7 +393,6 @@ def _build(document: _Node, version: int) -> Model:
         rounds.trees is not None or len(rounds) == 0 for rounds in models
     ):
         fields["models"].fail("must all hold trees if one does")
-    loss = _build_loss(fields["loss"])
     seed = fields["seed"].integer(0, 2**32 - 1)
     selection = _build_selection(fields.get("selection"))
     voting = Voting()
@@ -416,7 +437,7 @@ def _check_format(document: _Node) -> int:
     return version
 
 
-def _build_unfitted(node: _Node, cls: type[Model]) -> Model:
+def _build_unfitted(node: _Node, cls: type[Model], version: int, fitted: MarginLoss) -> Model:
     """Return the estimator; a parameter that the file's writer did not know has its default."""
     known = cls().get_params(deep=False)
     values = {}
@@ -425,7 +446,8 @@ def _build_unfitted(node: _Node, cls: type[Model]) -> Model:
             node.fail(f"has an unknown field {name!r}")
         values[name] = entry.value
         if name == "loss" and isinstance(entry.value, dict):
-            values[name] = _build_loss(entry)
+            as_fitted = isinstance(fitted, CustomLoss) and entry.value.get("table") == _FITTED
+            values[name] = fitted if as_fitted else _build_loss(entry, version)
         elif name == "class_weight" and isinstance(entry.value, list):
             values[name] = _build_class_weight(entry)
         elif name == "categorical_features":
@@ -440,10 +462,15 @@ def _build_unfitted(node: _Node, cls: type[Model]) -> Model:
     return model
 
 
-def _build_loss(node: _Node) -> MarginLoss:
-    fields = node.fields("name", "parameters", "gain")
+def _build_loss(node: _Node, version: int) -> MarginLoss:
+    names = ("name", "parameters", "gain", "table")
+    fields = node.fields(*(name for name in names if version > 3 or name != "table"))
     parameters = {name: entry.value for name, entry in fields["parameters"].mapping().items()}
     try:
+        if version > 3 and fields["table"].value is not None:
+            if parameters:
+                fields["parameters"].fail("must be empty beside a table")
+            return _build_custom_loss(fields)
         return get_loss(fields["name"].string(), fields["gain"].value, **parameters)
     except (TypeError, ValueError) as error:
         node.fail(f"is not a loss: {error}")
@@ -461,6 +488,23 @@ def _build_voting(node: _Node, n_models: int) -> Voting:
     if values["damping"] > 0.0 and n_models > 1:
         fields["damping"].fail("must be 0 with more than two classes")
     return Voting(by_label=fields["by_label"].boolean(), **values)
+
+
+def _build_custom_loss(fields: dict[str, _Node]) -> CustomLoss:
+    name = fields["name"].string()
+    table = fields["table"].fields("scale", "beyond", *_TABLE_SIDES)
+    scale = positive("scale", table["scale"].value)
+    beyond = non_negative("beyond", table["beyond"].value)
+    sides = {side: table[side].reals() for side in _TABLE_SIDES}
+    for side, values in sides.items():
+        if np.any(np.abs(values) > _LARGEST_WEIGHT):  # so that nothing made of them is infinite
+            table[side].fail(f"must hold no number beyond {_LARGEST_WEIGHT:g}")
+        if not side.endswith("slope") and np.any(values < 0.0):
+            table[side].fail("must hold no number below 0")
+    built = LossTable(scale, beyond, **sides)
+    loss = CustomLoss(name, built, fields["gain"].value)
+    _ = loss.native  # which looks at the numbers
+    return loss
 
 
 def _build_selection(node: _Node | None) -> str:

@@ -1,4 +1,4 @@
-"""Margin losses: a link that says how probabilities are regularised, bound to a risk.
+"""The base of every margin loss, and those that come with the engine.
 
 Every loss has a gain sigma, its regularisation strength, and is one function scaled by it:
 phi_sigma(v) = sigma phi(v / sigma) for the margin v = y F(x) (BoostLR [1]_, eq. 49).  The formulas
@@ -10,20 +10,18 @@ References
    probability estimates. JMLR 16, 2751-2795.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import _core
-from properboost.parameters import between, choice, positive
+from properboost.parameters import between, positive
 
 __all__ = [
-    "LOSSES",
     "Alpha",
     "Exponential",
     "GBoost",
@@ -32,7 +30,6 @@ __all__ = [
     "GLog",
     "MarginLoss",
     "Savage",
-    "get_loss",
 ]
 
 
@@ -355,58 +352,6 @@ class Alpha(MarginLoss):
     def parameters(self) -> Mapping[str, float]:
         """Alpha."""
         return {"alpha": self.alpha}
-
-
-# Every loss by its name: the classes above.
-LOSSES: Mapping[str, type[MarginLoss]] = MappingProxyType(
-    {loss.name: loss for loss in MarginLoss.__subclasses__()}
-)
-
-
-def get_loss(
-    loss: str | MarginLoss, gain: float | None = None, **loss_parameters: Any
-) -> MarginLoss:
-    """Return the loss object that a name, or an object, stands for.
-
-    Parameters
-    ----------
-    loss : str or MarginLoss
-        A name in `LOSSES`, or a loss, which carries its own gain and parameters.
-    gain : float or None, default=None
-        The gain of a named loss; None means 1.  Beside an object it must be None, 1 (every
-        estimator's default) or the object's own gain.
-    **loss_parameters : float
-        The parameters of a named loss, e.g. ``alpha=0.25``.
-
-    Returns
-    -------
-    MarginLoss
-
-    Examples
-    --------
-    >>> from properboost.losses import get_loss
-    >>> get_loss("gboost", 2.0)
-    GBoost(gain=2.0)
-    """
-    if isinstance(loss, MarginLoss):
-        if gain is not None and positive("gain", gain) not in (1.0, loss.gain):
-            raise ValueError(
-                f"gain={gain!r} contradicts loss={loss!r}, which carries its own gain: "
-                f"leave gain at 1.0, or give the loss by its name"
-            )
-        if loss_parameters:
-            raise ValueError(f"loss={loss!r} carries its own parameters; got {loss_parameters!r}")
-        return loss
-    if not isinstance(loss, str):
-        raise TypeError(f"loss must be a name or a loss object, such as GLog(); got {loss!r}")
-    make: Callable[..., MarginLoss] = LOSSES[choice("loss", loss, list(LOSSES))]
-    known = list(make().parameters)
-    unknown = [name for name in loss_parameters if name not in known]
-    if unknown:
-        raise ValueError(
-            f"loss {loss!r} has no parameter {unknown[0]!r}; it takes {known or 'none'}"
-        )
-    return make(gain=1.0 if gain is None else gain, **loss_parameters)
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,46 @@
+"""Margin losses: a link that says how probabilities are regularised, bound to a risk.
+
+Beside the losses that have a name there are those of one's own: designed from a density
+(`from_pdf`) or from a minimum risk (`from_risk`), given by functions (`from_functions`), or named
+by the tree builders' impurity they belong to (`Permissible`).  `check` says what is wrong with one.
+"""
+
+from properboost.losses.builtin import (
+    Alpha,
+    Exponential,
+    GBoost,
+    GGauss,
+    GLaplacian,
+    GLog,
+    MarginLoss,
+    Savage,
+)
+from properboost.losses.check import LossProblem, LossReport, check
+from properboost.losses.custom import CustomLoss, from_functions
+from properboost.losses.design import Permissible, from_pdf, from_risk
+from properboost.losses.registry import LOSSES, get_loss
+from properboost.losses.table import LossTable
+from properboost.losses.tangent import Tangent
+
+__all__ = [
+    "LOSSES",
+    "Alpha",
+    "CustomLoss",
+    "Exponential",
+    "GBoost",
+    "GGauss",
+    "GLaplacian",
+    "GLog",
+    "LossProblem",
+    "LossReport",
+    "LossTable",
+    "MarginLoss",
+    "Permissible",
+    "Savage",
+    "Tangent",
+    "check",
+    "from_functions",
+    "from_pdf",
+    "from_risk",
+    "get_loss",
+]

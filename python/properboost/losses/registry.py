@@ -1,0 +1,74 @@
+"""Losses by their names."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from properboost.losses.builtin import (
+    Alpha,
+    Exponential,
+    GBoost,
+    GGauss,
+    GLaplacian,
+    GLog,
+    MarginLoss,
+    Savage,
+)
+from properboost.losses.tangent import Tangent
+from properboost.parameters import choice, positive
+
+__all__ = ["LOSSES", "get_loss"]
+
+_NAMED = (GLog, GGauss, GLaplacian, GBoost, Exponential, Savage, Alpha, Tangent)
+
+# The class of every loss that has a name.
+LOSSES: Mapping[str, type[MarginLoss]] = MappingProxyType({loss.name: loss for loss in _NAMED})
+
+
+def get_loss(
+    loss: str | MarginLoss, gain: float | None = None, **loss_parameters: Any
+) -> MarginLoss:
+    """Return the loss object that a name, or an object, stands for.
+
+    Parameters
+    ----------
+    loss : str or MarginLoss
+        A name in `LOSSES`, or a loss, which carries its own gain and parameters.
+    gain : float or None, default=None
+        The gain of a named loss; None means 1.  Beside an object it must be None, 1 (every
+        estimator's default) or the object's own gain.
+    **loss_parameters : float
+        The parameters of a named loss, e.g. ``alpha=0.25``.
+
+    Returns
+    -------
+    MarginLoss
+
+    Examples
+    --------
+    >>> from properboost.losses import get_loss
+    >>> get_loss("gboost", 2.0)
+    GBoost(gain=2.0)
+    """
+    if isinstance(loss, MarginLoss):
+        if gain is not None and positive("gain", gain) not in (1.0, loss.gain):
+            raise ValueError(
+                f"gain={gain!r} contradicts loss={loss!r}, which carries its own gain: "
+                f"leave gain at 1.0, or give the loss by its name"
+            )
+        if loss_parameters:
+            raise ValueError(f"loss={loss!r} carries its own parameters; got {loss_parameters!r}")
+        return loss
+    if not isinstance(loss, str):
+        raise TypeError(
+            "loss must be a name or a loss object, such as GLog() or what from_functions returns; "
+            f"got {loss!r}"
+        )
+    make: Callable[..., MarginLoss] = LOSSES[choice("loss", loss, list(LOSSES))]
+    known = list(make().parameters)
+    unknown = [name for name in loss_parameters if name not in known]
+    if unknown:
+        raise ValueError(
+            f"loss {loss!r} has no parameter {unknown[0]!r}; it takes {known or 'none'}"
+        )
+    return make(gain=1.0 if gain is None else gain, **loss_parameters)

@@ -1,0 +1,281 @@
+"""Tables of weights, from which the engine reads a loss of one's own at the speed of a built-in.
+
+A table holds the weight -phi' and its slope at knots on both sides of 0.  The engine goes from knot
+to knot by cubics; loss, curvature, probability and link follow from the weights alone, the
+probability since p w(u) = (1 - p) w(-u) where it is p that has the least risk at u.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+
+__all__ = [
+    "FARTHEST",
+    "KNOTS",
+    "LossTable",
+    "check_name",
+    "differentiate",
+    "evaluate",
+    "find_name",
+    "tabulate",
+]
+
+Array = NDArray[np.float64]
+Function = Callable[[Array], Array]
+
+KNOTS: Array = _core.loss_knots()
+"""|u| / scale where a table has its entries: 128 from each power of two (less 1) to the next."""
+KNOTS.flags.writeable = False
+
+FARTHEST = 30.0
+"""|u| / scale up to which functions must be finite; beyond, they may leave the range of numbers."""
+
+_LARGEST = math.exp(64.0)  # of a weight, as in the built-in losses: sums of rows stay finite
+_ACCURACY = 1e-4  # of a table, as a share of the largest weight up to |u| = 4 scale
+_SLOWEST = 1.01  # power of 1/u by which a weight must fall for its integral, the loss, to be finite
+
+
+@dataclass(frozen=True, eq=False)
+class LossTable:
+    """The weights of a loss at gain 1 at the knots, which is all there is to know of it.
+
+    Tables are values: immutable, equal when they hold the same numbers, hashable and picklable.
+
+    Attributes
+    ----------
+    scale : float
+        The margin that counts as 1: knots are at ``|u| = scale * z``, z from 0 to 2^24 - 1.
+    beyond : float
+        The loss at the last knot.
+    right, left : ndarray of shape (3073,)
+        The weight at ``u = scale * z`` and at ``u = -scale * z``.
+    right_slope, left_slope : ndarray of shape (3073,)
+        Their derivatives by z.
+    """
+
+    scale: float
+    beyond: float
+    right: Array
+    right_slope: Array
+    left: Array
+    left_slope: Array
+
+    def __post_init__(self) -> None:
+        for name in ("right", "right_slope", "left", "left_slope"):
+            values = np.array(getattr(self, name), dtype=np.float64)
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+
+    def make_native(self, name: str) -> _core.Loss:
+        """Return the engine's loss; ValueError if the numbers are not those of a loss."""
+        return _core.Loss.tabulated(name, **dict(self._items()))
+
+    def _items(self) -> list[tuple[str, Any]]:
+        return [(field.name, getattr(self, field.name)) for field in fields(self)]
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        return tuple(v.tobytes() if isinstance(v, np.ndarray) else v for _, v in self._items())
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, LossTable) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"LossTable(scale={self.scale!r}, ...)"
+
+    def __reduce__(self) -> tuple[type["LossTable"], tuple[Any, ...]]:
+        return LossTable, tuple(value for _, value in self._items())
+
+
+def check_name(name: object) -> None:
+    """Check the name of a loss of one's own."""
+    if not isinstance(name, str) or not name.isprintable() or not name.strip():
+        raise ValueError(f"name must be a printable string; got {name!r}")
+
+
+def find_name(named: Any, otherwise: str) -> str:
+    """Return the name of a distribution or a function, if it is one to read."""
+    for owner in (getattr(named, "dist", None), named):
+        name = getattr(owner, "name", None) or getattr(owner, "__name__", None)
+        if isinstance(name, str) and name.isidentifier():
+            return name
+    return otherwise
+
+
+def evaluate(
+    function: Callable[[Any], Any], u: Array, name: str, what: str, *, forgiving: bool = False
+) -> Array:
+    """Return a user's function of an array of margins, or of its entries if it takes no array.
+
+    What is raised at an entry becomes a ValueError that names the margin, or NaN if `forgiving`.
+    """
+    with np.errstate(all="ignore"):
+        try:
+            values = np.asarray(function(u.ravel()), dtype=np.float64)
+            if values.shape == (u.size,):
+                return values.reshape(u.shape)
+        except Exception:  # the entries will tell which one
+            pass
+        values = np.empty(u.size)
+        for i, x in enumerate(u.ravel().tolist()):
+            try:
+                values[i] = function(x)
+            except OverflowError:
+                values[i] = math.inf
+            except Exception as error:
+                values[i] = math.nan
+                if forgiving:
+                    continue
+                raise ValueError(
+                    f"loss {name!r}: its {what} function raised {type(error).__name__} at margin "
+                    f"{x:g}: {error}"
+                ) from error
+    return values.reshape(u.shape)
+
+
+def differentiate(function: Function, z: Array, step: float) -> Array:
+    """Return the derivative at z >= 0 of a function of z >= 0 that may have a kink at 1.
+
+    By differences of the fourth order, `step` (1 + z) apart, that do not reach across 0, where the
+    function ends, nor across 1.
+    """
+    h = step * (1.0 + z)
+    to_left = (z <= 1.0) & (z + 2.0 * h > 1.0)
+    one_sided = to_left | (z < 2.0 * h) | ((z > 1.0) & (z - 2.0 * h < 1.0))
+    sign = np.where(to_left, -1.0, 1.0)
+    shifts = np.where(one_sided[:, None], [0.0, 1.0, 2.0, 3.0, 4.0], [-2.0, -1.0, 0.0, 1.0, 2.0])
+    factors = np.where(
+        one_sided[:, None], [-25.0, 48.0, -36.0, 16.0, -3.0], [1.0, -8.0, 0.0, 8.0, -1.0]
+    )
+    values = function(z[:, None] + (sign * h)[:, None] * shifts)
+    # Differences to one of them, so that large equal values leave nothing.
+    with np.errstate(all="ignore"):
+        rises = values - values[:, [0]]
+        slope: Array = sign * np.sum(factors * rises, axis=1) / (12.0 * h)
+    return slope
+
+
+def tabulate(
+    name: str,
+    weight: Function,
+    scale: float,
+    *,
+    curvature: Function | None = None,
+    step: float = 1e-3,
+    accuracy: float | None = _ACCURACY,
+) -> LossTable:
+    """Return the table of a weight function of arrays of margins.
+
+    Parameters
+    ----------
+    name : str
+        The loss's, for messages.
+    weight : callable
+        -phi'(u).
+    scale : float
+        The loss's natural size: where it has a kink, or about where its weight changes most.
+    curvature : callable or None, default=None
+        phi''(u); None takes differences of the weight.
+    step : float, default=1e-3
+        How far apart these are, as a share of scale + |u|.
+    accuracy : float or None, default=1e-4
+        What share of the largest weight the table may be wrong by; None does not look.
+
+    Raises
+    ------
+    ValueError
+        If the weight is not finite where it should be, falls too slowly for the loss to be finite,
+        or is not smooth enough for a table.
+    """
+    check_name(name)
+    values = {}
+    for side, sign in (("right", 1.0), ("left", -1.0)):
+        at = _on_side(weight, sign, scale)
+        y = at(KNOTS)
+        if curvature is None:
+            slope = differentiate(at, KNOTS, step)
+        else:
+            # The weight's derivative by |u|, and that by z.
+            slope = -sign * scale * _on_side(curvature, sign, scale)(KNOTS)
+        y, slope = _limit(name, y, slope, sign * scale)
+        values[side], values[f"{side}_slope"] = y, slope
+    table = LossTable(scale, _integrate_tail(name, values, scale), **values)
+    if accuracy is not None:
+        _check_accuracy(name, table, weight, accuracy)
+    return table
+
+
+def _on_side(function: Function, sign: float, scale: float) -> Function:
+    def on_side(z: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return function(sign * scale * z)
+
+    return on_side
+
+
+def _limit(name: str, y: Array, slope: Array, unit: float) -> tuple[Array, Array]:
+    """Return values and slopes that stay as they are from where they leave the range of numbers."""
+    usable = np.isfinite(y) & np.isfinite(slope) & (np.abs(y) <= _LARGEST)
+    if usable.all():
+        return y, slope
+    end = int(np.argmin(usable))
+    grows = end > 0 and (np.abs(y[end]) > _LARGEST or abs(y[end - 1]) > 1e20)
+    vanished = end > 0 and unit > 0.0 and abs(y[end - 1]) <= 1e-9 * np.abs(y[:end]).max()
+    if not grows and (KNOTS[end] <= FARTHEST or (unit > 0.0 and not vanished)):
+        what, shown = "weight", y
+        if np.isfinite(y).all():
+            what, shown = "curvature", -slope / unit
+        k = int(np.argmin(np.isfinite(shown)))
+        raise ValueError(
+            f"loss {name!r}: its {what} at margin {unit * KNOTS[k]:g} is {shown[k]:g}; it must be "
+            "finite"
+        )
+    y, slope = y.copy(), slope.copy()
+    y[end:] = 0.0 if vanished else y[end - 1]
+    slope[end:] = 0.0
+    return y, slope
+
+
+def _integrate_tail(name: str, values: dict[str, Array], scale: float) -> float:
+    """Return the integral of the weight from the last knot on, where it is a power of u."""
+    last, slope = float(values["right"][-1]), float(values["right_slope"][-1])
+    if not last > 1e-30:
+        return 0.0
+    power = -slope * float(KNOTS[-1]) / last
+    if power < _SLOWEST:
+        raise ValueError(
+            f"loss {name!r}: its weight falls like u^-{max(power, 0.0):.3g} as the margin u grows, "
+            "so that the loss is infinite; it must fall faster than 1/u (a density must have a "
+            "finite mean of |V|)"
+        )
+    return scale * float(KNOTS[-1]) * last / (power - 1.0)
+
+
+def _check_accuracy(name: str, table: LossTable, weight: Function, accuracy: float) -> None:
+    z = 0.5 * (KNOTS[1:] + KNOTS[:-1])
+    z = z[z < FARTHEST]
+    u = table.scale * np.concatenate([z, -z])
+    native = table.make_native(name)
+    with np.errstate(all="ignore"):
+        exact = weight(u)
+        if (exact < 0.0).any():
+            return  # which `check` refuses
+        size = np.maximum(np.abs(exact), np.abs(exact[np.abs(u) <= 4.0 * table.scale]).max())
+        error = np.abs(native.weight(u) - exact) / size
+    if not error.max() <= accuracy:
+        worst = u[int(np.argmax(error))]
+        raise ValueError(
+            f"loss {name!r}: its weight is not smooth at margin {worst:.3g}: a table errs by "
+            f"{error.max():.1e} of it there. Give the place of a kink as scale=..., or have the "
+            "functions called with tabulate=False"
+        )
