@@ -524,7 +524,11 @@ def test_methods_of_two_classes_say_so(name):
             {"rho": 1.0, "by_label": False, "mistrust": 0.0, "damping": 0.5},
             "damping must be 0 with more than two classes",
         ),
-        ("loss", {"name": "glog", "parameters": {}, "gain": 1.0}, "loss must be exponential"),
+        (
+            "loss",
+            {"name": "glog", "parameters": {}, "gain": 1.0, "table": None},
+            "loss must be exponential",
+        ),
         ("estimator", "ProperBoostClassifier", "unknown field"),
     ],
 )
