@@ -21,6 +21,19 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.arboost import ARBoostClassifier, Voting, check_voting
 from properboost.binning import MAX_CATEGORIES, Binning, CategoricalBins, FeatureBins, NumericBins
+from properboost.document import (
+    FORMAT,
+    INFINITE,
+    VERSION,
+    Node,
+    build_category,
+    build_classes,
+    check_categorical,
+    check_format,
+    name_type,
+    plain,
+    write_category,
+)
 from properboost.ensemble import LARGEST_RAW, Ensemble, Rounds, TableEnsemble, make_ensemble
 from properboost.estimators import ProperBoostClassifier, check_parameters
 from properboost.losses import CustomLoss, Exponential, LossTable, MarginLoss, get_loss
@@ -34,10 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["load_model", "save_model"]
 
-FORMAT = "properboost model"
-# 1 knew greedy selection only, 2 neither trees nor pairs, 3 neither losses of one's own nor votes.
-VERSION = 4
-
 Model = ProperBoostClassifier | ARBoostClassifier
 
 _CHECKS = {ProperBoostClassifier: check_parameters, ARBoostClassifier: check_voting}
@@ -45,11 +54,9 @@ _ESTIMATORS: dict[str, type[Model]] = {cls.__name__: cls for cls in _CHECKS}
 
 _LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
 _MOST_NODES = 255  # of a tree: a row's node is a byte
-_LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
 _TABLE_SIDES = ("right", "right_slope", "left", "left_slope")
 _LARGEST_WEIGHT = 1e35
 _FITTED = "of the fitted loss"
-_INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
 def save_model(model: "Model | RadoBoostClassifier", path: str | os.PathLike[str]) -> None:
@@ -102,8 +109,8 @@ def load_model(
         document = json.loads(Path(path).read_bytes(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)}: not a properboost model: {error}") from error
-    node = _Node(document, os.fspath(path))
-    version = _check_format(node)
+    node = Node(document, os.fspath(path))
+    version = check_format(node)
     if document.get("estimator") == "RadoBoostClassifier":
         from properboost.rado import files
 
@@ -128,7 +135,7 @@ def _describe(model: Model) -> dict[str, Any]:
         "loss": _describe_loss(model.loss_),
         "voting": asdict(model._voting) if isinstance(model, ARBoostClassifier) else None,
         "seed": model._seed,
-        "classes": {"dtype": _name_type(model.classes_), "labels": model.classes_.tolist()},
+        "classes": {"dtype": name_type(model.classes_), "labels": model.classes_.tolist()},
         "feature_names": None if names is None else [str(name) for name in names],
         "categorical_from_dtype": ensemble.binning.from_dtype,
         "selection": ensemble.selection,
@@ -157,18 +164,18 @@ def _describe_parameters(model: Model) -> dict[str, Any]:
         values["random_state"] = model._seed  # the one it gave
     if isinstance(values["class_weight"], Mapping):
         pairs = values["class_weight"].items()
-        values["class_weight"] = [[_plain(label), _plain(weight)] for label, weight in pairs]
+        values["class_weight"] = [[plain(label), plain(weight)] for label, weight in pairs]
     if not isinstance(values.get("interactions", 0), int | np.integer):
-        values["interactions"] = [[_plain(f) for f in pair] for pair in values["interactions"]]
+        values["interactions"] = [[plain(f) for f in pair] for pair in values["interactions"]]
     constraints = values.get("monotonic_cst")
     if isinstance(constraints, Mapping):  # by name or position
         pairs = constraints.items()
-        values["monotonic_cst"] = {"of": [[_plain(key), _plain(value)] for key, value in pairs]}
+        values["monotonic_cst"] = {"of": [[plain(key), plain(value)] for key, value in pairs]}
     elif constraints is not None:
-        values["monotonic_cst"] = [_plain(v) for v in constraints]
+        values["monotonic_cst"] = [plain(v) for v in constraints]
     if not isinstance(values["categorical_features"], str | None):
-        values["categorical_features"] = [_plain(v) for v in values["categorical_features"]]
-    return {name: _plain(value) for name, value in values.items()}
+        values["categorical_features"] = [plain(v) for v in values["categorical_features"]]
+    return {name: plain(value) for name, value in values.items()}
 
 
 def _describe_loss(loss: MarginLoss) -> dict[str, Any]:
@@ -194,7 +201,7 @@ def _describe_feature(bins: FeatureBins, weight: NDArray[np.float64]) -> dict[st
     else:
         cut = {
             "kind": "categorical",
-            "categories": [_write_category(category) for category in bins.categories],
+            "categories": [write_category(category) for category in bins.categories],
             "has_rare": bins.has_rare,
         }
     return {**cut, "weights": weight.tolist()}
@@ -249,103 +256,11 @@ def _write_edge(x: float) -> float | str:
     return x if math.isfinite(x) else str(x)
 
 
-def _write_category(category: Category) -> Category | dict[str, str]:
-    # An object, since the string 'inf' may be a category too.
-    if isinstance(category, float) and math.isinf(category):
-        return {"number": str(category)}
-    return category
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _name_type(labels: NDArray[Any]) -> str:
-    return "str" if labels.dtype.kind == "U" else labels.dtype.name
-
-
 # -- reading --------------------------------------------------------------------------------------
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not allowed")
-
-
-class _Node:
-    """A value of the document and where it stands; its methods check what it is."""
-
-    def __init__(self, value: Any, file: str, place: str = "") -> None:
-        self.value = value
-        self.file = file
-        self.place = place
-
-    def fail(self, problem: str) -> NoReturn:
-        raise ValueError(f"{self.file}: {self.place or 'the document'} {problem}")
-
-    def entry(self, key: str | int, value: Any) -> "_Node":
-        if isinstance(key, int):
-            return _Node(value, self.file, f"{self.place}[{key}]")
-        return _Node(value, self.file, f"{self.place}.{key}" if self.place else key)
-
-    def mapping(self) -> dict[str, "_Node"]:
-        if not isinstance(self.value, dict):
-            self.fail("must be an object")
-        return {key: self.entry(key, value) for key, value in self.value.items()}
-
-    def fields(self, *names: str) -> dict[str, "_Node"]:
-        """Return the entries of an object that has exactly these."""
-        entries = self.mapping()
-        for name in names:
-            if name not in entries:
-                self.fail(f"lacks the field {name!r}")
-        for name in entries:
-            if name not in names:
-                self.fail(f"has an unknown field {name!r}")
-        return entries
-
-    def sequence(self, length: int | None = None) -> list[Any]:
-        if not isinstance(self.value, list):
-            self.fail("must be a list")
-        if length is not None and len(self.value) != length:
-            self.fail(f"must have {length} entries; it has {len(self.value)}")
-        return self.value
-
-    def entries(self, length: int | None = None) -> list["_Node"]:
-        return [self.entry(k, value) for k, value in enumerate(self.sequence(length))]
-
-    def string(self) -> str:
-        if not isinstance(self.value, str):
-            self.fail("must be a string")
-        return self.value
-
-    def boolean(self) -> bool:
-        if not isinstance(self.value, bool):
-            self.fail("must be true or false")
-        return self.value
-
-    def integer(self, low: int, high: int) -> int:
-        if type(self.value) is not int or not low <= self.value <= high:
-            self.fail(f"must be an integer from {low} to {high}")
-        return self.value
-
-    def integers(self, low: int, high: int) -> NDArray[np.int64]:
-        values = self.sequence()
-        if not all(type(value) is int and low <= value <= high for value in values):
-            self.fail(f"must hold integers from {low} to {high}")
-        return np.array(values, dtype=np.int64)
-
-    def reals(self, length: int | None = None) -> NDArray[np.float64]:
-        """Return a list of finite numbers."""
-        values = self.sequence(length)
-        if not set(map(type, values)) <= {int, float}:
-            self.fail("must hold numbers")
-        try:
-            array = np.array(values, dtype=np.float64)
-        except OverflowError:
-            array = np.array([math.inf])
-        if not np.all(np.isfinite(array)):
-            self.fail("must hold finite numbers")
-        return array
 
 
 _FIELDS = (
@@ -370,7 +285,7 @@ _FIELDS = (
 _SINCE = {"selection": 2, "pairs": 3, "voting": 4}
 
 
-def _build(document: _Node, version: int) -> Model:
+def _build(document: Node, version: int) -> Model:
     fields = document.fields(*(f for f in _FIELDS if version >= _SINCE.get(f, 1)))
     fields["library_version"].string()
     if fields["estimator"].string() not in _ESTIMATORS:
@@ -378,7 +293,7 @@ def _build(document: _Node, version: int) -> Model:
     loss = _build_loss(fields["loss"], version)
     cls = _ESTIMATORS[fields["estimator"].string()]
     model = _build_unfitted(fields["parameters"], cls, version, loss)
-    classes = _build_classes(fields["classes"])
+    classes = build_classes(fields["classes"])
     from_dtype = fields["categorical_from_dtype"].boolean()
     binning, weights = _build_binning(fields["features"], from_dtype)
     n_models = 1 if len(classes) == 2 else len(classes)
@@ -424,20 +339,7 @@ def _build(document: _Node, version: int) -> Model:
     return model
 
 
-def _check_format(document: _Node) -> int:
-    """Return the version of the format."""
-    if not isinstance(document.value, dict) or document.value.get("format") != FORMAT:
-        document.fail(f"is not a properboost model: its format must be {FORMAT!r}")
-    fields = document.mapping()
-    if "format_version" not in fields:
-        document.fail("lacks the field 'format_version'")
-    version = fields["format_version"].integer(1, 2**31)
-    if version > VERSION:
-        fields["format_version"].fail(f"is {version}: this library reads up to {VERSION}")
-    return version
-
-
-def _build_unfitted(node: _Node, cls: type[Model], version: int, fitted: MarginLoss) -> Model:
+def _build_unfitted(node: Node, cls: type[Model], version: int, fitted: MarginLoss) -> Model:
     """Return the estimator; a parameter that the file's writer did not know has its default."""
     known = cls().get_params(deep=False)
     values = {}
@@ -451,7 +353,7 @@ def _build_unfitted(node: _Node, cls: type[Model], version: int, fitted: MarginL
         elif name == "class_weight" and isinstance(entry.value, list):
             values[name] = _build_class_weight(entry)
         elif name == "categorical_features":
-            _check_categorical(entry)
+            check_categorical(entry)
         elif name == "monotonic_cst":
             values[name] = _build_constraints(entry)
     model = cls(**values)
@@ -462,7 +364,7 @@ def _build_unfitted(node: _Node, cls: type[Model], version: int, fitted: MarginL
     return model
 
 
-def _build_loss(node: _Node, version: int) -> MarginLoss:
+def _build_loss(node: Node, version: int) -> MarginLoss:
     names = ("name", "parameters", "gain", "table")
     fields = node.fields(*(name for name in names if version > 3 or name != "table"))
     parameters = {name: entry.value for name, entry in fields["parameters"].mapping().items()}
@@ -476,7 +378,7 @@ def _build_loss(node: _Node, version: int) -> MarginLoss:
         node.fail(f"is not a loss: {error}")
 
 
-def _build_voting(node: _Node, n_models: int) -> Voting:
+def _build_voting(node: Node, n_models: int) -> Voting:
     fields = node.fields("rho", "by_label", "mistrust", "damping")
     values = {}
     for name in ("rho", "mistrust", "damping"):
@@ -490,7 +392,7 @@ def _build_voting(node: _Node, n_models: int) -> Voting:
     return Voting(by_label=fields["by_label"].boolean(), **values)
 
 
-def _build_custom_loss(fields: dict[str, _Node]) -> CustomLoss:
+def _build_custom_loss(fields: dict[str, Node]) -> CustomLoss:
     name = fields["name"].string()
     table = fields["table"].fields("scale", "beyond", *_TABLE_SIDES)
     scale = positive("scale", table["scale"].value)
@@ -507,7 +409,7 @@ def _build_custom_loss(fields: dict[str, _Node]) -> CustomLoss:
     return loss
 
 
-def _build_selection(node: _Node | None) -> str:
+def _build_selection(node: Node | None) -> str:
     if node is None:
         return "greedy"
     if node.string() not in _core.selection_names():
@@ -515,7 +417,7 @@ def _build_selection(node: _Node | None) -> str:
     return node.string()
 
 
-def _build_class_weight(node: _Node) -> dict[Category, float]:
+def _build_class_weight(node: Node) -> dict[Category, float]:
     weights = {}
     for pair in node.entries():
         label, weight = pair.sequence(2)
@@ -525,16 +427,7 @@ def _build_class_weight(node: _Node) -> dict[Category, float]:
     return weights
 
 
-def _check_categorical(node: _Node) -> None:
-    if isinstance(node.value, list):
-        for entry in node.entries():
-            if not isinstance(entry.value, str | int):
-                entry.fail("must be a position, a name or a boolean")
-    elif node.value is not None and node.string() != "from_dtype":
-        node.fail("must be 'from_dtype', null or a list")
-
-
-def _build_constraints(node: _Node) -> list[int] | dict[str | int, int] | None:
+def _build_constraints(node: Node) -> list[int] | dict[str | int, int] | None:
     if isinstance(node.value, dict):
         pairs = [pair.entries(2) for pair in node.fields("of")["of"].entries()]
         for key, _ in pairs:
@@ -544,30 +437,7 @@ def _build_constraints(node: _Node) -> list[int] | dict[str | int, int] | None:
     return None if node.value is None else node.integers(-1, 1).tolist()
 
 
-def _build_classes(node: _Node) -> NDArray[Any]:
-    fields = node.fields("dtype", "labels")
-    dtype, labels = fields["dtype"].string(), fields["labels"].sequence()
-    if not _LABEL_TYPES.fullmatch(dtype):
-        fields["dtype"].fail(f"is not a type of labels: {dtype!r}")
-    plain = {"b": bool, "i": int, "u": int, "f": float}.get(np.dtype(dtype).kind, str)
-    if len(labels) < 2 or not all(type(label) is plain for label in labels):
-        fields["labels"].fail(f"must hold at least two labels of type {dtype}")
-    ascending = all(a < b for a, b in pairwise(labels))
-    if not ascending or math.inf in labels or -math.inf in labels:
-        fields["labels"].fail("must be finite, different and in ascending order")
-    try:
-        with np.errstate(over="ignore"):
-            classes = np.array(labels, dtype=dtype)
-    except OverflowError:
-        classes = np.empty(0, dtype=dtype)
-    if classes.tolist() != labels:  # rounded or cut off
-        fields["labels"].fail(f"must hold labels that fit into {dtype}")
-    return classes
-
-
-def _build_binning(
-    node: _Node, from_dtype: bool
-) -> tuple[Binning, tuple[NDArray[np.float64], ...]]:
+def _build_binning(node: Node, from_dtype: bool) -> tuple[Binning, tuple[NDArray[np.float64], ...]]:
     features, weights = [], []
     for entry in node.entries():
         bins, held = _build_feature(entry)
@@ -578,7 +448,7 @@ def _build_binning(
     return Binning(tuple(features), from_dtype), tuple(weights)
 
 
-def _build_feature(node: _Node) -> tuple[FeatureBins, _Node]:
+def _build_feature(node: Node) -> tuple[FeatureBins, Node]:
     kind = node.mapping().get("kind", node).value
     if kind not in ("numeric", "categorical"):
         node.fail("must have the kind 'numeric' or 'categorical'")
@@ -590,43 +460,29 @@ def _build_feature(node: _Node) -> tuple[FeatureBins, _Node]:
     return _build_categories(fields["categories"], has_rare), fields["weights"]
 
 
-def _build_edges(node: _Node) -> NDArray[np.float64]:
+def _build_edges(node: Node) -> NDArray[np.float64]:
     written = node.sequence()
     finite = [edge for edge in written if not isinstance(edge, str)]
     node.entry("finite", finite).reals()
     strings = {edge for edge in written if isinstance(edge, str)}
-    if len(written) > 254 or not strings <= _INFINITE.keys():
+    if len(written) > 254 or not strings <= INFINITE.keys():
         node.fail("must hold at most 254 numbers, 'inf' or '-inf'")
-    edges = np.array([_INFINITE[e] if isinstance(e, str) else e for e in written], dtype=np.float64)
+    edges = np.array([INFINITE[e] if isinstance(e, str) else e for e in written], dtype=np.float64)
     if np.any(edges[1:] <= edges[:-1]):
         node.fail("must be in strictly ascending order")
     return edges
 
 
-def _build_categories(node: _Node, has_rare: bool) -> CategoricalBins:
-    categories = tuple(_build_category(entry) for entry in node.entries())
+def _build_categories(node: Node, has_rare: bool) -> CategoricalBins:
+    categories = tuple(build_category(entry) for entry in node.entries())
     most = MAX_CATEGORIES - has_rare
     if len(categories) > most or len(set(categories)) < len(categories):
         node.fail(f"must hold at most {most} categories, all different")
     return CategoricalBins(categories, has_rare)
 
 
-def _build_category(node: _Node) -> Category:
-    value = node.value
-    if isinstance(value, dict):
-        number = node.fields("number")["number"].string()
-        if number not in _INFINITE:
-            node.fail("must hold 'inf' or '-inf'")
-        return _INFINITE[number]
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    if not isinstance(value, str | int):
-        node.fail("must be a string, a finite number or a boolean")
-    return value
-
-
 def _build_pairs(
-    node: _Node | None, binning: Binning
+    node: Node | None, binning: Binning
 ) -> tuple[tuple[PairBins, ...], tuple[NDArray[np.float64], ...]]:
     pairs: list[PairBins] = []
     weights = []
@@ -653,7 +509,7 @@ def _build_pairs(
     return tuple(pairs), tuple(weights)
 
 
-def _build_levels(node: _Node, width: int) -> NDArray[np.int16]:
+def _build_levels(node: Node, width: int) -> NDArray[np.int16]:
     levels = node.integers(-1, MOST_CELLS - 1)
     if len(levels) != width or not np.array_equal(
         np.unique(levels[levels >= 0]), np.arange(levels.max() + 1)
@@ -664,7 +520,7 @@ def _build_levels(node: _Node, width: int) -> NDArray[np.int16]:
     return levels.astype(np.int16)
 
 
-def _build_weights(node: _Node, width: int) -> NDArray[np.float64]:
+def _build_weights(node: Node, width: int) -> NDArray[np.float64]:
     weight = node.reals(width)
     with np.errstate(over="ignore"):
         total = weight.sum()
@@ -673,7 +529,7 @@ def _build_weights(node: _Node, width: int) -> NDArray[np.float64]:
     return weight
 
 
-def _build_rounds(node: _Node, binning: Binning, all_widths: list[int], version: int) -> Rounds:
+def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: int) -> Rounds:
     names = ("feature", "score", "step", "risk", "tables", "trees")
     fields = node.fields(*(name for name in names if version > 2 or name != "trees"))
     trees = None
@@ -705,7 +561,7 @@ def _build_rounds(node: _Node, binning: Binning, all_widths: list[int], version:
     return rounds
 
 
-def _build_tree(node: _Node, binning: Binning) -> Tree:
+def _build_tree(node: Node, binning: Binning) -> Tree:
     fields = node.fields("feature", "left", "goes_left", "goes_right", "weight", "saving")
     feature = fields["feature"].integers(-1, len(binning.features) - 1)
     n = len(feature)
@@ -743,7 +599,7 @@ def _build_tree(node: _Node, binning: Binning) -> Tree:
     return tree
 
 
-def _build_set(node: _Node, width: int) -> int:
+def _build_set(node: Node, width: int) -> int:
     text = node.string()
     if not re.fullmatch(r"[0-9a-f]{1,64}", text):
         node.fail("must hold hexadecimal digits")

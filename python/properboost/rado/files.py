@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.model_io import (
+from properboost.document import (
     FORMAT,
     VERSION,
-    _build_category,
-    _build_classes,
-    _check_categorical,
-    _name_type,
-    _Node,
-    _plain,
-    _write_category,
+    Node,
+    build_category,
+    build_classes,
+    check_categorical,
+    name_type,
+    plain,
+    write_category,
 )
 from properboost.rado.columns import LinearColumns
 from properboost.rado.estimator import RadoBoostClassifier, RadoModel, check_parameters
@@ -44,10 +44,10 @@ def describe(model: RadoBoostClassifier) -> dict[str, Any]:
         "seed": fitted.seed,
         "n_rados": fitted.n_rados,
         "n_kept": fitted.n_kept,
-        "classes": {"dtype": _name_type(model.classes_), "labels": model.classes_.tolist()},
+        "classes": {"dtype": name_type(model.classes_), "labels": model.classes_.tolist()},
         "feature_names": None if columns.names is None else list(columns.names),
         "categories": [
-            None if categories is None else [_write_category(c) for c in categories]
+            None if categories is None else [write_category(c) for c in categories]
             for categories in columns.categories
         ],
         "intercept": bool(columns.intercept),
@@ -61,15 +61,15 @@ def _describe_parameters(model: RadoBoostClassifier) -> dict[str, Any]:
         values["random_state"] = model._model.seed  # the one it gave
     if isinstance(values["regularizer"], Mapping):
         pairs = values["regularizer"].items()
-        values["regularizer"] = {name: _plain(factor) for name, factor in pairs}
+        values["regularizer"] = {name: plain(factor) for name, factor in pairs}
     if values["ridge_matrix"] is not None:
         values["ridge_matrix"] = np.asarray(values["ridge_matrix"], dtype=np.float64).tolist()
     if not isinstance(values["categorical_features"], str | None):
-        values["categorical_features"] = [_plain(v) for v in values["categorical_features"]]
-    return {name: _plain(value) for name, value in values.items()}
+        values["categorical_features"] = [plain(v) for v in values["categorical_features"]]
+    return {name: plain(value) for name, value in values.items()}
 
 
-def build(document: _Node) -> RadoBoostClassifier:
+def build(document: Node) -> RadoBoostClassifier:
     """Return the model that a document, whose format is known, describes."""
     fields = document.fields(
         "format",
@@ -88,7 +88,7 @@ def build(document: _Node) -> RadoBoostClassifier:
     )
     fields["library_version"].string()
     model = _build_unfitted(fields["parameters"])
-    classes = _build_classes(fields["classes"])
+    classes = build_classes(fields["classes"])
     if len(classes) != 2:
         fields["classes"].fail("must hold two labels")
     columns = _build_columns(fields["categories"], fields["feature_names"], fields["intercept"])
@@ -99,7 +99,7 @@ def build(document: _Node) -> RadoBoostClassifier:
     return model._set_fitted(classes, RadoModel(columns, rounds, n_kept, n_rados, seed))
 
 
-def _build_unfitted(node: _Node) -> RadoBoostClassifier:
+def _build_unfitted(node: Node) -> RadoBoostClassifier:
     known = RadoBoostClassifier().get_params(deep=False)
     values = {}
     for name, entry in node.mapping().items():
@@ -107,7 +107,7 @@ def _build_unfitted(node: _Node) -> RadoBoostClassifier:
             node.fail(f"has an unknown field {name!r}")
         values[name] = entry.value
         if name == "categorical_features":
-            _check_categorical(entry)
+            check_categorical(entry)
         elif name == "ridge_matrix" and entry.value is not None:
             rows = entry.entries()
             values[name] = np.array([row.reals(len(rows)) for row in rows])
@@ -119,13 +119,13 @@ def _build_unfitted(node: _Node) -> RadoBoostClassifier:
     return model
 
 
-def _build_columns(categories: _Node, names: _Node, intercept: _Node) -> LinearColumns:
+def _build_columns(categories: Node, names: Node, intercept: Node) -> LinearColumns:
     features: list[tuple[Category, ...] | None] = []
     for entry in categories.entries():
         if entry.value is None:
             features.append(None)
             continue
-        own = tuple(_build_category(category) for category in entry.entries())
+        own = tuple(build_category(category) for category in entry.entries())
         if len(set(own)) < len(own):
             entry.fail("must be different from each other")
         features.append(own)
@@ -137,7 +137,7 @@ def _build_columns(categories: _Node, names: _Node, intercept: _Node) -> LinearC
     return LinearColumns(tuple(features), known, intercept.boolean())
 
 
-def _build_rounds(node: _Node, n_columns: int) -> dict[str, NDArray[Any]]:
+def _build_rounds(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:
     judged = ("training_error",) if "training_error" in node.mapping() else ()
     fields = node.fields(*_ROUNDS, *judged)
     feature = fields["feature"].integers(0, n_columns - 1)
