@@ -713,12 +713,12 @@ def test_demo_says_in_one_line_why_adult_is_left_out(error, reason):
 
 def test_a_linear_model_is_fitted_and_predicts(capsys):
     frame = table()
-    options = ("--model", "rado", "--regularizer", "lasso", "--omega", "0.1", "--fit-intercept")
+    options = ("--model", "rado", "--regularizer", "lasso", "--omega", "0.1", "--no-fit-intercept")
     train = ("fit", write(frame), "--target", "grade", "--drop", "id", "--n-estimators", "50")
     report, note = run(capsys, *train, *options, "--n-rados", "80", "--jobs", "1")
     assert note == ""
     model = pb.load_model("model.json")
-    settings = {"n_estimators": 50, "n_rados": 80, "fit_intercept": True}
+    settings = {"n_estimators": 50, "n_rados": 80, "fit_intercept": False}
     X = frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
     expected = pb.RadoBoostClassifier("lasso", 0.1, **settings).fit(X, frame["grade"])
     np.testing.assert_array_equal(model.coef_, expected.coef_)
@@ -741,6 +741,7 @@ def test_a_linear_model_is_fitted_and_predicts(capsys):
         (["--model", "rado", "--gain", "2"], "--gain is not for --model rado"),
         (["--model", "rado", "--cv", "3"], "--cv is not for --model rado"),
         (["--model", "rado", "--sample-weight", "w"], "--sample-weight is not for --model rado"),
+        (["--no-fit-intercept"], "--fit-intercept is not for --model properboost"),
         (["--omega", "2"], "--omega is not for --model properboost"),
         (["--model", "rado", "--omega", "-2"], "omega must be at least 0"),
         (["--model", "rado", "--n-estimators", "auto"], "n_estimators must be an integer"),

@@ -22,7 +22,7 @@ pd = pytest.importorskip("pandas")
 
 CONFIGURATIONS = [
     RadoBoostClassifier(n_estimators=50),
-    RadoBoostClassifier("elasticnet", 0.1, gamma=0.9, n_estimators=50, fit_intercept=True),
+    RadoBoostClassifier("elasticnet", 0.1, gamma=0.9, n_estimators=50, fit_intercept=False),
     RadoBoostClassifier(None, n_rados=20, n_estimators=20, keep="error"),
 ]
 
@@ -104,7 +104,9 @@ def test_a_coordinate_and_its_copy(seed, n, d):
 def test_loss_is_the_product_of_the_normalisers(cancer):
     """prod Z_t, and the loss of theta itself (section 4)."""
     X, y = cancer
-    model = RadoBoostClassifier({"lasso": 2.0, "linf": 3.0}, n_estimators=60, n_rados=50).fit(X, y)
+    model = RadoBoostClassifier(
+        {"lasso": 2.0, "linf": 3.0}, 1.0, n_estimators=60, n_rados=50, fit_intercept=False
+    ).fit(X, y)
     rados = rado.make_rados(X, y, 50).values
     history = model.history_
     theta, weight, log_loss = np.zeros(X.shape[1]), np.full(50, 0.02), 0.0
@@ -122,8 +124,8 @@ def test_loss_is_the_product_of_the_normalisers(cancer):
 def test_scale_of_features_cannot_matter_without_a_regulariser(cancer):
     X, y = cancer
     scale = 2.0 ** np.arange(-15, 15)
-    a = RadoBoostClassifier(None, n_estimators=100).fit(X, y)
-    b = RadoBoostClassifier(None, n_estimators=100).fit(X * scale, y)
+    a = RadoBoostClassifier(None, n_estimators=100, fit_intercept=False).fit(X, y)
+    b = RadoBoostClassifier(None, n_estimators=100, fit_intercept=False).fit(X * scale, y)
     np.testing.assert_array_equal(a.coef_, b.coef_ * scale)
     np.testing.assert_array_equal(a.predict(X), b.predict(X * scale))
 
@@ -189,14 +191,14 @@ def test_boosting_bounds(seed):
 def test_blobs_are_told_apart():
     X, y = make_blobs(n_samples=300, centers=2, random_state=3)
     for regularizer in (None, *_core.regularizer_names(), "elasticnet"):
-        model = RadoBoostClassifier(regularizer, n_estimators=100, fit_intercept=True)
+        model = RadoBoostClassifier(regularizer, n_estimators=100)
         assert model.fit(X, y).score(X, y) > 0.9, regularizer
 
 
 def test_fit_makes_rados_and_fits_them(cancer):
     X, y = cancer
     settings = {"n_estimators": 40, "random_state": 3}
-    whole = RadoBoostClassifier(n_rados=70, fit_intercept=True, **settings).fit(X, y)
+    whole = RadoBoostClassifier(n_rados=70, **settings).fit(X, y)
     parts = [
         rado.make_rados(X[a:b], y[a:b], 70, 3, row_offset=a, intercept=True)
         for a, b in ((0, 200), (200, 569))
@@ -212,7 +214,7 @@ def test_fit_makes_rados_and_fits_them(cancer):
 
 def test_predictions_are_the_linear_models(cancer):
     X, y = cancer
-    model = RadoBoostClassifier("lasso", n_estimators=60, fit_intercept=True).fit(X, y)
+    model = RadoBoostClassifier("lasso", n_estimators=60).fit(X, y)
     raw = X @ model.coef_[0] + model.intercept_[0]
     np.testing.assert_allclose(model.decision_function(X), raw, atol=1e-12)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-raw)), atol=1e-12)
@@ -245,7 +247,8 @@ def test_the_best_classifier_is_kept(cancer):
 
 
 def test_no_column_says_anything():
-    model = RadoBoostClassifier(n_estimators=5).fit(np.zeros((10, 2)), [0, 1] * 5)
+    model = RadoBoostClassifier(n_estimators=5, fit_intercept=False)
+    model.fit(np.zeros((10, 2)), [0, 1] * 5)
     assert model.n_iter_ == 0
     assert len(model.history_["feature"]) == 0
     np.testing.assert_array_equal(model.predict_proba(np.ones((1, 2))), [[0.5, 0.5]])
@@ -262,7 +265,7 @@ def test_one_rado_is_enough(cancer):
 def test_categories_have_coefficients(mixed):
     frame, y, _ = mixed
     frame = frame.assign(age=frame["age"].fillna(40.0) - 40.0)
-    model = RadoBoostClassifier("ridge", n_estimators=200, fit_intercept=True).fit(frame, y)
+    model = RadoBoostClassifier("ridge", n_estimators=200).fit(frame, y)
     assert model.coef_names_ == ("age", "town=Bonn", "town=Kiel", "town=Ulm", "visits")
     assert model.coef_.shape == (1, 5)
     row = frame.iloc[[0]].assign(town=pd.Categorical(["Rom"]))
@@ -281,9 +284,9 @@ def test_any_shape_of_an_elastic_net(cancer):
     for one, other in (
         (RadoBoostClassifier("elasticnet", 3.0, l1_ratio=1.0), RadoBoostClassifier("lasso", 3.0)),
         (RadoBoostClassifier("elasticnet", 3.0, l1_ratio=0.0), RadoBoostClassifier("ridge", 3.0)),
-        (RadoBoostClassifier({"lasso": 3.0, "ridge": 1.0}),
+        (RadoBoostClassifier({"lasso": 3.0, "ridge": 1.0}, 1.0),
          RadoBoostClassifier("elasticnet", 4.0, l1_ratio=0.75)),
-        (RadoBoostClassifier("ridge", ridge_matrix=np.eye(30)), RadoBoostClassifier("ridge")),
+        (RadoBoostClassifier("ridge", ridge_matrix=np.eye(31)), RadoBoostClassifier("ridge")),
         (RadoBoostClassifier("slope", 0.0), RadoBoostClassifier(None)),
     ):  # fmt: skip
         coefficients = [m.set_params(n_estimators=50).fit(X, y).coef_ for m in (one, other)]
@@ -293,7 +296,7 @@ def test_any_shape_of_an_elastic_net(cancer):
 @pytest.mark.parametrize("keep", ["loss", "error"])
 def test_omega_is_cross_validated(cancer, keep):
     X, y = cancer
-    model = RadoBoostClassifier("lasso", n_estimators=30, keep=keep, fit_intercept=True)
+    model = RadoBoostClassifier("lasso", n_estimators=30, keep=keep)
     splits = [(np.arange(400), np.arange(400, 569)), (np.arange(200, 569), np.arange(200))]
     curve = rado.omega_curve(model, X, y, [1e6, 0.1, 30.0], cv=splits)
     assert curve.omegas.tolist() == [0.1, 30.0, 1e6]
@@ -306,7 +309,7 @@ def test_omega_is_cross_validated(cancer, keep):
     if keep == "loss":
         assert curve.n_coefficients[2].tolist() == [0, 0]
     assert curve.best_omega < 1e6
-    assert model.omega == 1.0
+    assert model.omega == 10.0
 
 
 def test_of_equals_the_largest_omega_is_best(mixed):
@@ -361,7 +364,7 @@ def test_slopes_coefficients(q, d):
     ],
 )
 def test_wrong_parameters(settings, error, message):
-    model = RadoBoostClassifier(**{"regularizer": "ridge", **settings})
+    model = RadoBoostClassifier(**{"fit_intercept": False, **settings})
     with pytest.raises(error, match=message):
         model.fit([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]], [0, 1, 1])
 
@@ -434,9 +437,9 @@ def test_models_survive_files_and_pickles(cancer, mixed, tmp_path):
     frame, labels, _ = mixed
     frame = frame.assign(age=frame["age"].fillna(40.0))
     models = [
-        (RadoBoostClassifier("ridge", ridge_matrix=np.eye(30), n_estimators=20), X, y),
+        (RadoBoostClassifier("ridge", ridge_matrix=np.eye(31), n_estimators=20), X, y),
         (RadoBoostClassifier({"slope": 1.0, "linf": 2.0}, gamma=0.5, n_estimators=20), X, y),
-        (RadoBoostClassifier(keep="error", fit_intercept=True, n_estimators=20), frame, labels),
+        (RadoBoostClassifier(keep="error", n_estimators=20), frame, labels),
         (RadoBoostClassifier(categorical_features=[1, 2], n_estimators=20), frame, labels),
     ]
     for model, rows, classes in models:
@@ -456,9 +459,7 @@ def document(mixed, tmp_path_factory):
     frame, labels, _ = mixed
     frame = frame.assign(age=frame["age"].fillna(40.0))
     path = tmp_path_factory.mktemp("rados") / "model.json"
-    RadoBoostClassifier("ridge", n_estimators=5, fit_intercept=True).fit(frame, labels).save_model(
-        path
-    )
+    RadoBoostClassifier("ridge", n_estimators=5).fit(frame, labels).save_model(path)
     return json.loads(path.read_text())
 
 

@@ -408,7 +408,12 @@ def _add_rado_parameters(group: Any) -> None:
         help="sums of rows; auto makes as many as there are rows, or 10,000 of more than 40,000 "
         "(default: %(default)s)",
     )
-    group.add_argument("--fit-intercept", action="store_true", help="add a column of ones")
+    group.add_argument(
+        "--fit-intercept",
+        action=argparse.BooleanOptionalAction,
+        default=default["fit_intercept"],
+        help="add a column of ones (default: %(default)s)",
+    )
 
 
 def _add_predict(parser: _Parser) -> None:

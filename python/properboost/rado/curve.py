@@ -87,7 +87,7 @@ def omega_curve(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> curve = rado.omega_curve(RadoBoostClassifier(n_estimators=50), X, y, [0.1, 1.0])
     >>> curve.best_omega
-    1.0
+    0.1
     """
     check_parameters(model)
     tried = np.array(sorted(parameters.entries("omegas", omegas, parameters.non_negative)))

@@ -53,11 +53,11 @@ class RadoBoostClassifier(TableClassifier):
 
     Parameters
     ----------
-    regularizer : {"ridge", "lasso", "linf", "slope", "elasticnet"}, dict or None, default="slope"
+    regularizer : {"ridge", "lasso", "linf", "slope", "elasticnet"}, dict or None, default="ridge"
         Omega: theta' Gamma theta; the sum of |theta_k|; the largest |theta_k|; SLOPE, the sum of
         xi_k times the k-th largest |theta_k|; `l1_ratio` times the lasso's plus 1 - `l1_ratio`
         times the ridge's; a dict from names to factors is such a sum, too; None is 0.
-    omega : float, default=1.0
+    omega : float, default=10.0
         Strength of the regulariser, at least 0.  It weighs against a sum over the rows, as 1 / C
         does in scikit-learn's `LogisticRegression`.
     gamma : float or None, default=None
@@ -77,7 +77,7 @@ class RadoBoostClassifier(TableClassifier):
     keep : {"loss", "error"}, default="loss"
         Of the classifiers after 0, 1, 2, ... rounds, the one of least regularised rado loss is kept
         or, as the rows are known to `fit`, that of least training error; of equals the first.
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         Whether `fit` adds a column of ones, whose coefficient is regularised as any.
     categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
         Which features are categorical, as in `ProperBoostClassifier`; each of their categories has
@@ -133,8 +133,11 @@ class RadoBoostClassifier(TableClassifier):
     --------
     >>> from properboost import RadoBoostClassifier
     >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> RadoBoostClassifier("lasso", omega=0.1, fit_intercept=True).fit(X, y).score(X, y) > 0.85
+    >>> model = make_pipeline(StandardScaler(), RadoBoostClassifier()).fit(X, y)
+    >>> model.score(X, y) > 0.93
     True
     """
 
@@ -142,8 +145,8 @@ class RadoBoostClassifier(TableClassifier):
 
     def __init__(
         self,
-        regularizer: Regularizer = "slope",
-        omega: float = 1.0,
+        regularizer: Regularizer = "ridge",
+        omega: float = 10.0,
         *,
         gamma: float | None = None,
         q: float = 0.05,
@@ -152,7 +155,7 @@ class RadoBoostClassifier(TableClassifier):
         n_rados: int | str = AUTO,
         n_estimators: int = 1000,
         keep: str = "loss",
-        fit_intercept: bool = False,
+        fit_intercept: bool = True,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
