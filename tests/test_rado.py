@@ -1,7 +1,10 @@
 """Making rados: sums over random halves of the rows, and adding up those of separate rows."""
 
 import itertools
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_rado as reference
-from properboost import rado
+from properboost import _core, rado
 
 pd = pytest.importorskip("pandas")
 
@@ -231,3 +234,27 @@ def test_what_is_not_finite_is_named(value, dtype):
     frame = pd.DataFrame(X[:, 17:], columns=["a", "b", "c"])
     with pytest.raises(ValueError, match="column 'b' holds NaN or infinity"):
         rado.make_rados(frame, y, 1)
+
+
+# -- instruction sets -----------------------------------------------------------------------------
+
+DIGEST = """
+import hashlib, numpy as np
+from properboost import RadoBoostClassifier, rado
+X = np.random.default_rng(0).normal(size=(700, 37))
+y = np.arange(700) % 2
+made = [rado.make_rados(X.astype(kind), y, 100, 1).values for kind in ("f4", "f8")]
+steps = RadoBoostClassifier("slope", n_estimators=50).fit_rados(made[1]).history_["step"]
+digest = hashlib.sha256(b"".join(a.tobytes() for a in (*made, steps))).hexdigest()
+print(digest)
+"""
+
+
+@pytest.mark.skipif(_core.instruction_set == "baseline", reason="there is no other set")
+def test_instruction_sets_make_no_difference():
+    own = {}
+    exec(DIGEST, own)
+    environment = os.environ | {"PROPERBOOST_INSTRUCTION_SET": "baseline"}
+    command = [sys.executable, "-c", DIGEST]
+    run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert run.stdout.strip() == own["digest"]

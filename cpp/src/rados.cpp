@@ -168,7 +168,7 @@ class Maker {
         lines_(cut_lines(features)),
         out_(out),
         keys_(n_rados),
-        included_(kWords * n_rados),
+        included_(std::min(kWords, rows.size / kWordRows + 2) * n_rados),
         first_bad_(features.size()) {
     for (std::size_t j = 0; j < n_rados; ++j) keys_[j] = stream_key(seed, j);
     std::fill_n(out, n_rados * features.size(), 0.0);

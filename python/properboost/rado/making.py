@@ -113,7 +113,7 @@ def make_rados(
     -----
     float32 and small integers are added up in float32 over some thousands of rows and then in
     float64; a coordinate is off by less than 1e-5 of the sum of the column's absolute values.  All
-    else is float64.  Beyond `X` and the rados this takes some 2 KiB a rado.
+    else is float64.  Beyond `X` and the rados this takes 1 KiB a rado at most.
 
     Whoever knows the seed knows the signs: owners who want to keep rows to themselves share it with
     each other only.
