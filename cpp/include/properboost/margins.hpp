@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -73,9 +74,8 @@ class Margins {
         loss_(loss),
         needs_curvature_(needs_curvature),
         electorate_(electorate),
-        weighting_(weighting),
         u_(codes.rows * lanes, 0.0f) {
-    if (weighting.mistrust > 0.0) influence_.assign(codes.rows, 0.0f);
+    if (electorate != nullptr) weighting_.emplace(weighting, codes.rows);
     for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
       const SegmentRoles& r = roles[chunk.segment];
       if (!r.trains && !r.judges) continue;
@@ -107,27 +107,20 @@ class Margins {
       weight_.resize(u_.size());
       if (needs_curvature_) curvature_.resize(u_.size());
     }
-    if (!influence_.empty()) settle(moves[0].t);
+    if (weighting_) weighting_->settle(moves[0].t);
     const auto go = [&](const std::vector<Move>& some) {
       return visit_width(lanes_, [&](auto width) { return pass<width>(some, orders, team); });
     };
     std::vector<Point> points = go(moves);
-    // Votes need the weights of the exponential loss only up to a factor: it is chosen so that they
-    // neither vanish nor overflow, however long they are boosted.
-    constexpr double kFar = 16.0;
-    if (electorate_ != nullptr && std::abs(least_ - offset_) > kFar) {
-      offset_ = least_;
-      points = go(std::vector<Move>(moves.size()));
-    }
+    if (weighting_ && weighting_->follow(least_)) points = go(std::vector<Move>(moves.size()));
     return points;
   }
 
   // Keeps what every row weighs beside the mean row, for whoever mistrusts rows that weigh much.
   void note_shares(double mean, Team& team) {
-    share_.resize(codes_.rows);
     for_training_chunks(0, 1.0, team, [&](std::size_t, const Chunk& chunk, double) {
       for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-        share_[i] = static_cast<float>(wide(weight_[i]) / mean);
+        weighting_->share(i) = static_cast<float>(wide(weight_[i]) / mean);
       }
     });
   }
@@ -182,12 +175,8 @@ class Margins {
         vectorized([=] {
           for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
         });
-        alignas(64) Block softened;
-        if (!influence_.empty()) along = soften(begin, n, step, along, to, softened.data());
-        if (offset_ != 0.0) {
-          const auto offset = static_cast<float>(offset_);
-          for (std::size_t i = 0; i < n; ++i) to[i] -= offset;
-        }
+        alignas(64) Block speed;
+        if (weighting_) along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
         loss_.weights(x.data(), w.data(), n);
         const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
         double* total = &parts[c];
@@ -360,7 +349,7 @@ class Margins {
         p.brier += r.held_out[k] * parts[c].brier[k];
       }
       p.slope /= training_weight_[k] * (moves[k].t == 0.0 ? 1.0 : moves[k].t);
-      p.risk *= std::exp(-offset_) / training_weight_[k];
+      p.risk *= (weighting_ ? std::exp(-weighting_->offset()) : 1.0) / training_weight_[k];
       p.log_loss /= held_out_weight_[k];
       p.error /= held_out_weight_[k];
       p.brier /= held_out_weight_[k];
@@ -419,14 +408,14 @@ class Margins {
         float* c = nullptr;
         if (needs_curvature_) c = stores ? curvature_.data() + begin * W : own_c.data();
         const float* const x =
-            electorate_ == nullptr ? u : place(begin, n, u, soft.data(), sums.least);
+            weighting_ ? weighting_->place(begin, n, u, soft.data(), sums.least) : u;
         if (orders.risk) {
           loss_.evaluate(x, w, loss.data(), c, n * W);
         } else {
           loss_.weights(x, w, n * W);
           if (c != nullptr) loss_.curvatures(x, c, n * W);
         }
-        if (weighting_.damping > 0.0) damp(n, u, std::max(offset_, 0.0), w);
+        if (weighting_ && weighting_->damps()) weighting_->damp_weights(n, u, w);
         add_block<W>(n, s, w, shift.data(), orders.risk ? loss.data() : nullptr, sums);
         if (W > 1 && s != nullptr) {
           scale_block<W>(n, s, w);
@@ -451,7 +440,7 @@ class Margins {
         vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
       }
     }
-    if (weighting_.damping > 0.0) damp(n, u, 0.0, shift);
+    if (weighting_ && weighting_->damps()) weighting_->damp_moves(n, u, shift);
     const float* const side = roles_[chunk.segment].side.data();
     vectorized([=] { add_to_side<W>(side, shift, n, u); });
   }
@@ -553,54 +542,6 @@ class Margins {
     return electorate_ == nullptr ? 0 : electorate_->group(chunk.segment);
   }
 
-  // x *= e^(-damping (|u| - least)), of a lone lane.
-  void damp(std::size_t n, const float* __restrict u, double least, float* __restrict x) const {
-    const auto rate = static_cast<float>(-weighting_.damping);
-    const auto from = static_cast<float>(least);
-    vectorized([=] {
-      for (std::size_t i = 0; i < n; ++i) x[i] *= math::exp(rate * (std::abs(u[i]) - from));
-    });
-  }
-
-  // The margins that the loss of rows that vote is taken at, and the least before the offset.
-  const float* place(std::size_t begin, std::size_t n, const float* __restrict u,
-                     float* __restrict out, float& least) const {
-    std::copy_n(u, n, out);
-    if (!influence_.empty() && steps_ > 0.0) {
-      const auto factor = static_cast<float>(weighting_.mistrust / steps_);
-      const float* __restrict influence = influence_.data() + begin;
-      for (std::size_t i = 0; i < n; ++i) out[i] += factor * influence[i] * influence[i];
-    }
-    const auto offset = static_cast<float>(offset_);
-    for (std::size_t i = 0; i < n; ++i) {
-      least = std::min(least, out[i]);
-      out[i] -= offset;
-    }
-    return out;
-  }
-
-  // Adds to margins x, which a step t along a table would lead to, what rows are mistrusted by;
-  // returns how fast the sum changes.
-  const float* soften(std::size_t begin, std::size_t n, float t, const float* __restrict along,
-                      float* __restrict x, float* __restrict out) const {
-    const auto mistrust = static_cast<float>(weighting_.mistrust);
-    const float steps = static_cast<float>(steps_) + t;
-    for (std::size_t i = 0; i < n; ++i) {
-      const float share = share_[begin + i];
-      // The mean of the shares so far and this one; before any step, this one.
-      const float mean = steps > 0.0f ? (influence_[begin + i] + t * share) / steps : share;
-      x[i] += mistrust * steps * mean * mean;
-      out[i] = along[i] + mistrust * mean * (2.0f * share - mean);
-    }
-    return out;
-  }
-
-  void settle(double t) {
-    const auto step = static_cast<float>(t);
-    steps_ += t;
-    for (std::size_t i = 0; i < share_.size(); ++i) influence_[i] += step * share_[i];
-  }
-
   template <class Task>
   void for_chunks(double ns_a_margin, Team& team, const Task& task) {
     team.for_each(chunks_.size(), nanoseconds(ns_a_margin), task);
@@ -671,16 +612,13 @@ class Margins {
   const Loss& loss_;
   bool needs_curvature_;
   const Electorate* electorate_;
-  Weighting weighting_;
   std::vector<Chunk> chunks_;  // of the segments with a role
   Sums training_weight_{}, held_out_weight_{};
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
-  Aligned<float> influence_, share_;  // of each row, where rows are mistrusted
-  double steps_ = 0.0;                // taken in all
-  // What votes' margins are less than they were, where their weights are taken; the least of them.
-  double offset_ = 0.0, least_ = 0.0;
-  const float* own_ = nullptr;  // of the lane singled out
+  std::optional<RowWeighting> weighting_;  // of rows that vote
+  double least_ = 0.0;                     // what their loss was taken at, before the offset
+  const float* own_ = nullptr;             // of the lane singled out
   const float* along_ = nullptr;
 };
 
