@@ -146,6 +146,7 @@ class PythonFunction final : public MarginFunction {
 
   // The first margin that is to blame by itself, if one is.
   std::string where(const float* u, std::size_t n) const {
+    if (n == 0) return " of no margins";
     std::ostringstream place;
     place << " at u = margin / gain = ";
     for (std::size_t i = 0; i < n; ++i) {

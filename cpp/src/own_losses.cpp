@@ -27,17 +27,22 @@ double knot(std::size_t k) {
 
 // The cubic through values and slopes at both ends of a cell; slopes are by the place in it.  A
 // cell that ends as it began is flat: so a loss may have a kink where a weight reaches its limit.
+// Slopes that the cell is too coarse for would make it go beyond its ends: where both agree with
+// the rise, so does the cubic, and none goes far beyond values that are at least 0.
 Cubic<double> hermite(double y0, double y1, double d0, double d1) {
   const double rise = y1 - y0;
   if (rise == 0.0) return {y0, 0.0, 0.0, 0.0};
-  // Where both ends fall, or rise, so does the cubic: slopes that the cell is too coarse for would
-  // make it go beyond its ends.
-  if (d0 * rise > 0.0 && d1 * rise > 0.0) {
-    const double steepest = 3.0 * std::fabs(rise);
-    d0 = std::clamp(d0, -steepest, steepest);
-    d1 = std::clamp(d1, -steepest, steepest);
-  }
+  const bool monotone = d0 * rise > 0.0 && d1 * rise > 0.0;
+  const double steepest = 3.0 * (monotone ? std::fabs(rise) : std::max(y0, y1));
+  d0 = std::clamp(d0, -steepest, steepest);
+  d1 = std::clamp(d1, -steepest, steepest);
   return {y0, d0, 3.0 * rise - 2.0 * d0 - d1, d0 + d1 - 2.0 * rise};
+}
+
+// The same for values that fall: the cubic falls too (Fritsch and Carlson, 1980).
+Cubic<double> falling_hermite(double y0, double y1, double d0, double d1) {
+  const double steepest = 3.0 * (y1 - y0);
+  return hermite(y0, y1, std::clamp(d0, steepest, 0.0), std::clamp(d1, steepest, 0.0));
 }
 
 constexpr double kLeast = 1e-36;
@@ -81,6 +86,11 @@ struct Storage {
 
   static void check(const LossTable& table) {
     const auto finite = [](double x) { return std::isfinite(x); };
+    for (const auto* values : {&table.right, &table.left}) {
+      if (std::any_of(values->begin(), values->end(), [](double x) { return x < 0.0; })) {
+        throw std::invalid_argument("a loss's weights must be at least 0");
+      }
+    }
     for (const auto* values : {&table.right, &table.right_slope, &table.left, &table.left_slope}) {
       if (values->size() != kCells + 1 || !std::all_of(values->begin(), values->end(), finite)) {
         throw std::invalid_argument("a loss's table must hold " + std::to_string(kCells + 1) +
@@ -100,8 +110,6 @@ struct Storage {
   static double cell_width(std::size_t k) { return knot(k + 1) - knot(k); }
 
   void fill_weights(const LossTable& table) {
-    double steepest = 0.0;
-    double rise = 0.0;
     double apart = 0.0;
     const auto fill = [&](Cubic<double>* cells, const std::vector<double>& y,
                           const std::vector<double>& d) {
@@ -122,30 +130,48 @@ struct Storage {
       loss += policy.scale * cell_width(k - kCells) * weights[k].area(1.0);
     }
     for (std::size_t k = 0; k <= kCells; ++k) {
-      steepest =
-          std::max({steepest, std::fabs(table.right_slope[k]), std::fabs(table.left_slope[k])});
-      rise = std::max({rise, table.right_slope[k], -table.left_slope[k]});
       apart = std::max(apart, std::fabs(table.right[k] + table.left[k] - 1.0));
     }
-    policy.convex = rise <= 1e-6 * steepest;
+    policy.convex = is_convex(table);
     policy.canonical = apart <= 1e-6;
   }
 
+  // No weight rises with u, but for what is small beside the slopes nearer to 0 (or within a unit
+  // of it): beside the steepest of weights that grow exponentially everything would be small.
+  static bool is_convex(const LossTable& table) {
+    double right = 0.0;
+    for (std::size_t k = 0; knot(k) <= 1.0; ++k) {
+      right = std::max({right, std::fabs(table.right_slope[k]), std::fabs(table.left_slope[k])});
+    }
+    double left = right;
+    for (std::size_t k = 0; k <= kCells; ++k) {
+      right = std::max(right, std::fabs(table.right_slope[k]));
+      left = std::max(left, std::fabs(table.left_slope[k]));
+      if (table.right_slope[k] > 1e-6 * right || -table.left_slope[k] > 1e-6 * left) return false;
+    }
+    return true;
+  }
+
   // At the probability p of u, p w(u) = (1 - p) w(-u): so 1 - p = w(u) / (w(u) + w(-u)).
+  // No tail rises: those of functions that nobody has validated might.
   void fill_tails(const LossTable& table) {
     std::vector<double> tail(kCells + 1, 0.0);
     std::vector<double> slope(kCells + 1, 0.0);
     for (std::size_t k = 0; k <= kCells; ++k) {
       const double r = table.right[k];
       const double l = table.left[k];
-      if (r < 0.0 || !(r + l > 0.0)) continue;
+      if (!(r + l > 0.0)) continue;
       tail[k] = r / (r + l);
       slope[k] = (table.right_slope[k] * (l / (r + l)) - tail[k] * table.left_slope[k]) / (r + l);
+      const double before = k == 0 ? 0.5 : tail[k - 1];
+      if (tail[k] <= before) continue;
+      tail[k] = before;
+      slope[k] = 0.0;
     }
     policy.largest_link = std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < kCells; ++k) {
       const double width = cell_width(k);
-      tails[k] = hermite(tail[k], tail[k + 1], slope[k] * width, slope[k + 1] * width);
+      tails[k] = falling_hermite(tail[k], tail[k + 1], slope[k] * width, slope[k + 1] * width);
       // Certainty at a finite margin; what merely underflows comes near 0 first.
       if (tail[k] > 1e-30 && tail[k + 1] == 0.0) policy.largest_link = policy.scale * knot(k + 1);
     }
@@ -281,6 +307,9 @@ class Called final : public Loss {
   void weights(const float* u, float* out, std::size_t n) const override {
     (*weight_)(u, out, n);
     check("weight", 0.0F, u, out, n);
+    vectorized([out, n] {
+      for (std::size_t i = 0; i < n; ++i) out[i] = math::at_most(out[i], kLargestWeight);
+    });
   }
   void curvatures(const float* u, float* out, std::size_t n) const override {
     base_->curvatures(u, out, n);
@@ -304,6 +333,8 @@ class Called final : public Loss {
   double minimum_risk(double p) const noexcept override { return base_->minimum_risk(p); }
 
  private:
+  static constexpr float kLargestWeight = 6.2351491e27F;  // e^64, as a table's: sums stay finite
+
   void check(const char* what, float least, const float* u, const float* out, std::size_t n) const {
     const auto allowed = [least](float value) {
       return value >= least && value <= std::numeric_limits<float>::max();

@@ -181,6 +181,11 @@ def _describe_parameters(model: Model) -> dict[str, Any]:
 def _describe_loss(loss: MarginLoss) -> dict[str, Any]:
     table = None
     if isinstance(loss, CustomLoss):
+        fall = loss.table.find_fall()
+        if fall is not None:  # of functions that nobody has validated; loading would refuse it
+            raise ValueError(
+                f"loss {loss.name!r} cannot be saved: its inverse link falls at the margin {fall:g}"
+            )
         table = {
             "scale": loss.table.scale,
             "beyond": loss.table.beyond,
@@ -401,11 +406,12 @@ def _build_custom_loss(fields: dict[str, Node]) -> CustomLoss:
     for side, values in sides.items():
         if np.any(np.abs(values) > _LARGEST_WEIGHT):  # so that nothing made of them is infinite
             table[side].fail(f"must hold no number beyond {_LARGEST_WEIGHT:g}")
-        if not side.endswith("slope") and np.any(values < 0.0):
-            table[side].fail("must hold no number below 0")
     built = LossTable(scale, beyond, **sides)
     loss = CustomLoss(name, built, fields["gain"].value)
     _ = loss.native  # which looks at the numbers
+    fall = built.find_fall()
+    if fall is not None:
+        raise ValueError(f"its inverse link falls at the margin {fall:g}")
     return loss
 
 

@@ -1,22 +1,21 @@
 """What may be wrong with a loss, and at which margin it shows first."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost import _core
+from properboost.losses.table import FARTHEST, KNOTS, LossTable, find_negative, find_size
 
 __all__ = ["LossProblem", "LossReport", "check"]
 
 Array = NDArray[np.float64]
 
-_FARTHEST = 30.0  # gains
-_KNOTS = _core.loss_knots()
 _KINKS = 16  # looked at closely
 _FINE = (np.arange(4096) + 0.5) / 4096
+_SURE = 1e-4  # what is left of 1, at most, where a probability need not rise any more
+_OWN = "w(-v) / (w(v) + w(-v))"
 _SIMPSON = ((0.0, 1.0 / 6.0), (0.5, 4.0 / 6.0), (1.0, 1.0 / 6.0))
 
 
@@ -74,13 +73,17 @@ class LossReport:
 def check(loss: Any) -> LossReport:
     """Look for what makes a margin loss unfit to be boosted with.
 
-    Looked at are margins up to 30 gains from 0, 128 of them up to the first gain and half as many
-    a gain from one power of two to the next.
+    Looked at are margins up to 30 units from 0, 128 of them up to the first and as many from each
+    power of two (less 1) to the next.  A unit is the gain, times the scale of the loss's table if
+    it has one.  How large a number is, is judged by those nearer to 0 than it.
 
-    - ``phi`` and its weight are finite, the weight is at least 0, so that phi decreases;
+    - ``phi`` and its weight are finite, the weight is at least 0, so that phi decreases (looked at
+      up to 2^24 units);
     - the weight is -phi', and the curvature phi'', to 1e-3 (their integrals are compared);
     - phi is convex, if its attribute ``convex`` says so (BoostLR, eq. 57 [1]_);
-    - the inverse link does not fall, lies in [0, 1] and is odd: probability(-F) = 1 -
+    - the loss is proper: its inverse link w(-F) / (w(F) + w(-F)) rises strictly from 1/2 on,
+      until it is within 1e-4 of 1, and falls nowhere (up to 2^24 units).  Even weights fail;
+    - ``probability`` rises likewise, lies in [0, 1] and is odd: probability(-F) = 1 -
       probability(F);
     - link and weight belong together: p w(F) = (1 - p) w(-F) at p = probability(F).  They do
       unless the binding function is not odd, the minimum risk is not symmetric, or the link is
@@ -116,26 +119,27 @@ def check(loss: Any) -> LossReport:
     >>> print(losses.check(raw))  # doctest: +ELLIPSIS
     loss 'raw tangent': phi does not decrease: its weight is below 0 at margin 0.546302 (it is ...)
     """
+    if isinstance(loss, type):
+        raise TypeError(f"loss must be an object, not a class: {loss.__name__}(...)")
     for method in ("loss", "weight"):
         if not callable(getattr(loss, method, None)):
             raise TypeError(f"loss must have the method {method!r}; got {loss!r}")
-    gain = float(getattr(loss, "gain", 1.0))
-    z = _KNOTS[_KNOTS <= _FARTHEST]
-    v = gain * np.concatenate([-z[:0:-1], z])
+    unit = float(getattr(loss, "gain", 1.0))
+    table = getattr(loss, "table", None)
+    if isinstance(table, LossTable):
+        unit *= table.scale
+    every = unit * np.concatenate([-KNOTS[:0:-1], KNOTS])
+    near = np.abs(every) <= FARTHEST * unit
+    v = every[near]
     problems: list[LossProblem] = []
 
-    def look(
-        what: str, at: Array, value: Array, wrong: Array, find: Callable[[float], float] | None
-    ) -> bool:
+    def look(what: str, at: Array, value: Array, wrong: Array) -> bool:
         """Note the wrong place that is nearest to 0; return whether there is one."""
         if not wrong.any():
             return False
         order = np.argsort(np.abs(at), kind="stable")
         first = int(order[np.argmax(wrong[order])])
-        margin, found = float(at[first]), float(value[first])
-        if find is not None and margin != 0.0:
-            margin, found = _narrow(find, margin, gain)
-        problems.append(LossProblem(what, margin, found))
+        problems.append(LossProblem(what, float(at[first]), float(value[first])))
         return True
 
     def of(method: str, u: Array) -> Array:
@@ -143,46 +147,33 @@ def check(loss: Any) -> LossReport:
             values: Array = np.asarray(getattr(loss, method)(u), dtype=np.float64)
         return values
 
-    phi, weight = of("loss", v), of("weight", v)
+    def report() -> LossReport:
+        return LossReport(str(getattr(loss, "name", type(loss).__name__)), tuple(problems))
+
+    phi, weight = of("loss", v), of("weight", every)
     broken = [
-        look(f"{what} is not finite", v, values, ~np.isfinite(values), None)
-        for what, values in (("phi", phi), ("the weight", weight))
+        look(f"{what} is not finite", v, values, ~np.isfinite(values))
+        for what, values in (("phi", phi), ("the weight", weight[near]))
     ]
-    if not any(broken) and not _falls(look, of, gain):
-        _compare(look, of, v, "loss", "weight", "the weight is not -phi'")
-        if callable(getattr(loss, "curvature", None)):
-            _check_curvature(loss, look, of, v)
-        if callable(getattr(loss, "probability", None)):
-            _check_link(look, v, of("probability", v), weight)
-    return LossReport(str(getattr(loss, "name", type(loss).__name__)), tuple(problems))
-
-
-def _falls(look: Any, of: Any, gain: float) -> bool:
-    """Look for weights below 0, beyond the other checks' margins too."""
-    v = gain * np.concatenate([-_KNOTS[:0:-1], _KNOTS])
-    weight = of("weight", v)
-    least = -1e-9 * np.abs(weight[np.abs(v) <= _FARTHEST * gain]).max()
-    negative: bool = look(
-        "phi does not decrease: its weight is below 0",
-        v, weight, weight < least, lambda x: float(of("weight", np.array([x]))[0]),
-    )  # fmt: skip
-    return negative
-
-
-def _narrow(value: Callable[[float], float], wrong: float, gain: float) -> tuple[float, float]:
-    """Return where between 0 and a margin of negative value that begins, and the value there."""
-    right = 0.0
-    if value(right) < 0.0:
-        return 0.0, value(0.0)
-    for _ in range(60):
-        middle = 0.5 * (right + wrong)
-        if value(middle) < 0.0:
-            wrong = middle
-        else:
-            right = middle
-        if abs(wrong - right) < 1e-9 * gain:
-            break
-    return wrong, value(wrong)
+    if any(broken):
+        return report()
+    negative = find_negative(lambda u: of("weight", u), weight, unit)
+    if negative is not None:
+        problems.append(LossProblem("phi does not decrease: its weight is below 0", *negative))
+        return report()
+    if not weight[near].any():
+        problems.append(LossProblem("the weight is 0 everywhere, and so", 0.0, 0.0))
+        return report()
+    _compare(look, of, v, "loss", "weight", "the weight is not -phi'")
+    if callable(getattr(loss, "curvature", None)):
+        _check_curvature(loss, look, of, v)
+    with np.errstate(all="ignore"):
+        total = weight + weight[::-1]
+        own = np.where(np.isfinite(total), weight[::-1] / total, np.nan)
+    rises = _rises(look, f"the inverse link {_OWN}", every, own, near)
+    if rises and callable(getattr(loss, "probability", None)):
+        _check_link(look, of("probability", every), every, own, near)
+    return report()
 
 
 def _compare(look: Any, of: Any, v: Array, falling: str, slope: str, what: str) -> None:
@@ -193,7 +184,9 @@ def _compare(look: Any, of: Any, v: Array, falling: str, slope: str, what: str) 
     size = np.maximum(np.abs(minus_slope[1:]), np.abs(minus_slope[:-1]))
     # Rounding of single precision, which native functions may have.
     noise = 3e-6 * np.maximum(np.abs(value[1:]), np.abs(value[:-1])) / width
-    allowed = 1e-3 * (size + np.abs(rise)) + noise + 1e-6 * np.abs(minus_slope).max()
+    allowed = 1e-3 * (size + np.abs(rise)) + noise
+    local = find_size(minus_slope)
+    allowed += 1e-6 * np.minimum(local[1:], local[:-1])
     total = sum(share * of(slope, v[:-1] + place * width) for place, share in _SIMPSON)
     bad = ~(np.abs(total - rise) <= allowed)
     # A kink between two margins is no fault.
@@ -201,30 +194,44 @@ def _compare(look: Any, of: Any, v: Array, falling: str, slope: str, what: str) 
         total[k] = of(slope, v[k] + width[k] * _FINE).mean()
         bad[k] = not abs(total[k] - rise[k]) <= allowed[k]
     middle = 0.5 * (v[1:] + v[:-1])
-    look(f"{what}: on average between two margins it has another value", middle, total, bad, None)
+    look(f"{what}: on average between two margins it has another value", middle, total, bad)
 
 
 def _check_curvature(loss: Any, look: Any, of: Any, v: Array) -> None:
     curvature = of("curvature", v)
-    if look("the curvature is not finite", v, curvature, ~np.isfinite(curvature), None):
+    if look("the curvature is not finite", v, curvature, ~np.isfinite(curvature)):
         return
     _compare(look, of, v, "weight", "curvature", "the curvature is not phi''")
     if getattr(loss, "convex", False):
-        least = -1e-6 * np.abs(curvature).max()
+        least = -1e-6 * find_size(curvature)
         what = "phi is claimed to be convex, but its curvature is below 0"
-        look(what, v, curvature, curvature < least, None)
+        look(what, v, curvature, curvature < least)
 
 
-def _check_link(look: Any, v: Array, p: Array, weight: Array) -> None:
-    if look("the probability is not in [0, 1]", v, p, ~((p >= 0.0) & (p <= 1.0)), None):
+def _rises(look: Any, what: str, every: Array, p: Array, near: NDArray[np.bool_]) -> bool:
+    """Look whether probabilities fall anywhere, or do not rise strictly until they are sure."""
+    right = every[1:] > 0.0
+    ends = np.where(right, every[1:], every[:-1]), np.where(right, p[1:], p[:-1])
+    if look(f"{what} falls", *ends, np.diff(p) < -1e-6):
+        return False
+    half = len(every) // 2
+    tail = 1.0 - p[half:][near[half:]]
+    flat = ~(tail[1:] < tail[:-1] * (1.0 - 1e-9)) & ~(tail[:-1] <= _SURE)
+    at = every[half:][: len(tail)][1:]
+    told = f"{what} does not rise strictly, as a proper loss's does,"
+    return not look(told, at, 1.0 - tail[1:], flat)
+
+
+def _check_link(look: Any, p: Array, every: Array, own: Array, near: NDArray[np.bool_]) -> None:
+    v, inside = every[near], p[near]
+    if look("the probability is not in [0, 1]", v, inside, ~((inside >= 0.0) & (inside <= 1.0))):
         return
-    look("the probability falls", v[1:], p[1:], np.diff(p) < -1e-6, None)
-    odd = np.abs(p + p[::-1] - 1.0) > 1e-6
-    look("the link is not odd: p(v) + p(-v) differs from 1; p(v)", v, p, odd, None)
-    own = weight[::-1] / np.where(weight + weight[::-1] > 0.0, weight + weight[::-1], np.nan)
-    apart = np.abs(own - p) > 1e-4
+    _rises(look, "the probability", every, p, near)
+    odd = np.abs(inside + inside[::-1] - 1.0) > 1e-6
+    look("the link is not odd: p(v) + p(-v) differs from 1; p(v)", v, inside, odd)
+    apart = np.abs(own[near] - inside) > 1e-4
     look(
         "link and weight do not belong together (the binding is not odd, or the link another "
-        "loss's): w(-v) / (w(v) + w(-v)) is not the probability",
-        v, own, apart, None,
+        f"loss's): {_OWN} is not the probability",
+        v, own[near], apart,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,11 +24,21 @@ Array = NDArray[np.float64]
 _STEP_OF_SINGLES = 0.03  # for differences of what is known to 6e-8
 
 
-class _Native:
-    """A native function: equal to itself alone, and hashable, which scipy's object is not."""
+class _Function:
+    """A function to be called: equal to itself alone, and hashable, whatever it is."""
 
-    def __init__(self, function: LowLevelCallable) -> None:
+    def __init__(self, function: Any) -> None:
         self.function = function
+
+    @property
+    def native(self) -> bool:
+        return isinstance(self.function, LowLevelCallable)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Function) and self.function is other.function
+
+    def __hash__(self) -> int:
+        return id(self.function)
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,13 +59,14 @@ class CustomLoss(MarginLoss):
     gain : float
         sigma, above 0.
     functions : tuple or None
-        The weight function, and the loss function or None, if they are to be called.
+        The weight function, and the loss function or None, if they are to be called; each is in the
+        attribute ``function`` of an object that is equal where it holds the same function.
     """
 
     name: str  # type: ignore[misc]  # of the object, not of its class
     table: LossTable
     gain: float = 1.0
-    functions: tuple[Any, Any] | None = None
+    functions: tuple[_Function, _Function | None] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,7 +95,7 @@ class CustomLoss(MarginLoss):
         return self  # a value, and native functions cannot be copied
 
     def __reduce__(self) -> tuple[type["CustomLoss"], tuple[Any, ...]]:
-        if any(isinstance(function, _Native) for function in self.functions or ()):
+        if any(function is not None and function.native for function in self.functions or ()):
             raise TypeError(
                 f"loss {self.name!r} calls a native function, which cannot be pickled: make the "
                 "loss anew in each process, or with tabulate=True"
@@ -93,20 +104,18 @@ class CustomLoss(MarginLoss):
 
 
 @lru_cache(maxsize=256)
-def _make_native(name: str, table: LossTable, functions: tuple[Any, Any] | None) -> _core.Loss:
+def _make_native(
+    name: str, table: LossTable, functions: tuple[_Function, _Function | None] | None
+) -> _core.Loss:
     base = table.make_native(name)
     if functions is None:
         return base
-    return _core.Loss.called(base, *(_unwrap(function) for function in functions))
+    return _core.Loss.called(base, *(None if f is None else f.function for f in functions))
 
 
-def _unwrap(function: Any) -> Any:
-    return function.function if isinstance(function, _Native) else function
-
-
-def _read(function: Any, u: Array, name: str, what: str, *, forgiving: bool = False) -> Array:
-    if not isinstance(function, _Native):
-        return evaluate(function, u, name, what, forgiving=forgiving)
+def _read(function: _Function, u: Array, name: str, what: str, *, forgiving: bool = False) -> Array:
+    if not function.native:
+        return evaluate(function.function, u, name, what, forgiving=forgiving)
     with np.errstate(over="ignore"):
         single = u.astype(np.float32)
     values = _core.call_margin_function(function.function, name, what, single)
@@ -132,7 +141,8 @@ def from_functions(
     Parameters
     ----------
     weight : callable, LowLevelCallable or None
-        -phi'(u), at least 0.  A Python callable takes a float64 array and returns one of its shape
+        -phi'(u), at least 0, and such that w(-u) / w(u) rises strictly with u: that makes the loss
+        proper.  A Python callable takes a float64 array and returns one of its shape
         (one that only takes numbers is called with numbers, if it is to be tabulated).  A native
         one has one of the signatures
 
@@ -180,72 +190,90 @@ def from_functions(
     scale = between("scale", scale, 1e-6, 1e6)
     gain = positive("gain", gain)
     name = find_name(loss if weight is None else weight, "custom") if name is None else name
-    given: dict[str, Any] = {"weight": weight, "loss": loss, "curvature": curvature}
-    for what, function in given.items():
-        if isinstance(function, LowLevelCallable):
-            given[what] = _Native(function)
-        elif function is not None and not callable(function):
+    given: dict[str, _Function | None] = {}
+    for what, function in (("weight", weight), ("loss", loss), ("curvature", curvature)):
+        if not (function is None or callable(function) or isinstance(function, LowLevelCallable)):
             raise TypeError(
                 f"{what} must be a callable, a scipy.LowLevelCallable or None; got {function!r}"
             )
+        given[what] = None if function is None else _Function(function)
     if weight is None and loss is None:
         raise ValueError("weight and loss must not both be None")
-    native = any(isinstance(function, _Native) for function in given.values())
+    native = any(function is not None and function.native for function in given.values())
     calls = not validate or (native if tabulate is None else not tabulate)
     if weight is None and (calls or native):
         raise ValueError("weight must not be None where functions are native, or to be called")
-    table = _tabulate(name, given, scale, native=native, validate=validate, calls=calls)
-    functions = (given["weight"] or _differences(loss, scale), given["loss"])
-    if validate:
-        _refuse(CustomLoss(name, table, functions=functions), given["curvature"])
-    return CustomLoss(name, table, gain, functions if calls else None)
+    try:
+        table = _tabulate(name, given, scale, native=native, validate=validate, calls=calls)
+        if validate:
+            _refuse(name, table, given)
+    except ValueError as error:
+        if weight is not None:
+            raise
+        raise ValueError(
+            f"{error} -- the weight was taken by differences of the loss, which lose what is small "
+            "beside it: give the weight if the loss is sound"
+        ) from error
+    called = given["weight"]
+    return CustomLoss(name, table, gain, (called, given["loss"]) if calls and called else None)
 
 
-def _refuse(candidate: CustomLoss, curvature: Any) -> None:
+def _refuse(name: str, table: LossTable, given: dict[str, _Function | None]) -> None:
+    tabulated = CustomLoss(name, table)
     looked_at = SimpleNamespace(
-        name=candidate.name,
-        convex=candidate.convex,
-        loss=candidate.loss,
-        weight=candidate.weight,
-        probability=candidate.probability,
+        name=name,
+        table=table,
+        convex=tabulated.convex,
+        loss=tabulated.loss,
+        weight=tabulated.weight,
+        probability=tabulated.probability,
     )
-    if curvature is not None:  # that of a table agrees with its weights in any case
-        looked_at.curvature = lambda u: _read(curvature, u, candidate.name, "curvature")
+    for what, function in given.items():
+        if function is not None:  # the curvature of a table agrees with its weights in any case
+            setattr(looked_at, what, partial(_read, function, name=name, what=what))
     report = check(looked_at)
     if not report.ok:
         raise ValueError(str(report))
 
 
-def _differences(loss: Any, scale: float) -> Callable[[Array], Array]:
-    """Return minus the derivative of a Python function, by central differences of sixth order."""
-
-    def weight(u: Array) -> Array:
-        u = np.asarray(u, dtype=np.float64)
-        h = 0.01 * (scale + np.abs(u))
-        total = np.zeros_like(u)
-        for shift, factor in ((1.0, 45.0), (2.0, -9.0), (3.0, 1.0)):
-            total += factor * (loss(u - shift * h) - loss(u + shift * h))
-        return total / (60.0 * h)
-
-    return weight
+def _differences(loss: Callable[[Array], Array], scale: float) -> Callable[[Array], Array]:
+    """Return minus the derivative of a function of arrays of margins."""
+    return lambda u: -tables.central_difference(loss, u, 0.01 * (scale + np.abs(u)))
 
 
 def _tabulate(
-    name: str, given: dict[str, Any], scale: float, *, native: bool, validate: bool, calls: bool
+    name: str,
+    given: dict[str, _Function | None],
+    scale: float,
+    *,
+    native: bool,
+    validate: bool,
+    calls: bool,
 ) -> LossTable:
-    def read(what: str) -> Callable[[Array], Array]:
+    def read(what: str) -> Callable[[Array], Array] | None:
+        function = given[what]
+        if function is None:
+            return None
+
         def values(u: Array) -> Array:
-            found = _read(given[what], u, name, what, forgiving=not validate)
+            found = _read(function, u, name, what, forgiving=not validate)
             # What is wrong is found by a fit.
             return found if validate else np.nan_to_num(np.clip(found, 0.0, None), posinf=0.0)
 
         return values
 
+    weight = read("weight")
+    if weight is None:
+        loss = read("loss")
+        assert loss is not None
+        weight = _differences(loss, scale)
     return tables.tabulate(
         name,
-        _differences(read("loss"), scale) if given["weight"] is None else read("weight"),
+        weight,
         scale,
-        curvature=None if given["curvature"] is None else read("curvature"),
+        curvature=read("curvature"),
         step=_STEP_OF_SINGLES if native else 1e-3,
         accuracy=None if calls else 1e-4,
+        advice=". Give the place of a kink as scale=..., or have the functions called with "
+        "tabulate=False",
     )

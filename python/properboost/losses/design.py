@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from properboost.losses.builtin import GBoost, GLog, MarginLoss
 from properboost.losses.check import check
 from properboost.losses.custom import CustomLoss
-from properboost.losses.table import KNOTS, evaluate, find_name, tabulate
+from properboost.losses.table import KNOTS, central_difference, evaluate, find_name, tabulate
 from properboost.parameters import choice, positive
 
 __all__ = ["Permissible", "from_pdf", "from_risk"]
@@ -77,7 +77,8 @@ def from_pdf(
     if name is None:
         name = find_name(pdf, type(pdf).__name__ if hasattr(pdf, "pdf") else "custom")
     density, tail, end = _read_pdf(pdf, name)
-    scale = end if math.isfinite(end) else 0.25 / float(density(np.zeros(1))[0])
+    scale = 0.25 / _middle(name, density)
+    scale = end if math.isfinite(end) else scale
     scale = min(max(scale, 1e-6), 1e6)
     _check_density(name, density, tail, scale)
     if isinstance(binding, str):
@@ -279,15 +280,20 @@ def _read_pdf(pdf: Any, name: str) -> tuple[Function, Function, float]:
     return density, _integrate(name, density), math.inf
 
 
+def _middle(name: str, density: Function) -> float:
+    middle = float(density(np.zeros(1))[0])
+    if not 0.0 < middle < math.inf:
+        raise ValueError(
+            f"loss {name!r}: the density at 0 must be positive and finite, its largest value; it "
+            f"is {middle:g}"
+        )
+    return middle
+
+
 def _integrate(name: str, density: Function) -> Function:
     """Return the upper tail of a density, by Gauss-Legendre quadrature from knot to knot."""
     points, shares = np.polynomial.legendre.leggauss(8)
-    middle = density(np.zeros(1))[0]
-    if not 0.0 < middle < math.inf:
-        raise ValueError(
-            f"loss {name!r}: the density at 0 must be positive and finite; it is {middle:g}"
-        )
-    scale = 0.25 / middle
+    scale = 0.25 / _middle(name, density)
 
     def area(a: Array, b: Array) -> Array:
         half = 0.5 * (b - a)
@@ -374,14 +380,8 @@ def _read_binding(name: str, binding: Callable[[Any], Any], scale: float) -> Fun
         )
 
     def slope(size: Array) -> Array:
-        # Central differences of the sixth order; it is defined on both sides of 0.
-        h = 4e-3 * (scale + size)
-        total = np.zeros_like(size)
-        with np.errstate(all="ignore"):
-            for shift, factor in ((1.0, 45.0), (2.0, -9.0), (3.0, 1.0)):
-                total += factor * (value(size + shift * h) - value(size - shift * h))
-        result: Array = total / (60.0 * h)
-        return result
+        # The binding is defined on both sides of 0.
+        return central_difference(value, size, 4e-3 * (scale + size))
 
     return slope
 
@@ -421,8 +421,9 @@ def _check_risk(name: str, risk: Function, link: Function) -> None:
     ends = link(np.array([1e-300, 1e-100]))
     if not abs(ends[0]) > 1.5 * abs(ends[1]):
         raise ValueError(
-            f"loss {name!r}: its link is bounded ({-ends[0]:g} at p = 1), which says nothing of "
-            "margins beyond: give the loss by its weight, with from_functions"
+            f"loss {name!r}: its link does not keep rising near p = 1e-300, where it is "
+            f"{ends[0]:g} (it is bounded, grows too slowly, or has lost the digits of p): give the "
+            "loss by its weight, with from_functions"
         )
 
 

@@ -20,10 +20,13 @@ __all__ = [
     "FARTHEST",
     "KNOTS",
     "LossTable",
+    "central_difference",
     "check_name",
     "differentiate",
     "evaluate",
     "find_name",
+    "find_negative",
+    "find_size",
     "tabulate",
 ]
 
@@ -37,6 +40,7 @@ KNOTS.flags.writeable = False
 FARTHEST = 30.0
 """|u| / scale up to which functions must be finite; beyond, they may leave the range of numbers."""
 
+_ROUNDING = 1e-9  # share of a weight's size (`find_size`) that it may be below 0 by
 _LARGEST = math.exp(64.0)  # of a weight, as in the built-in losses: sums of rows stay finite
 _ACCURACY = 1e-4  # of a table, as a share of the largest weight up to |u| = 4 scale
 _SLOWEST = 1.01  # power of 1/u by which a weight must fall for its integral, the loss, to be finite
@@ -47,6 +51,7 @@ class LossTable:
     """The weights of a loss at gain 1 at the knots, which is all there is to know of it.
 
     Tables are values: immutable, equal when they hold the same numbers, hashable and picklable.
+    Weights are at least 0: ValueError otherwise.
 
     Attributes
     ----------
@@ -72,6 +77,16 @@ class LossTable:
             values = np.array(getattr(self, name), dtype=np.float64)
             values.flags.writeable = False
             object.__setattr__(self, name, values)
+        for name in ("right", "left"):
+            if np.any(getattr(self, name) < 0.0):
+                raise ValueError(f"{name} must hold no number below 0: they are weights")
+
+    def find_fall(self) -> float | None:
+        """Return the margin nearest to 0 at which the inverse link falls; None if it does not."""
+        with np.errstate(all="ignore"):
+            tail = self.right / (self.right + self.left)
+        falls = np.diff(tail) > 1e-6
+        return self.scale * float(KNOTS[1 + np.argmax(falls)]) if falls.any() else None
 
     def make_native(self, name: str) -> _core.Loss:
         """Return the engine's loss; ValueError if the numbers are not those of a loss."""
@@ -165,6 +180,54 @@ def differentiate(function: Function, z: Array, step: float) -> Array:
     return slope
 
 
+def central_difference(function: Function, u: Array, h: Array) -> Array:
+    """Return the derivative of a function of all margins, of the sixth order, by steps of h."""
+    total = np.zeros_like(u)
+    with np.errstate(all="ignore"):
+        for shift, factor in ((1.0, 45.0), (2.0, -9.0), (3.0, 1.0)):
+            total += factor * (function(u + shift * h) - function(u - shift * h))
+        slope: Array = total / (60.0 * h)
+    return slope
+
+
+def find_size(values: Array) -> Array:
+    """Return how large numbers at the margins -KNOTS[:0:-1] and KNOTS, or fewer of both, are there.
+
+    That is the largest size between 0 and the margin, or within one unit of 0: of weights that grow
+    exponentially the largest of all says nothing.
+    """
+    half = len(values) // 2
+    size = np.abs(values)
+    near = size[np.abs(np.arange(len(size)) - half) <= np.searchsorted(KNOTS, 1.0)].max()
+    left = np.maximum.accumulate(size[half::-1])[::-1]
+    right = np.maximum.accumulate(size[half:])
+    found: Array = np.maximum(np.concatenate([left[:-1], right]), near)
+    return found
+
+
+def find_negative(weight: Function, values: Array, unit: float) -> tuple[float, float] | None:
+    """Return the margin nearest to 0 where a weight is below 0, and the weight, or None.
+
+    `values` are the weights at unit * -KNOTS[:0:-1] and unit * KNOTS.
+    """
+    v = unit * np.concatenate([-KNOTS[:0:-1], KNOTS])
+    negative = np.flatnonzero(values < -_ROUNDING * find_size(values))
+    if not len(negative):
+        return None
+
+    def value(at: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(weight(np.array([at]))[0])
+
+    right, wrong = 0.0, float(v[negative[np.argmin(np.abs(v[negative]))]])
+    if value(right) < 0.0:
+        return right, value(right)
+    while abs(wrong - right) > 1e-9 * max(unit, abs(wrong)):
+        middle = 0.5 * (right + wrong)
+        right, wrong = (right, middle) if value(middle) < 0.0 else (middle, wrong)
+    return wrong, value(wrong)
+
+
 def tabulate(
     name: str,
     weight: Function,
@@ -173,6 +236,7 @@ def tabulate(
     curvature: Function | None = None,
     step: float = 1e-3,
     accuracy: float | None = _ACCURACY,
+    advice: str = "",
 ) -> LossTable:
     """Return the table of a weight function of arrays of margins.
 
@@ -190,12 +254,14 @@ def tabulate(
         How far apart these are, as a share of scale + |u|.
     accuracy : float or None, default=1e-4
         What share of the largest weight the table may be wrong by; None does not look.
+    advice : str, default=""
+        What the caller can do about a weight that is not smooth, for the message.
 
     Raises
     ------
     ValueError
-        If the weight is not finite where it should be, falls too slowly for the loss to be finite,
-        or is not smooth enough for a table.
+        If the weight is not finite where it should be, is below 0 by more than rounding, falls too
+        slowly for the loss to be finite, or is not smooth enough for a table.
     """
     check_name(name)
     values = {}
@@ -209,9 +275,21 @@ def tabulate(
             slope = -sign * scale * _on_side(curvature, sign, scale)(KNOTS)
         y, slope = _limit(name, y, slope, sign * scale)
         values[side], values[f"{side}_slope"] = y, slope
+    negative = find_negative(
+        weight, np.concatenate([values["left"][:0:-1], values["right"]]), scale
+    )
+    if negative is not None:
+        raise ValueError(
+            f"loss {name!r}: phi does not decrease: its weight is below 0 at margin "
+            f"{negative[0]:.6g} (it is {negative[1]:.6g})"
+        )
+    for side in ("right", "left"):
+        below = values[side] < 0.0  # by rounding
+        values[side] = np.where(below, 0.0, values[side])
+        values[f"{side}_slope"] = np.where(below, 0.0, values[f"{side}_slope"])
     table = LossTable(scale, _integrate_tail(name, values, scale), **values)
     if accuracy is not None:
-        _check_accuracy(name, table, weight, accuracy)
+        _check_accuracy(name, table, weight, accuracy, advice)
     return table
 
 
@@ -233,6 +311,11 @@ def _limit(name: str, y: Array, slope: Array, unit: float) -> tuple[Array, Array
     vanished = end > 0 and unit > 0.0 and abs(y[end - 1]) <= 1e-9 * np.abs(y[:end]).max()
     if not grows and (KNOTS[end] <= FARTHEST or (unit > 0.0 and not vanished)):
         what, shown = "weight", y
+        if _LARGEST < np.abs(y[end]) < math.inf:
+            raise ValueError(
+                f"loss {name!r}: its weight at margin {unit * KNOTS[end]:g} is {y[end]:g}; it must "
+                f"be at most e^64 = {_LARGEST:.2g} there: take its unit larger"
+            )
         if np.isfinite(y).all():
             what, shown = "curvature", -slope / unit
         k = int(np.argmin(np.isfinite(shown)))
@@ -253,29 +336,31 @@ def _integrate_tail(name: str, values: dict[str, Array], scale: float) -> float:
         return 0.0
     power = -slope * float(KNOTS[-1]) / last
     if power < _SLOWEST:
+        power = power if power > 0.0 else 0.0
         raise ValueError(
-            f"loss {name!r}: its weight falls like u^-{max(power, 0.0):.3g} as the margin u grows, "
+            f"loss {name!r}: its weight falls like u^-{power:.3g} as the margin u grows, "
             "so that the loss is infinite; it must fall faster than 1/u (a density must have a "
             "finite mean of |V|)"
         )
     return scale * float(KNOTS[-1]) * last / (power - 1.0)
 
 
-def _check_accuracy(name: str, table: LossTable, weight: Function, accuracy: float) -> None:
+def _check_accuracy(
+    name: str, table: LossTable, weight: Function, accuracy: float, advice: str
+) -> None:
+    if not (table.right.any() or table.left.any()):
+        raise ValueError(f"loss {name!r}: its weight is 0 everywhere")
     z = 0.5 * (KNOTS[1:] + KNOTS[:-1])
     z = z[z < FARTHEST]
     u = table.scale * np.concatenate([z, -z])
     native = table.make_native(name)
     with np.errstate(all="ignore"):
         exact = weight(u)
-        if (exact < 0.0).any():
-            return  # which `check` refuses
         size = np.maximum(np.abs(exact), np.abs(exact[np.abs(u) <= 4.0 * table.scale]).max())
         error = np.abs(native.weight(u) - exact) / size
     if not error.max() <= accuracy:
         worst = u[int(np.argmax(error))]
         raise ValueError(
             f"loss {name!r}: its weight is not smooth at margin {worst:.3g}: a table errs by "
-            f"{error.max():.1e} of it there. Give the place of a kink as scale=..., or have the "
-            "functions called with tabulate=False"
+            f"{error.max():.1e} of it there{advice}"
         )

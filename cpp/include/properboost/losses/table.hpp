@@ -103,7 +103,7 @@ struct Table {
   }
   template <class T>
   static T probability_at(const Cubic<T>& tail, T t, T u) {
-    const T beyond = math::at_least(tail.value(t), T(0));
+    const T beyond = math::at_most(math::at_least(tail.value(t), T(0)), T(1));
     return u < T(0) ? beyond : T(1) - beyond;
   }
 
