@@ -10,6 +10,7 @@ import math
 import pickle
 import threading
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -232,6 +233,20 @@ def test_unfit_densities_and_bindings_are_refused(pdf, binding, message):
         from_pdf(pdf, binding)
 
 
+def test_advice_is_the_callers_to_follow():
+    def weight(u):
+        return np.where(u < 2.0, logistic_weight(u), 0.1 * logistic_weight(u))
+
+    with pytest.raises(ValueError, match=r"not smooth at margin 1.99: .*Give the place of a kink"):
+        from_functions(weight, name="mine")
+
+    def binding(v):
+        return -v - 0.5 * np.sign(v) * np.maximum(np.abs(v) - 2.0, 0.0)
+
+    with pytest.raises(ValueError, match=r"'jagged': its weight is not smooth.* of it there$"):
+        from_pdf(stats.logistic(), binding, name="jagged")
+
+
 def test_arguments_of_from_pdf_are_checked():
     with pytest.raises(TypeError, match=r"pdf must be a frozen distribution.* got 3"):
         from_pdf(3)
@@ -257,6 +272,17 @@ RISKS = {
     "savage": (lambda p: p * (1.0 - p), lambda p: logit(p) / 2.0, Savage()),
     "entropy": (lambda p: -p * np.log(p) - (1.0 - p) * np.log(1.0 - p), logit, GLog()),
     "root, logit": (lambda p: 2.0 * np.sqrt(p * (1 - p)), lambda p: logit(p) / 2.0, Exponential()),
+    "probit": (
+        lambda p: p * (1.0 - p),
+        stats.norm.ppf,
+        SimpleNamespace(
+            weight=lambda u: 2.0 * stats.norm.sf(u) * stats.norm.pdf(u),
+            loss=lambda u: stats.norm.sf(u) ** 2,
+            probability=stats.norm.cdf,
+            convex=False,
+            loss_margin=math.sqrt(math.pi / 2.0),
+        ),
+    ),
     "root": (
         lambda p: 2.0 * np.sqrt(p * (1.0 - p)),
         lambda p: (2.0 * p - 1.0) / np.sqrt(p * (1.0 - p)),
@@ -440,6 +466,36 @@ def test_growing_weights_stop_growing():
     assert np.isfinite(loss.native.engine_loss(np.float32([-3e38]))).all()
 
 
+def test_called_weights_stop_growing_there_too():
+    def weight(u):
+        with np.errstate(over="ignore"):
+            return np.exp(-u)
+
+    double = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
+    native = double(lambda u: math.exp(min(-u, 80.0)))
+    for loss in (
+        from_functions(weight, name="mine", tabulate=False),
+        from_functions(LowLevelCallable(native), name="mine"),
+    ):
+        largest = loss.native.engine_weight(np.float32([-63.0, -64.5, -80.0, -700.0]))
+        np.testing.assert_allclose(largest, np.exp([63.0, 64.0, 64.0, 64.0]), rtol=1e-5)
+    loss = from_functions(weight, name="mine", tabulate=False)
+    with pytest.raises(ValueError, match="is inf; it must be finite"):
+        loss.native.engine_weight(np.float32([-1e3]))
+
+
+def test_losses_grow_beyond_the_last_knot():
+    loss = from_functions(logistic_weight, name="mine")
+    u = np.array([-1.0, -1e3, -1.6e7, -1.7e7, -1e9, -1e30])
+    np.testing.assert_allclose(loss.loss(u), GLog().loss(u), rtol=1e-6)
+    single = u.astype(np.float32)
+    np.testing.assert_allclose(loss.native.engine_loss(single), GLog().loss(u), rtol=1e-5)
+    assert loss.loss(-math.inf) == 1e300
+    bounded = from_risk(*RISKS["savage"][:2], name="mine")
+    assert bounded.loss(-math.inf) == bounded.loss(-1e9) == pytest.approx(1.0, abs=1e-5)
+    assert Tangent().loss(-math.inf) == pytest.approx((1.0 + math.pi) ** 2, rel=1e-6)
+
+
 def test_every_table_is_finite_everywhere():
     every = np.concatenate([np.geomspace(1e-45, 3.4e38, 2001), [0.0]])
     u = np.sort(np.concatenate([-every, every]).astype(np.float32))
@@ -608,6 +664,8 @@ def test_functions_may_be_any_object(tabulate, rows):
         atol=1e-5,
     )
     assert pickle.loads(pickle.dumps(loss)).table == loss.table
+    again = losses.CustomLoss("mine", loss.table, functions=(Scaled(1.0), None))
+    assert again.weight(0.5) == pytest.approx(loss.weight(0.5))
 
 
 def test_a_table_lets_its_functions_go():

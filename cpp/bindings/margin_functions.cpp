@@ -3,8 +3,10 @@
 #include <pybind11/numpy.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -117,8 +119,7 @@ class PythonFunction final : public MarginFunction {
     const py::gil_scoped_acquire acquire;
     try {
       const py::array_t<double> values = call(u, n);
-      std::transform(values.data(), values.data() + n, out,
-                     [](double value) { return static_cast<float>(value); });
+      std::transform(values.data(), values.data() + n, out, narrow);
     } catch (py::error_already_set& error) {
       if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
       std::ostringstream message;
@@ -130,6 +131,13 @@ class PythonFunction final : public MarginFunction {
   }
 
  private:
+  // What is finite stays so.
+  static float narrow(double value) {
+    constexpr double kLargest = std::numeric_limits<float>::max();
+    return static_cast<float>(std::isfinite(value) ? std::clamp(value, -kLargest, kLargest)
+                                                   : value);
+  }
+
   py::array_t<double> call(const float* u, std::size_t n) const {
     py::array_t<double> margins(static_cast<py::ssize_t>(n));
     std::copy_n(u, n, margins.mutable_data());

@@ -68,6 +68,10 @@ struct Storage {
     check(table);
     policy.scale = table.scale;
     policy.inverse_scale = 1.0 / table.scale;
+    policy.last = table.scale * knot(kCells);
+    // A power of the margin there: one that falls adds next to nothing to the loss.
+    const double y = table.left.back();
+    policy.steady = y > kLeast && -table.left_slope.back() * knot(kCells) < 0.5 * y ? y : 0.0;
     fill_weights(table);
     fill_tails(table);
     for (const Cubic<double>& cell : weights) single_weights.push_back(narrow(cell));
@@ -280,10 +284,10 @@ class Tabulated final : private Storage, public Bound<Table> {
       }
     });
   }
-  static void compute_losses(const Strip& strip, const float* u, float* out, std::size_t size) {
-    vectorized([&strip, u, out, size] {
+  void compute_losses(const Strip& strip, const float* u, float* out, std::size_t size) const {
+    vectorized([&strip, table = Storage::policy, u, out, size] {
       for (std::size_t i = 0; i < size; ++i) {
-        out[i] = Table::loss_at(strip.cubic[i], strip.loss[i], strip.t[i], strip.width[i], u[i]);
+        out[i] = table.loss_at(strip.cubic[i], strip.loss[i], strip.t[i], strip.width[i], u[i]);
       }
     });
   }

@@ -41,6 +41,10 @@ class _Function:
         return id(self.function)
 
 
+def _wrap(function: Any) -> _Function | None:
+    return function if function is None or isinstance(function, _Function) else _Function(function)
+
+
 @dataclass(frozen=True, repr=False)
 class CustomLoss(MarginLoss):
     """A loss of one's own; `from_pdf`, `from_risk` and `from_functions` make it.
@@ -48,7 +52,8 @@ class CustomLoss(MarginLoss):
     It is a table of its weights, and then runs at the speed of a built-in loss, or it has functions
     that are called for every row.  It is a value as every loss is, and picklable unless its
     functions are not.  Methods read the table, accurate to about 1e-9 of the largest weight for a
-    smooth loss, or call the functions.  Weights stop growing at e^64 = 6e27.
+    smooth loss, or call the functions.  Weights stop growing at e^64 = 6e27: in a table, and in
+    training where functions are called.
 
     Attributes
     ----------
@@ -66,11 +71,14 @@ class CustomLoss(MarginLoss):
     name: str  # type: ignore[misc]  # of the object, not of its class
     table: LossTable
     gain: float = 1.0
-    functions: tuple[_Function, _Function | None] | None = None
+    functions: tuple[Any, Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_name(self.name)
+        if self.functions is not None:
+            weight, loss = (_wrap(function) for function in self.functions)
+            object.__setattr__(self, "functions", (weight, loss))
 
     @property
     def native(self) -> _core.Loss:
@@ -104,9 +112,7 @@ class CustomLoss(MarginLoss):
 
 
 @lru_cache(maxsize=256)
-def _make_native(
-    name: str, table: LossTable, functions: tuple[_Function, _Function | None] | None
-) -> _core.Loss:
+def _make_native(name: str, table: LossTable, functions: tuple[Any, Any] | None) -> _core.Loss:
     base = table.make_native(name)
     if functions is None:
         return base
@@ -196,7 +202,7 @@ def from_functions(
             raise TypeError(
                 f"{what} must be a callable, a scipy.LowLevelCallable or None; got {function!r}"
             )
-        given[what] = None if function is None else _Function(function)
+        given[what] = _wrap(function)
     if weight is None and loss is None:
         raise ValueError("weight and loss must not both be None")
     native = any(function is not None and function.native for function in given.values())

@@ -56,6 +56,8 @@ struct Table {
   double largest_link = 0.0;
   double scale = 1.0;
   double inverse_scale = 1.0;
+  double last = 0.0;    // knot, in u
+  double steady = 0.0;  // the weight beyond it on the left, unless it falls there
   Cells<float> singles{};
   Cells<double> doubles{};
 
@@ -91,9 +93,14 @@ struct Table {
     return math::at_least(weight.value(t), T(0));
   }
   template <class T>
-  static T loss_at(const Cubic<T>& weight, T begin, T t, T width, T u) {
+  static constexpr T kFarthest = std::is_same_v<T, float> ? T(1e38) : T(1e300);
+  template <class T>
+  T loss_at(const Cubic<T>& weight, T begin, T t, T width, T u) const {
     const T area = width * weight.area(t);
-    return math::at_least(begin + (u < T(0) ? area : -area), T(0));
+    const T inside = math::at_least(begin + (u < T(0) ? area : -area), T(0));
+    const T excess = math::at_most(math::at_least(-u - T(last), T(0)), kFarthest<T>);
+    const T loss = inside + T(steady) * excess;
+    return std::is_same_v<T, float> ? math::at_most(loss, kFarthest<T>) : loss;
   }
   template <class T>
   T curvature_at(const Cubic<T>& weight, T t, T width, T u) const {
