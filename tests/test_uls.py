@@ -1,5 +1,6 @@
 """ULS: coefficients solved for, classical and totally corrective (Nock and Nielsen 2009)."""
 
+import sys
 import warnings
 from functools import cache
 
@@ -7,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linprog, minimize
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import properboost as pb
+import properboost.progress as progress_module
 from models import assert_same, same_model
 from properboost.estimators import CRITERIA, SOLVED
 from searches import QUICK, assert_same_scores, integers
@@ -483,6 +485,134 @@ def test_rounds_after_separation_learn_from_the_other_rows(loss):
     assert np.abs(found).max() < 1e-9
     assert np.mean((raw > 0)[contested] == y[contested]) > 0.75
     assert np.all((raw > 0)[~contested] == y[~contested])
+
+
+def averaged_loss(loss, margin, s):
+    return np.average(loss.loss(margin), weights=s)
+
+
+def flipped_risk(loss, margin, s):
+    share = half_a_row(s)
+    return np.average((1 - share) * loss.loss(margin) + share * loss.loss(-margin), weights=s)
+
+
+def nearly_separable(seed):
+    """Few rows, of weights that differ by up to a factor of 1000."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 80))
+    X = rng.integers(0, 4, (n, 3)).astype(float)
+    wrong = rng.random(n) < rng.choice([0.02, 0.05, 0.2])
+    y = np.where(wrong, rng.integers(0, 2, n), X[:, 0] + X[:, 1] > X[:, 2] + 2)
+    y[:2] = 0, 1
+    return X, y, 10.0 ** rng.uniform(-rng.choice([0, 1, 3]), 0, n)
+
+
+def separate(A):
+    """Whether some combination of the columns is negative nowhere and positive somewhere."""
+    A = A / np.abs(A).max(axis=0)
+    found = linprog(-A.sum(axis=0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1))
+    return -found.fun > 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_warning_is_of_features_that_separate_and_an_early_end_leaves_no_edge(loss):
+    """Greedy stumps: the one of largest edge is tried last, and is worth less than half a row."""
+    n, n_warned, n_ended = 20, 0, 0
+    for seed in range(40):
+        X, y, s = nearly_separable(seed)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            model = fit("totally_corrective", loss, data=(X, y, s), n=n)
+        tuned = model.loss_
+        A = sides(y)[:, None] * features_of(model, X)
+        margin = sides(y) * model.decision_function(X)
+        assert bool(warned) == separate(A)
+        n_warned += bool(warned)
+        least = flipped_risk if warned else averaged_loss
+        assert model.history_["risk"][-1] == pytest.approx(least(tuned, margin, s), rel=1e-10)
+        assert np.all(np.diff(model.history_["risk"]) <= 1e-13 * model.history_["risk"][:-1])
+        if model.n_iter_ == n:
+            continue
+        n_ended += 1
+        w = s * tuned.weight(margin)
+        share = half_a_row(s)
+        allowed = share / (1 - share) * np.sum(s * tuned.weight(-margin)) if warned else 0.0
+        for column in X.T:
+            for cut in range(3):
+                edge = abs(np.sum(w * sides(y) * np.where(column > cut, 1, -1)))
+                assert edge <= allowed * (1 + 1e-6) + 1e-6 * w.sum()
+    assert n_warned > 3
+    assert n_ended > 3
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_classical_step_is_flipped_for_the_feature_that_separates_and_no_other(loss):
+    """Of three bins one is a tie, on which the feature says nothing: it hurts no row."""
+    rng = np.random.default_rng(16)
+    first, y = np.repeat([0, 1, 2, 2], [10, 12, 20, 20]), np.repeat([0, 1, 0, 1], [10, 12, 20, 20])
+    others = rng.integers(0, 3, (len(y), 2)) + y[:, None] * rng.integers(0, 2, (len(y), 2))
+    X = np.column_stack([first, others]).astype(float)
+    with pytest.warns(UserWarning, match="separate some rows"):
+        model = fit("leveraging", loss, "histogram", data=(X, y, None), n=12)
+    A = sides(y)[:, None] * features_of(model, X)
+    alone = np.array([separate(a[:, None]) for a in A.T])
+    assert alone.any()
+    assert not alone.all()
+    margin = sides(y) * model.decision_function(X)
+    found = averaged_loss(model.loss_, margin, np.ones(len(y)))
+    assert model.history_["risk"][-1] == pytest.approx(found, rel=1e-12)
+    assert np.all(np.diff(model.history_["risk"]) < 0.0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_risk_of_separated_rows_is_the_least_there_was_after_each_round(loss):
+    """The same rows counted as ones of the other class in all rounds, those before included."""
+    X, y, s = nearly_separable(2)
+    with pytest.warns(UserWarning, match="separate some rows"):
+        model = fit("totally_corrective", loss, data=(X, y, s), n=8)
+    A = sides(y)[:, None] * features_of(model, X)
+    assert not separate(A[:, :2])
+    tuned, share = model.loss_, half_a_row(s)
+    for t, found in enumerate(model.history_["risk"], start=1):
+        B = A[:, :t] * tuned.gain
+
+        def slope(c, B=B):
+            v = B @ c
+            return -B.T @ (s * ((1 - share) * tuned.weight(v) - share * tuned.weight(-v))) / s.sum()
+
+        def risk(c, B=B):
+            return flipped_risk(tuned, B @ c, s)
+
+        least = minimize(risk, np.zeros(t), jac=slope, method="BFGS", options={"gtol": 1e-9})
+        assert found == pytest.approx(least.fun, rel=1e-9)
+
+
+def test_the_warning_points_at_the_call():
+    X, y, _ = patterns({(1, 1): (0, 40), (0, 0): (50, 0), (1, 0): (0, 30)})
+    settings = {"weak_learner": "stump", "response": "sign", "step": "leveraging"}
+    for model in (
+        pb.ProperBoostClassifier(**settings),
+        pb.ProperBoostClassifierCV(**QUICK | {"gains": [1.0]}, **settings),
+    ):
+        with pytest.warns(UserWarning, match="within reach") as warned:
+            model.fit(X, y)
+        assert {w.filename for w in warned if "within reach" in str(w.message)} == {__file__}
+
+
+def test_an_interrupt_stops_a_solution_before_its_end(monkeypatch):
+    seen = []
+
+    def interrupt(done, _):
+        seen.append(done)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress_module, "_print_lines", lambda *_: interrupt)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    X = np.random.default_rng(15).integers(0, 5, (200_000, 1)).astype(float)
+    model = pb.ULS(loss="ggauss", n_estimators=1, verbose=1, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, X[:, 0] > 2)  # Newton's steps to where the risk is hidden are many
+    assert seen == [0]
 
 
 # -- as the other steps ---------------------------------------------------------------------------

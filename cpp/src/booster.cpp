@@ -330,7 +330,7 @@ class Boosting::State {
         if (pack.leverages.empty()) {
           take_steps(pack, plans, active, orders, points, team);
         } else {
-          solve_for_steps(pack, plans, active, orders, points, team);
+          solve_for_steps(pack, plans, active, orders, points, [&] { tally.add(0, risk); }, team);
         }
         for (std::size_t k = 0; k < lanes; ++k) {
           learns[k] = learns[k] || plans[k].moves || plans[k].may_move_later;
@@ -457,8 +457,10 @@ class Boosting::State {
 
   // The same where steps are solved for: margins are kept in double, too.
   void solve_for_steps(Pack& pack, std::vector<Plan>& plans, const std::vector<bool>& active,
-                       const Orders& orders, std::vector<Margins::Point>& points, Team& team) {
+                       const Orders& orders, std::vector<Margins::Point>& points,
+                       const std::function<void()>& progress, Team& team) {
     const std::size_t lanes = pack.models.size();
+    const std::vector<Chunk> chunks = cut_into_chunks(codes_.segments);
     std::vector<double> step(lanes, 0.0);
     for (std::size_t k = 0; k < lanes; ++k) {
       if (!plans[k].moves) continue;
@@ -466,13 +468,15 @@ class Boosting::State {
       Leverage& leverage = *pack.leverages[k];
       const Leverage::Found found =
           leverage.add(course.rounds[0].feature.size(), plans[k].codes,
-                       plans[k].feature != Rounds::kTree, plans[k].table, team);
+                       plans[k].feature != Rounds::kTree, plans[k].table, progress, team);
       course.separated = course.separated || found.separated;
       plans[k].moves = found.moved;
       if (!found.moved) continue;
-      for (std::size_t i = 0; i < codes_.rows; ++i) {
-        pack.margins->u(i, k) = static_cast<float>(leverage.u(i));
-      }
+      team.for_each(chunks.size(), static_cast<double>(codes_.rows), [&](std::size_t c) {
+        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+          pack.margins->u(i, k) = static_cast<float>(leverage.u(i));
+        }
+      });
     }
     points = pack.margins->move(std::vector<Move>(lanes), orders, team);
     for (std::size_t k = 0; k < lanes; ++k) {
@@ -482,9 +486,13 @@ class Boosting::State {
     record(pack, plans, active, step, points);
     for (std::size_t k = 0; k < lanes; ++k) {
       if (!plans[k].moves || !settings_.keep_rounds) continue;
+      const double gain = models_[pack.models[k]].gain;
+      Rounds& rounds = courses_[pack.models[k]].rounds[0];
       for (const Leverage::Feature& feature : pack.leverages[k]->features()) {
-        courses_[pack.models[k]].rounds[0].step[feature.round] =
-            feature.coefficient * models_[pack.models[k]].gain;
+        rounds.step[feature.round] = feature.coefficient * gain;
+        // Until the next feature: rounds between them took none.
+        std::fill(rounds.risk.begin() + static_cast<std::ptrdiff_t>(feature.round),
+                  rounds.risk.end(), feature.risk * gain);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "properboost/instruction_set.hpp"
@@ -12,7 +13,8 @@ namespace properboost {
 namespace {
 
 constexpr std::size_t kBlock = 128;    // rows whose columns stay in the cache
-constexpr std::size_t kTogether = 16;  // chunks whose sums are held at the same time
+constexpr std::size_t kTogether = 16;  // chunks whose sums are held at the same time, at most
+constexpr std::size_t kMostSums = std::size_t{1} << 20;  // that they then have
 
 // Of the total weight: an edge that is none, and one that is nothing but rounding.
 constexpr double kEdge = 1e-10;
@@ -20,25 +22,27 @@ constexpr double kRounding = 1e-14;
 // Of the largest change of a margin: one that is none.
 constexpr double kNoChange = 1e-6;
 
-// What a row of margin u adds that counts by this share as one of the other class.
+// What a row of margin u adds that counts by this share as one of the other class.  Of a canonical
+// loss phi(-u) = phi(u) + u, which makes the rest short.
 struct Flipping {
   const Loss& loss;
   double share;
+  bool canonical = loss.canonical();
 
   double risk(double u) const {
-    return mix(loss.loss(u), [&] { return loss.loss(-u); });
+    const double as_it_is = loss.loss(u);
+    if (canonical) return as_it_is + share * u;
+    return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is + share * loss.loss(-u);
   }
-  double weight(double u) const {
-    return mix(loss.weight(u), [&] { return -loss.weight(-u); });
+  // `as_it_is` is the loss's at u.
+  double weight(double u, double as_it_is) const {
+    if (canonical) return as_it_is - share;
+    return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is - share * loss.weight(-u);
   }
   double curvature(double u) const {
-    return mix(loss.curvature(u), [&] { return loss.curvature(-u); });
-  }
-
- private:
-  template <class Flipped>
-  double mix(double as_it_is, const Flipped& flipped) const {
-    return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is + share * flipped();
+    const double as_it_is = loss.curvature(u);
+    if (canonical || share == 0.0) return as_it_is;
+    return (1.0 - share) * as_it_is + share * loss.curvature(-u);
   }
 };
 
@@ -169,12 +173,26 @@ Leverage::Leverage(const Codes& codes, const std::vector<Role>& roles, const dou
 }
 
 Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool codes_last,
-                              const std::vector<double>& table, Team& team) {
+                              const std::vector<double>& table, const Progress& progress,
+                              Team& team) {
   if (which_ == Solved::kLast) {
     features_.clear();
     flip_ = 0.0;
   }
-  Feature feature{round, 0.0, codes, {}, {}, 0.0};
+  const std::vector<double> u = u_;
+  std::vector<std::pair<double, double>> solution;
+  for (const Feature& f : features_) solution.emplace_back(f.coefficient, f.risk);
+  const double flip = flip_;
+  const auto forget = [&] {
+    u_ = u;
+    flip_ = flip;
+    features_.pop_back();
+    for (std::size_t t = 0; t < features_.size(); ++t) {
+      std::tie(features_[t].coefficient, features_[t].risk) = solution[t];
+    }
+  };
+
+  Feature feature{round, 0.0, 0.0, codes, {}, {}, 0.0};
   std::copy(table.begin(), table.end(), feature.table.begin());
   for (const double entry : table) feature.largest = std::max(feature.largest, std::abs(entry));
   if (which_ == Solved::kAll && !codes_last) {
@@ -182,95 +200,132 @@ Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool
     feature.codes = feature.own_codes.data();
   }
   features_.push_back(std::move(feature));
-  const Found found = solve(team);
-  if (!found.moved) features_.pop_back();
-  return found;
+  const double risk = risk_;
+  try {
+    const Found found = solve(progress, team);
+    if (found.moved) {
+      features_.back().risk = risk_;
+    } else {
+      forget();
+      if (!std::isnan(risk)) risk_ = risk;
+    }
+    return found;
+  } catch (...) {
+    forget();
+    risk_ = risk;
+    throw;
+  }
 }
 
-// Where the features separate some rows by their class the risk has no minimum.  Then an error of 0
+// Where the features separate some rows by their class the risk has no minimum, and rounding can
+// hide one where weights of surer rows than half a row allows differ most.  Then an error of 0
 // counts as half a row: every row counts by that share of all rows as one of the other class.  The
 // risk that this adds pulls margins back to the link of that share.
-Leverage::Found Leverage::solve(Team& team) {
-  Found found;
-  const std::vector<double> before = u_;
+Leverage::Found Leverage::solve(const Progress& progress, Team& team) {
+  solved_ = features_.size();
+  if (flip_ > 0.0) return {descend(progress, team) != Descent::kNoEdge, true};
+  const std::vector<double> u = u_;
   std::vector<double> coefficients;
   for (const Feature& feature : features_) coefficients.push_back(feature.coefficient);
-  const double risk = look_ahead(0.0, 0.0, team).risk;
-  if (flip_ == 0.0) {
-    const Descent descent = descend(team);
-    found.moved = descent == Descent::kSolved;
-    if (descent == Descent::kNoMinimum) {
-      u_ = before;
-      for (std::size_t t = 0; t < features_.size(); ++t) features_[t].coefficient = coefficients[t];
-      flip_ = share_of_errors_;
-    }
+  const Descent descent = descend(progress, team);
+  if (descent == Descent::kNoEdge || descent == Descent::kSolved) {
+    return {descent == Descent::kSolved, false};
   }
-  if (flip_ > 0.0) {
-    found.separated = true;
-    found.moved = descend(team) != Descent::kNoEdge;
-    // It is not quite the risk that has fallen, and that must not rise.
-    for (std::size_t row = 0; row < u_.size(); ++row) along_[row] = u_[row] - before[row];
-    double share = 1.0;
-    u_ = before;
-    while (share > kRounding && look_ahead(share, 0.0, team).risk > risk) share /= 2;
-    found.moved = found.moved && share > kRounding &&
-                  std::any_of(along_.begin(), along_.end(), [](double v) { return v != 0.0; });
-    if (!found.moved) share = 0.0;
-    for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += share * along_[row];
-    for (std::size_t t = 0; t < features_.size(); ++t) {
-      features_[t].coefficient =
-          coefficients[t] + share * (features_[t].coefficient - coefficients[t]);
-    }
+
+  u_ = u;
+  for (std::size_t t = 0; t < features_.size(); ++t) features_[t].coefficient = coefficients[t];
+  const double risk = risk_ahead(0.0, 0.0, team) / training_weight_;
+  flip_ = share_of_errors_;
+  const bool moved = solve_anew(progress, team);
+  if (which_ == Solved::kAll) return {moved, moved};
+  // The risk only falls along a feature that hurts no row; one against which it rises is not worth
+  // half a row.
+  risk_ = risk_ahead(0.0, 0.0, team) / training_weight_;
+  const bool falls = moved && risk_ <= risk;
+  if (!falls) risk_ = risk;
+  return {falls, falls};
+}
+
+// Solves for the first feature, the first two and so on: what is made least changes, and the least
+// of it can only be compared from round to round if it is the same in all of them.  Returns whether
+// the last feature has a part in it.
+bool Leverage::solve_anew(const Progress& progress, Team& team) {
+  std::vector<double> back;
+  for (Feature& feature : features_) back.push_back(-std::exchange(feature.coefficient, 0.0));
+  face(back, team);
+  move(1.0);
+  Descent last = Descent::kNoEdge;
+  for (solved_ = 1; solved_ <= features_.size(); ++solved_) {
+    last = descend(progress, team);
+    features_[solved_ - 1].risk = risk_;
   }
-  risk_ = look_ahead(0.0, 0.0, team).risk / training_weight_;
-  return found;
+  solved_ = features_.size();
+  return last != Descent::kNoEdge;
 }
 
 // Newton's method.  Where there is no minimum its directions end as one that hurts no row.
-Leverage::Descent Leverage::descend(Team& team) {
+Leverage::Descent Leverage::descend(const Progress& progress, Team& team) {
   constexpr int kMostSteps = 200;
   Sums at = look(team);
+  risk_ = at.risk / training_weight_;
   double edge = largest_edge(at);
   if (!(edge > kEdge)) return Descent::kNoEdge;
   for (int i = 0; i < kMostSteps && edge > kRounding; ++i) {
+    progress();
     const std::vector<double> direction = solve_least_norm(at.curvature, at.slope);
     const Range range = face(direction, team);
-    if (flip_ == 0.0 && range.low >= -kNoChange * range.high) return Descent::kNoMinimum;
+    if (flip_ == 0.0 && falls_out_of_reach(range, team)) return Descent::kNoMinimum;
     const double slope = dot(at.slope, direction);
-    const double step = find_step(at, slope, team);
-    if (step == 0.0) break;
-    for (std::size_t t = 0; t < direction.size(); ++t) {
-      features_[t].coefficient += step * direction[t];
+    const double step = find_step(at, slope, progress, team);
+    if (step == 0.0) {
+      if (i == 0) return Descent::kNoEdge;  // that rounding can tell from none
+      break;
     }
-    for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += step * along_[row];
+    for (std::size_t t = 0; t < solved_; ++t) features_[t].coefficient += step * direction[t];
+    move(step);
     at = look(team);
+    risk_ = at.risk / training_weight_;
     const double before = std::exchange(edge, largest_edge(at));
     // Newton's steps do much better than that unless nothing better is to be had.
     if (edge > 0.5 * before && (edge <= kEdge || is_beyond_the_risk(slope, at))) break;
   }
-  return edge <= kEdge ? Descent::kSolved : Descent::kNoMinimum;
+  return edge <= kEdge ? Descent::kSolved : Descent::kStalled;
+}
+
+// Along a direction that hurts no row; or hurts one so little that rows are surer than half a row
+// allows before it matters.
+bool Leverage::falls_out_of_reach(const Range& range, Team& team) const {
+  if (range.low < -kNoChange * range.high) return false;
+  return range.low >= 0.0 ||
+         slope_ahead(loss_.link(1.0 - share_of_errors_) / range.high, team) >= 0.0;
+}
+
+void Leverage::move(double step) {
+  for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += step * along_[row];
 }
 
 // Of the total weight, and for entries of 1 at most.
 double Leverage::largest_edge(const Sums& at) const {
   double largest = 0.0;
-  for (std::size_t t = 0; t < features_.size(); ++t) {
+  for (std::size_t t = 0; t < solved_; ++t) {
     largest = std::max(largest, std::abs(at.slope[t]) / (features_[t].largest * at.weight));
   }
   return largest;
 }
 
 Leverage::Sums Leverage::look(Team& team) const {
-  const auto n = static_cast<double>(features_.size());
-  Sums total(features_.size());
-  for (std::size_t first = 0; first < training_; first += kTogether) {
-    const std::size_t some = std::min(kTogether, training_ - first);
-    std::vector<Sums> parts(some, Sums(features_.size()));
+  const auto n = static_cast<double>(solved_);
+  Sums total(solved_);
+  const std::size_t together =
+      std::max(std::min(kTogether, kMostSums / total.curvature.size()), team.size());
+  for (std::size_t first = 0; first < training_; first += together) {
+    const std::size_t some = std::min(together, training_ - first);
+    std::vector<Sums> parts(some, Sums(solved_));
     const double a_row = 30.0 + n + 0.15 * n * n;
     const double time = a_row * static_cast<double>(some * Chunk::kRows);
     team.for_each(some, time, [&](std::size_t c) {
       const Chunk& chunk = chunks_[first + c];
-      std::vector<double> columns(features_.size() * kBlock);
+      std::vector<double> columns(solved_ * kBlock);
       for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
         const std::size_t size = std::min(kBlock, chunk.end - begin);
         add_block(chunk, begin, size, columns.data(), parts[c]);
@@ -288,13 +343,14 @@ void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, d
   for (std::size_t i = 0; i < n; ++i) {
     const double s = weight(begin + i);
     const double u = u_[begin + i];
-    sums.weight += s * loss_.weight(u);
-    w[i] = s * row.weight(u);
+    const double as_it_is = loss_.weight(u);
+    sums.weight += s * as_it_is;
+    w[i] = s * row.weight(u, as_it_is);
     q[i] = s * row.curvature(u);
     sums.risk += s * row.risk(u);
   }
   const double side = side_of(roles_[chunk.segment]);
-  for (std::size_t t = 0; t < features_.size(); ++t) {
+  for (std::size_t t = 0; t < solved_; ++t) {
     const Feature& feature = features_[t];
     const std::uint8_t* const code = feature.codes + begin;
     double* const column = columns + t * kBlock;
@@ -311,31 +367,36 @@ void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, d
   }
 }
 
-Leverage::Ahead Leverage::look_ahead(double t, double flip, Team& team) const {
-  const Flipping row{loss_, flip};
-  std::vector<Ahead> parts(training_);
-  team.for_each(training_, nanoseconds(30.0), [&](std::size_t c) {
+// The sum over the training rows of term(u, du), where they are t further along the direction.
+template <class Term>
+double Leverage::sum_ahead(double t, const Term& term, Team& team) const {
+  std::vector<double> parts(training_);
+  team.for_each(training_, nanoseconds(20.0), [&](std::size_t c) {
     for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
-      const double u = u_[i] + t * along_[i];
-      parts[c].slope += weight(i) * row.weight(u) * along_[i];
-      parts[c].risk += weight(i) * row.risk(u);
+      parts[c] += weight(i) * term(u_[i] + t * along_[i], along_[i]);
     }
   });
-  Ahead total;
-  for (const Ahead& part : parts) {
-    total.slope += part.slope;
-    total.risk += part.risk;
-  }
-  return total;
+  return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+double Leverage::slope_ahead(double t, Team& team) const {
+  const Flipping row{loss_, flip_};
+  return sum_ahead(
+      t, [&](double u, double du) { return row.weight(u, loss_.weight(u)) * du; }, team);
+}
+
+double Leverage::risk_ahead(double t, double flip, Team& team) const {
+  const Flipping row{loss_, flip};
+  return sum_ahead(t, [&](double u, double) { return row.risk(u); }, team);
 }
 
 Leverage::Range Leverage::face(const std::vector<double>& direction, Team& team) {
-  const double time = nanoseconds(1.0 + static_cast<double>(features_.size()));
+  const double time = nanoseconds(1.0 + static_cast<double>(solved_));
   team.for_each(chunks_.size(), time, [&](std::size_t c) {
     const Chunk& chunk = chunks_[c];
     const double side = side_of(roles_[chunk.segment]);
     std::fill(&along_[chunk.begin], &along_[chunk.begin] + (chunk.end - chunk.begin), 0.0);
-    for (std::size_t t = 0; t < features_.size(); ++t) {
+    for (std::size_t t = 0; t < solved_; ++t) {
       const double by = side * direction[t];
       const std::uint8_t* const code = features_[t].codes;
       for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
@@ -368,18 +429,20 @@ bool Leverage::is_beyond_the_risk(double slope, const Sums& at) { return slope <
 
 // How far to go along the direction: all the way, unless that is beyond the lowest risk by much;
 // 0 if the risk cannot be told to fall.
-double Leverage::find_step(const Sums& at, double slope, Team& team) const {
+double Leverage::find_step(const Sums& at, double slope, const Progress& progress,
+                           Team& team) const {
   constexpr double kOvershot = 0.9;
   constexpr int kMostLooks = 60;
   if (!(slope > 0.0)) return 0.0;
   double t = 1.0;
   for (int look = 0; look < kMostLooks; ++look) {
-    const Ahead ahead = look_ahead(t, flip_, team);
-    if (ahead.slope >= 0.0) return t;
-    if (ahead.slope >= -kOvershot * slope &&
-        (is_beyond_the_risk(slope, at) || ahead.risk <= at.risk))
+    if (look > 0) progress();
+    const double ahead = slope_ahead(t, team);
+    if (ahead >= 0.0) return t;
+    if (ahead >= -kOvershot * slope &&
+        (is_beyond_the_risk(slope, at) || risk_ahead(t, flip_, team) <= at.risk))
       return t;
-    const double crossing = slope / (slope - ahead.slope);
+    const double crossing = slope / (slope - ahead);
     t *= crossing > 0.1 ? std::min(crossing, 0.5) : 0.1;
   }
   return 0.0;

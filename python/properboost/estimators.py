@@ -4,7 +4,7 @@ import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
+from inspect import currentframe, signature
 from typing import Any, Self
 
 import numpy as np
@@ -85,12 +85,20 @@ def boost(
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:
     label = classes.tolist()[1 if len(classes) == 2 else model]
     warnings.warn(
-        f"step={step!r} found no finite coefficients of least risk for class {label!r}: the "
-        "features chosen separate some rows by their class. An error of 0 counts as half a row, "
-        "which keeps the coefficients finite",
+        f"step={step!r} found no finite coefficients of least risk within reach for class "
+        f"{label!r}: the features chosen separate some rows by their class, or all but do. An "
+        "error of 0 counts as half a row, which keeps the coefficients finite",
         UserWarning,
-        stacklevel=5,
+        stacklevel=_count_own_frames(),
     )
+
+
+def _count_own_frames() -> int:
+    """Return the stacklevel at which the caller's warning points out of the package."""
+    frame, level = currentframe(), 0
+    while frame is not None and frame.f_globals.get("__package__", "") == __package__:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class ProperBoostClassifier(BoostedClassifier):
@@ -217,7 +225,9 @@ class ProperBoostClassifier(BoostedClassifier):
         Rounds, or cycles, of the model that has most.
     history_ : dict of ndarray
         What each round did: class, round, feature, score, step, risk.  With totally corrective
-        steps, `step` is what later rounds have made of it, and `risk` that after the round.
+        steps, `step` is what later rounds have made of it, and `risk` the least there was after the
+        round; where features separate rows (see Notes) that of the rows as they then count, in all
+        rounds, so that it never rises.
     feature_importances_ : ndarray of shape (n_features_in_,)
         How much each feature moves the raw prediction, adding up to 1.
 
@@ -239,8 +249,10 @@ class ProperBoostClassifier(BoostedClassifier):
     *Solving for steps*: where the features that a leveraging or totally corrective step solves for
     separate some rows by their class no finite steps are best (ULS, Lemma 5, excludes this for
     single features only).  Then an error of 0 counts as half a row: each row counts as one of the
-    other class, too, by 1/(2S) of its weight, S the weight of all, and there is a warning.  Staged
-    predictions after totally corrective rounds are partial sums of the final model.
+    other class, too, by 1/(2S) of its weight, S the weight of all, and there is a warning.  A
+    leveraging step counts them so for that feature alone, and looks no further than it: features
+    that separate rows only together it does not notice.  Staged predictions after totally
+    corrective rounds are partial sums of the final model.
 
     References
     ----------

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "properboost/codes.hpp"
@@ -25,6 +26,7 @@ class Leverage {
   struct Feature {
     std::size_t round;
     double coefficient;
+    double risk;  // the least with it and those before it
     const std::uint8_t* codes;
     std::vector<std::uint8_t> own_codes;  // unless `codes` outlive it
     std::array<double, kMaxCodes> table;
@@ -32,8 +34,8 @@ class Leverage {
   };
 
   struct Found {
-    bool moved = false;
-    bool separated = false;  // no finite coefficients are best: some rows are told apart for good
+    bool moved = false;      // the feature is kept
+    bool separated = false;  // and no finite coefficients were best: rows are told apart for good
   };
 
   // All arguments must outlive it; `sample_weight` may be null, for ones.  Where no finite
@@ -45,11 +47,13 @@ class Leverage {
   double u(std::size_t row) const noexcept { return u_[row]; }
 
   // Adds a feature, of whose codes a copy is kept if they do not last, and solves for it alone or
-  // for all; a feature that has no edge is not kept.
+  // for all; a feature that has no edge is not kept.  `progress` is called now and then and may
+  // throw; the feature is not kept then.
   Found add(std::size_t round, const std::uint8_t* codes, bool codes_last,
-            const std::vector<double>& table, Team& team);
+            const std::vector<double>& table, const std::function<void()>& progress, Team& team);
 
-  // At gain 1, per unit of training weight; of the last solution.
+  // What was made least, at gain 1, per unit of training weight.  Of features solved for together
+  // it includes the rows counted as ones of the other class, once there are such.
   double risk() const noexcept { return risk_; }
   // Those that were solved for last.
   const std::vector<Feature>& features() const noexcept { return features_; }
@@ -66,27 +70,29 @@ class Leverage {
         : slope(features, 0.0), curvature(features * (features + 1) / 2, 0.0) {}
     void operator+=(const Sums& other);
   };
-  // And along the direction in which margins are about to move.
-  struct Ahead {
-    double slope = 0.0;
-    double risk = 0.0;
-  };
   // How margins change along a direction: the least and the most of the training rows.
   struct Range {
     double low, high;
   };
 
-  // How a descent ended.
-  enum class Descent { kNoEdge, kSolved, kNoMinimum };
+  // How a descent ended; stalled is one that rounding ended before the edges were gone.
+  enum class Descent { kNoEdge, kSolved, kStalled, kNoMinimum };
+  using Progress = std::function<void()>;
 
-  Found solve(Team& team);
-  Descent descend(Team& team);
+  Found solve(const Progress& progress, Team& team);
+  bool solve_anew(const Progress& progress, Team& team);
+  Descent descend(const Progress& progress, Team& team);
   Sums look(Team& team) const;
-  Ahead look_ahead(double t, double flip, Team& team) const;
+  template <class Term>
+  double sum_ahead(double t, const Term& term, Team& team) const;
+  double slope_ahead(double t, Team& team) const;
+  double risk_ahead(double t, double flip, Team& team) const;
+  void move(double step);
   Range face(const std::vector<double>& direction, Team& team);
   Range find_range(Team& team) const;
   static bool is_beyond_the_risk(double slope, const Sums& at);
-  double find_step(const Sums& at, double slope, Team& team) const;
+  bool falls_out_of_reach(const Range& range, Team& team) const;
+  double find_step(const Sums& at, double slope, const Progress& progress, Team& team) const;
   double largest_edge(const Sums& at) const;
   void add_block(const Chunk& chunk, std::size_t begin, std::size_t n, double* columns,
                  Sums& sums) const;
@@ -106,6 +112,7 @@ class Leverage {
   double flip_ = 0.0;  // the share by which rows count as ones of the other class
   double risk_;
   std::vector<Feature> features_;
+  std::size_t solved_ = 0;     // how many of them are solved for, the first ones
   std::vector<double> u_;      // scaled margins
   std::vector<double> along_;  // how they change along the direction faced
 };
