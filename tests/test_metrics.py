@@ -110,6 +110,15 @@ def test_the_entropy_is_the_floor(estimated, true, n_bins, pseudo_count):
             assert metrics.drop(value, value + 1.0, floor) >= 0.0
 
 
+def test_no_pseudo_count_is_too_small_or_too_large():
+    crowded = [0.05] * 5
+    assert metrics.quantized_cross_entropy(crowded, pseudo_count=1e308) == pytest.approx(
+        metrics.quantized_entropy()
+    )
+    found = metrics.quantized_cross_entropy(crowded, pseudo_count=5e-324, base=math.e)
+    assert found == pytest.approx(0.9 * (math.log(5) - math.log(5e-324)))
+
+
 def test_many_rows_of_true_probabilities_reach_the_floor():
     true = norm.cdf(np.linspace(-3, 3, 100_000))
     floor = metrics.quantized_entropy(true)
@@ -283,8 +292,29 @@ def test_somebody_wins_every_data_set(scores):
         (
             lambda: metrics.quantized_cross_entropy([0.5], n_bins=1),
             ValueError,
-            "n_bins must be at least 2; got 1",
+            "n_bins must be between 2 and 1000000; got 1",
         ),
+        (lambda: metrics.quantized_entropy(n_bins=10**12), ValueError, "n_bins must be between"),
+        (
+            lambda: metrics.probability_mse(["a"], ["b"]),
+            ValueError,
+            "true_probability must hold numbers: .*'a'",
+        ),
+        (
+            lambda: metrics.normalized_margins([0, 1], [0.1, 0.2], labels=[1, 0]),
+            ValueError,
+            r"labels must be different and in ascending order; got \[1, 0\]",
+        ),
+        (
+            lambda: metrics.normalized_margins([0, 1, 1], [0.1, 0.2]),
+            ValueError,
+            r"probability must have a row for each label in y; got shapes \(2,\) and \(3,\)",
+        ),
+        (lambda: metrics.drop(np.nan, 2.0), ValueError, "value must be finite; got nan"),
+        (lambda: metrics.drop(1.0, [np.inf]), ValueError, "reference must be finite"),
+        (lambda: metrics.drop(1.0, 2.0, -np.inf), ValueError, "floor must be finite"),
+        (lambda: metrics.win_counts([["a"]]), ValueError, "scores must hold numbers: .*'a'"),
+        (lambda: metrics.average_ranks([[None, {}]]), TypeError, "scores must hold numbers"),
         (
             lambda: metrics.quantized_cross_entropy([0.5], pseudo_count=0),
             ValueError,

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 from scipy.stats import entropy, rankdata
 
 from properboost import parameters
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+_MOST_BINS = 1_000_000  # more are a mistake, and would fill the memory
 
 
 # -- probabilities --------------------------------------------------------------------------------
@@ -107,7 +110,7 @@ def quantized_cross_entropy(
         The true ones.  Left out, they are taken to be spread evenly over the bins, as in the
         paper's tables; see Notes.
     n_bins : int, default=10
-        The number of bins, at least 2.
+        The number of bins, from 2 to 1,000,000.
     base : float, default=2.0
         Base of the logarithm, above 1; 2 gives bits.
     pseudo_count : float, default=1.0
@@ -143,8 +146,11 @@ def quantized_cross_entropy(
     estimated = _read_probabilities("probability", probability)
     weight = read_weights(sample_weight, estimated)
     true = _quantize_true(true_probability, n_bins)
-    counts = _quantize(estimated, n_bins, weight) + pseudo_count
-    return float(entropy(true, base=base) + entropy(true, counts, base=base))
+    # In logarithms no pseudo-count is too large or too small.
+    with np.errstate(divide="ignore"):
+        counts = np.log(_quantize(estimated, n_bins, weight))
+    counts = np.logaddexp(counts, np.log(pseudo_count))
+    return float(np.average(logsumexp(counts) - counts, weights=true) / np.log(base))
 
 
 def quantized_entropy(
@@ -157,7 +163,7 @@ def quantized_entropy(
     true_probability : array-like of shape (n_rows,), optional
         The true probabilities; left out, they are spread evenly over the bins.
     n_bins : int, default=10
-        The number of bins of equal width, at least 2.
+        The number of bins of equal width, from 2 to 1,000,000.
     base : float, default=2.0
         Base of the logarithm, above 1.
 
@@ -205,7 +211,7 @@ def normalized_margins(
     probability : array-like of shape (n_rows,) or (n_rows, n_classes)
         Probabilities of the second of two classes, or those of every class: ``predict_proba``.
     labels : list of labels, optional
-        The classes in ascending order, ``classes_``; left out, those in `y`.
+        The classes, in ascending order as in ``classes_``; left out, those in `y`.
 
     Returns
     -------
@@ -216,14 +222,23 @@ def normalized_margins(
     Raises
     ------
     ValueError
-        If a label is not among `labels`, or there is no probability for each row and label.
+        If a label is not among `labels`, these are not in ascending order, or there is no
+        probability for each row and label.
 
     See Also
     --------
     properboost.ProperBoostClassifier.margins : y F(x), and with ``normalized=True`` these.
     """
     p = _read_probabilities("probability", probability, (1, 2))
-    classes = np.unique(np.asarray(y) if labels is None else np.asarray(labels))
+    given = np.asarray(y if labels is None else labels)
+    classes = np.unique(given)
+    if labels is not None and not np.array_equal(given, classes):
+        raise ValueError(f"labels must be different and in ascending order; got {given.tolist()}")
+    if np.shape(y)[:1] != p.shape[:1]:
+        raise ValueError(
+            f"probability must have a row for each label in y; got shapes {p.shape} and "
+            f"{np.shape(y)}"
+        )
     columns = 2 if p.ndim == 1 else p.shape[1]
     if columns != len(classes) or columns < 2:
         raise ValueError(
@@ -311,13 +326,15 @@ def drop(value: ArrayLike, reference: ArrayLike, floor: ArrayLike = 0.0) -> Any:
     Raises
     ------
     ValueError
-        If a reference is not above its floor.
+        If a reference is not above its floor, or anything is not finite.
     """
-    least = np.asarray(floor, dtype=np.float64)
-    distance = np.asarray(reference, dtype=np.float64) - least
-    if not np.all(distance > 0.0):
+    judged, compared, least = (
+        _read_finite(name, numbers)
+        for name, numbers in (("value", value), ("reference", reference), ("floor", floor))
+    )
+    if not np.all(compared > least):
         raise ValueError(f"reference must be above floor; got {reference!r} and {floor!r}")
-    return 1.0 - (np.asarray(value, dtype=np.float64) - least) / distance
+    return 1.0 - (judged - least) / (compared - least)
 
 
 def win_counts(
@@ -389,8 +406,22 @@ def average_ranks(scores: ArrayLike, *, greater_is_better: bool = False) -> Arra
 # -- what is given --------------------------------------------------------------------------------
 
 
+def _read_numbers(name: str, values: ArrayLike) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} must hold numbers: {error}") from None
+
+
+def _read_finite(name: str, values: ArrayLike) -> Array:
+    numbers = _read_numbers(name, values)
+    if not np.all(np.isfinite(numbers)):
+        raise ValueError(f"{name} must be finite; got {values!r}")
+    return numbers
+
+
 def _read_scores(scores: ArrayLike, greater_is_better: bool) -> Array:
-    table = np.asarray(scores, dtype=np.float64)
+    table = _read_numbers("scores", scores)
     if table.ndim != 2 or table.size == 0 or not np.all(np.isfinite(table)):
         raise ValueError(
             "scores must be finite numbers of shape (n_methods, n_datasets), at least one; got "
@@ -400,7 +431,7 @@ def _read_scores(scores: ArrayLike, greater_is_better: bool) -> Array:
 
 
 def _read_vector(name: str, values: ArrayLike) -> Array:
-    vector = np.asarray(values, dtype=np.float64)
+    vector = _read_numbers(name, values)
     if vector.ndim != 1 or len(vector) == 0 or not np.all(np.isfinite(vector)):
         raise ValueError(
             f"{name} must be finite numbers of shape (n,), at least one; got shape {vector.shape}, "
@@ -410,7 +441,7 @@ def _read_vector(name: str, values: ArrayLike) -> Array:
 
 
 def _read_probabilities(name: str, given: ArrayLike, dimensions: Sequence[int] = (1,)) -> Array:
-    p = np.asarray(given, dtype=np.float64)
+    p = _read_numbers(name, given)
     if p.ndim not in dimensions or p.size == 0:
         allowed = " or ".join(["(n_rows,)", "(n_rows, n_classes)"][: len(dimensions)])
         raise ValueError(f"{name} must have shape {allowed} with at least a row; got {p.shape}")
@@ -423,4 +454,4 @@ def _read_probabilities(name: str, given: ArrayLike, dimensions: Sequence[int] =
 def _read_bins(n_bins: int, base: float) -> tuple[int, float]:
     if parameters.positive("base", base) <= 1.0:
         raise ValueError(f"base must be above 1; got {base!r}")
-    return parameters.integer("n_bins", n_bins, 2), base
+    return parameters.integer("n_bins", n_bins, 2, _MOST_BINS), base
