@@ -3,6 +3,7 @@
 import itertools
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -161,10 +162,6 @@ def test_one_owner_has_one_class():
         rado.make_rados(X[zeros:], y[zeros:], 4, 1, classes=[0, 1], row_offset=zeros),
     ]
     np.testing.assert_array_equal(rado.combine(parts).values, rado.make_rados(X, y, 4, 1).values)
-    swapped = rado.make_rados(X, y, 4, 1, classes=[1, 0])
-    assert swapped.classes.tolist() == [1, 0]
-    sigma = reference.signs(1, 4, range(50))
-    np.testing.assert_array_equal(swapped.values, reference.rados_of(X, 1.0 - 2.0 * y, sigma))
 
 
 # -- errors ---------------------------------------------------------------------------------------
@@ -206,6 +203,11 @@ def test_what_does_not_belong_together_is_refused():
         ({"random_state": "a"}, TypeError, "random_state must be None, an integer"),
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"classes": [0, 0]}, ValueError, "classes must be two different labels"),
+        ({"classes": [1, 0]}, ValueError, r"labels in ascending order.*; got \[1, 0\]"),
+        ({"classes": [0, None]}, ValueError, r"labels in ascending order.*; got \[0, None\]"),
+        ({"classes": [0, [1]]}, ValueError, r"labels in ascending order.*; got \[0, \[1\]\]"),
+        ({"classes": [0.0, np.inf]}, ValueError, "classes must be two different labels"),
+        ({"classes": 3}, ValueError, "classes must be two different labels .*; got 3"),
         ({"classes": [0, 1, 2]}, ValueError, "classes must be two different labels"),
         ({"classes": [0, 2]}, ValueError, r"y must hold labels among \[0, 2\]; got .*1"),
         ({"y": [0] * 20}, ValueError, "at least two classes"),
@@ -234,6 +236,41 @@ def test_what_is_not_finite_is_named(value, dtype):
     frame = pd.DataFrame(X[:, 17:], columns=["a", "b", "c"])
     with pytest.raises(ValueError, match="column 'b' holds NaN or infinity"):
         rado.make_rados(frame, y, 1)
+
+
+def test_no_column_at_all():
+    frame = pd.DataFrame({"town": pd.Categorical([None] * 4)})
+    for n_rados in (3, 10**13):
+        with pytest.raises(ValueError, match="X must have a column at least"):
+            rado.make_rados(frame, [0, 1, 0, 1], n_rados)
+    assert rado.make_rados(frame, [0, 1, 0, 1], 3, intercept=True).values.shape == (3, 1)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_ctrl_c_is_heard_before_the_first_sums_are_done():
+    """The rows are summed together, so an engine that reports after that does so once."""
+    heard = []
+
+    def listen(*_):
+        heard.append(1)
+        if len(heard) == 3:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, listen)
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _core.make_rados(
+                np.zeros((7000, 800)),
+                [(k, -1) for k in range(800)],
+                np.zeros(7000, dtype=np.uint8),
+                0,
+                0,
+                30_000,
+            )
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 # -- instruction sets -----------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_blobs
+from sklearn.exceptions import DataConversionWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -262,6 +263,68 @@ def test_one_rado_is_enough(cancer):
     np.testing.assert_array_equal(np.abs(model.history_["edge"]), 1.0 - 1e-9)
 
 
+REGULARIZERS = (None, *_core.regularizer_names(), "elasticnet")
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS)
+@pytest.mark.parametrize("size", [1e-307, 1e-151, 1e151, 1e306])
+@pytest.mark.parametrize("n_rados", [1, 7])
+def test_rados_of_sizes_whose_squares_are_not_numbers_are_refused(regularizer, size, n_rados):
+    X = np.abs(np.random.default_rng(0).normal(size=(20, 3)))
+    X[:, 1] *= size / X[:, 1].max() / 20  # so that no sum is infinite
+    X[:, 1] *= 1.0 if size < 1.0 else 20
+    y = [0, 1] * 10
+    rados = rado.make_rados(X, y, n_rados)
+    model = RadoBoostClassifier(regularizer, n_rados=n_rados, fit_intercept=False)
+    message = "rados of feature 1 must be 0, or of a size from 1e-150 to 1e[+]150; the largest is"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.fit_rados(rados)
+    # Nor may those who do not check get numbers that are not finite.
+    factors = {} if regularizer is None else {"lasso": 1.0, "ridge": 1.0}
+    terms = [(name, factor, None) for name, factor in factors.items()]
+    history = _core.boost_rados(rados.values, terms, 5)
+    assert all(np.all(np.isfinite(values)) for values in history.values())
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS)
+@pytest.mark.parametrize("size", [1e-150, 1e150])
+@pytest.mark.parametrize("omega", [0.0, 1.0, 1e308])
+def test_the_largest_and_least_sizes_and_omegas(regularizer, size, omega, tmp_path):
+    rados = size * np.array([[1.0, 0.0, -1.0], [1.0, 0.0, 0.9]])
+    model = RadoBoostClassifier(regularizer, omega, n_estimators=20).fit_rados(rados)
+    assert np.all(np.isfinite(model.coef_))
+    assert all(np.all(np.isfinite(values)) for values in model.history_.values())
+    free = regularizer is None or omega == 0.0
+    assert model.coef_.any() == (free or (omega == 1.0 and size > 1.0))
+    model.save_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(pb.load_model(tmp_path / "model.json").coef_, model.coef_)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS)
+def test_omega_of_1e308_learns_nothing(cancer, regularizer):
+    X, y = cancer
+    for n_rados in (1, "auto"):
+        model = RadoBoostClassifier(regularizer, 1e308, n_estimators=9, n_rados=n_rados).fit(X, y)
+        assert all(np.all(np.isfinite(values)) for values in model.history_.values())
+        assert model.coef_.any() == (regularizer is None)
+
+
+def test_no_regulariser_but_slope_has_its_coefficients(cancer, monkeypatch):
+    X, y = cancer
+    monkeypatch.setattr(rado.regularizers, "slope_coefficients", None)
+    for regularizer in REGULARIZERS:
+        if regularizer != "slope":
+            RadoBoostClassifier(regularizer, n_estimators=2).fit(X, y)
+
+
+def test_an_empty_category_and_no_intercept():
+    frame = pd.DataFrame({"town": pd.Categorical([None] * 4)})
+    with pytest.raises(ValueError, match="X must have a column at least"):
+        RadoBoostClassifier(fit_intercept=False).fit(frame, [0, 1, 0, 1])
+
+
 def test_categories_have_coefficients(mixed):
     frame, y, _ = mixed
     frame = frame.assign(age=frame["age"].fillna(40.0) - 40.0)
@@ -326,6 +389,38 @@ def test_of_equals_the_largest_omega_is_best(mixed):
             rado.omega_curve(model, frame[["visits"]], y, **settings)
 
 
+@pytest.mark.parametrize("keep", ["loss", "error"])
+def test_omega_curve_reads_labels_as_fit_does(cancer, keep):
+    X, y = cancer
+    model = RadoBoostClassifier("lasso", n_estimators=10, keep=keep)
+    curve = rado.omega_curve(model, X, y, [1.0], cv=2)
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        column = rado.omega_curve(model, X, y[:, None], [1.0], cv=2)
+    np.testing.assert_array_equal(column.errors, curve.errors)
+    named = rado.omega_curve(model, X, ["no" if label == 0 else "yes" for label in y], [1.0], cv=2)
+    np.testing.assert_array_equal(named.errors, curve.errors)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"y": [0, 1] * 284}, ValueError, "X has 569 rows and y 568"),
+        ({"y": [0, 1] * 285}, ValueError, "X has 569 rows and y 570"),
+        ({"y": np.arange(569)}, ValueError, "Only binary classification"),
+        ({"y": None}, ValueError, "the target y is None"),
+        ({"model": pb.ProperBoostClassifier()}, TypeError, "model must be a RadoBoostClassifier"),
+        ({"model": RadoBoostClassifier}, TypeError, "model must be a RadoBoostClassifier"),
+        ({"cv": []}, ValueError, "cv must give one fold at least"),
+        ({"cv": [(range(569), [])]}, ValueError, "hold out rows in each"),
+    ],
+)
+def test_wrong_arguments_of_omega_curve(cancer, settings, error, message):
+    X, y = cancer
+    model = RadoBoostClassifier(n_estimators=2)
+    with pytest.raises(error, match=message):
+        rado.omega_curve(**{"model": model, "X": X, "y": y, "omegas": [1.0], **settings})
+
+
 @given(q=st.floats(1e-4, 0.999), d=st.integers(1, 200))
 def test_slopes_coefficients(q, d):
     xi = rado.slope_coefficients(q, d)
@@ -343,6 +438,7 @@ def test_slopes_coefficients(q, d):
         ({"regularizer": "l3"}, ValueError, "regularizer must be one of 'ridge', 'lasso', .*'l3'"),
         ({"regularizer": 3}, TypeError, "regularizer must be one of"),
         ({"regularizer": {"l3": 1}}, ValueError, "regularizer's key must be one of"),
+        ({"regularizer": {"lasso": 100}, "omega": 1e308}, ValueError, "'lasso'. must be finite"),
         ({"regularizer": {"lasso": -1}}, ValueError, r"regularizer\['lasso'\] must be at least 0"),
         ({"gamma": 1.0}, ValueError, "gamma must be above 0 and below 1, or None; got 1"),
         ({"gamma": -0.1}, ValueError, "gamma must be between 0 and 1"),
@@ -405,9 +501,14 @@ def test_missing_and_huge_numbers_are_refused(cancer):
     unused = np.flatnonzero(model.coef_[0] == 0.0)[0]
     rows = X[:3].copy()
     rows[1, unused] = np.nan
-    with pytest.raises(ValueError, match="Input X contains NaN or infinity"):
+    with pytest.raises(ValueError, match=f"column {unused} holds NaN or infinity"):
         model.predict(rows)
-    model = RadoBoostClassifier(None, n_estimators=5).fit(X * 1e-250, y)
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(30)]).assign(t=pd.Categorical(y))
+    model.fit(frame, y)
+    frame.loc[3, ["c7", "c20"]] = np.inf
+    with pytest.raises(ValueError, match="column 'c7' holds NaN or infinity"):
+        model.predict(frame)
+    model = RadoBoostClassifier(None, n_estimators=5).fit(X * 1e-140, y)
     with pytest.raises(ValueError, match="raw predictions are infinite"):
         model.predict(np.full((1, 30), 1e300))
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "properboost/instruction_set.hpp"
 #include "properboost/lanes.hpp"
@@ -131,20 +132,18 @@ class Booster {
     if (std::none_of(largest_.begin(), largest_.end(), [](double x) { return x > 0.0; })) {
       return rounds;
     }
+    weigh();
     while (rounds.size() < given_.rounds) {
-      const double mean = weigh();
-      if (!rounds.empty()) {
-        rounds.back().log_loss = std::log(mean) - least_margin_ + penalty;
-        progress(rounds.size(), rounds.back().log_loss);
-      }
-      RadoRound round = choose();
-      const auto k = static_cast<std::size_t>(round.feature);
-      penalty += round.penalty;
-      for (auto& [factor, term] : given_.penalty) term->move(k, round.step);
-      move(k, round.step);
-      rounds.push_back(round);
+      const std::optional<RadoRound> round = choose();
+      if (!round || !std::isfinite(penalty + round->penalty)) break;
+      const auto k = static_cast<std::size_t>(round->feature);
+      penalty += round->penalty;
+      for (auto& [factor, term] : given_.penalty) term->move(k, round->step);
+      move(k, round->step);
+      rounds.push_back(*round);
+      rounds.back().log_loss = std::log(weigh()) - least_margin_ + penalty;
+      progress(rounds.size(), rounds.back().log_loss);
     }
-    rounds.back().log_loss = std::log(weigh()) - least_margin_ + penalty;
     return rounds;
   }
 
@@ -232,7 +231,8 @@ class Booster {
     return error;
   }
 
-  RadoRound choose() {
+  // Nothing where no feature has a finite score.
+  std::optional<RadoRound> choose() {
     team_.for_each(groups_, 0.04 * static_cast<double>(units_.size()), [&](std::size_t group) {
       std::array<double, kTogether> sums;
       vectorized([&] {
@@ -266,10 +266,13 @@ class Booster {
           candidate.score = std::fabs(edge) - candidate.round.penalty;
         });
     double best = -std::numeric_limits<double>::infinity();
-    for (const Candidate& candidate : candidates_) best = std::max(best, candidate.score);
-    return std::find_if(candidates_.begin(), candidates_.end(),
-                        [&](const Candidate& c) { return c.score >= best - kTie; })
-        ->round;
+    for (const Candidate& c : candidates_) {
+      if (std::isfinite(c.score)) best = std::max(best, c.score);
+    }
+    for (const Candidate& c : candidates_) {
+      if (std::isfinite(c.score) && c.score >= best - kTie) return c.round;
+    }
+    return std::nullopt;
   }
 
   struct Candidate {

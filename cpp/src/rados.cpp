@@ -26,6 +26,9 @@ constexpr std::size_t kWords = 128;       // words of rows that are summed befor
 constexpr std::size_t kMostRados = 4096;  // whose sums stay in the second cache
 constexpr std::size_t kLineBytes = 64;    // of the features summed together
 constexpr double kAdd = 0.3;              // nanoseconds for a line of features
+constexpr double kFill = 1000.0;          // for reading a line of a word's rows and its tables
+constexpr double kDraw = 1.0;             // for a word's signs
+constexpr double kSlice = 5e7;            // between two calls of progress
 
 template <class T>
 constexpr std::size_t kLine = kLineBytes / sizeof(T);
@@ -159,6 +162,20 @@ void add_word(const T* tables, const std::uint64_t* included, std::size_t n_rado
   }
 }
 
+// A loop of so many nanoseconds on one thread, with `progress` called between slices of it.
+template <class Task>
+void for_each_in_slices(std::size_t n, double nanoseconds, const std::function<void()>& progress,
+                        Team& team, const Task& task) {
+  const double shared = kSlice * static_cast<double>(team.size());
+  const std::size_t slices = std::min(n, 1 + static_cast<std::size_t>(nanoseconds / shared));
+  for (std::size_t s = 0; s < slices; ++s) {
+    const std::size_t begin = n * s / slices, end = n * (s + 1) / slices;
+    team.for_each(end - begin, nanoseconds / static_cast<double>(slices),
+                  [&](std::size_t i) { task(begin + i); });
+    progress();
+  }
+}
+
 class Maker {
  public:
   Maker(const std::vector<RadoFeature>& features, const RadoRows& rows, std::uint64_t seed,
@@ -180,22 +197,23 @@ class Maker {
     const std::uint64_t end = (rows_.first + rows_.size + kWordRows - 1) / kWordRows;
     for (std::uint64_t word = rows_.first / kWordRows; word < end; word += kWords) {
       const auto words = static_cast<std::size_t>(std::min<std::uint64_t>(kWords, end - word));
-      const double work = static_cast<double>(words * keys_.size());
-      team.for_each(words, work, [&](std::size_t w) { draw(word + w, w); });
-      team.for_each(lines_.size() * parts,
-                    kAdd * kTables * work * static_cast<double>(lines_.size()),
-                    [&](std::size_t task) {
-                      const FeatureLine& line = lines_[task / parts];
-                      const std::size_t part = task % parts;
-                      const std::size_t begin = keys_.size() * part / parts;
-                      const std::size_t size = keys_.size() * (part + 1) / parts - begin;
-                      if (line.single) {
-                        add<float>(line, word, words, begin, size);
-                      } else {
-                        add<double>(line, word, words, begin, size);
-                      }
-                    });
-      progress();
+      const double drawing = kDraw * static_cast<double>(keys_.size());
+      for_each_in_slices(words, drawing * static_cast<double>(words), progress, team,
+                         [&](std::size_t w) { draw(word + w, w); });
+      const double adding =
+          kFill * static_cast<double>(parts) + kAdd * kTables * static_cast<double>(keys_.size());
+      for_each_in_slices(lines_.size() * parts, adding * static_cast<double>(lines_.size() * words),
+                         progress, team, [&](std::size_t task) {
+                           const FeatureLine& line = lines_[task / parts];
+                           const std::size_t part = task % parts;
+                           const std::size_t begin = keys_.size() * part / parts;
+                           const std::size_t size = keys_.size() * (part + 1) / parts - begin;
+                           if (line.single) {
+                             add<float>(line, word, words, begin, size);
+                           } else {
+                             add<double>(line, word, words, begin, size);
+                           }
+                         });
     }
     return first_bad_;
   }

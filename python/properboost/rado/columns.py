@@ -1,7 +1,7 @@
 """What a linear model multiplies its coefficients with: numbers, categories' indicators, the 1."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from properboost.binning import CategoricalBins
 from properboost.table import Category, Table, find_categorical
 
-__all__ = ["LinearColumns", "find_columns"]
+__all__ = ["LinearColumns", "find_columns", "refuse_numbers"]
 
 
 @dataclass(frozen=True)
@@ -108,3 +108,11 @@ def find_columns(
     )
     known = None if names is None else tuple(str(name) for name in names)
     return LinearColumns(categories, known, intercept)
+
+
+def refuse_numbers(table: Table, feature: int) -> NoReturn:
+    """Say which feature holds a number that is not finite."""
+    raise ValueError(
+        f"X must hold finite numbers: {table.label(feature)} holds NaN or infinity. A linear model "
+        "is of sums, in which missing values have no place: fill them in before"
+    )

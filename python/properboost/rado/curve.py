@@ -12,7 +12,8 @@ from sklearn.utils import _safe_indexing
 
 from properboost import parameters
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
-from properboost.rado.making import make_rados
+from properboost.rado.making import make_rados, read_binary
+from properboost.table import open_table
 
 __all__ = ["OmegaCurve", "omega_curve"]
 
@@ -68,7 +69,8 @@ def omega_curve(
     omegas : sequence of float, default=(1e-5, 1e-4, ..., 1, 10, 100)
         Strengths of the regulariser, at least 0.
     cv : int, splitter or iterable, default=5
-        Folds, as in scikit-learn; of a number, stratified ones of rows in random order.
+        Folds, as in scikit-learn; of a number, stratified ones of rows in random order.  Each
+        has rows to fit, of both classes, and rows to hold out.
 
     Returns
     -------
@@ -89,16 +91,22 @@ def omega_curve(
     >>> curve.best_omega
     0.1
     """
+    if not isinstance(model, RadoBoostClassifier):
+        raise TypeError(f"model must be a RadoBoostClassifier; got {type(model).__name__}")
     check_parameters(model)
     tried = np.array(sorted(parameters.entries("omegas", omegas, parameters.non_negative)))
+    classes, positive = read_binary(y, open_table(clone(model), X, reset=True).n_rows)
+    labels = classes[positive]
     if not isinstance(cv, int | np.integer):
-        splitter = check_cv(cv, y, classifier=True)
+        splitter = check_cv(cv, labels, classifier=True)
     else:
         parameters.integer("cv", cv, 2)
         splitter = StratifiedKFold(cv, shuffle=True, random_state=0)
-    labels = np.asarray(y)
+    folds = list(splitter.split(np.zeros(len(labels)), labels))
+    if not folds or not all(len(labels[test]) for _, test in folds):
+        raise ValueError("cv must give one fold at least, and hold out rows in each")
     columns = []
-    for train, test in splitter.split(np.zeros(len(labels)), labels):
+    for train, test in folds:
         rows, own = _safe_indexing(X, train), labels[train]
         held_out = _safe_indexing(X, test)
         rados = None

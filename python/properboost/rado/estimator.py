@@ -14,16 +14,18 @@ from properboost.classifier import TableClassifier
 from properboost.fitted import choose_classes, make_probabilities
 from properboost.losses import GLog
 from properboost.progress import show_progress
-from properboost.rado.columns import ColumnReader, LinearColumns, find_columns
+from properboost.rado.columns import ColumnReader, LinearColumns, find_columns, refuse_numbers
 from properboost.rado.making import Rados, read_binary, sum_rows
 from properboost.rado.regularizers import Regularizer, check_regularizer, find_terms
-from properboost.table import Category, open_table
+from properboost.table import Category, Table, open_table
 
 __all__ = ["RadoBoostClassifier", "RadoModel", "check_parameters"]
 
 AUTO = "auto"
 FEW_ROWS, MANY_ROWS_RADOS = 40_000, 10_000
 """Up to so many rows there are as many rados as rows, and of more rows these (section 5)."""
+
+_LEAST_SIZE, _MOST_SIZE = 1e-150, 1e150  # of a coordinate: squares of coefficients are finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +206,8 @@ class RadoBoostClassifier(TableClassifier):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or an argument is not as described; the message names it.
+            If a parameter or an argument is not as described, or the rados of a column are not 0
+            and their largest is below 1e-150 or above 1e150 in size; the message names it.
         """
         with self._restored_on_failure():
             factors = check_parameters(self)
@@ -220,7 +223,7 @@ class RadoBoostClassifier(TableClassifier):
             )
             n_rados = self._count_rados(table.n_rows)
             values = sum_rows(table, columns, positive, n_rados, seed, n_threads)
-            rounds = self._boost(values, factors, n_threads)
+            rounds = self._boost(values, columns, factors, n_threads)
             if self.keep == "error":
                 rounds["training_error"] = _find_errors(columns.open(table), rounds, positive)
             return self._set_fitted(classes, _keep_best(columns, rounds, positive, n_rados, seed))
@@ -244,8 +247,8 @@ class RadoBoostClassifier(TableClassifier):
         Raises
         ------
         ValueError, TypeError
-            If a parameter is not as described, the rados are empty or not finite, or `keep` is
-            "error", which needs the rows.
+            If a parameter is not as described, the rados are empty, not finite or of a size that
+            `fit` refuses, or `keep` is "error", which needs the rows.
         """
         with self._restored_on_failure():
             factors = check_parameters(self)
@@ -253,13 +256,19 @@ class RadoBoostClassifier(TableClassifier):
                 raise ValueError("keep='error' needs rows, as fit has them; rados have keep='loss'")
             known = rados if isinstance(rados, Rados) else _wrap(rados)
             values = _check_values(known)
-            rounds = self._boost(values, factors, parameters.count_threads(self.n_jobs))
+            n_threads = parameters.count_threads(self.n_jobs)
+            rounds = self._boost(values, known.columns, factors, n_threads)
             model = _keep_best(known.columns, rounds, None, len(values), known.seed)
             return self._set_fitted(known.classes, model)
 
     def _boost(
-        self, values: NDArray[np.float64], factors: Mapping[str, float], n_threads: int
+        self,
+        values: NDArray[np.float64],
+        columns: LinearColumns,
+        factors: Mapping[str, float],
+        n_threads: int,
     ) -> dict[str, NDArray[Any]]:
+        _check_sizes(values, columns)
         terms = find_terms(factors, self.q, self.ridge_matrix, values.shape[1])
         shown = "logarithm of the loss"
         with show_progress(self.verbose, self.n_estimators, shown=shown) as report:
@@ -310,7 +319,7 @@ class RadoBoostClassifier(TableClassifier):
         table, _ = self._open(X)
         columns = self._model.columns
         reader = columns.open(table)
-        _check_finite(reader)
+        _check_finite(table, reader)
         with np.errstate(over="ignore", invalid="ignore"):
             raw = reader.multiply(np.append(self.coef_, self.intercept_)[: len(columns)])
         if not np.all(np.isfinite(raw)):
@@ -479,11 +488,22 @@ def _check_values(rados: Rados) -> NDArray[np.float64]:
     return values
 
 
-def _check_finite(reader: ColumnReader) -> None:
-    arrays = [reader.data] if isinstance(reader.data, np.ndarray) else reader.data
-    for array in arrays:
-        if not np.all(np.isfinite(array)):
-            raise ValueError(
-                "Input X contains NaN or infinity. A linear model has no place for missing values: "
-                "fill them in before"
-            )
+def _check_sizes(rados: NDArray[np.float64], columns: LinearColumns) -> None:
+    sizes = np.maximum(rados.max(axis=0), -rados.min(axis=0))
+    wrong = (sizes != 0.0) & ~((sizes >= _LEAST_SIZE) & (sizes <= _MOST_SIZE))
+    if np.any(wrong):
+        k = int(wrong.argmax())
+        raise ValueError(
+            f"rados of {columns.labels[k]} must be 0, or of a size from {_LEAST_SIZE:g} to "
+            f"{_MOST_SIZE:g}; the largest is {sizes[k]:g}: scale the features"
+        )
+
+
+def _check_finite(table: Table, reader: ColumnReader) -> None:
+    if isinstance(reader.data, np.ndarray):
+        if not np.all(np.isfinite(reader.data)):
+            refuse_numbers(table, int(np.isfinite(reader.data).all(axis=0).argmin()))
+        return
+    for j, values in enumerate(reader.data):
+        if not np.all(np.isfinite(values)):
+            refuse_numbers(table, j)

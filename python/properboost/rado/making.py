@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from properboost import _core, parameters
-from properboost.rado.columns import LinearColumns, find_columns
+from properboost.rado.columns import LinearColumns, find_columns, refuse_numbers
 from properboost.rows import find_classes, read_rows
 from properboost.table import Table, open_table
 
@@ -93,8 +93,8 @@ def make_rados(
         The number of the first row.  Owners of separate rows who use one seed and numbers that do
         not overlap make rados that `combine` adds up to those of all rows.
     classes : array-like of two labels, optional
-        The labels of y = -1 and y = +1.  Needed where `y` does not hold both; by default they are
-        the labels in ascending order.
+        The labels of y = -1 and y = +1, in ascending order.  Needed where `y` does not hold both;
+        by default they are the labels in `y`.
     categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
         Which features are categorical, as in `ProperBoostClassifier`.
     intercept : bool, default=False
@@ -226,12 +226,18 @@ def read_binary(
                 f"y holds {len(rows.classes)} classes"
             )
         return rows.classes, rows.codes.astype(np.uint8)
-    labels = np.asarray(classes)
-    if labels.shape != (2,) or not labels[0] != labels[1]:
-        raise ValueError(f"classes must be two different labels; got {classes!r}")
-    order = np.argsort(labels)
-    found = find_classes(y, n_rows, labels[order])
-    return labels, (order[found] == 1).astype(np.uint8)
+    try:
+        labels = np.asarray(classes)
+        ascending = labels.shape == (2,) and labels[0] < labels[1]
+        labels = read_rows(labels, 2, None, None).classes if ascending else labels
+    except (TypeError, ValueError):  # not an array, not to be compared, or no labels
+        ascending = False
+    if not ascending:
+        raise ValueError(
+            "classes must be two different labels in ascending order: integers, booleans or "
+            f"strings; got {classes!r}"
+        )
+    return labels, find_classes(y, n_rows, labels).astype(np.uint8)
 
 
 def sum_rows(
@@ -245,7 +251,12 @@ def sum_rows(
     row_offset: int = 0,
 ) -> NDArray[np.float64]:
     """Return the rados of a table's rows."""
-    if n_rados * max(1, len(columns)) > _MOST_CELLS:
+    if not len(columns):
+        raise ValueError(
+            "X must have a column at least: no feature is a number or has a category, and there is "
+            "no intercept"
+        )
+    if n_rados * len(columns) > _MOST_CELLS:
         raise ValueError(
             f"n_rados must be at most {_MOST_CELLS // len(columns):,} for {len(columns)} columns; "
             f"got {n_rados}"
@@ -254,11 +265,7 @@ def sum_rows(
         columns.open(table).data, columns.native, positive, row_offset, seed, n_rados, n_threads
     )
     if finite < len(columns):
-        feature, _ = columns.native[finite]
-        raise ValueError(
-            f"X must hold finite numbers: {table.label(feature)} holds NaN or infinity. Rados are "
-            "sums, in which missing values have no place: fill them in before"
-        )
+        refuse_numbers(table, columns.native[finite][0])
     _check_size(values)
     return values
 

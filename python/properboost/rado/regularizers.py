@@ -1,5 +1,6 @@
 """Regularisers: the parameters of `RadoBoostClassifier`, checked, as the engine takes them."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -41,15 +42,25 @@ def check_regularizer(
         name = parameters.choice("regularizer", regularizer, [*known, ELASTIC_NET])
         mixed = {"lasso": l1_ratio, "ridge": 1.0 - l1_ratio}
         shares = mixed if name == ELASTIC_NET else {name: 1.0}
-    return {name: omega * share for name, share in shares.items() if omega * share > 0.0}
+    factors = {name: omega * share for name, share in shares.items() if omega * share > 0.0}
+    for name, factor in factors.items():
+        if factor == math.inf:
+            raise ValueError(
+                f"omega times regularizer[{name!r}] must be finite; got {omega:g} times "
+                f"{shares[name]:g}"
+            )
+    return factors
 
 
 def find_terms(
     factors: Mapping[str, float], q: float, ridge_matrix: ArrayLike | None, n_columns: int
 ) -> list[Term]:
     """Return the regularisers of a model of so many columns."""
-    matrix = _check_matrix(ridge_matrix, n_columns) if "ridge" in factors else None
-    known = {"ridge": matrix, "slope": slope_coefficients(q, n_columns)}
+    known: dict[str, NDArray[np.float64] | None] = {}
+    if "ridge" in factors:
+        known["ridge"] = _check_matrix(ridge_matrix, n_columns)
+    if "slope" in factors:
+        known["slope"] = slope_coefficients(q, n_columns)
     return [(name, factor, known.get(name)) for name, factor in factors.items()]
 
 

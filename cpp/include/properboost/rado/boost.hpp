@@ -24,7 +24,9 @@ struct RadoRound {
 };
 
 struct RadoBoosting {
-  const double* rados;  // rado j's coordinate k is rados[j * features + k], all finite
+  // Rado j's coordinate k is rados[j * features + k].  All are finite, and the largest of a
+  // coordinate is in [1e-150, 1e150] in size, so that squares of steps are finite, or 0.
+  const double* rados;
   std::size_t n_rados;
   std::size_t features;
   std::size_t rounds;
@@ -36,9 +38,9 @@ struct RadoBoosting {
 constexpr double kLargestEdge = 1.0 - 1e-9;
 
 // A round's feature is that of largest |r| - delta; of those within 1e-10 of it the lowest wins,
-// and coordinates that are 0 in all rados are left alone.  No round where all are.  `progress` is
-// called on the calling thread after every round, with their number and the last's logarithm of the
-// loss, and may throw.
+// and coordinates that are 0 in all rados are left alone.  No round where all are, nor any after
+// the penalty of all of them has left the range of float64.  `progress` is called on the calling
+// thread after every round, with their number and the last's logarithm of the loss, and may throw.
 std::vector<RadoRound> boost_rados(const RadoBoosting& boosting,
                                    const std::function<void(std::size_t, double)>& progress,
                                    Team& team);
