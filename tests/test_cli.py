@@ -539,6 +539,18 @@ def test_wrong_arguments(capsys, arguments, complaint):
     assert line.endswith("--help)")
 
 
+@pytest.mark.parametrize(
+    ("said", "line"), [("", "memory"), ("1 TiB\nwanted", "memory: 1 TiB wanted")]
+)
+def test_too_little_memory_is_one_line(capsys, monkeypatch, said, line):
+    def fit(*_):
+        raise MemoryError(said)
+
+    monkeypatch.setattr(pb.RadoBoostClassifier, "fit", fit)
+    train = ("fit", write(table()), "--target", "grade", "--model", "rado", "--drop", "id")
+    assert fail(capsys, *train).endswith(f"error: not enough {line}")
+
+
 def test_missing_pandas_is_named(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     line = fail(capsys, "fit", "t.csv", "--target", "y")

@@ -181,6 +181,7 @@ def test_what_does_not_belong_together_is_refused():
         (other(X[:, :2]), "the shape must be the same"),
         (other(frame), "the columns must be the same; got .*'feature 0'.* and .*'a'"),
         (other(labels=np.where(y, "yes", "no")), "the classes must be the same"),
+        (other(labels=y == 1), r"the classes must be the same; got \[0, 1\] and \[False, True\]"),
         (other(offset=19), "different rows; got rows 0 to 19 and rows 19 to 38"),
         (first, "different rows"),
     ):
@@ -198,6 +199,7 @@ def test_what_does_not_belong_together_is_refused():
         ({"n_rados": 0}, ValueError, "n_rados must be at least 1; got 0"),
         ({"n_rados": 2.0}, TypeError, "n_rados must be an integer"),
         ({"n_rados": 10**13}, ValueError, "n_rados must be at most"),
+        ({"row_offset": 2**53 - 19}, ValueError, f"row_offset must be between 0 and {2**53 - 20}"),
         ({"row_offset": -1}, ValueError, "row_offset must be between 0"),
         ({"random_state": -1}, ValueError, "random_state must be between 0"),
         ({"random_state": "a"}, TypeError, "random_state must be None, an integer"),

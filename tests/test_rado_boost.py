@@ -210,6 +210,7 @@ def test_fit_makes_rados_and_fits_them(cancer):
     assert (joined.n_rados_, joined.n_features_in_) == (70, 30)
     plain = RadoBoostClassifier(**settings).fit_rados(rado.combine(parts).values)
     assert plain.classes_.tolist() == [-1, 1]
+    assert plain._model.seed is None
     assert plain.n_features_in_ == 31
 
 
@@ -431,6 +432,22 @@ def test_slopes_coefficients(q, d):
 
 
 @pytest.mark.parametrize(
+    ("q", "d", "error", "message"),
+    [
+        (0.0, 3, ValueError, "q must be above 0 and below 1; got 0"),
+        (1.0, 3, ValueError, "q must be above 0 and below 1; got 1"),
+        (-1, 3, ValueError, "q must be between 0 and 1"),
+        (5e-324, 3, ValueError, "q must be above 0 when divided by 2 n_columns, 6; got 5e-324"),
+        (0.1, 0, ValueError, "n_columns must be at least 1; got 0"),
+        (0.1, 2.0, TypeError, "n_columns must be an integer"),
+    ],
+)
+def test_wrong_arguments_of_slopes_coefficients(q, d, error, message):
+    with pytest.raises(error, match=message):
+        rado.slope_coefficients(q, d)
+
+
+@pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
         ({"omega": -1}, ValueError, "omega must be at least 0; got -1"),
@@ -446,13 +463,18 @@ def test_slopes_coefficients(q, d):
         ({"l1_ratio": 2}, ValueError, "l1_ratio must be between 0 and 1; got 2"),
         ({"n_rados": 0}, ValueError, "n_rados must be at least 1; got 0"),
         ({"n_rados": "all"}, ValueError, "n_rados must be one of 'auto'; got 'all'"),
-        ({"n_estimators": 0}, ValueError, "n_estimators must be at least 1"),
+        ({"n_estimators": 0}, ValueError, "n_estimators must be between 1"),
         ({"keep": "best"}, ValueError, "keep must be one of 'loss', 'error'; got 'best'"),
         ({"fit_intercept": "no"}, TypeError, "fit_intercept must be True or False; got 'no'"),
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"random_state": -1}, ValueError, "random_state must be between"),
         ({"verbose": -1}, ValueError, "verbose must be at least 0"),
         ({"ridge_matrix": np.eye(3)}, ValueError, r"must have shape \(2, 2\).*got \(3, 3\)"),
+        ({"ridge_matrix": [[1], [0, 1]]}, ValueError, "ridge_matrix must be .*different lengths"),
+        ({"ridge_matrix": [["1", "0"], ["0", "1"]]}, ValueError, "array of numbers; got .*<U1"),
+        ({"ridge_matrix": np.eye(2) * 1j}, ValueError, "ridge_matrix must be .* complex128"),
+        ({"n_estimators": 2**64}, ValueError, "n_estimators must be between 1 and 2147483647"),
+        ({"q": 5e-324, "regularizer": "slope"}, ValueError, "q must be above 0 when divided"),
         ({"ridge_matrix": [[1, 2], [0, 1]]}, ValueError, "ridge_matrix must be symmetric"),
         ({"ridge_matrix": [[1, 2], [2, 1]]}, ValueError, "positive definite; .* eigenvalue is -1"),
         ({"ridge_matrix": [[1, 0], [0, 0]]}, ValueError, "ridge_matrix must be positive definite"),
@@ -472,6 +494,7 @@ def test_wrong_parameters(settings, error, message):
         (np.empty((3, 0)), "rados must not be empty"),
         (np.ones(3), r"numbers of shape \(n_rados, n_features\); got an array of shape \(3,\)"),
         (np.full((3, 1), "a"), "rados must be Rados, or numbers"),
+        ([[1.0], [1.0, 2.0]], "rados must be Rados, or numbers .* rows of different lengths"),
         ([[1.0, np.nan]], "rados must hold finite numbers"),
     ],
 )

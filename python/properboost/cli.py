@@ -86,8 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0, or 1 if something is wrong with a file, a column or the data.  What is
-        wrong is one line on stderr.
+        The exit status: 0, or 1 if something is wrong with a file, a column or the data, or
+        there is too little memory.  What is wrong is one line on stderr.
 
     Raises
     ------
@@ -109,6 +109,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (FileError, ImportError, ValueError) as error:
         return _complain(str(error))
+    except MemoryError as error:
+        return _complain(f"not enough memory: {error}" if str(error) else "not enough memory")
     except KeyboardInterrupt:
         _complain("interrupted")
         return 130

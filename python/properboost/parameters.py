@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "auto_or_list",
@@ -16,8 +17,10 @@ __all__ = [
     "choice",
     "count_threads",
     "entries",
+    "finite",
     "integer",
     "non_negative",
+    "numbers_of",
     "positive",
     "seed",
 ]
@@ -33,6 +36,11 @@ def positive(name: str, value: object) -> float:
     if number <= 0.0:
         raise ValueError(f"{name} must be above 0; got {value!r}")
     return number
+
+
+def finite(name: str, value: object) -> float:
+    """Return `value` as a finite float."""
+    return _finite(name, value, "a finite number")
 
 
 def non_negative(name: str, value: object) -> float:
@@ -58,6 +66,18 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     if number < low or (high is not None and number > high):
         raise ValueError(f"{name} must be {allowed}; got {value!r}")
     return number
+
+
+def numbers_of(name: str, values: Any, allowed: str = "an array of numbers") -> NDArray[np.float64]:
+    """Return integers, booleans or floats of any shape as an array of float64."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be {allowed}; got rows of different lengths") from error
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be {allowed}; got an array of type {array.dtype}")
+    converted: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64)
+    return converted.reshape(array.shape)
 
 
 def choice(name: str, value: object, known: Sequence[str]) -> str:

@@ -426,7 +426,7 @@ def check_parameters(model: RadoBoostClassifier) -> dict[str, float]:
         parameters.choice("n_rados", model.n_rados, [AUTO])
     else:
         parameters.integer("n_rados", model.n_rados, 1)
-    parameters.integer("n_estimators", model.n_estimators, 1)
+    parameters.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
     parameters.choice("keep", model.keep, ["loss", "error"])
     if not isinstance(model.fit_intercept, bool | np.bool_):
         raise TypeError(f"fit_intercept must be True or False; got {model.fit_intercept!r}")
@@ -464,14 +464,12 @@ def _find_errors(
 
 
 def _wrap(rados: ArrayLike) -> Rados:
-    values = np.asarray(rados)
-    if values.ndim != 2 or values.dtype.kind not in "biuf":
-        raise ValueError(
-            "rados must be Rados, or numbers of shape (n_rados, n_features); got an array of shape "
-            f"{values.shape} and type {values.dtype}"
-        )
+    allowed = "Rados, or numbers of shape (n_rados, n_features)"
+    values = parameters.numbers_of("rados", rados, allowed)
+    if values.ndim != 2:
+        raise ValueError(f"rados must be {allowed}; got an array of shape {values.shape}")
     columns = LinearColumns((None,) * values.shape[1])
-    return Rados(values.astype(np.float64), 0, (), columns, np.array([-1, 1]))
+    return Rados(values, None, (), columns, np.array([-1, 1]))
 
 
 def _check_values(rados: Rados) -> NDArray[np.float64]:

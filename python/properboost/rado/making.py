@@ -30,8 +30,8 @@ class Rados:
     ----------
     values : ndarray of shape (n_rados, n_columns)
         The rados: row j is pi_j = 1/2 sum_i (sigma_ij + y_i) x_i.
-    seed : int
-        What the signs sigma_ij are drawn from, with j and i.
+    seed : int or None
+        What the signs sigma_ij are drawn from, with j and i; None of rados from elsewhere.
     row_ranges : tuple of (int, int)
         The rows i that are in the sums: from the first up to but not including the second.
     columns : LinearColumns
@@ -41,7 +41,7 @@ class Rados:
     """
 
     values: NDArray[np.float64]
-    seed: int
+    seed: int | None
     row_ranges: tuple[tuple[int, int], ...]
     columns: LinearColumns
     classes: NDArray[Any]
@@ -90,8 +90,9 @@ def make_rados(
     n_jobs : int or None, default=None
         Threads, as in `ProperBoostClassifier`.  The rados do not depend on it, bit for bit.
     row_offset : int, default=0
-        The number of the first row.  Owners of separate rows who use one seed and numbers that do
-        not overlap make rados that `combine` adds up to those of all rows.
+        The number of the first row; that of the last is below 2**53.  Owners of separate
+        rows who use one seed and numbers that do not overlap make rados that `combine` adds up to
+        those of all rows.
     classes : array-like of two labels, optional
         The labels of y = -1 and y = +1, in ascending order.  Needed where `y` does not hold both;
         by default they are the labels in `y`.
@@ -113,7 +114,8 @@ def make_rados(
     -----
     float32 and small integers are added up in float32 over some thousands of rows and then in
     float64; a coordinate is off by less than 1e-5 of the sum of the column's absolute values.  All
-    else is float64.  Beyond `X` and the rados this takes 1 KiB a rado at most.
+    else is float64.  Beyond `X` and the rados this takes 1 KiB a rado at most, and of tables of
+    columns a copy of those that are categorical or not stored as NumPy numbers.
 
     Whoever knows the seed knows the signs: owners who want to keep rows to themselves share it with
     each other only.
@@ -134,11 +136,11 @@ def make_rados(
     np.True_
     """
     parameters.integer("n_rados", n_rados, 1)
-    parameters.integer("row_offset", row_offset, 0, LAST_ROW)
     seed = parameters.seed(random_state)
     n_threads = parameters.count_threads(n_jobs)
     reader = _Reader()
     table = open_table(reader, X, reset=True)
+    parameters.integer("row_offset", row_offset, 0, LAST_ROW - table.n_rows)
     labels, positive = read_binary(y, table.n_rows, classes)
     columns = find_columns(
         table, categorical_features, getattr(reader, "feature_names_in_", None), intercept=intercept
@@ -180,7 +182,8 @@ def combine(rados: Iterable[Rados]) -> Rados:
             ("the shape", first.values.shape, part.values.shape),
             ("the columns", first.feature_names, part.feature_names),
             ("the columns", first.columns, part.columns),
-            ("the classes", first.classes.tolist(), part.classes.tolist()),
+            # As text, for 0 and 1 are equal to False and True.
+            ("the classes", str(first.classes.tolist()), str(part.classes.tolist())),
         ):
             if own != other:
                 raise ValueError(
@@ -200,7 +203,7 @@ def combine(rados: Iterable[Rados]) -> Rados:
     for part in parts[1:]:
         values += part.values
     _check_size(values)
-    return Rados(values, first.seed, _join(ranges), first.columns, first.classes)
+    return Rados(values, first.seed, _join(ranges), first.columns, parts[0].classes)
 
 
 def _join(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

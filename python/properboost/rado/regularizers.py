@@ -26,8 +26,7 @@ def check_regularizer(
     """Return what each regulariser is multiplied by."""
     omega = parameters.non_negative("omega", omega)
     l1_ratio = parameters.between("l1_ratio", l1_ratio, 0.0, 1.0)
-    if not 0.0 < parameters.between("q", q, 0.0, 1.0) < 1.0:
-        raise ValueError(f"q must be above 0 and below 1; got {q!r}")
+    _check_q(q)
     known = _core.regularizer_names()
     if regularizer is None:
         return {}
@@ -72,21 +71,36 @@ def slope_coefficients(q: float, n_columns: int) -> NDArray[np.float64]:
     q : float
         The false discovery rate that is aimed at, in (0, 1).
     n_columns : int
-        d, how many coefficients there are.
+        d, how many coefficients there are, at least 1.
 
     Returns
     -------
     ndarray of shape (n_columns,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or q / (2 d) is 0 in float64.
     """
-    tail = q / (2.0 * n_columns) * np.arange(1, n_columns + 1)
+    _check_q(q)
+    tail = q / (2.0 * parameters.integer("n_columns", n_columns, 1)) * np.arange(1, n_columns + 1)
+    if tail[0] == 0.0:
+        raise ValueError(
+            f"q must be above 0 when divided by 2 n_columns, {2 * n_columns}; got {q!r}"
+        )
     quantiles: NDArray[np.float64] = norm.isf(tail)
     return quantiles
+
+
+def _check_q(q: float) -> None:
+    if not 0.0 < parameters.between("q", q, 0.0, 1.0) < 1.0:
+        raise ValueError(f"q must be above 0 and below 1; got {q!r}")
 
 
 def _check_matrix(matrix: Any, n_columns: int) -> NDArray[np.float64] | None:
     if matrix is None:
         return None
-    given: NDArray[np.float64] = np.ascontiguousarray(matrix, dtype=np.float64)
+    given = parameters.numbers_of("ridge_matrix", matrix)
     if given.shape != (n_columns, n_columns):
         raise ValueError(
             f"ridge_matrix must have shape {(n_columns, n_columns)}, a row and a column for each "

@@ -14,7 +14,7 @@ __all__ = ["LOSS_PAIRS", "LossPair", "all_rados", "regularize_rados"]
 
 Floats = NDArray[np.float64]
 
-_MOST_ROWS = 24  # of which all rados fit into memory
+_MOST_CELLS = 2**27  # of all rados: 1 GiB
 
 
 class LossPair(ABC):
@@ -85,7 +85,7 @@ class LossPair(ABC):
         Parameters
         ----------
         rado_loss : float
-            What `rado_loss` returned.
+            What `rado_loss` returned: above 0 for the logistic loss, at least 0 for the ReLU.
         n_rows : int
             How many rows there are.
         mu_e, mu_r : float, default=1.0
@@ -98,6 +98,7 @@ class LossPair(ABC):
         ratio = parameters.positive("mu_r", mu_r) / parameters.positive("mu_e", mu_e)
         if self.same_mu and mu_e != mu_r:
             raise ValueError(f"mu_e and mu_r must be equal; got {mu_e!r} and {mu_r!r}")
+        rado_loss = parameters.finite("rado_loss", rado_loss)
         return self._to_rows(rado_loss, parameters.integer("n_rows", n_rows, 1), ratio)
 
     def rado_share(self, mu_e: float = 1.0) -> float:
@@ -134,7 +135,7 @@ class _Logistic(LossPair):
         return float(np.exp(z).sum())
 
     def _to_rows(self, rado_loss: float, _: int, __: float) -> float:
-        return float(np.log(rado_loss))
+        return float(np.log(parameters.positive("rado_loss", rado_loss)))
 
 
 class _Square(LossPair):
@@ -160,7 +161,7 @@ class _ReLU(LossPair):
         return max(0.0, float(z.max()))
 
     def _to_rows(self, rado_loss: float, _: int, ratio: float) -> float:
-        return ratio * rado_loss
+        return ratio * parameters.non_negative("rado_loss", rado_loss)
 
 
 class _Unhinged(LossPair):
@@ -188,7 +189,8 @@ def all_rados(edges: ArrayLike) -> Floats:
     Parameters
     ----------
     edges : array-like of shape (n_rows, n_columns)
-        Edge vectors y_i x_i of 24 rows at most.
+        Edge vectors y_i x_i, so few that their rados are 2**27 numbers (1 GiB) at most: of one
+        column 27 rows, of eight columns 24.
 
     Returns
     -------
@@ -196,11 +198,15 @@ def all_rados(edges: ArrayLike) -> Floats:
         Row I is the sum of the edge vectors whose bits are set in I.
     """
     given = _matrix("edges", edges)
-    if len(given) > _MOST_ROWS:
-        raise ValueError(f"edges must be of {_MOST_ROWS} rows at most; got {len(given)}")
-    rados = np.zeros((1, given.shape[1]))
-    for edge in given:
-        rados = np.concatenate([rados, rados + edge])
+    n_rows, n_columns = given.shape
+    most = (_MOST_CELLS // n_columns).bit_length() - 1
+    if n_rows > most:
+        raise ValueError(
+            f"edges of {n_columns} columns must be of {most} rows at most; got {n_rows}"
+        )
+    rados = np.zeros((2**n_rows, n_columns))
+    for i, edge in enumerate(given):
+        rados[2**i : 2 ** (i + 1)] = rados[: 2**i] + edge
     return rados
 
 
@@ -218,9 +224,9 @@ def regularize_rados(
     theta : array-like of shape (n_columns,)
         The linear classifier.
     penalty : float
-        Omega(theta).
+        Omega(theta), at least 0.
     rado_share : float, default=1.0
-        a_e, what `LossPair.rado_share` returns.
+        a_e, what `LossPair.rado_share` returns, above 0.
 
     Returns
     -------
@@ -228,8 +234,10 @@ def regularize_rados(
         For theta = 0 the rados themselves.
     """
     given, vector = _matrix("rados", rados), _vector(theta, "rados", rados)
+    share = parameters.positive("rado_share", rado_share)
+    total = share * parameters.non_negative("penalty", penalty)
     length = float(vector @ vector)
-    return given if length == 0.0 else given - rado_share * penalty / length * vector
+    return given if length == 0.0 else given - total / length * vector
 
 
 def _scores(theta: ArrayLike, vectors: ArrayLike, argument: str, name: str, mu: float) -> Floats:
@@ -238,19 +246,23 @@ def _scores(theta: ArrayLike, vectors: ArrayLike, argument: str, name: str, mu: 
 
 
 def _matrix(argument: str, values: Any) -> Floats:
-    matrix: Floats = np.asarray(values, dtype=np.float64)
+    matrix = parameters.numbers_of(argument, values)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             f"{argument} must have two dimensions and not be empty; got shape {matrix.shape}"
         )
+    if not np.all(np.isfinite(matrix)):
+        raise ValueError(f"{argument} must hold finite numbers; got NaN or infinity")
     return matrix
 
 
 def _vector(theta: ArrayLike, argument: str, vectors: ArrayLike) -> Floats:
-    vector: Floats = np.asarray(theta, dtype=np.float64)
+    vector = parameters.numbers_of("theta", theta)
     n_columns = _matrix(argument, vectors).shape[1]
     if vector.shape != (n_columns,):
         raise ValueError(
             f"theta must have {n_columns} entries, as {argument} have; got shape {vector.shape}"
         )
+    if not np.all(np.isfinite(vector)):
+        raise ValueError("theta must hold finite numbers; got NaN or infinity")
     return vector
