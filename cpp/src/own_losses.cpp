@@ -238,8 +238,17 @@ class Tabulated final : private Storage, public Bound<Table> {
     for_strips(u, n, [&](Strip& strip, std::size_t begin, std::size_t size) {
       fetch(strip, policy.singles.weight, size);
       fetch_losses(strip, size);
-      compute_weights(strip, weights_of + begin, size);
-      compute_losses(strip, u + begin, losses_of + begin, size);
+      const float* const from = u + begin;
+      float* const weight = weights_of + begin;
+      float* const loss = losses_of + begin;
+      // Both in one pass, which takes the cells apart once.
+      vectorized([&strip, table = Storage::policy, from, weight, loss, size] {
+        for (std::size_t i = 0; i < size; ++i) {
+          const Cubic<float> cubic = strip.cubic[i];
+          weight[i] = Table::weight_at(cubic, strip.t[i]);
+          loss[i] = table.loss_at(cubic, strip.loss[i], strip.t[i], strip.width[i], from[i]);
+        }
+      });
     });
     if (curvatures_of != nullptr) curvatures(u, curvatures_of, n);
   }
