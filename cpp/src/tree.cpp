@@ -34,15 +34,17 @@ void Tree::resize(std::size_t n) {
   saving.resize(n);
 }
 
-void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
+template <class Node>
+void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, Node* nodes,
                 Team& team) {
   constexpr std::size_t kRows = 1024;
   team.for_each((n + kRows - 1) / kRows, 20.0 * static_cast<double>(n), [&](std::size_t c) {
     for (std::size_t i = c * kRows; i < std::min((c + 1) * kRows, n); ++i) {
-      nodes[i] = static_cast<std::int64_t>(
-          tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
+      nodes[i] = static_cast<Node>(tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
     }
   });
 }
+template void find_nodes(const Tree&, const std::uint8_t*, std::size_t, std::uint8_t*, Team&);
+template void find_nodes(const Tree&, const std::uint8_t*, std::size_t, std::int64_t*, Team&);
 
 }  // namespace properboost

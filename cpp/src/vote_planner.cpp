@@ -102,22 +102,8 @@ class VotePlanner final : public Planner {
     set_table(plan, grown.tree.size(),
               [&](std::size_t node) { return grown.sums.data() + node * slots; });
     plan.tree = std::move(grown.tree);
-    find_nodes(plan.tree, team);
+    find_nodes(plan.tree, at_.codes.data, at_.codes.rows, nodes_.data(), team);
     count_rows(plan);
-  }
-
-  void find_nodes(const Tree& tree, Team& team) {
-    constexpr std::size_t kRows = 1024;
-    const std::vector<std::uint32_t>& rows = voters_.rows();
-    team.for_each((rows.size() + kRows - 1) / kRows, 20.0 * static_cast<double>(rows.size()),
-                  [&](std::size_t c) {
-                    for (std::size_t j = c * kRows; j < std::min((c + 1) * kRows, rows.size());
-                         ++j) {
-                      const std::size_t i = rows[j];
-                      nodes_[i] = static_cast<std::uint8_t>(
-                          tree.find_node([&](std::size_t f) { return at_.codes.feature(f)[i]; }));
-                    }
-                  });
   }
 
   // The training rows at each node, of every group and of all others: [group][node].  Where groups
@@ -160,7 +146,7 @@ class VotePlanner final : public Planner {
     const std::vector<Role>& roles = model(0).roles;
     const std::vector<Chunk> chunks = cut_into_chunks(at_.codes.segments);
     struct Sums {
-      double right = 0.0, wrong = 0.0, slope = 0.0, total = 0.0;
+      double right = 0.0, wrong = 0.0, total = 0.0;
       bool all_right = true;
     };
     std::vector<Sums> parts(chunks.size());
@@ -173,7 +159,6 @@ class VotePlanner final : public Planner {
         const double h = side * own[plan.codes[i]];
         const double w = voters_.weight(i);
         parts[c].total += w;
-        parts[c].slope += w * h;
         (h > 0.0 ? parts[c].right : parts[c].wrong) += h == 0.0 ? 0.0 : w;
         parts[c].all_right = parts[c].all_right && h > 0.0;
       }
@@ -182,13 +167,11 @@ class VotePlanner final : public Planner {
     for (const Sums& part : parts) {
       sums.right += part.right;
       sums.wrong += part.wrong;
-      sums.slope += part.slope;
       sums.total += part.total;
       sums.all_right = sums.all_right && part.all_right;
     }
     require_finite(sums.total, "total weight", round(0));
     plan.largest = at_.pack.regularizers[0].largest;
-    plan.slope = sums.slope / margins.training_weight(0);
     if (!(sums.right > 0.0)) return;  // every row abstains
     plan.moves = true;
     plan.score = sums.wrong / (sums.right + sums.wrong);

@@ -59,8 +59,10 @@ struct Tree {
   void resize(std::size_t n);
 };
 
-// The node at which each row ends; codes[f * n + i] is row i's of feature f.
-void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
+// The node at which each row ends; codes[f * n + i] is row i's of feature f.  Node is a byte or an
+// int64.
+template <class Node>
+void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, Node* nodes,
                 Team& team);
 
 }  // namespace properboost

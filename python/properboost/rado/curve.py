@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing
 
 from properboost import parameters
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
 from properboost.rado.making import make_rados, read_binary
+from properboost.splits import take_rows
 from properboost.table import open_table
 
 __all__ = ["OmegaCurve", "omega_curve"]
@@ -95,7 +95,8 @@ def omega_curve(
         raise TypeError(f"model must be a RadoBoostClassifier; got {type(model).__name__}")
     check_parameters(model)
     tried = np.array(sorted(parameters.entries("omegas", omegas, parameters.non_negative)))
-    classes, positive = read_binary(y, open_table(clone(model), X, reset=True).n_rows)
+    table = open_table(clone(model), X, reset=True)
+    classes, positive = read_binary(y, table.n_rows)
     labels = classes[positive]
     if not isinstance(cv, int | np.integer):
         splitter = check_cv(cv, labels, classifier=True)
@@ -107,8 +108,8 @@ def omega_curve(
         raise ValueError("cv must give one fold at least, and hold out rows in each")
     columns = []
     for train, test in folds:
-        rows, own = _safe_indexing(X, train), labels[train]
-        held_out = _safe_indexing(X, test)
+        rows, own = take_rows(table.source, train), labels[train]
+        held_out = take_rows(table.source, test)
         rados = None
         if model.keep == "loss":  # then all models share the rados
             rados = make_rados(
