@@ -1,7 +1,5 @@
 """The command line: what it reads, writes and says, and how it fails."""
 
-import csv
-import dataclasses
 import json
 import re
 import subprocess
@@ -13,78 +11,16 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, log_loss
-from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.model_selection import train_test_split
 
 import properboost as pb
-from properboost import cli, demo
-from properboost.datasets import _locate
+from commands import columns_of, fail, fit, misuse, run, table, write
+from properboost import cli
 
 
 @pytest.fixture(autouse=True)
 def in_own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def table(n=200, seed=0):
-    random = np.random.default_rng(seed)
-    size = random.normal(size=n).round(2)
-    colour = random.choice(["blue", "green", "red"], n)
-    flag = random.choice(["TRUE", "false"], n)
-    good = size + (colour == "red") + 0.5 * random.normal(size=n) > 0.3
-    return pd.DataFrame(
-        {
-            "id": np.arange(n),
-            "size": size,
-            "colour": colour,
-            "flag": flag,
-            "grade": np.where(good, "good", "bad"),
-        }
-    )
-
-
-def write(frame, name="train.csv"):
-    frame.to_csv(name, index=False)
-    return name
-
-
-def run(capsys, *arguments):
-    """Run a command that succeeds; returns what it wrote on stdout and stderr."""
-    status = cli.main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    assert status == 0, captured.err
-    return captured.out, captured.err
-
-
-def columns_of(text):
-    """The cells of a CSV file as they are written."""
-    header, *rows = csv.reader(text.splitlines())
-    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
-
-
-def fail(capsys, *arguments):
-    """Run a command that fails because of a file; returns its one line."""
-    status = cli.main([str(argument) for argument in arguments])
-    return one_line(capsys, status, 1)
-
-
-def misuse(capsys, *arguments):
-    """Run a command whose arguments are wrong; returns its one line."""
-    with pytest.raises(SystemExit) as exit_:
-        cli.main([str(argument) for argument in arguments])
-    return one_line(capsys, exit_.value.code, 2)
-
-
-def one_line(capsys, status, expected):
-    captured = capsys.readouterr()
-    assert status == expected
-    assert captured.out == ""
-    (line,) = captured.err.splitlines()
-    return line
-
-
-def fit(capsys, *arguments):
-    frame = table()
-    return frame, *run(capsys, "fit", write(frame), "--target", "grade", "--drop", "id", *arguments)
 
 
 # -- fit and predict ------------------------------------------------------------------------------
@@ -601,123 +537,6 @@ def test_process_reads_a_pipe_and_stops_when_its_reader_does(capsys):
         process.stdin.close()
         assert "Traceback" not in process.stderr.read()
     assert process.returncode == 1
-
-
-# -- the demonstration ----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def no_adult(tmp_path, monkeypatch):
-    """No folder, an empty cache, and an archive that nobody can reach."""
-    monkeypatch.delenv("PROPERBOOST_DATA", raising=False)
-    monkeypatch.setenv("PROPERBOOST_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setattr(_locate, "ARCHIVE", "http://127.0.0.1:9/")  # the port that discards
-
-
-def small_problem(_):
-    """Instead of the sets of the paper, a part of one of them.
-
-    Of values so few that each has a bin of its own, however the bins are found.
-    """
-    load = demo.datasets.load_letter
-    problem = demo._load("LETTER.p2", "N to Z against A to M", load, part="p2")
-    part = slice(0, 300)
-    yield dataclasses.replace(
-        problem,
-        X=problem.X[part] // 6,
-        y=problem.y[part],
-        X_test=problem.X_test[part] // 6,
-        y_test=problem.y_test[part],
-    )
-
-
-def test_demo(capsys, no_adult, monkeypatch):
-    monkeypatch.setattr(demo, "N_FOLDS", 2)
-    out, err = run(capsys, "demo", "--rounds", 5, "--gains", 2, 0.5, "--output-dir", "results/demo")
-    picture = Path("results/demo/demo.png")
-    assert f"The picture is in {picture}." in out
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert 50_000 < picture.stat().st_size < 2_000_000
-
-    left_out = [line for line in err.splitlines() if line.startswith("ADULT is left out: ")]
-    assert len(left_out) == 1
-    assert "download failed" in left_out[0]
-    assert "ADULT:" not in out
-
-    for part in ("LETTER.p1", "LETTER.p2"):
-        block = out[out.index(f"{part}: ") :].split("\n\n")[0]
-        for method, (errors, _) in demo.PUBLISHED[part].items():
-            assert re.search(rf"^{method} .* {errors}$", block, re.M)
-
-
-def test_demo_prints_what_such_fits_give(capsys, monkeypatch):
-    monkeypatch.setattr(demo, "_load_problems", small_problem)
-    monkeypatch.setattr(demo, "_draw", lambda *_: "")
-    out, _ = run(capsys, "demo", "--rounds", 5, "--gains", 2, 0.5)
-    (problem,) = small_problem(None)
-    models = {
-        "Logistic": pb.ProperBoostClassifier("glog"),
-        "Exponential": pb.ProperBoostClassifier("exponential"),
-        "AdaBoost": pb.AdaBoost(),
-        "LogitBoost": pb.LogitBoost(),
-    }
-    for loss in ("GLog", "GLaplacian"):
-        row = re.search(rf"^{loss} +(\S+) +(\S+) +\S+ +\S+ +\S+ +(\S+) +(\S+)", out, re.M)
-        scores, errors = {}, {}
-        for gain in (0.5, 2.0):
-            model = pb.ProperBoostClassifier(loss.lower(), gain=gain, n_estimators=5)
-            folds = StratifiedKFold(5, shuffle=True, random_state=0)
-            p = cross_val_predict(model, problem.X, problem.y, cv=folds, method="predict_proba")
-            scores[gain] = log_loss(problem.y, p)  # the folds are equally large
-            errors[gain] = np.sum(
-                model.fit(problem.X, problem.y).predict(problem.X_test) != problem.y_test
-            )
-        gain = min(scores, key=scores.get)
-        assert row[1] == f"{gain:g}"
-        assert row[2] == f"{scores[gain]:.4f}"
-        assert int(row[4]) == errors[float(row[3])] == min(errors.values())
-        models[loss] = pb.ProperBoostClassifier(loss.lower(), gain=gain)
-    for name, model in models.items():
-        model.set_params(n_estimators=5).fit(problem.X, problem.y)
-        wrong = np.sum(model.predict(problem.X_test) != problem.y_test)
-        loss = log_loss(problem.y_test, model.predict_proba(problem.X_test))
-        assert re.search(rf"^{name} .* {wrong} +{loss:.4f} ", out, re.M)
-
-
-def test_demo_chooses_the_gain_by_cross_validation():
-    trials = [
-        demo.Trial(pb.ProperBoostClassifier(gain=gain), 0.0, errors, 0.0, cv_log_loss)
-        for gain, errors, cv_log_loss in ((1.0, 10, 0.3), (2.0, 12, 0.2), (4.0, 8, 0.25))
-    ]
-    outcome = demo.Outcome(None, {"GLog": trials, "GLaplacian": trials[:1]}, {})
-    assert outcome.chosen("GLog").gain == 2.0
-    assert outcome.hindsight("GLog").gain == 4.0
-    assert outcome.best_method == "GLog"
-
-
-def test_demo_without_matplotlib(capsys, monkeypatch):
-    monkeypatch.setattr(demo, "_load_problems", small_problem)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    out, _ = run(capsys, "demo", "--rounds", 2, "--gains", 1)
-    assert "No picture was drawn; plots need matplotlib: pip install 'properboost[plots]'" in out
-    assert re.search("^GLaplacian .* 2844$", out, re.M)
-    assert list(Path("out").iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (
-            ImportError("long\nstory"),
-            r"a download needs pooch: pip install 'properboost\[datasets\]'",
-        ),
-        (ValueError("adult.csv.gz is\nnot it"), "adult.csv.gz is not it"),
-        (FileNotFoundError("no\nplace"), r"the download failed \(no place\)"),
-    ],
-)
-def test_demo_says_in_one_line_why_adult_is_left_out(error, reason):
-    assert re.search(f"{reason}$", demo._reason(error))
 
 
 # -- linear models of rados -----------------------------------------------------------------------

@@ -1,0 +1,71 @@
+"""What tests of the command line share: a table, and commands that succeed or fail."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from properboost import cli
+
+
+def table(n=200, seed=0):
+    random = np.random.default_rng(seed)
+    size = random.normal(size=n).round(2)
+    colour = random.choice(["blue", "green", "red"], n)
+    flag = random.choice(["TRUE", "false"], n)
+    good = size + (colour == "red") + 0.5 * random.normal(size=n) > 0.3
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "size": size,
+            "colour": colour,
+            "flag": flag,
+            "grade": np.where(good, "good", "bad"),
+        }
+    )
+
+
+def write(frame, name="train.csv"):
+    frame.to_csv(name, index=False)
+    return name
+
+
+def run(capsys, *arguments):
+    """Run a command that succeeds; returns what it wrote on stdout and stderr."""
+    status = cli.main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    assert status == 0, captured.err
+    return captured.out, captured.err
+
+
+def columns_of(text):
+    """The cells of a CSV file as they are written."""
+    header, *rows = csv.reader(text.splitlines())
+    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def fail(capsys, *arguments):
+    """Run a command that fails because of a file; returns its one line."""
+    status = cli.main([str(argument) for argument in arguments])
+    return one_line(capsys, status, 1)
+
+
+def misuse(capsys, *arguments):
+    """Run a command whose arguments are wrong; returns its one line."""
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([str(argument) for argument in arguments])
+    return one_line(capsys, exit_.value.code, 2)
+
+
+def one_line(capsys, status, expected):
+    captured = capsys.readouterr()
+    assert status == expected
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    return line
+
+
+def fit(capsys, *arguments):
+    frame = table()
+    return frame, *run(capsys, "fit", write(frame), "--target", "grade", "--drop", "id", *arguments)

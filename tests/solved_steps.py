@@ -1,0 +1,70 @@
+"""What tests of steps that are solved for share: models, their features and these' edges."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import properboost as pb
+
+pd = pytest.importorskip("pandas")
+
+LEARNERS = {
+    "stump": {},
+    "histogram": {},
+    "monomial": {"max_literals": 2, "min_child_weight": 0.1},
+    "tree": {"max_leaf_nodes": 4, "min_child_weight": 0.1},
+}
+LOSSES = {
+    "glog": pb.losses.GLog(),
+    "gboost": pb.losses.GBoost(gain=0.5),
+    "gboost, small gain": pb.losses.GBoost(gain=0.005),
+    "ggauss": pb.losses.GGauss(gain=3.0),
+    "glaplacian": pb.losses.GLaplacian(),
+    "exponential": pb.losses.Exponential(),  # convex, though not canonical
+}
+# Of each permissible function: the least of phi'' on (0, 1), and b_phi.
+CONVEXITY = {"entropy": (4.0, np.log(2.0)), "matsushita": (2.0, 0.5), "mu": (0.6, 0.15)}
+MU = 0.7
+
+
+@cache
+def noisy(seed=0, n=400, n_classes=2):
+    """Numbers, categories and missing values that no few features separate; and weights."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 6, (n, 4)).astype(float), columns=list("abcd"))
+    frame["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n))
+    raw = 0.5 * frame["a"] - (frame["b"] > 3) + (frame["town"] == "Ulm") * (frame["c"] > 1)
+    raw = (raw + 1.3 * rng.logistic(size=n)).to_numpy()
+    y = np.searchsorted(np.quantile(raw, np.arange(1, n_classes) / n_classes), raw)
+    frame.loc[rng.random(n) < 0.1, "a"] = np.nan
+    return frame, y, rng.integers(1, 4, n).astype(float)
+
+
+def features_of(model, X, m=0):
+    """What each round of one model says of each row: (n_rows, n_rounds), before its step."""
+    rounds, ensemble = model._ensemble.models[m], model._ensemble
+    codes = ensemble.encode(model._open(X)[0], 1)
+    tables = np.split(rounds.values, rounds.offsets[1:-1])
+    return np.stack(
+        [table[rounds.find_codes(t, codes, 1)] for t, table in enumerate(tables)], axis=1
+    )
+
+
+def edges(loss, H, margin, y, s):
+    """Of each feature, under the weights at these margins (eq. 42 with one feature)."""
+    w = s * loss.weight(margin)
+    return (w * y) @ H / (w.sum() * np.abs(H).max(axis=0))
+
+
+def sides(y):
+    return np.where(y == 1, 1.0, -1.0)
+
+
+def fit(step, loss="glog", learner="stump", n=8, data=None, **settings):
+    X, y, s = noisy() if data is None else data
+    model = pb.ProperBoostClassifier(
+        LOSSES[loss], weak_learner=learner, step=step, n_estimators=n, n_jobs=1,
+        rows_per_bin=None, **(LEARNERS[learner] | {"response": "sign"} | settings),
+    )  # fmt: skip
+    return model.fit(X, y, s)
