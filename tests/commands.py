@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from properboost import cli
+from properboost.cli import commands as cli
 
 
 def table(n=200, seed=0):

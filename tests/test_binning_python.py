@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from properboost import binning
-from properboost.binning import Binning, CategoricalBins, NumericBins, count_numeric_bins, find_bins
-from properboost.table import factorize, open_table
+from properboost.data import binning
+from properboost.data.binning import (
+    Binning,
+    CategoricalBins,
+    NumericBins,
+    count_numeric_bins,
+    find_bins,
+)
+from properboost.data.frames import factorize, open_table
 
 pd = pytest.importorskip("pandas")
 

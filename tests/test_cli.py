@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 
 import properboost as pb
 from commands import columns_of, fail, fit, misuse, run, table, write
-from properboost import cli
+from properboost.cli import commands as cli
 
 
 @pytest.fixture(autouse=True)

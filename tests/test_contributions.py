@@ -10,9 +10,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import properboost as pb
-from properboost.table import open_table
-from properboost.tree_shap import ShapTree
-from properboost.trees import LEAF, NEITHER, Tree
+from properboost.boosting.tree import LEAF, NEITHER, Tree
+from properboost.data.frames import open_table
+from properboost.inspection.tree_shap import ShapTree
 
 pd = pytest.importorskip("pandas")
 

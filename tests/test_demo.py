@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import properboost as pb
 from commands import run
-from properboost import demo
+from properboost.cli import demo
 from properboost.datasets import _locate
 
 

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
 from models import same_model
-from properboost import binning
+from properboost.data import binning
 
 pd = pytest.importorskip("pandas")
 

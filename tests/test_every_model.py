@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import properboost as pb
 from models import EVERY_MODEL, LEARNERS, assert_same, same_model
-from properboost.estimators import GROWN
+from properboost.estimators.properboost import GROWN
 from test_booster import assert_identical, problem, train
 
 pd = pytest.importorskip("pandas")

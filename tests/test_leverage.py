@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 import properboost as pb
 import properboost.progress as progress_module
 from models import assert_same, same_model
-from properboost.estimators import SOLVED
+from properboost.estimators.properboost import SOLVED
 from searches import QUICK, assert_same_scores, integers
 from solved_steps import LEARNERS, LOSSES, edges, features_of, fit, noisy, sides
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import properboost as pb
 from models import assert_same
+from properboost.estimators.properboost import GROWN
 
 pd = pytest.importorskip("pandas")
 
@@ -301,7 +302,7 @@ def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 2
     del old["voting"]
-    names = {"max_literals", *pb.estimators.GROWN["tree"]}
+    names = {"max_literals", *GROWN["tree"]}
     names |= {name for name in old["parameters"] if name.startswith("interaction")}
     for name in names:
         del old["parameters"][name]

@@ -13,9 +13,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
-from properboost import _core, pairs
-from properboost.binning import Binning, CategoricalBins, NumericBins
-from properboost.pairs import MOST_CELLS, find_levels, make_pair, purify
+from properboost import _core
+from properboost.boosting import interactions as pairs
+from properboost.boosting.interactions import MOST_CELLS, find_levels, make_pair, purify
+from properboost.data.binning import Binning, CategoricalBins, NumericBins
 
 # ------------------------------------------------------------------------------------ the grid
 

@@ -8,13 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from properboost import (
-    ARBoostClassifier,
-    ProperBoostClassifier,
-    RadoBoostClassifier,
-    plots,
-    rado,
-)
+from properboost import ARBoostClassifier, ProperBoostClassifier, RadoBoostClassifier, plots, rado
 from properboost.diagnostics import gain_curve
 
 mpl.use("Agg")

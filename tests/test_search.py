@@ -20,8 +20,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
-from properboost import _core, configurations, lanes
+from properboost import _core
 from properboost import progress as progress_module
+from properboost.model_selection import cross_validation as lanes
+from properboost.model_selection import search_space as configurations
 from searches import QUICK, assert_same_scores, integers
 
 pd = pytest.importorskip("pandas")

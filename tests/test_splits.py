@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 )
 
 import properboost as pb
-from properboost import splits
+from properboost.model_selection import cv_splits as splits
 from searches import KINDS, QUICK, as_kind, assert_same_scores, integers
 
 GROUPS = np.arange(240) % 7

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import properboost
-from properboost.table import factorize, find_categorical, find_feature, open_table
+from properboost.data.frames import factorize, find_categorical, find_feature, open_table
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

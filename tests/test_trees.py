@@ -13,8 +13,9 @@ import properboost as pb
 import reference as ref
 from models import same_model
 from properboost import _core
-from properboost.ensemble import Rounds
-from properboost.table import open_table
+from properboost.boosting.ensemble import Rounds
+from properboost.data.frames import open_table
+from properboost.estimators.properboost import GROWN
 from searches import assert_same_scores, integers
 from test_binning import other_sets, run_with
 from test_booster import (
@@ -477,7 +478,7 @@ OTHERS = {
 @pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
 @pytest.mark.parametrize("name", OTHERS)
 def test_parameters_of_trees_are_for_trees(weak_learner, name):
-    assert OTHERS.keys() == set(pb.estimators.GROWN["tree"])
+    assert OTHERS.keys() == set(GROWN["tree"])
     X, y = noisy(n=60, d=2)
     message = rf"{name} must be .* with weak_learner='{weak_learner}', which does not use it; got"
     for value in (OTHERS[name], *([np.array(OTHERS[name])] if name == "monotonic_cst" else [])):

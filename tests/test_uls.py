@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import properboost as pb
-from properboost.estimators import CRITERIA
+from properboost.estimators.properboost import CRITERIA
 from solved_steps import CONVEXITY, LEARNERS, MU, features_of, noisy, sides
 
 # -- what Theorem 2 says --------------------------------------------------------------------------

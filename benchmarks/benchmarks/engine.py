@@ -17,14 +17,14 @@ FIRST_ROUNDS = 10  # with the memory that they are the first to touch
 
 def prepare(model: Any, X: Any, y: Any) -> Any:
     """Do what `fit` does before it boosts; returns properboost.training.Training."""
-    from properboost.training import prepare
+    from properboost.boosting.engine import prepare
 
     return prepare(model, *_sorted_rows(model, X, y))
 
 
 def _sorted_rows(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
-    from properboost.rows import read_rows
-    from properboost.table import open_table
+    from properboost.data.frames import open_table
+    from properboost.data.labels import read_rows
 
     table = open_table(model, X, reset=True)
     rows = read_rows(y, table.n_rows, None, None)
@@ -40,8 +40,8 @@ def start(
     keep_rounds: bool = True,
 ) -> Any:
     """Return the boosting of one model for each gain, before its first round."""
+    from properboost.boosting.engine import find_sides, start
     from properboost.losses import GLog
-    from properboost.training import find_sides, start
 
     n = len(gains)
     return start(
@@ -102,6 +102,6 @@ class Stages:
     @property
     def sampled_rows(self) -> int:
         """How many rows `find_edges` looks at."""
-        from properboost.binning import SAMPLE_SIZE
+        from properboost.data.binning import SAMPLE_SIZE
 
         return min(len(self.table), SAMPLE_SIZE)

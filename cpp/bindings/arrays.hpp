@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "properboost/binning.hpp"
-#include "properboost/table.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/table.hpp"
 
 namespace properboost::bindings {
 

@@ -1,12 +1,12 @@
-#include "properboost/binning.hpp"
+#include "properboost/data/binning.hpp"
 
 #include <pybind11/stl.h>
 
 #include <algorithm>
 
 #include "arrays.hpp"
-#include "properboost/edges.hpp"
-#include "properboost/histogram.hpp"
+#include "properboost/data/edges.hpp"
+#include "properboost/histogram/histogram.hpp"
 
 namespace properboost::bindings {
 namespace {

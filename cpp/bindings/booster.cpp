@@ -1,4 +1,4 @@
-#include "properboost/booster.hpp"
+#include "properboost/boosting/booster.hpp"
 
 #include <pybind11/stl.h>
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "properboost/binning.hpp"
-#include "properboost/codes.hpp"
-#include "properboost/lanes.hpp"
-#include "properboost/parallel.hpp"
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/codes.hpp"
 
 namespace properboost::bindings {
 

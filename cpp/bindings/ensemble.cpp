@@ -1,4 +1,4 @@
-#include "properboost/ensemble.hpp"
+#include "properboost/ensemble/ensemble.hpp"
 
 #include <pybind11/stl.h>
 

@@ -1,8 +1,8 @@
 // Table of contents of properboost._core.
 #include <pybind11/pybind11.h>
 
-#include "properboost/instruction_set.hpp"
-#include "properboost/parallel.hpp"
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
 
 namespace py = pybind11;
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "properboost/pairs.hpp"
+#include "properboost/data/pairs.hpp"
 
 namespace properboost::bindings {
 

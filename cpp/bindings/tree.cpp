@@ -1,4 +1,4 @@
-#include "properboost/ensemble.hpp"
+#include "properboost/ensemble/ensemble.hpp"
 
 #include <pybind11/stl.h>
 
@@ -8,7 +8,7 @@
 
 #include "codes.hpp"
 #include "properboost/impurities/registry.hpp"
-#include "properboost/tree_grower.hpp"
+#include "properboost/trees/tree_grower.hpp"
 #include "reporter.hpp"
 
 namespace properboost::bindings {

@@ -17,15 +17,15 @@
 #include <string>
 #include <vector>
 
-#include "properboost/booster.hpp"
-#include "properboost/edges.hpp"
-#include "properboost/instruction_set.hpp"
+#include "properboost/boosting/booster.hpp"
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/data/edges.hpp"
 #include "properboost/learners/histogram.hpp"
 #include "properboost/learners/tree.hpp"
-#include "properboost/leverage.hpp"
 #include "properboost/responses/newton.hpp"
 #include "properboost/responses/real.hpp"
 #include "properboost/steps/guarded.hpp"
+#include "properboost/steps/leverage.hpp"
 
 namespace {
 

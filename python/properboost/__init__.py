@@ -2,12 +2,8 @@
 
 from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado
 from properboost._core import __version__, has_openmp
-from properboost.arboost import ARBoostClassifier, ARBoostClassifierCV
-from properboost.contributions import Contributions
-from properboost.estimators import ProperBoostClassifier
-from properboost.model_io import load_model
-from properboost.parameters import count_threads
-from properboost.presets import (
+from properboost.estimators.arboost import ARBoostClassifier, ARBoostClassifierCV
+from properboost.estimators.presets import (
     CART,
     SAMME,
     ULS,
@@ -21,11 +17,15 @@ from properboost.presets import (
     SavageBoost,
     WeightBoost,
 )
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.udt import UDTClassifier
+from properboost.inspection.contributions import Contributions
+from properboost.inspection.rules import Rule
+from properboost.inspection.shape_functions import ShapeFunction
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.parameters import count_threads
+from properboost.persistence.files import load_model
 from properboost.rado import RadoBoostClassifier
-from properboost.rules import Rule
-from properboost.search import ProperBoostClassifierCV
-from properboost.shapes import ShapeFunction
-from properboost.udt import UDTClassifier
 
 __all__ = [
     "CART",

@@ -2,6 +2,6 @@
 
 import sys
 
-from properboost.cli import main
+from properboost.cli.commands import main
 
 sys.exit(main())

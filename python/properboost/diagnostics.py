@@ -14,13 +14,13 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, parameters, plots
-from properboost.configurations import bound_gains, check_search
-from properboost.estimators import gain_is_free
+from properboost.data.frames import open_table
+from properboost.data.labels import Rows, read_rows
+from properboost.estimators.properboost import gain_is_free
 from properboost.losses import MarginLoss, get_loss
-from properboost.rows import Rows, read_rows
-from properboost.scoring import HeldOut, Score, find_score, name_score
-from properboost.search import ProperBoostClassifierCV
-from properboost.table import open_table
+from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.model_selection.search_space import bound_gains, check_search
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

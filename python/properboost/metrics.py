@@ -24,7 +24,7 @@ from scipy.special import logsumexp
 from scipy.stats import entropy, rankdata
 
 from properboost import parameters
-from properboost.rows import find_classes, read_weights
+from properboost.data.labels import find_classes, read_weights
 
 __all__ = [
     "average_ranks",

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import parameters
-from properboost.contributions import Contributions
-from properboost.estimators import ProperBoostClassifier
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.inspection.contributions import Contributions
+from properboost.inspection.shape_functions import ShapeFunction
 from properboost.metrics import margin_distribution
-from properboost.shapes import ShapeFunction
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.binning import CategoricalBins
-from properboost.table import Category, Table, find_categorical
+from properboost.data.binning import CategoricalBins
+from properboost.data.frames import Category, Table, find_categorical
 
 __all__ = ["LinearColumns", "find_columns", "refuse_numbers"]
 

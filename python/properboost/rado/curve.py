@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from properboost import parameters
+from properboost.data.frames import open_table
+from properboost.model_selection.cv_splits import take_rows
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
 from properboost.rado.making import make_rados, read_binary
-from properboost.splits import take_rows
-from properboost.table import open_table
 
 __all__ = ["OmegaCurve", "omega_curve"]
 

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from properboost import _core, parameters
-from properboost.classifier import TableClassifier
-from properboost.fitted import choose_classes, make_probabilities
+from properboost.data.frames import Category, Table, open_table
+from properboost.estimators.base import TableClassifier
+from properboost.estimators.boosted import choose_classes, make_probabilities
 from properboost.losses import GLog
 from properboost.progress import show_progress
 from properboost.rado.columns import ColumnReader, LinearColumns, find_columns, refuse_numbers
 from properboost.rado.making import Rados, read_binary, sum_rows
 from properboost.rado.regularizers import Regularizer, check_regularizer, find_terms
-from properboost.table import Category, Table, open_table
 
 __all__ = ["RadoBoostClassifier", "RadoModel", "check_parameters"]
 
@@ -409,7 +409,7 @@ class RadoBoostClassifier(TableClassifier):
         path : str or path
             The file.  An existing one is replaced once the new one is complete.
         """
-        from properboost.model_io import save_model
+        from properboost.persistence.files import save_model
 
         self._check_fitted()
         save_model(self, path)

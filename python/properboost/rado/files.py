@@ -1,4 +1,4 @@
-"""Linear models of rados as files: what `properboost.model_io` does for tables and trees."""
+"""Linear models of rados as files, as `properboost.persistence.files` writes tables and trees."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.document import (
+from properboost.persistence.json_node import (
     FORMAT,
     VERSION,
     Node,
@@ -22,7 +22,7 @@ from properboost.rado.columns import LinearColumns
 from properboost.rado.estimator import RadoBoostClassifier, RadoModel, check_parameters
 
 if TYPE_CHECKING:
-    from properboost.table import Category
+    from properboost.data.frames import Category
 
 __all__ = ["build", "describe"]
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from properboost import _core, parameters
+from properboost.data.frames import Table, open_table
+from properboost.data.labels import find_classes, read_rows
 from properboost.rado.columns import LinearColumns, find_columns, refuse_numbers
-from properboost.rows import find_classes, read_rows
-from properboost.table import Table, open_table
 
 __all__ = ["Rados", "combine", "make_rados", "read_binary", "sum_rows"]
 

@@ -3,8 +3,8 @@
 // weight 1 costs 1 more than a pure one).
 #pragma once
 
-#include "properboost/cells.hpp"
-#include "properboost/criterion.hpp"
+#include "properboost/histogram/cells.hpp"
+#include "properboost/trees/criterion.hpp"
 
 namespace properboost {
 

@@ -3,12 +3,12 @@
 
 #include <tuple>
 
+#include "properboost/core/registry.hpp"
 #include "properboost/impurities/entropy.hpp"
 #include "properboost/impurities/gini.hpp"
 #include "properboost/impurities/matsushita.hpp"
 #include "properboost/impurities/mu.hpp"
 #include "properboost/impurities/zeta.hpp"
-#include "properboost/registry.hpp"
 
 namespace properboost::impurities {
 

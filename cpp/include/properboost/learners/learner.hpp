@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "properboost/cells.hpp"
-#include "properboost/criterion.hpp"
+#include "properboost/histogram/cells.hpp"
 #include "properboost/responses/response.hpp"
-#include "properboost/tree_grower.hpp"
+#include "properboost/trees/criterion.hpp"
+#include "properboost/trees/tree_grower.hpp"
 
 namespace properboost {
 

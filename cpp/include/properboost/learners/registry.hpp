@@ -3,11 +3,11 @@
 
 #include <tuple>
 
+#include "properboost/core/registry.hpp"
 #include "properboost/learners/histogram.hpp"
 #include "properboost/learners/monomial.hpp"
 #include "properboost/learners/stump.hpp"
 #include "properboost/learners/tree.hpp"
-#include "properboost/registry.hpp"
 
 namespace properboost::learners {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "properboost/learners/learner.hpp"
-#include "properboost/split.hpp"
+#include "properboost/trees/split.hpp"
 
 namespace properboost::learners {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "properboost/instruction_set.hpp"
+#include "properboost/core/instruction_set.hpp"
 #include "properboost/losses/loss.hpp"
 
 namespace properboost::losses {

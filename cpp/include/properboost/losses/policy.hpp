@@ -16,7 +16,7 @@
 #include <cmath>
 #include <limits>
 
-#include "properboost/math.hpp"
+#include "properboost/core/math.hpp"
 
 namespace properboost::losses {
 

@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "properboost/core/registry.hpp"
 #include "properboost/losses/alpha.hpp"
 #include "properboost/losses/exponential.hpp"
 #include "properboost/losses/gboost.hpp"
@@ -10,7 +11,6 @@
 #include "properboost/losses/glaplacian.hpp"
 #include "properboost/losses/glog.hpp"
 #include "properboost/losses/savage.hpp"
-#include "properboost/registry.hpp"
 
 namespace properboost::losses {
 

@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "properboost/parallel.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/rado/regularizers/regularizer.hpp"
 
 namespace properboost {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "properboost/math.hpp"
+#include "properboost/core/math.hpp"
 
 namespace properboost {
 

@@ -12,8 +12,8 @@
 #include <functional>
 #include <vector>
 
-#include "properboost/parallel.hpp"
-#include "properboost/table.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/table.hpp"
 
 namespace properboost {
 

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "properboost/registry.hpp"
+#include "properboost/core/registry.hpp"
 #include "properboost/responses/exact.hpp"
 #include "properboost/responses/newton.hpp"
 #include "properboost/responses/real.hpp"

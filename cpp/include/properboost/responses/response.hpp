@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-#include "properboost/cells.hpp"
-#include "properboost/criterion.hpp"
+#include "properboost/histogram/cells.hpp"
+#include "properboost/trees/criterion.hpp"
 
 namespace properboost {
 

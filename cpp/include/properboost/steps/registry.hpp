@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "properboost/registry.hpp"
+#include "properboost/core/registry.hpp"
 #include "properboost/steps/adaptive.hpp"
 #include "properboost/steps/guarded.hpp"
 #include "properboost/steps/leveraging.hpp"

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "properboost/margins.hpp"
+#include "properboost/boosting/margins.hpp"
 
 namespace properboost {
 

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "properboost/registry.hpp"
+#include "properboost/core/registry.hpp"
 #include "properboost/votes/labels.hpp"
 #include "properboost/votes/plurality.hpp"
 

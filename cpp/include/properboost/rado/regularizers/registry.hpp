@@ -3,11 +3,11 @@
 
 #include <tuple>
 
+#include "properboost/core/registry.hpp"
 #include "properboost/rado/regularizers/lasso.hpp"
 #include "properboost/rado/regularizers/linf.hpp"
 #include "properboost/rado/regularizers/ridge.hpp"
 #include "properboost/rado/regularizers/slope.hpp"
-#include "properboost/registry.hpp"
 
 namespace properboost::regularizers {
 

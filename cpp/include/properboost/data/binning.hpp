@@ -1,0 +1,83 @@
+// Binning: the code of a value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/edge_search.hpp"
+#include "properboost/data/table.hpp"
+
+namespace properboost {
+
+constexpr int kMaxCodes = 256;  // a code is one byte
+
+// How the cells of two features taken as one lie: [row][column].  The first `ordered` rows or
+// columns follow each other; others have no neighbours.
+struct Grid {
+  int rows = 0, columns = 0;
+  int ordered_rows = 0, ordered_columns = 0;
+};
+
+// How one feature is cut.  Numeric: code(x) is the number of edges below x; one code more is
+// missing.  Categorical: the table already holds bins; codes after the last are missing, then
+// unseen.  A grid is categorical, its cells being the categories.
+class FeatureBins {
+ public:
+  explicit FeatureBins(const std::vector<double>& edges);  // numeric; edges ascend
+  explicit FeatureBins(int categories);                    // categorical
+  explicit FeatureBins(const Grid& grid);
+
+  bool ordered() const noexcept { return ordered_; }
+  int bins() const noexcept { return bins_; }
+  int missing() const noexcept { return bins_; }
+  int width() const noexcept { return bins_ + (ordered_ ? 1 : 2); }
+  const Grid& grid() const noexcept { return grid_; }  // of no rows if it is none
+
+  // codes[i] = the code of x[i].
+  template <class Value>
+  void encode(const Value* x, std::size_t n, std::uint8_t* codes) const;
+
+ private:
+  bool ordered_;
+  int bins_;
+  Grid grid_;
+  EdgeSearch search_;
+};
+
+class Bins {
+ public:
+  explicit Bins(std::vector<FeatureBins> features);
+
+  std::size_t size() const noexcept { return features_.size(); }
+  const FeatureBins& operator[](std::size_t f) const noexcept { return features_[f]; }
+  std::size_t offset(std::size_t f) const noexcept { return offsets_[f]; }  // features side by side
+  std::size_t total_width() const noexcept { return offsets_.back(); }
+
+  // Codes of n rows, feature-major: codes[f * n + i] is row order[i]'s.
+  void encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,
+              Team& team) const;
+
+  // Codes of a tile of rows: of the w-th wanted feature of the group at destination(w).
+  template <class Destination>
+  void encode_tile(const Table& table, const ColumnGroup& group, RowOrder order,
+                   const TileRows& rows, const Destination& destination) const {
+    visit(table.columns[group.first].type, [&](auto zero) {
+      using T = decltype(zero);
+      ValueOf<T> x[Tile::kColumns * Tile::kRows];
+      read<T>(table, group, order, rows.begin, rows.size, x);
+      for (std::size_t w = 0; w < group.wanted.size(); ++w) {
+        prefetch(table, group, order, rows, w, group.wanted.size());
+        const std::size_t f = group.wanted[w];
+        features_[f].encode(x + (f - group.first) * Tile::kRows, rows.size, destination(w));
+      }
+    });
+  }
+
+ private:
+  std::vector<FeatureBins> features_;
+  std::vector<std::size_t> offsets_;
+};
+
+}  // namespace properboost

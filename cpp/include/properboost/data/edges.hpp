@@ -1,0 +1,19 @@
+// Edges: where a numeric feature is cut.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/table.hpp"
+
+namespace properboost {
+
+// Edges of every column for at most max_bins bins each, from at most sample_size of the rows with
+// weight (all of them when weight is null).
+std::vector<std::vector<double>> find_edges(const Table& table, const double* weight, int max_bins,
+                                            std::size_t sample_size, std::uint64_t seed,
+                                            Team& team);
+
+}  // namespace properboost

@@ -1,0 +1,50 @@
+// Pairs: two features taken as one, whose codes are the cells of a coarse grid over both.
+//
+// A pair is a categorical feature: its cells are the categories, and rows of which training had
+// none of the kind in either feature are unseen, so that a table adds nothing to them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/binning.hpp"
+
+namespace properboost {
+
+struct FeaturePair {
+  static constexpr std::uint16_t kUnseen = kMaxCodes;  // a level that no cell has
+
+  std::size_t first, second;  // features
+  std::size_t cells;
+  // Of each code: its level, times the levels of the second feature in the first one's.
+  std::array<std::uint16_t, kMaxCodes> first_level, second_level;
+
+  // A cell, then missing (which none is), then unseen: as categories have it.
+  std::size_t width() const noexcept { return cells + 2; }
+  std::uint8_t code(std::uint8_t a, std::uint8_t b) const noexcept {
+    const unsigned cell = unsigned{first_level[a]} + unsigned{second_level[b]};
+    const auto unseen = static_cast<unsigned>(cells) + 1;
+    return static_cast<std::uint8_t>(cell < unseen ? cell : unseen);
+  }
+};
+
+// out[p * n + i] = the code of row i in pair p, from its features' codes[f * n + i].
+void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* codes, std::size_t n,
+                  std::uint8_t* out, Team& team);
+
+// How much cells of two features tell that neither feature tells on its own: for each pair a < b,
+// (0, 1), (0, 2), ..., (1, 2), ..., the sum over its cells of gradient^2 / variance - 1, less the
+// same over the levels of either feature.  Each is 0 on average where the gradients of a fitted
+// model are noise.  levels[f * n + i] < kLevels is row i's of feature f; gradient[i], and the
+// variance that the model expects of it, are what row i adds.  `progress` is called on the calling
+// thread every now and then, and may throw.
+constexpr std::size_t kLevels = 16;
+std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features, std::size_t n,
+                                const float* gradient, const float* variance, double scale,
+                                const std::function<void()>& progress, Team& team);
+
+}  // namespace properboost

@@ -1,0 +1,172 @@
+// A borrowed table: columns of any real type at any stride.  Nothing is copied; values are read a
+// tile at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/transpose.hpp"
+
+namespace properboost {
+
+enum class Type { f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 };
+
+struct Column {
+  const char* data;
+  std::ptrdiff_t stride;  // bytes from one row to the next
+  Type type;
+};
+
+struct Table {
+  std::size_t rows = 0;
+  std::vector<Column> columns;
+};
+
+// Row i of a pass over a table: all rows in their order, or those an index names.
+struct RowOrder {
+  const std::int64_t* rows = nullptr;
+  std::size_t operator[](std::size_t i) const noexcept {
+    return rows == nullptr ? i : static_cast<std::size_t>(rows[i]);
+  }
+};
+
+// Calls visitor(T{}) with the C++ type behind `type`.
+template <class Visitor>
+decltype(auto) visit(Type type, Visitor&& visitor) {
+  switch (type) {
+    case Type::f32: return visitor(float{});
+    case Type::f64: return visitor(double{});
+    case Type::i8: return visitor(std::int8_t{});
+    case Type::i16: return visitor(std::int16_t{});
+    case Type::i32: return visitor(std::int32_t{});
+    case Type::i64: return visitor(std::int64_t{});
+    case Type::u8: return visitor(std::uint8_t{});
+    case Type::u16: return visitor(std::uint16_t{});
+    case Type::u32: return visitor(std::uint32_t{});
+    case Type::u64: return visitor(std::uint64_t{});
+  }
+  throw std::logic_error("unknown column type");
+}
+
+// What values of a column are read as: float where that loses nothing.
+template <class T>
+using ValueOf =
+    std::conditional_t<std::is_same_v<T, float> || (std::is_integral_v<T> && sizeof(T) <= 2), float,
+                       double>;
+
+// A block of rows by a group of columns, the unit of reading.  Columns of a row-major table that
+// share cache lines make a group, so that a line is fetched once; others are read by themselves.
+struct Tile {
+  static constexpr std::size_t kRows = 128;
+  static constexpr std::size_t kColumns = 32;
+};
+
+// Columns first to first + size, all of one type; those wanted of them.
+struct ColumnGroup {
+  std::size_t first, size;
+  std::vector<std::size_t> wanted;
+};
+
+// Groups of the columns asked for, which ascend.
+inline std::vector<ColumnGroup> group_columns(const Table& table,
+                                              const std::vector<std::size_t>& wanted) {
+  std::vector<ColumnGroup> groups;
+  const auto side_by_side = [&](std::size_t a, std::size_t b) {
+    const Column& left = table.columns[a];
+    const Column& right = table.columns[b];
+    const auto size = visit(left.type, [](auto zero) { return sizeof(zero); });
+    return left.type == right.type && left.stride == right.stride &&
+           right.data - left.data == static_cast<std::ptrdiff_t>((b - a) * size);
+  };
+  // What lies between two columns of a group is read, too: it must be the columns between.
+  const auto joins = [&](const ColumnGroup& group, std::size_t f) {
+    if (f - group.first >= Tile::kColumns) return false;
+    for (std::size_t k = group.first + group.size; k <= f; ++k) {
+      if (!side_by_side(k - 1, k)) return false;
+    }
+    return true;
+  };
+  for (const std::size_t f : wanted) {
+    if (!groups.empty() && joins(groups.back(), f)) {
+      groups.back().size = f - groups.back().first + 1;
+      groups.back().wanted.push_back(f);
+    } else {
+      groups.push_back({f, 1, {f}});
+    }
+  }
+  return groups;
+}
+
+// Groups of all columns.
+inline std::vector<ColumnGroup> group_columns(const Table& table) {
+  std::vector<std::size_t> all(table.columns.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return group_columns(table, all);
+}
+
+// out[c * Tile::kRows + i] = the value of the group's column c in row order[begin + i], read as T.
+template <class T>
+void read(const Table& table, const ColumnGroup& group, RowOrder order, std::size_t begin,
+          std::size_t n, ValueOf<T>* out) {
+  const Column& first = table.columns[group.first];
+  const char* row[Tile::kRows] = {};
+  for (std::size_t i = 0; i < n; ++i) {
+    row[i] = first.data + static_cast<std::ptrdiff_t>(order[begin + i]) * first.stride;
+  }
+  if constexpr (std::is_same_v<T, ValueOf<T>>) {
+    transpose(row, n, group.size, Tile::kRows, out);
+  } else {
+    for (std::size_t c = 0; c < group.size; ++c) {
+      for (std::size_t i = 0; i < n; ++i) {
+        T value;  // memcpy: a strided field need not be aligned
+        std::memcpy(&value, row[i] + c * sizeof(T), sizeof(T));
+        out[c * Tile::kRows + i] = static_cast<ValueOf<T>>(value);
+      }
+    }
+  }
+}
+
+// Rows of a tile, and how many the thread is to read after them.
+struct TileRows {
+  std::size_t begin, size, ahead;
+};
+
+// Calls task(rows) for the tiles of n rows.  `nanoseconds` is a guess of the whole time.
+template <class Task>
+void for_each_tile(std::size_t n, double nanoseconds, Team& team, const Task& task) {
+  // A thread takes several at a time, which lie one after the other in memory.
+  constexpr std::size_t kTurn = 8 * Tile::kRows;
+  team.for_each((n + kTurn - 1) / kTurn, nanoseconds, [&](std::size_t turn) {
+    const std::size_t end = std::min((turn + 1) * kTurn, n);
+    for (std::size_t begin = turn * kTurn; begin < end; begin += Tile::kRows) {
+      const std::size_t size = std::min(Tile::kRows, end - begin);
+      task(TileRows{begin, size, std::min(Tile::kRows, end - begin - size)});
+    }
+  });
+}
+
+// Asks for the part-th of so many parts of the tile after `rows`: between two pieces of work, so
+// that memory and arithmetic keep each other company.
+inline void prefetch(const Table& table, const ColumnGroup& group, RowOrder order,
+                     const TileRows& rows, std::size_t part, std::size_t parts) {
+#if defined(__GNUC__)
+  const Column& first = table.columns[group.first];
+  const std::size_t bytes = group.size * visit(first.type, [](auto zero) { return sizeof(zero); });
+  const std::size_t from = rows.begin + rows.size;
+  for (std::size_t i = rows.ahead * part / parts; i < rows.ahead * (part + 1) / parts; ++i) {
+    const char* const row =
+        first.data + static_cast<std::ptrdiff_t>(order[from + i]) * first.stride;
+    for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
+    __builtin_prefetch(row + bytes - 1);
+  }
+#endif
+}
+
+}  // namespace properboost

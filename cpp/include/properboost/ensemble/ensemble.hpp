@@ -1,0 +1,69 @@
+// The ensemble: rounds are the truth; an additive model collapses to one table a feature, and a
+// prediction is one look-up a feature whatever the number of rounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/pairs.hpp"
+#include "properboost/data/table.hpp"
+#include "properboost/trees/tree.hpp"
+
+namespace properboost {
+
+// What boosting found, a row a round, in units of the raw prediction.
+struct Rounds {
+  static constexpr std::int32_t kTree = -1;
+
+  std::vector<std::int32_t> feature;  // kTree: the table is of a tree's nodes
+  std::vector<double> score;          // of the search, with the papers' sign
+  std::vector<double> step;
+  std::vector<double> risk;  // mean training loss after the round
+  std::vector<std::int64_t> offsets{0};
+  std::vector<double> values;  // round t's table is values[offsets[t]] to values[offsets[t + 1]]
+
+  Tree trees;  // one after the other; their cells hold the training rows' weight
+
+  void push_back(std::int32_t of_feature, double its_score, double its_step, double its_risk,
+                 const double* table, std::size_t width, const Tree& tree) {
+    feature.push_back(of_feature);
+    score.push_back(its_score);
+    step.push_back(its_step);
+    risk.push_back(its_risk);
+    values.insert(values.end(), table, table + width);
+    offsets.push_back(static_cast<std::int64_t>(values.size()));
+    trees.append(tree);
+  }
+  // Keeps the first n.
+  void resize(std::size_t n) {
+    feature.resize(n);
+    score.resize(n);
+    step.resize(n);
+    risk.resize(n);
+    offsets.resize(n + 1);
+    values.resize(static_cast<std::size_t>(offsets.back()));
+    if (trees.size() > 0) trees.resize(values.size());
+  }
+};
+
+// out[row * models + m] = sum over features and pairs of model m's table at the row's code.
+// `tables` holds each model's features and then pairs side by side: tables[m * width +
+// bins.offset(f) + code].
+void score(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
+           const double* tables, std::size_t models, double* out, Team& team);
+
+// Trees that add up: the nodes of all, one tree after the other, and what each adds.
+struct Forest {
+  Tree nodes;
+  std::vector<std::size_t> roots;  // and the end
+  std::vector<double> values;      // of each node
+};
+
+// out[row * forests.size() + m] = sum over the trees of forests[m] of the value at the row's node.
+void score(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
+           double* out, Team& team);
+
+}  // namespace properboost

@@ -1,0 +1,124 @@
+// Leverages: the coefficients of features that have been chosen, solved for in double.
+//
+// Under the weights that the solution leaves, no feature solved for has an edge:
+// sum_i s_i w_i y_i h(x_i) = 0 (Nock and Nielsen 2009, eq. 35).  This is the minimum of a convex
+// risk, which Newton's method finds; the float32 margins of everything else would end at 1e-7.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/codes.hpp"
+#include "properboost/losses/loss.hpp"
+#include "properboost/steps/step.hpp"
+
+namespace properboost {
+
+// One lane's rows, and the features whose coefficients are solved for together.
+class Leverage {
+ public:
+  // A table over codes, one a row.  Scaled margins move by coefficient times table.
+  struct Feature {
+    std::size_t round;
+    double coefficient;
+    double risk;  // the least with it and those before it
+    const std::uint8_t* codes;
+    std::vector<std::uint8_t> own_codes;  // unless `codes` outlive it
+    std::array<double, kMaxCodes> table;
+    double largest;  // entry
+  };
+
+  struct Found {
+    bool moved = false;      // the feature is kept
+    bool separated = false;  // and no finite coefficients were best: rows are told apart for good
+  };
+
+  // All arguments must outlive it; `sample_weight` may be null, for ones.  Where no finite
+  // coefficients are best, every row counts by this share as one of the other class.
+  Leverage(const Codes& codes, const std::vector<Role>& roles, const double* sample_weight,
+           const Loss& loss, Solved which, double share_of_errors);
+
+  double& u(std::size_t row) noexcept { return u_[row]; }
+  double u(std::size_t row) const noexcept { return u_[row]; }
+
+  // Adds a feature, of whose codes a copy is kept if they do not last, and solves for it alone or
+  // for all; a feature that has no edge is not kept.  `progress` is called now and then and may
+  // throw; the feature is not kept then.
+  Found add(std::size_t round, const std::uint8_t* codes, bool codes_last,
+            const std::vector<double>& table, const std::function<void()>& progress, Team& team);
+
+  // What was made least, at gain 1, per unit of training weight.  Of features solved for together
+  // it includes the rows counted as ones of the other class, once there are such.
+  double risk() const noexcept { return risk_; }
+  // Those that were solved for last.
+  const std::vector<Feature>& features() const noexcept { return features_; }
+
+ private:
+  // Sums over the training rows at the margins as they are: of each feature the slope, how fast the
+  // risk falls along it, and of each two the curvature (the lower triangle, row by row).
+  struct Sums {
+    std::vector<double> slope, curvature;
+    double weight = 0.0;
+    double risk = 0.0;
+
+    explicit Sums(std::size_t features)
+        : slope(features, 0.0), curvature(features * (features + 1) / 2, 0.0) {}
+    void operator+=(const Sums& other);
+  };
+  // How margins change along a direction: the least and the most of the training rows.
+  struct Range {
+    double low, high;
+  };
+
+  // How a descent ended; stalled is one that rounding ended before the edges were gone.
+  enum class Descent { kNoEdge, kSolved, kStalled, kNoMinimum };
+  using Progress = std::function<void()>;
+
+  Found solve(const Progress& progress, Team& team);
+  bool solve_anew(const Progress& progress, Team& team);
+  Descent descend(const Progress& progress, Team& team);
+  Sums look(Team& team) const;
+  template <class Term>
+  double sum_ahead(double t, const Term& term, Team& team) const;
+  double slope_ahead(double t, Team& team) const;
+  double risk_ahead(double t, double flip, Team& team) const;
+  void move(double step);
+  Range face(const std::vector<double>& direction, Team& team);
+  Range find_range(Team& team) const;
+  static bool is_beyond_the_risk(double slope, const Sums& at);
+  bool falls_out_of_reach(const Range& range, Team& team) const;
+  double find_step(const Sums& at, double slope, const Progress& progress, Team& team) const;
+  double largest_edge(const Sums& at) const;
+  void add_block(const Chunk& chunk, std::size_t begin, std::size_t n, double* columns,
+                 Sums& sums) const;
+  double weight(std::size_t row) const {
+    return sample_weight_ == nullptr ? 1.0 : sample_weight_[row];
+  }
+  double nanoseconds(double a_row) const { return a_row * static_cast<double>(u_.size()); }
+
+  const std::vector<Role>& roles_;
+  const double* sample_weight_;
+  const Loss& loss_;
+  const Solved which_;
+  std::vector<Chunk> chunks_;  // of the segments with a role, those learnt from first
+  std::size_t training_ = 0;   // chunks that are learnt from
+  double training_weight_ = 0.0;
+  double share_of_errors_;
+  double flip_ = 0.0;  // the share by which rows count as ones of the other class
+  double risk_;
+  std::vector<Feature> features_;
+  std::size_t solved_ = 0;     // how many of them are solved for, the first ones
+  std::vector<double> u_;      // scaled margins
+  std::vector<double> along_;  // how they change along the direction faced
+};
+
+// The solution x of A x = b of least norm, A symmetric and positive semidefinite (its lower
+// triangle, row by row), b in its range up to rounding.
+std::vector<double> solve_least_norm(std::vector<double> a, const std::vector<double>& b);
+
+}  // namespace properboost

@@ -1,0 +1,410 @@
+#include "properboost/data/edges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/edge_search.hpp"
+
+namespace properboost {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double to_value(std::uint32_t key) {
+  const std::uint32_t bits = (key >> 31) != 0 ? key & 0x7fff'ffffu : ~key;
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return static_cast<double>(x);
+}
+
+double to_value(std::uint64_t key) {
+  const std::uint64_t bits = (key >> 63) != 0 ? key & ~(std::uint64_t{1} << 63) : ~key;
+  double x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// No number has this sort key.
+template <class Key>
+constexpr Key kMissing = static_cast<Key>(~Key{0});
+
+template <class Key>
+struct Unweighted {
+  Key key;
+  static constexpr double weight = 1.0;
+};
+
+template <class Key>
+struct Weighted {
+  Key key;
+  double weight;
+};
+
+// Least-significant-digit radix sort by key; digits on which all keys agree cost nothing.
+template <class Item>
+void sort_by_key(std::vector<Item>& items) {
+  using Key = decltype(Item::key);
+  if (items.size() < 512) {
+    std::stable_sort(items.begin(), items.end(),
+                     [](const Item& a, const Item& b) { return a.key < b.key; });
+    return;
+  }
+  constexpr unsigned kBits = 11;
+  constexpr unsigned kDigits = (8 * sizeof(Key) + kBits - 1) / kBits;
+  constexpr std::size_t kRadix = std::size_t{1} << kBits;
+  const auto digit = [](Key key, unsigned d) { return (key >> (d * kBits)) & (kRadix - 1); };
+  Key varies = 0;
+  for (const Item& item : items) varies |= item.key ^ items.front().key;
+  std::vector<Item> other(items.size());
+  for (unsigned d = 0; d < kDigits; ++d) {
+    if (digit(varies, d) == 0) continue;
+    std::array<std::uint32_t, kRadix> count{};
+    for (const Item& item : items) ++count[digit(item.key, d)];
+    std::exclusive_scan(count.begin(), count.end(), count.begin(), 0u);
+    for (const Item& item : items) other[count[digit(item.key, d)]++] = item;
+    items.swap(other);
+  }
+}
+
+// Distinct values in ascending order.  before[i] is the weight of those below the i-th, and the
+// last entry of all; weight[i] the i-th's own, or empty where rows are counted, whose sums are
+// exact.
+template <class Key>
+struct Distinct {
+  std::vector<Key> key;
+  std::vector<double> before;
+  std::vector<double> weight;
+
+  std::size_t size() const { return key.size(); }
+  double value(std::size_t i) const { return to_value(key[i]); }
+  double weight_of(std::size_t i) const {
+    return weight.empty() ? before[i + 1] - before[i] : weight[i];
+  }
+};
+
+// Adds up the weight of each value of a column that has few, in the order of the rows; nothing if
+// it has more.
+template <class Item>
+auto tally_few(const std::vector<Item>& items) {
+  using Key = decltype(Item::key);
+  constexpr unsigned kBits = 10;
+  constexpr std::size_t kSlots = std::size_t{1} << kBits, kFew = kSlots / 4;
+  constexpr auto kGoldenRatio = static_cast<Key>(0x9e37'79b9'7f4a'7c15u >> (64 - 8 * sizeof(Key)));
+  std::array<Weighted<Key>, kSlots> slots;
+  slots.fill({kMissing<Key>, 0.0});
+  std::vector<Weighted<Key>> values;
+  std::size_t used = 0;
+  for (const Item& item : items) {
+    std::size_t at = static_cast<Key>(item.key * kGoldenRatio) >> (8 * sizeof(Key) - kBits);
+    while (slots[at].key != item.key && slots[at].key != kMissing<Key>) at = (at + 1) % kSlots;
+    if (slots[at].key == kMissing<Key>) {
+      if (++used > kFew) return values;
+      slots[at].key = item.key;
+    }
+    slots[at].weight += item.weight;
+  }
+  std::copy_if(slots.begin(), slots.end(), std::back_inserter(values),
+               [](const auto& slot) { return slot.key != kMissing<Key>; });
+  return values;
+}
+
+// The distinct values of sorted items.
+template <bool kWeighted, class Item>
+auto merge_equal(const std::vector<Item>& items) {
+  Distinct<decltype(Item::key)> result;
+  result.key.resize(items.size());
+  result.before.resize(items.size() + 1);
+  if (kWeighted) result.weight.resize(items.size());
+  std::size_t n = 0;
+  double below = 0.0;   // weight of the values before the n-th
+  double weight = 0.0;  // the n-th's, summed by itself: as much for one row of weight 2 as for two
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    // Without a branch: which values are equal cannot be foretold.
+    const bool next = i > 0 && items[i - 1].key != items[i].key;
+    n += next ? 1 : 0;
+    below = next ? below + weight : below;
+    weight = (next ? 0.0 : weight) + items[i].weight;
+    result.key[n] = items[i].key;
+    result.before[n + 1] = below + weight;
+    if constexpr (kWeighted) result.weight[n] = weight;
+  }
+  const std::size_t size = items.empty() ? 0 : n + 1;
+  result.key.resize(size);
+  result.before.resize(size + 1);
+  if (kWeighted) result.weight.resize(size);
+  return result;
+}
+
+template <class Item>
+auto find_distinct(std::vector<Item>& items) {
+  constexpr bool kWeighted = std::is_same_v<Item, Weighted<decltype(Item::key)>>;
+  auto few = tally_few(items);
+  if (!few.empty()) {
+    sort_by_key(few);
+    return merge_equal<kWeighted>(few);
+  }
+  sort_by_key(items);
+  return merge_equal<kWeighted>(items);
+}
+
+// An edge between neighbours a < b: a is not above it and b is.
+double edge_between(double a, double b) {
+  if (b == kInfinity) return std::numeric_limits<double>::max();
+  if (a == -kInfinity) return a;
+  const double middle = a / 2 + b / 2;
+  return middle >= a && middle < b ? middle : a;
+}
+
+// Neighbouring light values, none of which fills a bin by itself, and the bins they share.
+struct Run {
+  std::size_t begin, end;
+  double before;  // what the sums of its values' weights start from
+  double weight;
+  double remainder = 0.0;
+  int bins = 0;
+
+  int distinct() const { return static_cast<int>(end - begin); }
+};
+
+// Deals `bins` to the runs in proportion to their weight, by largest remainder; no run gets more
+// than it has distinct values.
+void share_bins(std::vector<Run>& runs, int bins) {
+  double light = 0.0;
+  for (const Run& run : runs) light += run.weight;
+  int room = 0;
+  for (Run& run : runs) {
+    const double quota = bins * run.weight / light;
+    run.bins = std::min(static_cast<int>(quota), run.distinct());
+    run.remainder = quota - std::floor(quota);
+    room += run.distinct() - run.bins;
+  }
+  for (const Run& run : runs) bins -= run.bins;
+  std::vector<Run*> order;
+  for (Run& run : runs) order.push_back(&run);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Run* a, const Run* b) { return a->remainder > b->remainder; });
+  for (bins = std::min(bins, room); bins > 0;) {
+    for (Run* run : order) {
+      if (bins > 0 && run->bins < run->distinct()) {
+        ++run->bins;
+        --bins;
+      }
+    }
+  }
+}
+
+// Edges of at most max_bins bins.  A value that holds more than 1/max_bins of the weight is a bin
+// of its own (plain quantiles would waste several edges on it); the light values between share the
+// rest as quantiles of their own.
+template <class Key>
+std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
+  const std::size_t n = d.size();
+  std::vector<std::size_t> starts;  // distinct values at which a bin starts, beside the first
+  if (n <= static_cast<std::size_t>(max_bins)) {
+    for (std::size_t i = 1; i < n; ++i) starts.push_back(i);
+  } else {
+    const double total = d.before[n];
+    std::vector<Run> runs;
+    std::vector<std::size_t> heavy;
+    std::size_t begin = 0;
+    const auto end_run = [&](std::size_t end) {
+      if (begin == end) return;
+      double before = d.before[begin];
+      if (!d.weight.empty()) {  // beside a heavy value before it a run's own sums would be lost
+        before = 0.0;
+        double sum = 0.0;
+        for (std::size_t i = begin; i < end; ++i) d.before[i + 1] = sum += d.weight[i];
+      }
+      runs.push_back({begin, end, before, d.before[end] - before});
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+      if (d.weight_of(i) * max_bins <= total) continue;
+      end_run(i);
+      heavy.push_back(i);
+      begin = i + 1;
+    }
+    end_run(n);
+    share_bins(runs, max_bins - static_cast<int>(heavy.size()));
+    for (const std::size_t i : heavy) {
+      starts.push_back(i);
+      starts.push_back(i + 1);
+    }
+    std::vector<std::size_t> shared;
+    for (const Run& run : runs) {
+      if (run.bins == 0) {  // shares the bin of the heavy value after it, or of the one before
+        shared.push_back(run.end < n ? run.end : run.begin);
+        if (run.end < n) starts.push_back(run.begin);
+        continue;
+      }
+      starts.push_back(run.begin);
+      // A bin ends with the first value at which its share is full, and has one value at least.
+      std::size_t next = run.begin;
+      for (int closed = 1; closed < run.bins && next < run.end; ++closed) {
+        const auto ends = d.before.begin() + 1;
+        const auto at = std::partition_point(
+            ends + static_cast<std::ptrdiff_t>(next), ends + static_cast<std::ptrdiff_t>(run.end),
+            [&](double before) { return (before - run.before) * run.bins < closed * run.weight; });
+        next = static_cast<std::size_t>(at - ends) + 1;
+        if (next <= run.end) starts.push_back(next);
+      }
+    }
+    std::sort(starts.begin(), starts.end());
+    starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+    for (const std::size_t i : shared) {
+      starts.erase(std::remove(starts.begin(), starts.end(), i), starts.end());
+    }
+  }
+  std::vector<double> edges;
+  for (const std::size_t i : starts) {
+    if (i > 0 && i < n) edges.push_back(edge_between(d.value(i - 1), d.value(i)));
+  }
+  return edges;
+}
+
+// The rows that edges are found from: all that have weight, or one drawn from each of sample_size
+// equal stretches of them.
+std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::size_t sample_size,
+                                      std::uint64_t seed) {
+  std::vector<std::int64_t> rows;
+  if (weight != nullptr) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (weight[i] > 0.0) rows.push_back(static_cast<std::int64_t>(i));
+    }
+    n = rows.size();
+  }
+  if (n <= sample_size) {
+    if (weight == nullptr) {
+      rows.resize(n);
+      std::iota(rows.begin(), rows.end(), std::int64_t{0});
+    }
+    return rows;
+  }
+  std::vector<std::int64_t> sample(sample_size);
+  std::uint64_t state = seed;
+  for (std::size_t k = 0; k < sample_size; ++k) {
+    // splitmix64 (Steele, Lea and Flood 2014): the same sequence with every standard library.
+    std::uint64_t z = (state += 0x9e37'79b9'7f4a'7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58'476d'1ce4'e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d0'49bb'1331'11ebu;
+    z ^= z >> 31;
+    const double stretch = static_cast<double>(n) / static_cast<double>(sample_size);
+    const double where =
+        (static_cast<double>(k) + static_cast<double>(z >> 11) * 0x1p-53) * stretch;
+    const std::size_t i = std::min(static_cast<std::size_t>(where), n - 1);
+    sample[k] = weight == nullptr ? static_cast<std::int64_t>(i) : rows[i];
+  }
+  return sample;
+}
+
+// The edges of a column with these keys, those of `rows` in their order.
+template <class Key>
+std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& rows,
+                             const double* weight, int max_bins) {
+  const auto of_items = [&](auto items, const auto& make) {
+    items.reserve(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (keys[i] != kMissing<Key>) items.push_back(make(i));
+    }
+    return quantile_edges(find_distinct(items), max_bins);
+  };
+  if (weight == nullptr) {
+    return of_items(std::vector<Unweighted<Key>>(),
+                    [&](std::size_t i) { return Unweighted<Key>{keys[i]}; });
+  }
+  return of_items(std::vector<Weighted<Key>>(),
+                  [&](std::size_t i) { return Weighted<Key>{keys[i], weight[rows[i]]}; });
+}
+
+template <class T>
+using KeyOf = decltype(sort_key(ValueOf<T>{}));
+
+std::size_t key_size(Type type) {
+  return visit(type, [](auto zero) { return sizeof(KeyOf<decltype(zero)>); });
+}
+
+// Keys of a stretch of the sample: of column c of the group in keys[c * n_sample].
+template <class T>
+void read_keys(const Table& table, const ColumnGroup& group, const std::vector<std::int64_t>& rows,
+               const TileRows& tile, KeyOf<T>* keys) {
+  const RowOrder order{rows.data()};
+  ValueOf<T> x[Tile::kColumns * Tile::kRows];
+  read<T>(table, group, order, tile.begin, tile.size, x);
+  for (std::size_t c = 0; c < group.size; ++c) {
+    prefetch(table, group, order, tile, c, group.size);
+    const ValueOf<T>* const from = x + c * Tile::kRows;
+    KeyOf<T>* const to = keys + c * rows.size() + tile.begin;
+    for (std::size_t i = 0; i < tile.size; ++i) {
+      to[i] = std::isnan(from[i]) ? kMissing<KeyOf<T>> : sort_key(from[i]);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> find_edges(const Table& table, const double* weight, int max_bins,
+                                            std::size_t sample_size, std::uint64_t seed,
+                                            Team& team) {
+  if (max_bins < 2 || max_bins > kMaxCodes - 1) {
+    throw std::invalid_argument("max_bins must be between 2 and 255; got " +
+                                std::to_string(max_bins));
+  }
+  const std::vector<std::int64_t> rows = sample_rows(table.rows, weight, sample_size, seed);
+  const std::vector<ColumnGroup> groups = group_columns(table);
+  std::vector<std::vector<double>> edges(table.columns.size());
+
+  // The sample is read along the rows, and sorted along the columns: of as many groups at a time as
+  // fit this memory.
+  constexpr std::size_t kMemory = std::size_t{32} << 20;
+  std::unique_ptr<unsigned char[]> memory;  // not a vector, which would be cleared first
+  std::size_t held = 0;
+  for (std::size_t first = 0; first < groups.size();) {
+    std::vector<std::size_t> place;  // of each group's keys
+    std::size_t bytes = 0;
+    std::size_t last = first;
+    for (; last < groups.size(); ++last) {
+      const std::size_t more =
+          groups[last].size * rows.size() * key_size(table.columns[groups[last].first].type);
+      if (last > first && bytes + more > kMemory) break;
+      place.push_back(bytes);
+      bytes += (more + 63) / 64 * 64;
+    }
+    if (held < bytes) {
+      memory.reset(new unsigned char[bytes]);
+      held = bytes;
+    }
+    const std::size_t columns =
+        groups[last - 1].first + groups[last - 1].size - groups[first].first;
+    const auto values = static_cast<double>(rows.size() * columns);
+    for_each_tile(rows.size(), 2.0 * values, team, [&](const TileRows& tile) {
+      for (std::size_t g = first; g < last; ++g) {
+        visit(table.columns[groups[g].first].type, [&](auto zero) {
+          using T = decltype(zero);
+          read_keys<T>(table, groups[g], rows, tile,
+                       reinterpret_cast<KeyOf<T>*>(memory.get() + place[g - first]));
+        });
+      }
+    });
+    team.for_each(columns, 10.0 * values, [&](std::size_t c) {
+      const std::size_t f = groups[first].first + c;
+      std::size_t g = first;
+      while (groups[g].first + groups[g].size <= f) ++g;
+      visit(table.columns[f].type, [&](auto zero) {
+        using Key = KeyOf<decltype(zero)>;
+        const auto* keys = reinterpret_cast<const Key*>(memory.get() + place[g - first]);
+        edges[f] = edges_of(keys + (f - groups[g].first) * rows.size(), rows, weight, max_bins);
+      });
+    });
+    first = last;
+  }
+  return edges;
+}
+
+}  // namespace properboost

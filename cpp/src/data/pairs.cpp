@@ -1,0 +1,166 @@
+#include "properboost/data/pairs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/data/codes.hpp"
+#include "properboost/histogram/stretches.hpp"
+
+namespace properboost {
+namespace {
+
+// Features whose joint cells, 16 levels each, are summed with one add a row and give three pairs.
+struct Triple {
+  std::array<std::size_t, 3> features;
+};
+
+std::size_t position(std::size_t a, std::size_t b, std::size_t features) {
+  if (a > b) std::swap(a, b);
+  return a * features - a * (a + 1) / 2 + (b - a - 1);
+}
+
+// Triples that together have every pair: the next pair that is still missing, and a third feature
+// with which most others of its pairs are.
+std::vector<Triple> cover_pairs(std::size_t features) {
+  std::vector<std::uint8_t> covered(features * (features - 1) / 2, 0);
+  std::vector<Triple> triples;
+  for (std::size_t a = 0; a < features; ++a) {
+    for (std::size_t b = a + 1; b < features; ++b) {
+      if (covered[position(a, b, features)] != 0) continue;
+      std::size_t third = a;  // of two features: none
+      int most = -1;
+      for (std::size_t step = 1; step < features && most < 2; ++step) {
+        const std::size_t c = (b + step) % features;  // pairs of later features are missing yet
+        if (c == a) continue;
+        const int missing =
+            2 - covered[position(a, c, features)] - covered[position(b, c, features)];
+        if (missing > most) {
+          most = missing;
+          third = c;
+        }
+      }
+      triples.push_back({{a, b, third}});
+      covered[position(a, b, features)] = 1;
+      if (third == a) continue;
+      covered[position(a, third, features)] = 1;
+      covered[position(b, third, features)] = 1;
+    }
+  }
+  return triples;
+}
+
+// What a cell's rows add up to: the gradient, and its variance.
+struct Sums {
+  double gradient = 0.0;
+  double variance = 0.0;
+};
+
+constexpr double kBetweenReports = 1e8;  // nanoseconds
+constexpr std::size_t kCells = kLevels * kLevels * kLevels;
+
+// The sums of the joint cells of three features: in float32 over stretches of rows, as ever.
+std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::size_t n,
+                         const float* gradient, const float* variance) {
+  const std::uint8_t* const a = levels + triple.features[0] * n;
+  const std::uint8_t* const b = levels + triple.features[1] * n;
+  const std::uint8_t* const c = levels + triple.features[2] * n;
+  std::vector<Sums> sums(kCells);
+  Aligned<RowSums<float, true>> part(kCells);
+  for (std::size_t begin = 0; begin < n; begin += Stretch::kRows) {
+    const std::size_t end = std::min(begin + Stretch::kRows, n);
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
+      part[cell] += RowSums<float, true>(gradient[i], variance[i]);
+    }
+    for (std::size_t k = 0; k < kCells; ++k) {
+      sums[k].gradient += part[k].weight(0);
+      sums[k].variance += part[k].curvature(0);
+    }
+    std::fill(part.begin(), part.end(), RowSums<float, true>());
+  }
+  return sums;
+}
+
+// How far cells are from what the model expects of them.
+template <std::size_t N>
+double misfit(const std::array<Sums, N>& cells, double scale) {
+  double score = 0.0;
+  for (const Sums& cell : cells) {
+    if (cell.variance > 0.0) score += scale * cell.gradient * cell.gradient / cell.variance - 1.0;
+  }
+  return score;
+}
+
+// Of the pair of the x-th and the y-th feature of a triple.
+double score_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y, double scale) {
+  constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
+  std::array<Sums, kLevels * kLevels> cells{};
+  std::array<Sums, kLevels> rows{}, columns{};
+  for (std::size_t k = 0; k < kCells; ++k) {
+    const std::size_t row = k / kStride[x] % kLevels, column = k / kStride[y] % kLevels;
+    for (Sums* sum : {&cells[row * kLevels + column], &rows[row], &columns[column]}) {
+      sum->gradient += joint[k].gradient;
+      sum->variance += joint[k].variance;
+    }
+  }
+  return misfit(cells, scale) - misfit(rows, scale) - misfit(columns, scale);
+}
+
+}  // namespace
+
+void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* codes, std::size_t n,
+                  std::uint8_t* out, Team& team) {
+  constexpr std::size_t kRows = Chunk::kRows;
+  const std::size_t chunks = (n + kRows - 1) / kRows;
+  team.for_each(pairs.size() * chunks, 1.0 * static_cast<double>(pairs.size() * n),
+                [&](std::size_t task) {
+                  const std::size_t p = task / chunks;
+                  const std::size_t begin = task % chunks * kRows;
+                  const std::size_t end = std::min(begin + kRows, n);
+                  const FeaturePair& pair = pairs[p];
+                  const std::uint8_t* const a = codes + pair.first * n;
+                  const std::uint8_t* const b = codes + pair.second * n;
+                  for (std::size_t i = begin; i < end; ++i) out[p * n + i] = pair.code(a[i], b[i]);
+                });
+}
+
+std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features, std::size_t n,
+                                const float* gradient, const float* variance, double scale,
+                                const std::function<void()>& progress, Team& team) {
+  std::vector<double> scores(features * (features - 1) / 2, 0.0);
+  const std::vector<Triple> triples = cover_pairs(features);
+  // Several triples may hold a pair: the first that does says its score.
+  std::vector<std::size_t> owner(scores.size(), triples.size());
+  const auto pair_of = [&](const Triple& t, std::size_t x, std::size_t y) {
+    return position(t.features[x], t.features[y], features);
+  };
+  constexpr std::array<std::array<std::size_t, 2>, 3> kPairs = {{{0, 1}, {0, 2}, {1, 2}}};
+  for (std::size_t k = 0; k < triples.size(); ++k) {
+    for (const auto& [x, y] : kPairs) {
+      if (triples[k].features[x] == triples[k].features[y]) continue;
+      std::size_t& first = owner[pair_of(triples[k], x, y)];
+      first = std::min(first, k);
+    }
+  }
+  const double a_triple = static_cast<double>(n) + 2e4;  // nanoseconds
+  const std::size_t some =
+      std::max(2 * team.size(), static_cast<std::size_t>(kBetweenReports / a_triple));
+  for (std::size_t begin = 0; begin < triples.size(); begin += some) {
+    const std::size_t count = std::min(some, triples.size() - begin);
+    team.for_each(count, a_triple * static_cast<double>(count), [&](std::size_t task) {
+      const std::size_t k = begin + task;
+      const Triple& triple = triples[k];
+      const std::vector<Sums> joint = add_up(triple, levels, n, gradient, variance);
+      for (const auto& [x, y] : kPairs) {
+        if (triple.features[x] == triple.features[y]) continue;
+        const std::size_t pair = pair_of(triple, x, y);
+        if (owner[pair] == k) scores[pair] = score_pair(joint, x, y, scale);
+      }
+    });
+    progress();
+  }
+  return scores;
+}
+
+}  // namespace properboost

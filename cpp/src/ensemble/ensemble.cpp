@@ -1,0 +1,159 @@
+#include "properboost/ensemble/ensemble.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "properboost/core/instruction_set.hpp"
+
+namespace properboost {
+namespace {
+
+using TileCodes = std::array<std::uint8_t, Tile::kRows>;
+
+// out[i] += entries[0][codes[0][i]] + ..., in this order: one look-up a feature.
+template <std::size_t kFeatures>
+void add_entries(const double* const* entries, const TileCodes* codes, std::size_t n, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    double sum = out[i];
+    for (std::size_t f = 0; f < kFeatures; ++f) sum += entries[f][codes[f][i]];
+    out[i] = sum;
+  }
+}
+
+// The same for several models: entries[code * models + m].
+void add_entries(const double* entries, const TileCodes& codes, std::size_t n, std::size_t models,
+                 double* __restrict out) {
+  vectorized([=, code = codes.data()] {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* const entry = entries + code[i] * models;
+      for (std::size_t m = 0; m < models; ++m) out[i * models + m] += entry[m];
+    }
+  });
+}
+
+}  // namespace
+
+void score(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
+           const double* tables, std::size_t models, double* out, Team& team) {
+  std::vector<std::size_t> offsets;  // of the pairs' tables
+  std::size_t width = bins.total_width();
+  for (const FeaturePair& pair : pairs) {
+    offsets.push_back(width);
+    width += pair.width();
+  }
+  std::vector<double> by_code(models == 1 ? 0 : width * models);
+  if (models > 1) {
+    for (std::size_t m = 0; m < models; ++m) {
+      for (std::size_t b = 0; b < width; ++b) by_code[b * models + m] = tables[m * width + b];
+    }
+    tables = by_code.data();
+  }
+  const auto is_used = [&](std::size_t begin, std::size_t end) {
+    return std::any_of(tables + begin * models, tables + end * models,
+                       [](double v) { return v != 0.0; });
+  };
+  std::vector<std::size_t> used_pairs;
+  std::vector<std::uint8_t> in_pair(bins.size(), 0);
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    if (!is_used(offsets[p], offsets[p] + pairs[p].width())) continue;
+    used_pairs.push_back(p);
+    in_pair[pairs[p].first] = in_pair[pairs[p].second] = 1;
+  }
+  std::vector<std::size_t> used;                   // a feature no model uses need not be read
+  std::vector<std::size_t> place(bins.size(), 0);  // where a pair's feature keeps its codes
+  std::size_t places = 0;
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    if (in_pair[f] != 0) place[f] = places++;
+    if (in_pair[f] != 0 || is_used(bins.offset(f), bins.offset(f + 1))) used.push_back(f);
+  }
+  const std::vector<ColumnGroup> groups = group_columns(table, used);
+  const double nanoseconds = static_cast<double>(table.rows * (used.size() + used_pairs.size())) *
+                             (1.5 + 0.5 * static_cast<double>(models));
+  for_each_tile(table.rows, nanoseconds, team, [&](const TileRows& rows) {
+    const std::size_t n = rows.size;
+    double* const sums = out + rows.begin * models;
+    std::fill_n(sums, n * models, 0.0);
+    // Those of features and pairs whose entries begin at first(w), `count` of them.
+    const auto add_all = [&](std::size_t count, const TileCodes* codes, const auto& first) {
+      const auto entries = [&](std::size_t w) { return tables + first(w) * models; };
+      std::size_t w = 0;
+      if (models > 1) {
+        for (; w < count; ++w) add_entries(entries(w), codes[w], n, models, sums);
+      }
+      for (; w + 4 <= count; w += 4) {
+        const double* const four[] = {entries(w), entries(w + 1), entries(w + 2), entries(w + 3)};
+        add_entries<4>(four, codes + w, n, sums);
+      }
+      for (; w < count; ++w) {
+        const double* const one[] = {entries(w)};
+        add_entries<1>(one, codes + w, n, sums);
+      }
+    };
+    std::array<TileCodes, Tile::kColumns> codes;
+    std::vector<TileCodes> kept(places);
+    for (const ColumnGroup& group : groups) {
+      bins.encode_tile(table, group, RowOrder{}, rows,
+                       [&](std::size_t w) { return codes[w].data(); });
+      add_all(group.wanted.size(), codes.data(),
+              [&](std::size_t w) { return bins.offset(group.wanted[w]); });
+      for (std::size_t w = 0; w < group.wanted.size(); ++w) {
+        const std::size_t f = group.wanted[w];
+        if (in_pair[f] != 0) std::copy_n(codes[w].begin(), n, kept[place[f]].begin());
+      }
+    }
+    for (std::size_t begin = 0; begin < used_pairs.size(); begin += codes.size()) {
+      const std::size_t count = std::min(codes.size(), used_pairs.size() - begin);
+      for (std::size_t w = 0; w < count; ++w) {
+        const FeaturePair& pair = pairs[used_pairs[begin + w]];
+        const TileCodes& a = kept[place[pair.first]];
+        const TileCodes& b = kept[place[pair.second]];
+        for (std::size_t i = 0; i < n; ++i) codes[w][i] = pair.code(a[i], b[i]);
+      }
+      add_all(count, codes.data(), [&](std::size_t w) { return offsets[used_pairs[begin + w]]; });
+    }
+  });
+}
+
+void score(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
+           double* out, Team& team) {
+  std::vector<std::uint8_t> asked(bins.size(), 0);
+  std::size_t trees = 0;
+  for (const Forest* forest : forests) {
+    trees += forest->roots.size() - 1;
+    for (const std::int32_t f : forest->nodes.feature) {
+      if (f != Tree::kLeaf) asked[static_cast<std::size_t>(f)] = 1;
+    }
+  }
+  std::vector<std::size_t> used, place(bins.size(), 0);  // features, and where their codes are
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    if (asked[f] == 0) continue;
+    place[f] = used.size();
+    used.push_back(f);
+  }
+  const std::vector<ColumnGroup> groups = group_columns(table, used);
+  const double nanoseconds =
+      static_cast<double>(table.rows) *
+      (1.5 * static_cast<double>(used.size()) + 20.0 * static_cast<double>(trees));
+  for_each_tile(table.rows, nanoseconds, team, [&](const TileRows& rows) {
+    std::vector<TileCodes> codes(used.size());
+    for (const ColumnGroup& group : groups) {
+      bins.encode_tile(table, group, RowOrder{}, rows,
+                       [&](std::size_t w) { return codes[place[group.wanted[w]]].data(); });
+    }
+    for (std::size_t m = 0; m < forests.size(); ++m) {
+      const Forest& forest = *forests[m];
+      std::array<double, Tile::kRows> sums{};
+      for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
+        for (std::size_t i = 0; i < rows.size; ++i) {
+          sums[i] += forest.values[forest.nodes.find_node(
+              [&](std::size_t f) { return codes[place[f]][i]; }, forest.roots[t])];
+        }
+      }
+      for (std::size_t i = 0; i < rows.size; ++i) {
+        out[(rows.begin + i) * forests.size() + m] = sums[i];
+      }
+    }
+  });
+}
+
+}  // namespace properboost

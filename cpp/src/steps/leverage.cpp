@@ -1,0 +1,451 @@
+#include "properboost/steps/leverage.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "properboost/core/instruction_set.hpp"
+
+namespace properboost {
+namespace {
+
+constexpr std::size_t kBlock = 128;    // rows whose columns stay in the cache
+constexpr std::size_t kTogether = 16;  // chunks whose sums are held at the same time, at most
+constexpr std::size_t kMostSums = std::size_t{1} << 20;  // that they then have
+
+// Of the total weight: an edge that is none, and one that is nothing but rounding.
+constexpr double kEdge = 1e-10;
+constexpr double kRounding = 1e-14;
+// Of the largest change of a margin: one that is none.
+constexpr double kNoChange = 1e-6;
+
+// What a row of margin u adds that counts by this share as one of the other class.  Of a canonical
+// loss phi(-u) = phi(u) + u, which makes the rest short.
+struct Flipping {
+  const Loss& loss;
+  double share;
+  bool canonical = loss.canonical();
+
+  double risk(double u) const {
+    const double as_it_is = loss.loss(u);
+    if (canonical) return as_it_is + share * u;
+    return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is + share * loss.loss(-u);
+  }
+  // `as_it_is` is the loss's at u.
+  double weight(double u, double as_it_is) const {
+    if (canonical) return as_it_is - share;
+    return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is - share * loss.weight(-u);
+  }
+  double curvature(double u) const {
+    const double as_it_is = loss.curvature(u);
+    if (canonical || share == 0.0) return as_it_is;
+    return (1.0 - share) * as_it_is + share * loss.curvature(-u);
+  }
+};
+
+// The sum of x[i] y[i] in a fixed order, so that the compiler may use vectors.
+inline double dot(const double* x, const double* y, std::size_t n) {
+  constexpr std::size_t kSums = 8;
+  double sums[kSums] = {};
+  std::size_t i = 0;
+  for (; i + kSums <= n; i += kSums) {
+    for (std::size_t k = 0; k < kSums; ++k) sums[k] += x[i + k] * y[i + k];
+  }
+  for (std::size_t k = 0; i + k < n; ++k) sums[k] += x[i + k] * y[i + k];
+  return std::accumulate(sums, sums + kSums, 0.0);
+}
+
+double dot(const std::vector<double>& x, const std::vector<double>& y) {
+  return dot(x.data(), y.data(), x.size());
+}
+
+// Of each row of a lower triangle the first entry.
+constexpr std::size_t row_of(std::size_t i) { return i * (i + 1) / 2; }
+
+// Solves L L' x = b, L a lower triangle.
+void solve_triangles(const std::vector<double>& l, std::vector<double>& x) {
+  const std::size_t n = x.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    x[i] = (x[i] - dot(&l[row_of(i)], x.data(), i)) / l[row_of(i) + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    x[i] /= l[row_of(i) + i];
+    for (std::size_t j = 0; j < i; ++j) x[j] -= l[row_of(i) + j] * x[i];
+  }
+}
+
+// L of A = L L'.
+void factorise(std::vector<double>& a, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    double* const row = &a[row_of(i)];
+    for (std::size_t j = 0; j < i; ++j) {
+      row[j] = (row[j] - dot(row, &a[row_of(j)], j)) / a[row_of(j) + j];
+    }
+    row[i] = std::sqrt(row[i] - dot(row, row, i));
+  }
+}
+
+}  // namespace
+
+// A = L L' with as many columns as its rank, by Cholesky's method with pivots; then the
+// pseudo-inverse is L (L'L)^-2 L'.
+std::vector<double> solve_least_norm(std::vector<double> a, const std::vector<double>& b) {
+  const std::size_t n = b.size();
+  const double rounding = 64.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+  std::vector<double> left(n), whole(n);  // of the diagonal
+  for (std::size_t i = 0; i < n; ++i) left[i] = whole[i] = a[row_of(i) + i];
+  std::vector<std::vector<double>> columns;  // of L, with all rows
+  for (std::size_t r = 0; r < n; ++r) {
+    std::size_t pivot = 0;
+    double share = 0.0;  // a column that is another's multiple leaves rounding of its own size
+    for (std::size_t i = 0; i < n; ++i) {
+      if (left[i] > rounding * whole[i] && left[i] > share) {
+        pivot = i;
+        share = left[i];
+      }
+    }
+    if (!(share > 0.0)) break;
+    std::vector<double> column(n);
+    const double root = std::sqrt(left[pivot]);
+    for (std::size_t i = 0; i < n; ++i) {
+      double entry = i >= pivot ? a[row_of(i) + pivot] : a[row_of(pivot) + i];
+      for (const auto& before : columns) entry -= before[i] * before[pivot];
+      column[i] = entry / root;
+      left[i] -= column[i] * column[i];
+    }
+    column[pivot] = root;
+    left[pivot] = 0.0;
+    columns.push_back(std::move(column));
+  }
+
+  const std::size_t rank = columns.size();
+  std::vector<double> x(n, 0.0);
+  if (rank == n) {
+    factorise(a, n);
+    x = b;
+    solve_triangles(a, x);
+    return x;
+  }
+  std::vector<double> gram(row_of(rank));
+  for (std::size_t i = 0; i < rank; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) gram[row_of(i) + j] = dot(columns[i], columns[j]);
+  }
+  factorise(gram, rank);
+  std::vector<double> y(rank);
+  for (std::size_t i = 0; i < rank; ++i) y[i] = dot(columns[i], b);
+  solve_triangles(gram, y);
+  solve_triangles(gram, y);
+  for (std::size_t i = 0; i < rank; ++i) {
+    for (std::size_t j = 0; j < n; ++j) x[j] += y[i] * columns[i][j];
+  }
+  return x;
+}
+
+void Leverage::Sums::operator+=(const Sums& other) {
+  for (std::size_t i = 0; i < slope.size(); ++i) slope[i] += other.slope[i];
+  for (std::size_t i = 0; i < curvature.size(); ++i) curvature[i] += other.curvature[i];
+  weight += other.weight;
+  risk += other.risk;
+}
+
+Leverage::Leverage(const Codes& codes, const std::vector<Role>& roles, const double* sample_weight,
+                   const Loss& loss, Solved which, double share_of_errors)
+    : roles_(roles),
+      sample_weight_(sample_weight),
+      loss_(loss),
+      which_(which),
+      share_of_errors_(share_of_errors),
+      risk_(std::numeric_limits<double>::quiet_NaN()),
+      u_(codes.rows, 0.0),
+      along_(codes.rows, 0.0) {
+  for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
+    if (roles[chunk.segment] != Role::kNone) chunks_.push_back(chunk);
+  }
+  const auto held_out = std::stable_partition(
+      chunks_.begin(), chunks_.end(), [&](const Chunk& c) { return learns(roles[c.segment]); });
+  training_ = static_cast<std::size_t>(held_out - chunks_.begin());
+  for (std::size_t c = 0; c < training_; ++c) {
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) training_weight_ += weight(i);
+  }
+}
+
+Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool codes_last,
+                              const std::vector<double>& table, const Progress& progress,
+                              Team& team) {
+  if (which_ == Solved::kLast) {
+    features_.clear();
+    flip_ = 0.0;
+  }
+  const std::vector<double> u = u_;
+  std::vector<std::pair<double, double>> solution;
+  for (const Feature& f : features_) solution.emplace_back(f.coefficient, f.risk);
+  const double flip = flip_;
+  const auto forget = [&] {
+    u_ = u;
+    flip_ = flip;
+    features_.pop_back();
+    for (std::size_t t = 0; t < features_.size(); ++t) {
+      std::tie(features_[t].coefficient, features_[t].risk) = solution[t];
+    }
+  };
+
+  Feature feature{round, 0.0, 0.0, codes, {}, {}, 0.0};
+  std::copy(table.begin(), table.end(), feature.table.begin());
+  for (const double entry : table) feature.largest = std::max(feature.largest, std::abs(entry));
+  if (which_ == Solved::kAll && !codes_last) {
+    feature.own_codes.assign(codes, codes + u_.size());
+    feature.codes = feature.own_codes.data();
+  }
+  features_.push_back(std::move(feature));
+  const double risk = risk_;
+  try {
+    const Found found = solve(progress, team);
+    if (found.moved) {
+      features_.back().risk = risk_;
+    } else {
+      forget();
+      if (!std::isnan(risk)) risk_ = risk;
+    }
+    return found;
+  } catch (...) {
+    forget();
+    risk_ = risk;
+    throw;
+  }
+}
+
+// Where the features separate some rows by their class the risk has no minimum, and rounding can
+// hide one where weights of surer rows than half a row allows differ most.  Then an error of 0
+// counts as half a row: every row counts by that share of all rows as one of the other class.  The
+// risk that this adds pulls margins back to the link of that share.
+Leverage::Found Leverage::solve(const Progress& progress, Team& team) {
+  solved_ = features_.size();
+  if (flip_ > 0.0) return {descend(progress, team) != Descent::kNoEdge, true};
+  const std::vector<double> u = u_;
+  std::vector<double> coefficients;
+  for (const Feature& feature : features_) coefficients.push_back(feature.coefficient);
+  const Descent descent = descend(progress, team);
+  if (descent == Descent::kNoEdge || descent == Descent::kSolved) {
+    return {descent == Descent::kSolved, false};
+  }
+
+  u_ = u;
+  for (std::size_t t = 0; t < features_.size(); ++t) features_[t].coefficient = coefficients[t];
+  const double risk = risk_ahead(0.0, 0.0, team) / training_weight_;
+  flip_ = share_of_errors_;
+  const bool moved = solve_anew(progress, team);
+  if (which_ == Solved::kAll) return {moved, moved};
+  // The risk only falls along a feature that hurts no row; one against which it rises is not worth
+  // half a row.
+  risk_ = risk_ahead(0.0, 0.0, team) / training_weight_;
+  const bool falls = moved && risk_ <= risk;
+  if (!falls) risk_ = risk;
+  return {falls, falls};
+}
+
+// Solves for the first feature, the first two and so on: what is made least changes, and the least
+// of it can only be compared from round to round if it is the same in all of them.  Returns whether
+// the last feature has a part in it.
+bool Leverage::solve_anew(const Progress& progress, Team& team) {
+  std::vector<double> back;
+  for (Feature& feature : features_) back.push_back(-std::exchange(feature.coefficient, 0.0));
+  face(back, team);
+  move(1.0);
+  Descent last = Descent::kNoEdge;
+  for (solved_ = 1; solved_ <= features_.size(); ++solved_) {
+    last = descend(progress, team);
+    features_[solved_ - 1].risk = risk_;
+  }
+  solved_ = features_.size();
+  return last != Descent::kNoEdge;
+}
+
+// Newton's method.  Where there is no minimum its directions end as one that hurts no row.
+Leverage::Descent Leverage::descend(const Progress& progress, Team& team) {
+  constexpr int kMostSteps = 200;
+  Sums at = look(team);
+  risk_ = at.risk / training_weight_;
+  double edge = largest_edge(at);
+  if (!(edge > kEdge)) return Descent::kNoEdge;
+  for (int i = 0; i < kMostSteps && edge > kRounding; ++i) {
+    progress();
+    const std::vector<double> direction = solve_least_norm(at.curvature, at.slope);
+    const Range range = face(direction, team);
+    if (flip_ == 0.0 && falls_out_of_reach(range, team)) return Descent::kNoMinimum;
+    const double slope = dot(at.slope, direction);
+    const double step = find_step(at, slope, progress, team);
+    if (step == 0.0) {
+      if (i == 0) return Descent::kNoEdge;  // that rounding can tell from none
+      break;
+    }
+    for (std::size_t t = 0; t < solved_; ++t) features_[t].coefficient += step * direction[t];
+    move(step);
+    at = look(team);
+    risk_ = at.risk / training_weight_;
+    const double before = std::exchange(edge, largest_edge(at));
+    // Newton's steps do much better than that unless nothing better is to be had.
+    if (edge > 0.5 * before && (edge <= kEdge || is_beyond_the_risk(slope, at))) break;
+  }
+  return edge <= kEdge ? Descent::kSolved : Descent::kStalled;
+}
+
+// Along a direction that hurts no row; or hurts one so little that rows are surer than half a row
+// allows before it matters.
+bool Leverage::falls_out_of_reach(const Range& range, Team& team) const {
+  if (range.low < -kNoChange * range.high) return false;
+  return range.low >= 0.0 ||
+         slope_ahead(loss_.link(1.0 - share_of_errors_) / range.high, team) >= 0.0;
+}
+
+void Leverage::move(double step) {
+  for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += step * along_[row];
+}
+
+// Of the total weight, and for entries of 1 at most.
+double Leverage::largest_edge(const Sums& at) const {
+  double largest = 0.0;
+  for (std::size_t t = 0; t < solved_; ++t) {
+    largest = std::max(largest, std::abs(at.slope[t]) / (features_[t].largest * at.weight));
+  }
+  return largest;
+}
+
+Leverage::Sums Leverage::look(Team& team) const {
+  const auto n = static_cast<double>(solved_);
+  Sums total(solved_);
+  const std::size_t together =
+      std::max(std::min(kTogether, kMostSums / total.curvature.size()), team.size());
+  for (std::size_t first = 0; first < training_; first += together) {
+    const std::size_t some = std::min(together, training_ - first);
+    std::vector<Sums> parts(some, Sums(solved_));
+    const double a_row = 30.0 + n + 0.15 * n * n;
+    const double time = a_row * static_cast<double>(some * Chunk::kRows);
+    team.for_each(some, time, [&](std::size_t c) {
+      const Chunk& chunk = chunks_[first + c];
+      std::vector<double> columns(solved_ * kBlock);
+      for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
+        const std::size_t size = std::min(kBlock, chunk.end - begin);
+        add_block(chunk, begin, size, columns.data(), parts[c]);
+      }
+    });
+    for (const Sums& part : parts) total += part;
+  }
+  return total;
+}
+
+void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, double* columns,
+                         Sums& sums) const {
+  const Flipping row{loss_, flip_};
+  std::array<double, kBlock> w, q, curved;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double s = weight(begin + i);
+    const double u = u_[begin + i];
+    const double as_it_is = loss_.weight(u);
+    sums.weight += s * as_it_is;
+    w[i] = s * row.weight(u, as_it_is);
+    q[i] = s * row.curvature(u);
+    sums.risk += s * row.risk(u);
+  }
+  const double side = side_of(roles_[chunk.segment]);
+  for (std::size_t t = 0; t < solved_; ++t) {
+    const Feature& feature = features_[t];
+    const std::uint8_t* const code = feature.codes + begin;
+    double* const column = columns + t * kBlock;
+    for (std::size_t i = 0; i < n; ++i) column[i] = side * feature.table[code[i]];
+    for (std::size_t i = 0; i < n; ++i) curved[i] = q[i] * column[i];
+    double* const slope = &sums.slope[t];
+    double* const curvature = &sums.curvature[row_of(t)];
+    vectorized([&, n, t] {
+      *slope += dot(w.data(), column, n);
+      for (std::size_t r = 0; r <= t; ++r) {
+        curvature[r] += dot(curved.data(), columns + r * kBlock, n);
+      }
+    });
+  }
+}
+
+// The sum over the training rows of term(u, du), where they are t further along the direction.
+template <class Term>
+double Leverage::sum_ahead(double t, const Term& term, Team& team) const {
+  std::vector<double> parts(training_);
+  team.for_each(training_, nanoseconds(20.0), [&](std::size_t c) {
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+      parts[c] += weight(i) * term(u_[i] + t * along_[i], along_[i]);
+    }
+  });
+  return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+double Leverage::slope_ahead(double t, Team& team) const {
+  const Flipping row{loss_, flip_};
+  return sum_ahead(
+      t, [&](double u, double du) { return row.weight(u, loss_.weight(u)) * du; }, team);
+}
+
+double Leverage::risk_ahead(double t, double flip, Team& team) const {
+  const Flipping row{loss_, flip};
+  return sum_ahead(t, [&](double u, double) { return row.risk(u); }, team);
+}
+
+Leverage::Range Leverage::face(const std::vector<double>& direction, Team& team) {
+  const double time = nanoseconds(1.0 + static_cast<double>(solved_));
+  team.for_each(chunks_.size(), time, [&](std::size_t c) {
+    const Chunk& chunk = chunks_[c];
+    const double side = side_of(roles_[chunk.segment]);
+    std::fill(&along_[chunk.begin], &along_[chunk.begin] + (chunk.end - chunk.begin), 0.0);
+    for (std::size_t t = 0; t < solved_; ++t) {
+      const double by = side * direction[t];
+      const std::uint8_t* const code = features_[t].codes;
+      for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+        along_[i] += by * features_[t].table[code[i]];
+      }
+    }
+  });
+  return find_range(team);
+}
+
+Leverage::Range Leverage::find_range(Team& team) const {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  std::vector<Range> parts(training_, Range{kFar, -kFar});
+  team.for_each(training_, nanoseconds(1.0), [&](std::size_t c) {
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+      parts[c].low = std::min(parts[c].low, along_[i]);
+      parts[c].high = std::max(parts[c].high, along_[i]);
+    }
+  });
+  Range range{kFar, -kFar};
+  for (const Range& part : parts) {
+    range.low = std::min(range.low, part.low);
+    range.high = std::max(range.high, part.high);
+  }
+  return range;
+}
+
+// Whether so little slope is left that rounding hides how the risk changes.
+bool Leverage::is_beyond_the_risk(double slope, const Sums& at) { return slope <= 1e-11 * at.risk; }
+
+// How far to go along the direction: all the way, unless that is beyond the lowest risk by much;
+// 0 if the risk cannot be told to fall.
+double Leverage::find_step(const Sums& at, double slope, const Progress& progress,
+                           Team& team) const {
+  constexpr double kOvershot = 0.9;
+  constexpr int kMostLooks = 60;
+  if (!(slope > 0.0)) return 0.0;
+  double t = 1.0;
+  for (int look = 0; look < kMostLooks; ++look) {
+    if (look > 0) progress();
+    const double ahead = slope_ahead(t, team);
+    if (ahead >= 0.0) return t;
+    if (ahead >= -kOvershot * slope &&
+        (is_beyond_the_risk(slope, at) || risk_ahead(t, flip_, team) <= at.risk))
+      return t;
+    const double crossing = slope / (slope - ahead);
+    t *= crossing > 0.1 ? std::min(crossing, 0.5) : 0.1;
+  }
+  return 0.0;
+}
+
+}  // namespace properboost

@@ -1,0 +1,50 @@
+#include "properboost/trees/tree.hpp"
+
+#include <algorithm>
+
+namespace properboost {
+
+void Tree::add_leaf(const Cell& its_cell) {
+  feature.push_back(kLeaf);
+  left.push_back(0);
+  goes_left.emplace_back();
+  goes_right.emplace_back();
+  cell.push_back(its_cell);
+  saving.push_back(0.0);
+}
+
+void Tree::append(const Tree& other) {
+  const auto add = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  add(feature, other.feature);
+  add(left, other.left);
+  add(goes_left, other.goes_left);
+  add(goes_right, other.goes_right);
+  add(cell, other.cell);
+  add(saving, other.saving);
+}
+
+void Tree::resize(std::size_t n) {
+  feature.resize(n);
+  left.resize(n);
+  goes_left.resize(n);
+  goes_right.resize(n);
+  cell.resize(n);
+  saving.resize(n);
+}
+
+template <class Node>
+void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, Node* nodes,
+                Team& team) {
+  constexpr std::size_t kRows = 1024;
+  team.for_each((n + kRows - 1) / kRows, 20.0 * static_cast<double>(n), [&](std::size_t c) {
+    for (std::size_t i = c * kRows; i < std::min((c + 1) * kRows, n); ++i) {
+      nodes[i] = static_cast<Node>(tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
+    }
+  });
+}
+template void find_nodes(const Tree&, const std::uint8_t*, std::size_t, std::uint8_t*, Team&);
+template void find_nodes(const Tree&, const std::uint8_t*, std::size_t, std::int64_t*, Team&);
+
+}  // namespace properboost

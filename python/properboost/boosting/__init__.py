@@ -1,0 +1,1 @@
+"""From codes to models: the engine as Python sees it, and what it returns."""

@@ -1,0 +1,346 @@
+"""From a table to models: the one way in which rows are cut, coded and given to the engine."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core, parameters
+from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, rank_pairs
+from properboost.data.binning import Binning, NumericBins, count_numeric_bins, find_bins
+from properboost.data.frames import Table, find_categorical, find_feature
+from properboost.data.labels import Rows, SortedRows
+from properboost.losses import MarginLoss
+
+__all__ = [
+    "Training",
+    "find_pairs",
+    "find_sides",
+    "lay_grids",
+    "prepare",
+    "reorder",
+    "start",
+    "start_votes",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Rows as the engine takes them: sorted by segment, and as codes.
+
+    Segment ``s`` is the rows ``segments[s]`` to ``segments[s + 1]``, all of the class
+    ``classes[class_of[s]]``.  `weight` is theirs, in the same order; None stands for ones.
+    """
+
+    classes: NDArray[Any]
+    binning: Binning
+    codes: NDArray[np.uint8]
+    segments: NDArray[np.int64]
+    class_of: NDArray[np.intp]
+    weight: NDArray[np.float64] | None
+    seed: int
+    n_threads: int
+    directions: tuple[int, ...] = ()
+    """Of each feature: 1 or -1 where the prediction must rise or fall with it; empty for none."""
+    names: Sequence[str] | None = None
+    """Of the features, if they have any."""
+    pairs: tuple[PairBins, ...] | None = None
+    """The pairs whose codes these are, and not the features'; see `of_pairs`."""
+
+    @cached_property
+    def bins(self) -> _core.Bins:
+        """The engine's bins of what the codes are of."""
+        if self.pairs is not None:
+            return _core.Bins([pair.grid for pair in self.pairs])
+        return self.binning.native
+
+    def of_pairs(self, pairs: Sequence[PairBins]) -> "Training":
+        """Return the same rows with the codes of pairs of these features."""
+        native = [pair.native for pair in pairs]
+        codes = _core.encode_pairs(native, self.codes, self.n_threads)
+        return replace(self, codes=codes, pairs=tuple(pairs))
+
+    def first_pairs(self, n: int) -> "Training":
+        """Return the same rows with the codes of the first `n` of these pairs."""
+        pairs = self.pairs or ()
+        return replace(self, codes=self.codes[:n], pairs=pairs[:n])
+
+    def of_rows(self, taken: NDArray[np.bool_]) -> "Training":
+        """Return some of the rows, in the same order."""
+        held = np.add.reduceat(taken, self.segments[:-1], dtype=np.int64)
+        return replace(
+            self,
+            codes=np.compress(taken, self.codes, axis=1),
+            segments=np.cumsum([0, *held[held > 0]]),
+            class_of=self.class_of[held > 0],
+            weight=None if self.weight is None else self.weight[taken],
+        )
+
+    def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
+        """Return the weight that each code of each feature holds.
+
+        `boosting` over these rows, which has begun, has counted them.
+        """
+        if self.weight is None:
+            return self._split(boosting.code_counts.astype(np.float64))
+        return self._split(self.bins.weigh(self.codes, self.weight, self.n_threads))
+
+    def weigh_segments(self, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.float64], ...]:
+        """Return the weight that each code of each feature holds in some segments."""
+        count = np.repeat(wanted.astype(np.float64), np.diff(self.segments))
+        weight = count if self.weight is None else count * self.weight
+        return self._split(self.bins.weigh(self.codes, weight, self.n_threads))
+
+    def _split(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))
+
+
+def prepare(settings: Any, table: Table, rows: Rows, order: SortedRows) -> Training:
+    """Cut the features of `table` into bins and encode its rows in that `order`.
+
+    `settings` is the estimator, whose parameters are read.
+    """
+    n_threads = parameters.count_threads(settings.n_jobs)
+    categorical, from_dtype = find_categorical(settings.categorical_features, table)
+    seed = parameters.seed(settings.random_state)
+    weight = rows.training_weight
+    bins = find_bins(
+        table,
+        categorical,
+        weight,
+        max_numeric=count_numeric_bins(settings.max_bins, settings.rows_per_bin, rows.total),
+        max_categories=settings.max_bins,
+        seed=seed,
+        n_threads=n_threads,
+    )
+    binning = Binning(bins, from_dtype)
+    codes = binning.encode(table, order.order, n_threads)
+    weight = None if weight is None else weight[order.order]
+    return Training(
+        classes=rows.classes,
+        binning=binning,
+        codes=codes,
+        segments=order.segments,
+        class_of=order.class_of,
+        weight=weight,
+        seed=seed,
+        n_threads=n_threads,
+        directions=_find_directions(settings, table, binning, len(rows.classes)),
+        names=table.names,
+    )
+
+
+def _find_directions(
+    settings: Any, table: Table, binning: Binning, n_classes: int
+) -> tuple[int, ...]:
+    """Return the direction that `monotonic_cst` gives each feature; nothing if it gives none."""
+    given = getattr(settings, "monotonic_cst", None)
+    if given is None:
+        return ()
+    directions = [0] * table.n_features
+    if isinstance(given, Mapping):
+        for name, direction in given.items():
+            j = find_feature(name, table.names, table.n_features, "monotonic_cst")
+            directions[j] = direction
+    elif len(given) != table.n_features:
+        raise ValueError(
+            f"monotonic_cst must have an entry for each of the {table.n_features} features; "
+            f"got {len(given)}"
+        )
+    else:
+        directions = list(given)
+    for j, (direction, bins) in enumerate(zip(directions, binning.features, strict=True)):
+        if direction != 0 and not isinstance(bins, NumericBins):
+            raise ValueError(f"monotonic_cst must be 0 for feature {j}, which is categorical")
+    if n_classes > 2 and any(directions):
+        raise ValueError(
+            f"monotonic_cst must be None with {n_classes} classes: their probabilities add up to 1"
+        )
+    return tuple(int(direction) for direction in directions) if any(directions) else ()
+
+
+def find_sides(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:
+    """Return the side, 1 or -1, of each segment in each model: one, or one a class."""
+    positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
+    return np.where(class_of == positive[:, None], 1, -1).astype(np.int8)
+
+
+def start(
+    training: Training,
+    roles: NDArray[np.int8],
+    settings: Sequence[Any],
+    losses: Sequence[MarginLoss],
+    *,
+    base: NDArray[np.float64] | None = None,
+    keep_rounds: bool,
+) -> _core.Boosting:
+    """Set up models over the same rows; every sequence has an entry a model.
+
+    `settings` are estimators, whose parameters are read.  They may differ in their learning rates,
+    priors and weak learners' parameters.  Models start from the raw predictions `base`, of shape
+    (n_models or 1, n_rows), or from 0.
+    """
+    priors = [0.0 if s.prior is None else s.prior for s in settings]
+    return _core.Boosting(
+        training.codes,
+        training.bins,
+        training.segments,
+        roles,
+        [loss.native for loss in losses],
+        [_find_learner(s, training) for s in settings],
+        gain=np.array([loss.gain for loss in losses], dtype=np.float64),
+        learning_rate=np.array([s.learning_rate for s in settings], dtype=np.float64),
+        prior=np.array(priors, dtype=np.float64),
+        selection=settings[0].selection,
+        response=settings[0].response,
+        step=settings[0].step,
+        l2=settings[0].l2,
+        weight=training.weight,
+        base=base,
+        keep_rounds=keep_rounds,
+        n_threads=training.n_threads,
+    )
+
+
+def start_votes(training: Training, settings: Any, loss: MarginLoss) -> _core.Boosting:
+    """Set up weak classifiers that vote; `settings` is an `ARBoostClassifier`.
+
+    Rows are asked for their class; or, where `multiclass` says so, about every label in turn.
+    """
+    n_classes = len(training.classes)
+    codes, segments, weight = training.codes, training.segments, training.weight
+    groups, roles = training.class_of, np.ones(len(training.class_of), dtype=np.int8)
+    name: Literal["plurality", "labels"] = "plurality"
+    if n_classes > 2 and settings.multiclass == "labels":
+        name = "labels"
+        # Of each label the rows before its own, its own and those after: they lie sorted by class.
+        labels = np.repeat(np.arange(n_classes), 3)
+        own = np.searchsorted(training.class_of, np.arange(n_classes), side="left")
+        after = np.searchsorted(training.class_of, np.arange(n_classes), side="right")
+        n_rows = codes.shape[1]
+        ends = np.stack([segments[own], segments[after], np.full(n_classes, n_rows)], axis=1)
+        sizes = np.diff(ends, axis=1, prepend=0).ravel()
+        roles = np.tile(np.array([-1, 1, -1], dtype=np.int8), n_classes)[sizes > 0]
+        groups = labels[sizes > 0]
+        segments = np.cumsum([0, *sizes[sizes > 0]])
+        codes = np.tile(codes, (1, n_classes))
+        weight = None if weight is None else np.tile(weight, n_classes)
+    options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}
+    return _core.Boosting(
+        codes,
+        training.bins,
+        segments,
+        roles[None, :],
+        [loss.native],
+        [_make_learner(settings.weak_learner, max_leaves=int(settings.max_leaf_nodes), **options)],
+        gain=np.array([loss.gain], dtype=np.float64),
+        learning_rate=np.array([settings.learning_rate], dtype=np.float64),
+        prior=np.zeros(1),
+        selection="greedy",
+        response="sign",
+        step="line_search" if settings.mistrust > 0.0 else "adaptive",
+        l2=0.0,
+        weight=weight,
+        vote=_core.Vote(name, n_classes, settings.criterion),
+        groups=groups.tolist(),
+        rho=float(settings.rho),
+        damping=float(settings.damping),
+        mistrust=float(settings.mistrust),
+        n_threads=training.n_threads,
+    )
+
+
+def _find_learner(settings: Any, training: Training) -> _core.WeakLearner:
+    criterion = settings.criterion
+    if settings.weak_learner not in ("tree", "monomial"):
+        smoothing = float(settings.smoothing)
+        return _make_learner(settings.weak_learner, smoothing=smoothing, criterion=criterion)
+    options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}
+    return _make_learner(
+        settings.weak_learner,
+        max_leaves=int(settings.max_leaf_nodes),
+        max_literals=int(settings.max_literals),
+        min_child_weight=float(settings.min_child_weight),
+        max_features=float(settings.max_features),
+        directions=training.directions,
+        subsample=float(settings.subsample),
+        seed=training.seed,
+        criterion=criterion,
+        **options,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _make_learner(name: str, **options: Any) -> _core.WeakLearner:
+    # The engine takes models of one weak learner to be the same but for their gains.
+    return _core.WeakLearner(name, **options)
+
+
+def find_pairs(
+    loss: MarginLoss,
+    training: Training,
+    raw: NDArray[np.float64],
+    bin_weights: Sequence[NDArray[np.float64]],
+    n: int,
+    learns: NDArray[np.bool_] | None = None,
+    models: NDArray[np.bool_] | None = None,
+) -> list[tuple[int, int]]:
+    """Return the `n` pairs of features that tell most of what models' raw predictions do not.
+
+    `raw` is (n_models, n_rows); `learns` and `models` say which segments and models to look at,
+    None all of them.
+    """
+    sides = find_sides(training.class_of, len(training.classes))
+    wanted = slice(None) if models is None else models
+    count = np.ones(training.codes.shape[1])
+    weight_of_one = 1.0
+    if training.weight is not None:
+        weight_of_one = float(training.weight.mean())
+        count = training.weight / weight_of_one
+    if learns is not None:
+        count = count * np.repeat(learns, np.diff(training.segments))
+
+    def find_gradients() -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        for own, side in zip(raw[wanted], sides[wanted], strict=True):
+            y = np.repeat(side, np.diff(training.segments))
+            margin = (y * own / loss.gain).astype(np.float32)
+            weight, otherwise, p, q = (
+                f(u).astype(np.float64)
+                for f in (loss.native.engine_weight, loss.native.engine_probability)
+                for u in (margin, -margin)
+            )
+            # Of the gradient the variance is what the model expects: where it is sure, rows that
+            # are as it says tell nothing.
+            variance = p * weight**2 + q * otherwise**2
+            scale = variance.max(initial=np.finfo(np.float64).tiny) ** -0.5  # of no consequence
+            gradient = y * weight * scale * count
+            yield gradient.astype(np.float32), (variance * scale**2 * count).astype(np.float32)
+
+    return rank_pairs(
+        training.binning, training.codes, bin_weights, raw[wanted], find_gradients(),
+        weight_of_one, n, training.n_threads,
+    )  # fmt: skip
+
+
+def lay_grids(
+    training: Training, bin_weights: Sequence[NDArray[np.float64]], pairs: Sequence[tuple[int, int]]
+) -> tuple[PairBins, ...]:
+    """Return the grids of these pairs of features."""
+    return tuple(make_pair(training.binning, bin_weights, *pair, MOST_CELLS) for pair in pairs)
+
+
+def reorder(training: Training, order: SortedRows, other: SortedRows) -> Training:
+    """Return the same rows, sorted in another order."""
+    place = np.empty(int(order.order.max()) + 1, dtype=np.int64)
+    place[order.order] = np.arange(len(order.order))
+    taken = place[other.order]
+    return replace(
+        training,
+        codes=training.codes.take(taken, axis=1),
+        segments=other.segments,
+        class_of=other.class_of,
+        weight=None if training.weight is None else training.weight[taken],
+    )

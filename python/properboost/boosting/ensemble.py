@@ -1,0 +1,435 @@
+"""The fitted ensemble: what each round added, and the raw predictions they add up to.
+
+Look-up tables add up to one table a feature; trees stay as they are.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.boosting.interactions import PairBins, look_up, purify
+from properboost.boosting.tree import Tree, as_shares
+from properboost.data.binning import Binning
+from properboost.data.frames import Table
+from properboost.inspection.tree_shap import ShapTree
+
+__all__ = [
+    "LARGEST_RAW",
+    "DampedEnsemble",
+    "Ensemble",
+    "Rounds",
+    "TableEnsemble",
+    "TreeEnsemble",
+    "make_ensemble",
+]
+
+LARGEST_RAW = 1e300
+"""Raw predictions beyond this are refused, so that no sum of them overflows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """What boosting found for one model, a row a round.
+
+    Round `t` looks a row's code of ``feature[t]`` up in ``values[offsets[t]:offsets[t + 1]]`` and
+    adds it, times ``step[t]``, to the raw prediction.  ``score`` is what the feature was chosen by,
+    ``risk`` the training risk after the round.  Where a round added a tree its feature is -1, and
+    the code a node of `trees`, which `offsets` cuts, too; a node's weight is the training rows'.
+    """
+
+    feature: NDArray[np.int32]
+    score: NDArray[np.float64]
+    step: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    values: NDArray[np.float64]
+    trees: Tree | None = None
+
+    @classmethod
+    def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
+        """Return the rounds of `first`, then those of `second`, whose features come so much later.
+
+        None of them may be of trees.
+        """
+        return cls(
+            feature=np.concatenate([first.feature, second.feature + np.int32(features)]),
+            score=np.concatenate([first.score, second.score]),
+            step=np.concatenate([first.step, second.step]),
+            risk=np.concatenate([first.risk, second.risk]),
+            offsets=np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),
+            values=np.concatenate([first.values, second.values]),
+        )
+
+    @classmethod
+    def from_native(cls, rounds: _core.Rounds) -> "Rounds":
+        """Take over what the engine returned."""
+        found = {f.name: getattr(rounds, f.name) for f in fields(cls)}
+        trees = found["trees"]
+        found["trees"] = None if trees is None else Tree.from_native(trees)
+        return cls(**found)
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def bound(self) -> float:
+        """Return what no raw prediction can exceed in size; infinite if that overflows."""
+        if len(self) == 0:
+            return 0.0
+        with np.errstate(over="ignore"):
+            largest = np.maximum.reduceat(np.abs(self.values), self.offsets[:-1])
+            return float(np.sum(np.abs(self.step) * largest))
+
+    def find_codes(
+        self, t: int, codes: NDArray[np.uint8], n_threads: int
+    ) -> NDArray[np.integer[Any]]:
+        """Return what round `t` looks up, a row each: its feature's codes, or its tree's nodes."""
+        if self.trees is None:
+            own: NDArray[np.uint8] = codes[self.feature[t]]
+            return own
+        return self.tree(t).native.find_nodes(codes, n_threads)
+
+    def forest(self) -> _core.Forest:
+        """Return the trees as the engine scores them."""
+        trees = Tree.without_nodes() if self.trees is None else self.trees
+        values = self.values * np.repeat(self.step, np.diff(self.offsets))
+        return _core.Forest(
+            trees.feature, trees.left, trees.goes_left, trees.goes_right, self.offsets, values
+        )
+
+    def tree(self, t: int) -> Tree:
+        """Return the tree of round `t`."""
+        trees = Tree.without_nodes() if self.trees is None else self.trees
+        return trees.part(int(self.offsets[t]), int(self.offsets[t + 1]))
+
+    def table(self, t: int) -> NDArray[np.float64]:
+        """Return what round `t` adds to the raw prediction, by code of its feature."""
+        values: NDArray[np.float64] = self.values[self.offsets[t] : self.offsets[t + 1]]
+        return values * float(self.step[t])
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble(ABC):
+    """The rounds of every model over one binning; `bin_weights` holds each code's training weight.
+
+    A binary classifier has one model, a multiclass one a model a class.
+    """
+
+    binning: Binning
+    models: tuple[Rounds, ...]
+    bin_weights: tuple[NDArray[np.float64], ...]
+    selection: str = "greedy"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def stages(self) -> list[list[range]]:
+        """Return the rounds of each estimator, in each model: none once it had stopped."""
+        return _deal_out([(range(len(rounds)), 1) for rounds in self.models])
+
+    @property
+    def n_estimators(self) -> int:
+        """Estimators of the model that has most."""
+        return len(self.stages())
+
+    not_additive: ClassVar[str]
+    """Why those that have no tables have none."""
+
+    @abstractmethod
+    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        """Return F, of shape (n_rows, n_models)."""
+
+    def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
+        """Yield F after one estimator, two, ...; a model that stopped early stays as it is."""
+        for raw in self.follow(self.encode(table, n_threads), n_threads):
+            yield raw.copy()
+
+    def follow(self, codes: NDArray[np.uint8], n_threads: int) -> Iterator[NDArray[np.float64]]:
+        """Yield the same array after each estimator: F of rows of these codes."""
+        raw = np.zeros((codes.shape[1], len(self.models)))
+        for stage in self.stages():
+            for m, (rounds, some) in enumerate(zip(self.models, stage, strict=True)):
+                for t in some:
+                    raw[:, m] += rounds.table(t)[rounds.find_codes(t, codes, n_threads)]
+            yield raw
+
+    def of_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
+        """Return F of rows of these codes."""
+        raw = np.zeros((codes.shape[1], len(self.models)))
+        for stage in self.follow(codes, n_threads):
+            raw = stage
+        return raw
+
+    def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
+        """Return the codes that rounds look up, (n_features, n_rows)."""
+        return self.binning.encode(table, None, n_threads)
+
+    @abstractmethod
+    def contributions(
+        self, table: Table, n_threads: int, model: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return what each term adds to one model's F, (n_rows, n_terms), and to what.
+
+        Terms are the features and, after them, pairs.
+        """
+
+    @abstractmethod
+    def importances(self) -> NDArray[np.float64]:
+        """Return how much each feature matters, adding up to 1; all zero if none does."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableEnsemble(Ensemble):
+    """Rounds of look-up tables over features and, from some round on, over `pairs` of them.
+
+    A pair's rounds have the feature ``n_features`` plus its position, and `pair_weights` holds the
+    training weight of its codes.  With cyclic selection an estimator has a round for every feature,
+    or for every pair.
+    """
+
+    pairs: tuple[PairBins, ...] = ()
+    pair_weights: tuple[NDArray[np.float64], ...] = ()
+
+    def stages(self) -> list[list[range]]:
+        """Return the rounds of each estimator, in each model: none once it had stopped."""
+        cyclic = self.selection == "cyclic"
+        n_features = len(self.binning.features)
+        mains, pairs = [], []
+        for rounds in self.models:
+            n_mains = int(np.count_nonzero(rounds.feature < n_features))
+            mains.append((range(n_mains), n_features if cyclic else 1))
+            pairs.append((range(n_mains, len(rounds)), max(1, len(self.pairs)) if cyclic else 1))
+        return _deal_out(mains) + _deal_out(pairs)
+
+    def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
+        """Return the codes that rounds look up, (n_features + n_pairs, n_rows)."""
+        codes = self.binning.encode(table, None, n_threads)
+        if not self.pairs:
+            return codes
+        of_pairs = _core.encode_pairs([pair.native for pair in self.pairs], codes, n_threads)
+        return np.concatenate([codes, of_pairs])
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the tables of each feature, then of each pair, begin when all are side by side."""
+        widths = [bins.width for bins in (*self.binning.features, *self.pairs)]
+        return np.cumsum([0, *widths])
+
+    @cached_property
+    def sums(self) -> NDArray[np.float64]:
+        """The rounds added up: (n_models, all codes), the features side by side, then the pairs."""
+        sums = np.zeros((len(self.models), self.offsets[-1]))
+        for table, rounds in zip(sums, self.models, strict=True):
+            for t, feature in enumerate(rounds.feature):
+                table[self.offsets[feature] : self.offsets[feature + 1]] += rounds.table(t)
+        return sums
+
+    @cached_property
+    def tables(self) -> NDArray[np.float64]:
+        """The same, but that what a pair's table says of one feature alone is in that's table."""
+        tables = self.sums.copy()
+        for m, table in enumerate(tables):
+            for p, pair in enumerate(self.pairs):
+                levels = (pair.first_level, pair.second_level)
+                grid = self._cells(table, p)
+                for j, level, effect in zip(
+                    (pair.first, pair.second), levels, self.effects[m][p], strict=True
+                ):
+                    own = table[self.offsets[j] : self.offsets[j + 1]]
+                    own += np.where(level < 0, 0.0, effect[level])
+                first, second = self.effects[m][p]
+                grid -= first[:, None] + second[None, :]
+        return tables
+
+    @cached_property
+    def effects(self) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+        """What each pair's table says of its features alone, by level, in each model."""
+        return [
+            [
+                purify(self._cells(table, p), self._cells(self.pair_weights[p], p, 0))
+                for p in range(len(self.pairs))
+            ]
+            for table in self.sums
+        ]
+
+    def _cells(
+        self, values: NDArray[np.float64], p: int, begin: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return a view of the grid of pair `p` in the values of all codes, or in its own."""
+        pair = self.pairs[p]
+        first = int(self.offsets[len(self.binning.features) + p]) if begin is None else begin
+        return values[first : first + pair.n_cells].reshape(pair.n_first, -1)
+
+    def table_of(self, model: int, term: int) -> NDArray[np.float64]:
+        """Return the look-up table of one feature, or pair, of one model."""
+        return self.tables[model, self.offsets[term] : self.offsets[term + 1]]
+
+    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        """Return F, of shape (n_rows, n_models): one look-up a feature and a pair."""
+        return self.binning.score(table, self.sums, [pair.native for pair in self.pairs], n_threads)
+
+    def contributions(
+        self, table: Table, n_threads: int, model: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return each term's entry less its mean over the training rows, and these' sum."""
+        codes = self.binning.encode(table, None, n_threads)
+        n_features = len(codes)
+        values = np.empty((codes.shape[1], n_features + len(self.pairs)))
+        baseline = 0.0
+        for j, weight in enumerate(self.bin_weights):
+            own = self.table_of(model, j)
+            mean = _mean(own, weight)
+            values[:, j] = (own - mean)[codes[j]]
+            baseline += mean
+        for p, pair in enumerate(self.pairs):  # whose mean is 0
+            grid, effects = self._cells(self.tables[model], p), self.effects[model][p]
+            levels = pair.first_level[codes[pair.first]], pair.second_level[codes[pair.second]]
+            values[:, n_features + p] = look_up(grid, effects, *levels)
+        return values, baseline
+
+    def term_importances(self) -> NDArray[np.float64]:
+        """Mean absolute deviation of each feature's and pair's table, adding up to 1.
+
+        Over the training rows, averaged over the models; all zero if no table varies.
+        """
+        weights = (*self.bin_weights, *self.pair_weights)
+        deviations = np.array(
+            [
+                np.mean([_spread(self.table_of(m, j), w) for m in range(len(self.models))])
+                for j, w in enumerate(weights)
+            ]
+        )
+        return as_shares(deviations)
+
+    def importances(self) -> NDArray[np.float64]:
+        """Return each feature's importance, and half of its pairs'."""
+        of_terms = self.term_importances()
+        n_features = len(self.binning.features)
+        total: NDArray[np.float64] = of_terms[:n_features].copy()
+        for pair, share in zip(self.pairs, of_terms[n_features:], strict=True):
+            total[[pair.first, pair.second]] += 0.5 * share
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class DampedEnsemble(Ensemble):
+    """Rounds that add e^(-damping |F|) times what they look up, F being the sum before them.
+
+    They neither add up to one table a feature nor can they be added up in another order.
+    """
+
+    damping: float = 0.0
+    not_additive: ClassVar[str] = (
+        "what a round adds depends on the sum before it, so that no feature has a part of its own"
+    )
+
+    def follow(self, codes: NDArray[np.uint8], n_threads: int) -> Iterator[NDArray[np.float64]]:
+        """Yield the same array after each estimator: F of rows of these codes."""
+        (rounds,) = self.models
+        raw = np.zeros((codes.shape[1], 1))
+        for t in range(len(rounds)):
+            added = rounds.table(t)[rounds.find_codes(t, codes, n_threads)]
+            raw[:, 0] += np.exp(-self.damping * np.abs(raw[:, 0])) * added
+            yield raw
+
+    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        """Return F, of shape (n_rows, 1)."""
+        return self.of_codes(self.encode(table, n_threads), n_threads)
+
+    def contributions(
+        self, _table: Table, _n_threads: int, _model: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Refuse: no feature's part can be told from the others'."""
+        raise ValueError(self.not_additive)
+
+    def importances(self) -> NDArray[np.float64]:
+        """Return each feature's share of the steps, or of what all trees' splits took."""
+        (rounds,) = self.models
+        if rounds.trees is not None:
+            return _share_savings(self.models, len(self.binning.features))
+        steps = np.zeros(len(self.binning.features))
+        np.add.at(steps, rounds.feature, rounds.step)
+        return as_shares(steps)
+
+
+class TreeEnsemble(Ensemble):
+    """Rounds of trees."""
+
+    not_additive: ClassVar[str] = (
+        "a model of trees has no shape functions: what a feature adds depends on the others"
+    )
+
+    @cached_property
+    def forests(self) -> list[_core.Forest]:
+        """The engine's trees, whose values the steps are multiplied into, a forest a model."""
+        return [rounds.forest() for rounds in self.models]
+
+    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        """Return F, of shape (n_rows, n_models): the sum of the trees."""
+        return self.binning.score_trees(table, self.forests, n_threads)
+
+    def contributions(
+        self, table: Table, n_threads: int, model: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the Shapley values of the trees, features unknown left to the training weight."""
+        rounds = self.models[model]
+        codes = self.binning.encode(table, None, n_threads)
+        values, baseline = np.zeros(codes.shape), 0.0
+        widths = [feature.width for feature in self.binning.features]
+        for t in range(len(rounds)):
+            added, mean = ShapTree(rounds.tree(t), rounds.table(t), widths).explain(codes)
+            values += added
+            baseline += mean
+        return values.T, baseline
+
+    def importances(self) -> NDArray[np.float64]:
+        """Share of each feature's splits in what all splits of all trees took from the cost."""
+        return _share_savings(self.models, len(self.binning.features))
+
+
+def _share_savings(models: Sequence[Rounds], n_features: int) -> NDArray[np.float64]:
+    forests = [rounds.trees for rounds in models if rounds.trees is not None]
+    # Shares of the largest: of weights near the largest float the sum would be infinite.
+    largest = max([float(trees.saving.max(initial=0.0)) for trees in forests])
+    saved = np.zeros(n_features)
+    for trees in forests:
+        saved += trees.savings(len(saved), largest or 1.0)
+    return as_shares(saved)
+
+
+def make_ensemble(
+    binning: Binning,
+    models: tuple[Rounds, ...],
+    bin_weights: tuple[NDArray[np.float64], ...],
+    selection: str,
+    pairs: tuple[PairBins, ...] = (),
+    pair_weights: tuple[NDArray[np.float64], ...] = (),
+    damping: float = 0.0,
+) -> Ensemble:
+    """Return the ensemble of these rounds: damped, or else of trees if there are any."""
+    if damping > 0.0:
+        return DampedEnsemble(binning, models, bin_weights, selection, damping)
+    if any(rounds.trees is not None for rounds in models):
+        return TreeEnsemble(binning, models, bin_weights, selection)
+    return TableEnsemble(binning, models, bin_weights, selection, pairs, pair_weights)
+
+
+def _deal_out(models: Sequence[tuple[range, int]]) -> list[list[range]]:
+    """Deal each model's rounds out to estimators, so many at a time."""
+    n_estimators = max(len(rounds) // size for rounds, size in models)
+    return [
+        [rounds[e * size : (e + 1) * size] for rounds, size in models] for e in range(n_estimators)
+    ]
+
+
+def _spread(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    return _mean(np.abs(table - _mean(table, weight)), weight)
+
+
+def _mean(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    return float(np.sum(weight / weight.sum() * table))

@@ -1,0 +1,236 @@
+"""Pairs of features that interact: finding them, and the coarse grid that makes them one feature.
+
+The tables of pairs are fitted after those of single features, to what these leave unexplained.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data.binning import Binning, FeatureBins, NumericBins
+
+__all__ = ["MOST_CELLS", "PairBins", "look_up", "make_pair", "purify", "rank_pairs"]
+
+MOST_CELLS = 254
+"""Cells of a pair: of 256 codes two are for rows of no cell."""
+
+RANKING_LEVELS = 16
+"""Levels of a feature where pairs are compared: as many as the engine takes."""
+
+RANKED_FEATURES = 256
+"""Features whose pairs are compared at most: of d there are d (d - 1) / 2 pairs."""
+
+SPREAD_ROWS = 100_000
+"""Rows from which it is seen which these are."""
+
+_UNSEEN = 256
+
+
+@dataclass(frozen=True, eq=False)
+class PairBins:
+    """Two features taken as one: a grid of ``n_first x n_second`` cells.
+
+    ``first_level[c]`` is the level of the first feature's code `c`, or -1 if training had no row
+    of that kind; the cell of two levels is ``level_1 * n_second + level_2``.
+    """
+
+    first: int
+    second: int
+    first_level: NDArray[np.int16]
+    second_level: NDArray[np.int16]
+    ordered: tuple[int, int]
+    """Of each feature: how many of its levels, the first ones, follow each other."""
+
+    @property
+    def n_first(self) -> int:
+        """Levels of the first feature."""
+        return int(self.first_level.max()) + 1
+
+    @property
+    def n_second(self) -> int:
+        """Levels of the second feature."""
+        return int(self.second_level.max()) + 1
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of the grid."""
+        return self.n_first * self.n_second
+
+    @property
+    def width(self) -> int:
+        """Codes: the cells', then missing (which none is), then unseen."""
+        return self.n_cells + 2
+
+    @property
+    def grid(self) -> tuple[int, int, int, int]:
+        """What the engine is told of the cells."""
+        return self.n_first, self.n_second, *self.ordered
+
+    @cached_property
+    def native(self) -> _core.Pair:
+        """The engine's pair."""
+        levels = []
+        for own, factor in ((self.first_level, self.n_second), (self.second_level, 1)):
+            level = np.full(256, _UNSEEN, dtype=np.uint16)
+            level[: len(own)] = np.where(own < 0, _UNSEEN, own.astype(np.int64) * factor)
+            levels.append(level)
+        return _core.Pair(self.first, self.second, self.n_cells, *levels)
+
+    def __getstate__(self) -> dict[str, object]:
+        state = self.__dict__.copy()
+        state.pop("native", None)
+        return state
+
+
+def make_pair(
+    binning: Binning, weights: Sequence[NDArray[np.float64]], first: int, second: int, most: int
+) -> PairBins:
+    """Lay a grid of at most `most` cells over two features, finer where there is more weight.
+
+    `weights` holds the training weight of each code of each feature.
+    """
+    sizes = [int(np.count_nonzero(weights[j])) for j in (first, second)]
+    if sizes[0] * sizes[1] > most:
+        # As many levels for either, unless one of them needs fewer.
+        side = int((most + 2) ** 0.5)
+        smaller = 0 if sizes[0] <= sizes[1] else 1
+        sizes[smaller] = min(sizes[smaller], side)
+        sizes[1 - smaller] = min(sizes[1 - smaller], most // sizes[smaller])
+    (a, ordered_a), (b, ordered_b) = (
+        find_levels(binning.features[j], weights[j], size)
+        for j, size in zip((first, second), sizes, strict=True)
+    )
+    return PairBins(first, second, a, b, (ordered_a, ordered_b))
+
+
+def find_levels(
+    bins: FeatureBins, weight: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.int16], int]:
+    """Return the level of each code, at most `most`, and how many follow each other, if any do.
+
+    Levels hold about the same weight.  Neighbouring bins of a numeric feature share a level, and so
+    do rare categories.  Missing values that training had are a level of their own.  Codes without
+    weight have none (-1), but for numeric bins, which join a neighbour.
+    """
+    level = np.full(len(weight), -1, dtype=np.int16)
+    n_bins = bins.n_bins
+    missing = weight[n_bins] > 0.0
+    most = max(1, most - missing)
+    if isinstance(bins, NumericBins):
+        groups = _merge_neighbours(weight[:n_bins], most) if weight[:n_bins].any() else []
+        for k, members in enumerate(groups):
+            level[members] = k
+        n = ordered = len(groups)
+    else:
+        seen = np.flatnonzero(weight[:n_bins])
+        heaviest = seen[np.argsort(-weight[seen], kind="stable")]
+        level[heaviest] = np.minimum(np.arange(len(seen)), most - 1)
+        n, ordered = min(len(seen), most), 0
+    if missing:
+        level[n_bins] = n
+    return level, ordered
+
+
+def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np.intp]]:
+    """Merge the neighbours that hold least together until there are at most `most` groups."""
+    starts = np.flatnonzero(weight)
+    starts[0] = 0
+    held = np.add.reduceat(weight, starts).tolist()
+    first = starts.tolist()
+    while len(held) > most:
+        together = np.add(held[:-1], held[1:])
+        k = int(together.argmin())
+        held[k : k + 2] = [float(together[k])]
+        del first[k + 1]
+    return np.split(np.arange(len(weight)), first[1:])
+
+
+def rank_pairs(
+    binning: Binning,
+    codes: NDArray[np.uint8],
+    weights: Sequence[NDArray[np.float64]],
+    raw: NDArray[np.float64],
+    gradients: Iterable[tuple[NDArray[np.float32], NDArray[np.float32]]],
+    scale: float,
+    n: int,
+    n_threads: int,
+) -> list[tuple[int, int]]:
+    """Return the `n` pairs of features that tell most of what the model so far does not.
+
+    `gradients` holds, for each model, what each row adds to a cell's gradient and to its variance,
+    sample weights being divided by `scale`.  A pair's score is the sum over the cells of a grid
+    over both of gradient^2 / variance - 1, less the same over the levels of either feature: where
+    the model is right, 0 on average, however many cells there are.  Of more than `RANKED_FEATURES`
+    those are ranked along whose levels the raw predictions, (n_models, n_rows), vary most.
+    """
+    features = range(len(binning.features))
+    if len(features) < 2:
+        return []
+    level_of = [
+        np.maximum(find_levels(bins, weight, RANKING_LEVELS)[0], 0).astype(np.uint8)
+        for bins, weight in zip(binning.features, weights, strict=True)
+    ]
+    if len(features) > RANKED_FEATURES:
+        spread = [
+            _find_spread(level[code], raw) for level, code in zip(level_of, codes, strict=True)
+        ]
+        chosen = np.argsort(-np.array(spread), kind="stable")[:RANKED_FEATURES]
+        features = np.sort(chosen).tolist()
+    levels = np.stack([level_of[j][codes[j]] for j in features])
+    score = sum(_core.score_pairs(levels, g, v, scale, n_threads) for g, v in gradients)
+    best = np.argsort(-np.asarray(score), kind="stable")[:n]
+    first, second = np.triu_indices(len(features), 1)
+    return [(features[a], features[b]) for a, b in zip(first[best], second[best], strict=True)]
+
+
+def _find_spread(level: NDArray[np.uint8], raw: NDArray[np.float64]) -> float:
+    """Return how much the mean raw prediction varies from level to level."""
+    step = max(1, len(level) // SPREAD_ROWS)
+    some, rows = level[::step], np.bincount(level[::step])
+    total = 0.0
+    for own in raw[:, ::step]:
+        sums = np.bincount(some, own)
+        total += float(np.sum(sums**2 / np.maximum(rows, 1)) - own.sum() ** 2 / len(some))
+    return total
+
+
+def purify(
+    grid: NDArray[np.float64], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what a pair's table says of either feature alone, by level.
+
+    Taken out of every row and every column of the grid, it leaves them the mean 0, by `weight`:
+    what is left is an interaction and nothing else (Lengerich et al. 2020).
+    """
+    share = weight / weight.max(initial=np.finfo(np.float64).tiny)
+    n_first = len(grid)
+    equations = np.diag(np.concatenate([share.sum(axis=1), share.sum(axis=0)]))
+    equations[:n_first, n_first:] = share
+    equations[n_first:, :n_first] = share.T
+    held = share * grid
+    sums = np.concatenate([held.sum(axis=1), held.sum(axis=0)])
+    # A constant may be in either: of all solutions the smallest.
+    effects = np.linalg.lstsq(equations, sums, rcond=None)[0]
+    return effects[:n_first], effects[n_first:]
+
+
+def look_up(
+    grid: NDArray[np.float64],
+    effects: tuple[NDArray[np.float64], NDArray[np.float64]],
+    first: NDArray[np.int16],
+    second: NDArray[np.int16],
+) -> NDArray[np.float64]:
+    """Return a purified table's entries at levels, of which those below 0 are of no cell.
+
+    A pair says nothing of a row without a cell: its features' parts that have become theirs alone
+    are taken back.
+    """
+    parts = [
+        np.where(level < 0, 0.0, effect[level])
+        for level, effect in zip((first, second), effects, strict=True)
+    ]
+    return np.where((first < 0) | (second < 0), -parts[0] - parts[1], grid[first, second])

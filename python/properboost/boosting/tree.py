@@ -1,0 +1,170 @@
+"""Trees over codes: who goes where, what each node holds, and the tree in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data.binning import Binning, CategoricalBins, FeatureBins, NumericBins
+from properboost.data.frames import Table
+
+__all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "Tree", "as_shares", "describe_codes"]
+
+LEAF = -1
+"""The feature of a node that has none."""
+
+LEFT, RIGHT, NEITHER = 0, 1, 2
+"""The sides of a split."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree of splits of features into two sets of codes; node 0 is the root.
+
+    Or several, one after the other, which `part` takes apart: children are counted from the root
+    of their own tree.
+
+    Node `k` splits ``feature[k]`` (-1: it is a leaf) into the codes that go to node ``left[k]`` and
+    those that go to the next one; a row with another code, of which training had none, stays at
+    `k`.  The sets are bits, code `c` being bit ``c % 64`` of word ``c // 64``.  The training weight
+    of the two classes is ``weight[k]``, and what the split took from the cost ``saving[k]``.
+    """
+
+    feature: NDArray[np.int32]
+    left: NDArray[np.int64]
+    goes_left: NDArray[np.uint64]
+    goes_right: NDArray[np.uint64]
+    weight: NDArray[np.float64]
+    saving: NDArray[np.float64]
+
+    @classmethod
+    def from_native(cls, tree: _core.Tree) -> "Tree":
+        """Take over what the engine grew."""
+        return cls(**{f.name: getattr(tree, f.name) for f in fields(cls)})
+
+    @classmethod
+    def without_nodes(cls) -> "Tree":
+        """Return what a model that learnt nothing has."""
+        sets = np.empty((0, 4), dtype=np.uint64)
+        numbers, none = np.empty(0, dtype=np.int64), np.empty(0)
+        return cls(numbers.astype(np.int32), numbers, sets, sets, np.empty((0, 2)), none)
+
+    @classmethod
+    def join(cls, trees: Sequence["Tree"]) -> "Tree":
+        """Put trees one after the other."""
+        parts = [cls.without_nodes(), *trees]
+        return cls(
+            **{f.name: np.concatenate([getattr(t, f.name) for t in parts]) for f in fields(cls)}
+        )
+
+    def part(self, begin: int, end: int) -> "Tree":
+        """Return the nodes from `begin` to `end`."""
+        return Tree(**{f.name: getattr(self, f.name)[begin:end] for f in fields(self)})
+
+    @cached_property
+    def native(self) -> _core.Tree:
+        """The engine's tree."""
+        return _core.Tree(self.feature, self.left, self.goes_left, self.goes_right)
+
+    def __getstate__(self) -> dict[str, NDArray[np.generic]]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Which nodes have no children."""
+        leaves: NDArray[np.bool_] = self.feature == LEAF
+        return leaves
+
+    @property
+    def depth(self) -> int:
+        """Splits from the root to the leaf that is farthest."""
+        depth = np.zeros(len(self.feature), dtype=np.int64)
+        for k in np.flatnonzero(~self.is_leaf):  # parents come before their children
+            depth[self.left[k] : self.left[k] + 2] = depth[k] + 1
+        return int(depth.max())
+
+    def find_nodes(self, binning: Binning, table: Table, n_threads: int) -> NDArray[np.int64]:
+        """Return the node at which each row of `table` ends."""
+        return self.native.find_nodes(binning.encode(table, None, n_threads), n_threads)
+
+    @property
+    def sides(self) -> NDArray[np.uint8]:
+        """The side that each of 256 codes takes at each node."""
+        codes = np.arange(256)
+        word, bit = codes // 64, (codes % 64).astype(np.uint64)
+        left, right = (s[:, word] >> bit & np.uint64(1) for s in (self.goes_left, self.goes_right))
+        sides: NDArray[np.uint8] = np.where(left, LEFT, np.where(right, RIGHT, NEITHER))
+        return sides.astype(np.uint8)
+
+    def savings(self, n_features: int, unit: float = 1.0) -> NDArray[np.float64]:
+        """Return what each feature's splits took from the cost, as a multiple of `unit`."""
+        splits = ~self.is_leaf
+        saved = np.zeros(n_features)
+        np.add.at(saved, self.feature[splits], self.saving[splits] / unit)
+        return saved
+
+    def follow_left(
+        self, features: Sequence[FeatureBins], names: Sequence[str]
+    ) -> tuple[int, list[str]]:
+        """Return the left-most leaf, and what its rows have in common: a condition a feature."""
+        codes: dict[int, set[int]] = {}
+        node = 0
+        while (j := int(self.feature[node])) != LEAF:
+            members = set(_members(self.goes_left[node], features[j].width))
+            codes[j] = codes.get(j, members) & members
+            node = int(self.left[node])
+        return node, [describe_codes(features[j], sorted(c), names[j]) for j, c in codes.items()]
+
+    def describe(
+        self, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
+    ) -> str:
+        """Return the tree in words, a line a side of a split; `ends` says what a node predicts."""
+        lines = []
+        waiting = [(0, 0, "")]  # node, depth, how one gets there
+        while waiting:
+            node, depth, way = waiting.pop()
+            if way:
+                lines.append("|   " * (depth - 1) + way)
+            j = int(self.feature[node])
+            if j == LEAF:
+                lines.append("|   " * depth + ends[node])
+                continue
+            for child, side in ((1, self.goes_right), (0, self.goes_left)):  # the last comes first
+                codes = _members(side[node], features[j].width)
+                words = describe_codes(features[j], codes, names[j])
+                waiting.append((int(self.left[node]) + child, depth + 1, words))
+        return "\n".join(lines)
+
+
+def as_shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `values` divided by their sum, if that is not 0."""
+    total = values.sum()
+    return values / total if total > 0.0 else values
+
+
+def _members(words: NDArray[np.uint64], width: int) -> list[int]:
+    return [c for c in range(width) if int(words[c // 64]) >> (c % 64) & 1]
+
+
+def describe_codes(bins: FeatureBins, codes: list[int], name: str) -> str:
+    """Return a condition in words: that a feature's code is among these, which ascend."""
+    missing = bins.n_bins in codes
+    values = [c for c in codes if c < bins.n_bins]
+    if not values:
+        return f"{name} is missing"
+    if isinstance(bins, NumericBins):
+        low = "" if values[0] == 0 else f"{bins.edges[values[0] - 1]:.10g} < "
+        high = "" if values[-1] == len(bins.edges) else f" <= {bins.edges[values[-1]]:.10g}"
+        words = f"{low}{name}{high}" if low or high else f"{name} is not missing"
+    else:
+        words = f"{name} in {{{', '.join(_list_categories(bins, codes))}}}"
+    return f"{words}, or missing" if missing else words
+
+
+def _list_categories(bins: CategoricalBins, codes: list[int]) -> list[str]:
+    known = [repr(bins.categories[c]) for c in codes if c < len(bins.categories)]
+    rare = bins.has_rare and len(bins.categories) in codes
+    return [*known, "others"] if rare else known

@@ -1,0 +1,634 @@
+"""The command line: ``properboost demo``, ``fit`` and ``predict``.
+
+CSV files are read so that fitting and predicting see the same cells: a column of numbers is
+numeric, any other is categorical with its cells as strings, and nothing else is guessed.
+"""
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from properboost import _core, losses
+from properboost.cli.csv_columns import make_features, read_features, read_labels, read_weights
+from properboost.cli.csv_table import (
+    MISSING,
+    FileError,
+    import_pandas,
+    name_source,
+    read_csv,
+    require,
+)
+from properboost.cli.fit_report import TrainingRows, describe_fit, hold_out
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.properboost import CRITERIA, ProperBoostClassifier, check_parameters
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.model_selection.search_space import check_search
+from properboost.persistence.files import load_model
+from properboost.rado import RadoBoostClassifier
+from properboost.rado.estimator import check_parameters as check_rado_parameters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["main"]
+
+T = TypeVar("T")
+
+
+# The options of `fit` that are parameters of the classifier under the same name.
+PARAMETERS = (
+    "loss",
+    "gain",
+    "n_estimators",
+    "learning_rate",
+    "weak_learner",
+    "max_leaf_nodes",
+    "max_depth",
+    "min_child_weight",
+    "max_features",
+    "subsample",
+    "max_literals",
+    "interactions",
+    "selection",
+    "response",
+    "criterion",
+    "step",
+    "prior",
+    "smoothing",
+    "l2",
+    "max_bins",
+    "rows_per_bin",
+    "n_jobs",
+    "verbose",
+)
+
+
+# Those that are parameters of RadoBoostClassifier, and of the options above those that are, too.
+RADO_PARAMETERS = ("regularizer", "omega", "n_rados", "fit_intercept")
+SHARED_PARAMETERS = ("n_estimators", "n_jobs", "verbose")
+
+AUTO = "auto"
+"""What leaves `--gain` and `--n-estimators` to cross-validation."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        The exit status: 0, or 1 if something is wrong with a file, a column or the data, or
+        there is too little memory.  What is wrong is one line on stderr.
+
+    Raises
+    ------
+    SystemExit
+        With status 2 if the arguments are wrong, with status 0 after ``--help`` and ``--version``.
+    """
+    parser, commands = _make_parsers()
+    arguments = parser.parse_args(argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: _note(_one_line(str(message)))
+            arguments.run(arguments, commands[arguments.command])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has had enough (`| head`).  Python flushes stdout once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (FileError, ImportError, ValueError) as error:
+        return _complain(str(error))
+    except MemoryError as error:
+        return _complain(f"not enough memory: {error}" if str(error) else "not enough memory")
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return 130
+    return 0
+
+
+def _complain(message: str) -> int:
+    print(f"properboost: error: {_one_line(message)}", file=sys.stderr)
+    return 1
+
+
+def _note(message: str) -> None:
+    print(f"properboost: note: {message}", file=sys.stderr)
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+# -- arguments ------------------------------------------------------------------------------------
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line; the usage would be a screen of options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {_one_line(message)} (see {self.prog} --help)\n")
+
+
+def _make_parsers() -> tuple[_Parser, dict[str, _Parser]]:
+    """Return the parser and those of the commands."""
+    parser = _Parser(
+        prog="properboost",
+        description="Boosted look-up tables under proper margin losses.",
+        epilog="Every command has its own help: properboost fit --help.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {_core.__version__}")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = {}
+    for name, usage, add_arguments, summary, epilog in (
+        ("demo", "", _add_demo, "compare tuned gains with the classical losses", _DEMO),
+        ("fit", " FILE --target COL", _add_fit, "fit a classifier to a CSV file", _FIT),
+        ("predict", " MODEL FILE", _add_predict, "predict the rows of a CSV file", _PREDICT),
+    ):
+        command = subparsers.add_parser(
+            name,
+            usage=f"%(prog)s{usage} [options]",
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        add_arguments(command)
+        commands[name] = command
+    return parser, commands
+
+
+_DEMO = """\
+The gain of each loss is chosen by cross-validation on the training rows.
+ADULT is left out where it can neither be found (in the folder named by
+PROPERBOOST_DATA, in the cache) nor be downloaded.
+
+examples:
+  properboost demo
+  properboost demo --gains 0.5 1 2 4 --rounds 200 --output-dir results
+"""
+
+_FIT = """\
+A column whose cells are all numbers is numeric; any other is categorical, with
+its cells as text.
+
+With --gain auto, --n-estimators auto or both, these are chosen by
+cross-validation on all rows; the held-out rows then judge the choice too.
+
+The report gives log loss and accuracy: of the shares of the classes in place of
+a model, to compare with; of the saved model on all rows, which it was fitted
+on; and, on held-out rows, of a model fitted without them.
+
+examples:
+  properboost fit train.csv --target diagnosis
+  properboost fit train.csv --target diagnosis --gain auto --cv 10
+  properboost fit train.csv --target income --na '?' --loss gboost --gain 2
+  properboost fit train.csv --target y --categorical zip store --drop id
+  properboost fit train.csv --target y --model rado --regularizer lasso --omega 0.1
+  gunzip -c train.csv.gz | properboost fit - --target y --output y.json
+"""
+
+_PREDICT = """\
+Columns are found by name, in any order; a missing one is an error, others are
+ignored with a note.  Give the same --na and --sep as to fit if the file is
+written in the same way.
+
+examples:
+  properboost predict model.json new.csv > predictions.csv
+  properboost predict model.json new.csv --proba --output probabilities.csv
+  cat new.csv | properboost predict model.json - | head
+"""
+
+
+def _add_demo(parser: _Parser) -> None:
+    from properboost.cli.demo import GAINS
+
+    shown = " ".join(f"{gain:g}" for gain in GAINS)
+    parser.add_argument(
+        "--output-dir",
+        metavar="FOLDER",
+        default="out",
+        help="folder of the picture demo.png (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--gains",
+        metavar="G",
+        nargs="+",
+        type=float,
+        default=GAINS,
+        help=f"gains to try (default: {shown})",
+    )
+    parser.add_argument(
+        "--rounds", metavar="N", type=int, default=100, help="rounds (default: %(default)s)"
+    )
+    _add_threads(parser)
+    parser.set_defaults(run=_demo)
+
+
+def _add_fit(parser: _Parser) -> None:
+    _add_file(parser)
+    parser.add_argument("--target", metavar="COL", required=True, help="the column of classes")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        default="model.json",
+        help="the model; an existing file is replaced (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--test-size",
+        metavar="SHARE",
+        type=_share,
+        default=0.2,
+        help="share of the rows held out for the report, 0 for none; the saved model is fitted on "
+        "all rows (default: %(default)s)",
+    )
+    parser.add_argument("--verbose", action="count", default=0, help="show progress on stderr")
+    _add_columns(parser.add_argument_group("columns"))
+    parser.add_argument(
+        "--model",
+        choices=("properboost", "rado"),
+        default="properboost",
+        help="what is fitted: boosted tables, trees or rules; or a linear classifier from random "
+        "sums of rows (default: %(default)s)",
+    )
+    _add_parameters(parser.add_argument_group("model"))
+    _add_rado_parameters(parser.add_argument_group("model rado, besides --n-estimators"))
+    _add_threads(parser)
+    parser.set_defaults(run=_fit)
+
+
+def _add_columns(group: Any) -> None:
+    group.add_argument(
+        "--categorical",
+        metavar="COL",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns of numbers that are to be read as categories",
+    )
+    group.add_argument(
+        "--drop",
+        metavar="COL",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns that are not features",
+    )
+    group.add_argument(
+        "--sample-weight",
+        metavar="COL",
+        help="column that says how often each row counts; it is not a feature",
+    )
+
+
+def _add_parameters(group: Any) -> None:
+    """Add the parameters of the classifier, with its defaults."""
+    default = ProperBoostClassifier().get_params()
+
+    def add(flag: str, text: str, **settings: Any) -> None:
+        name = flag.strip("-").replace("-", "_")
+        group.add_argument(
+            flag, default=default[name], help=f"{text} (default: {default[name]})", **settings
+        )
+
+    n_estimators = default["n_estimators"]
+
+    add("--loss", "the loss", choices=list(losses.LOSSES))
+    add(
+        "--gain",
+        "gain of the loss, above 0: larger regularises more; auto chooses it by cross-validation",
+        type=_number_or_auto,
+        metavar="G",
+    )
+    group.add_argument(
+        "--n-estimators",
+        metavar="N",
+        type=_integer_or_auto,
+        help="rounds, or cycles over the features, a class where there are more than 2; auto "
+        f"chooses them by cross-validation (default: {n_estimators}, with --gain auto auto)",
+    )
+    group.add_argument(
+        "--cv",
+        metavar="N",
+        type=int,
+        help="folds of the cross-validation that auto asks for "
+        f"(default: {ProperBoostClassifierCV().cv})",
+    )
+    add("--learning-rate", "shrinkage of each step, above 0", type=float, metavar="R")
+    add("--weak-learner", "the weak learner", choices=_core.weak_learner_names())
+    add("--max-leaf-nodes", "leaves of a tree at most, 2 to 128", type=int, metavar="N")
+    add("--max-depth", "splits from a tree's root to a leaf at most", type=int, metavar="N")
+    add(
+        "--min-child-weight",
+        "what each side of a tree's or a rule's split holds at least, of rows' weights",
+        type=float,
+        metavar="W",
+    )
+    add(
+        "--max-features",
+        "share of the features that each split of a tree or a rule is chosen from",
+        type=float,
+        metavar="P",
+    )
+    add("--subsample", "share of the rows a tree or a rule is grown from", type=float, metavar="P")
+    add("--max-literals", "literals of a rule at most (monomial)", type=int, metavar="N")
+    add(
+        "--interactions",
+        "pairs of features that get tables of their own once single features have theirs",
+        type=int,
+        metavar="K",
+    )
+    group.add_argument(
+        "--selection",
+        choices=_core.selection_names(),
+        help="which feature a round takes: the best, or each in turn "
+        f"(default: {default['selection']}, with auto {ProperBoostClassifierCV().selection})",
+    )
+    add("--response", "the value in a bin", choices=_core.response_names())
+    add(
+        "--criterion",
+        "the impurity by which features are chosen; None is the response's own cost",
+        choices=CRITERIA,
+    )
+    add("--step", "how far along each table", choices=_core.step_names())
+    add(
+        "--prior",
+        "share of the total weight added to each class in each bin; None is 1/(S B) for total "
+        "weight S and B bins",
+        type=float,
+        metavar="E",
+    )
+    add(
+        "--smoothing",
+        "share of its weight a bin gives to each neighbour, 0 to 0.25",
+        type=float,
+        metavar="H",
+    )
+    add("--l2", "added to the curvature by the newton response", type=float, metavar="L")
+    add("--max-bins", "bins of a feature at most, 2 to 255", type=int, metavar="N")
+    add(
+        "--rows-per-bin",
+        "a numeric feature has at most one bin for so many rows, but may always have four; none "
+        "is no such limit",
+        type=_number_or_none,
+        metavar="N",
+    )
+
+
+def _add_rado_parameters(group: Any) -> None:
+    """Add the parameters of the linear classifier, with its defaults."""
+    default = RadoBoostClassifier().get_params()
+    group.add_argument(
+        "--regularizer",
+        choices=[*_core.regularizer_names(), "elasticnet", "none"],
+        default=default["regularizer"],
+        help="of the coefficients (default: %(default)s)",
+    )
+    group.add_argument(
+        "--omega",
+        type=float,
+        metavar="W",
+        default=default["omega"],
+        help="strength of the regularizer, at least 0 (default: %(default)s)",
+    )
+    group.add_argument(
+        "--n-rados",
+        type=_integer_or_auto,
+        metavar="N",
+        default=default["n_rados"],
+        help="sums of rows; auto makes as many as there are rows, or 10,000 of more than 40,000 "
+        "(default: %(default)s)",
+    )
+    group.add_argument(
+        "--fit-intercept",
+        action=argparse.BooleanOptionalAction,
+        default=default["fit_intercept"],
+        help="add a column of ones (default: %(default)s)",
+    )
+
+
+def _add_predict(parser: _Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a model saved by fit or save_model")
+    _add_file(parser)
+    parser.add_argument(
+        "--output", metavar="FILE", default="-", help="the predictions (default: stdout)"
+    )
+    columns = parser.add_mutually_exclusive_group()
+    columns.add_argument(
+        "--proba", action="store_true", help="write the probabilities only, a column a class"
+    )
+    columns.add_argument(
+        "--raw",
+        action="store_true",
+        help="write the raw predictions F only: a column a class, or of two classes the one for "
+        "the second",
+    )
+    _add_threads(parser)
+    parser.set_defaults(run=_predict)
+
+
+def _add_file(parser: _Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a CSV file with a header; - is stdin")
+    parser.add_argument(
+        "--sep",
+        metavar="CHARACTER",
+        type=_separator,
+        default=",",
+        help=r"what separates cells; \t is a tab (default: a comma)",
+    )
+    parser.add_argument(
+        "--na",
+        metavar="TEXT",
+        nargs="+",
+        action="extend",
+        help=f"cells that are missing besides empty ones, instead of the usual {' '.join(MISSING)}",
+    )
+
+
+def _add_threads(parser: _Parser) -> None:
+    parser.add_argument(
+        "--jobs",
+        "--threads",
+        dest="n_jobs",
+        metavar="N",
+        type=int,
+        help="threads (default: one for every CPU this process may use, or OMP_NUM_THREADS)",
+    )
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0.0 <= share < 1.0:
+        raise argparse.ArgumentTypeError(f"must be at least 0 and below 1; got {text}")
+    return share
+
+
+def _separator(text: str) -> str:
+    separator = text.replace("\\t", "\t")
+    if len(separator) != 1:
+        raise argparse.ArgumentTypeError(f"must be one character; got {text!r}")
+    return separator
+
+
+def _number_or_none(text: str) -> float | None:
+    return None if text == "none" else float(text)
+
+
+def _number_or_auto(text: str) -> float | str:
+    return _read_or_auto(text, float, "a number")
+
+
+def _integer_or_auto(text: str) -> int | str:
+    return _read_or_auto(text, int, "an integer")
+
+
+def _read_or_auto(text: str, read: Callable[[str], T], kind: str) -> T | str:
+    try:
+        return AUTO if text == AUTO else read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be {kind} or {AUTO}; got {text!r}") from error
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+def _demo(arguments: argparse.Namespace, parser: _Parser) -> None:
+    from properboost.cli import demo
+
+    _check(parser, ProperBoostClassifier(n_estimators=arguments.rounds, n_jobs=arguments.n_jobs))
+    for gain in arguments.gains:
+        _check(parser, ProperBoostClassifier(gain=gain))
+    demo.run(
+        arguments.output_dir,
+        gains=arguments.gains,
+        n_estimators=arguments.rounds,
+        n_jobs=arguments.n_jobs,
+    )
+
+
+def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
+    estimator = _make_estimator(arguments, parser)  # before a long file is read
+    reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
+    for column in (*arguments.categorical, *arguments.drop):
+        if column in reserved:
+            parser.error(f"column {column!r} is the target or the weight, which are no features")
+    output = Path(arguments.output)
+    if output.is_dir() or not output.parent.is_dir():  # to be heard of before the work
+        raise FileError(f"{output}: it is a folder, or is to be in one that does not exist")
+    frame = read_csv(arguments.file, text=arguments.categorical, sep=arguments.sep, na=arguments.na)
+    require(frame, [*reserved, *arguments.categorical, *arguments.drop])
+    frame, weight = read_weights(frame, arguments.sample_weight)
+    labels = read_labels(frame[arguments.target])
+    X, categorical = make_features(
+        frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, _note
+    )
+    rows = TrainingRows(X, labels, weight)
+    model = estimator.set_params(categorical_features=categorical)
+    held_out = hold_out(model, rows, arguments.test_size)
+    rows.fit(model)
+    model.save_model(arguments.output)
+    source = name_source(arguments.file)
+    print(describe_fit(model, rows, held_out, source=source, target=arguments.target))
+    print(f"\nThe model, fitted on all rows, is in {arguments.output}.")
+
+
+def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
+    model = load_model(arguments.model)
+    if arguments.n_jobs is not None:
+        model.set_params(n_jobs=arguments.n_jobs)
+    if not hasattr(model, "feature_names_in_"):
+        raise FileError(f"{arguments.model}: the model was fitted without column names")
+    X = read_features(model, arguments.file, _note, sep=arguments.sep, na=arguments.na)
+    columns: dict[str, NDArray[Any]] = {}
+    if arguments.raw:
+        raw = model.decision_function(X)
+        raw = raw[:, None] if raw.ndim == 1 else raw
+        spoken_for = model.classes_[-raw.shape[1] :]
+        columns |= {f"raw_{label}": raw[:, k] for k, label in enumerate(spoken_for)}
+    else:
+        probability = model.predict_proba(X)
+        if not arguments.proba:
+            columns["class"] = model.predict(X)
+        columns |= {f"p_{label}": probability[:, k] for k, label in enumerate(model.classes_)}
+    target = sys.stdout if arguments.output == "-" else arguments.output
+    import_pandas().DataFrame(columns).to_csv(target, index=False)
+
+
+def _make_estimator(
+    arguments: argparse.Namespace, parser: _Parser
+) -> BoostedClassifier | RadoBoostClassifier:
+    """Return the classifier, or the search for one, that the arguments ask for."""
+    of_tables = {*PARAMETERS, "cv", "sample_weight"}
+    of_rados = {*RADO_PARAMETERS, *SHARED_PARAMETERS}
+    others = of_tables - of_rados if arguments.model == "rado" else of_rados - of_tables
+    for name in sorted(others):
+        if getattr(arguments, name) != parser.get_default(name):
+            option = name.replace("_", "-")
+            parser.error(f"--{option} is not for --model {arguments.model}")
+    if arguments.model == "rado":
+        return _make_rado_estimator(arguments, parser)
+    settings = {name: getattr(arguments, name) for name in PARAMETERS}
+    if AUTO not in (settings["gain"], settings["n_estimators"]):
+        if arguments.cv is not None:
+            parser.error("--cv needs --gain auto or --n-estimators auto")
+        default = ProperBoostClassifier()
+        for name in ("n_estimators", "selection"):
+            if settings[name] is None:
+                settings[name] = getattr(default, name)
+        model = ProperBoostClassifier(**settings)
+        _check(parser, model)
+        return model
+    gain, smoothing, prior = (settings.pop(name) for name in ("gain", "smoothing", "prior"))
+    if settings["n_estimators"] is None:
+        settings["n_estimators"] = AUTO
+    if settings["selection"] is None:
+        settings["selection"] = ProperBoostClassifierCV().selection
+    search = ProperBoostClassifierCV(
+        **settings,
+        gains=gain if gain == AUTO else [gain],
+        smoothings=[smoothing],
+        priors=[prior],
+    )
+    if arguments.cv is not None:
+        if arguments.cv < 2:
+            parser.error(f"--cv must be at least 2; got {arguments.cv}")
+        search.set_params(cv=arguments.cv)
+    _check(parser, search)
+    return search
+
+
+def _make_rado_estimator(arguments: argparse.Namespace, parser: _Parser) -> RadoBoostClassifier:
+    names = (*RADO_PARAMETERS, *SHARED_PARAMETERS)
+    settings = {name: getattr(arguments, name) for name in names}
+    if settings["n_estimators"] is None:
+        settings["n_estimators"] = RadoBoostClassifier().n_estimators
+    if settings["regularizer"] == "none":
+        settings["regularizer"] = None
+    model = RadoBoostClassifier(**settings)
+    try:
+        check_rado_parameters(model)
+    except (TypeError, ValueError) as error:
+        parser.error(str(error))
+    return model
+
+
+def _check(parser: _Parser, model: ProperBoostClassifier | ProperBoostClassifierCV) -> None:
+    """Turn what the classifier says of its parameters into an error of the arguments."""
+    try:
+        if isinstance(model, ProperBoostClassifierCV):
+            check_search(model)
+        else:
+            check_parameters(model)
+    except (TypeError, ValueError) as error:
+        parser.error(str(error))

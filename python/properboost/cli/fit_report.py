@@ -1,0 +1,124 @@
+"""The report of ``properboost fit``: the rows, the scores and what matters."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import train_test_split
+
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.rado import RadoBoostClassifier
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["TrainingRows", "describe_fit", "hold_out"]
+
+Model: TypeAlias = BoostedClassifier | RadoBoostClassifier
+
+
+class TrainingRows(NamedTuple):
+    """What `fit` takes."""
+
+    X: "DataFrame"
+    labels: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+    def take(self, rows: NDArray[np.int64]) -> "TrainingRows":
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return TrainingRows(self.X.iloc[rows], self.labels[rows], weight)
+
+    def fit(self, model: Model) -> None:
+        """Fit a model to the rows."""
+        if isinstance(model, RadoBoostClassifier):
+            model.fit(self.X, self.labels)
+        else:
+            model.fit(self.X, self.labels, self.weight)
+
+
+def hold_out(model: Model, rows: TrainingRows, share: float) -> str:
+    """Return what the report says of rows that a model has not seen."""
+    if share == 0.0:
+        return "held out: none was asked for"
+    classes, counts = np.unique(rows.labels, return_counts=True)
+    if counts.min() < 2:
+        return f"held out: none, for class {classes[counts.argmin()]!s} has one row only"
+    try:
+        fitted, held_out = train_test_split(
+            np.arange(len(rows.labels)), test_size=share, stratify=rows.labels, random_state=0
+        )
+    except ValueError:  # fewer rows on one side than there are classes
+        return "held out: none, for there are too few rows"
+    trial = clone(model)
+    rows.take(fitted).fit(trial)
+    unseen = rows.take(held_out)
+    return _scores("held out", unseen, trial.classes_, trial.predict_proba(unseen.X))
+
+
+def _scores(
+    name: str, rows: TrainingRows, classes: NDArray[Any], probability: NDArray[np.float64]
+) -> str:
+    _, labels, weight = rows
+    loss = log_loss(labels, probability, sample_weight=weight, labels=classes)
+    accuracy = accuracy_score(labels, classes[probability.argmax(1)], sample_weight=weight)
+    return f"{name:<13}{len(labels):>11,}{loss:>11.4f}{accuracy:>11.4f}"
+
+
+def describe_fit(
+    model: Model, rows: TrainingRows, held_out: str, *, source: str, target: str
+) -> str:
+    """Return the report; `held_out` is the line that `hold_out` returned."""
+    X, labels, weight = rows
+    classes = model.classes_
+    own = labels[:, None] == classes
+    shares = np.tile(np.average(own, axis=0, weights=weight), (len(labels), 1))
+    counts = [f"{label} ({count:,} rows)" for label, count in zip(classes, own.sum(0), strict=True)]
+    if len(classes) > 10:
+        counts[10:] = [f"and {len(classes) - 10} more"]
+    categorical = model.get_params()["categorical_features"]
+    features = f"{X.shape[1]} features ({len(categorical)} categorical)"
+    lines = [
+        f"{source}: {len(X):,} rows, {features}",
+        f"classes of {target}: {', '.join(counts)}",
+        "",
+        f"{'':<13}{'rows':>11}{'log loss':>11}{'accuracy':>11}",
+        _scores("class shares", rows, classes, shares),
+        _scores("training", rows, classes, model.predict_proba(X)),
+        held_out,
+        "",
+        *_describe_search(model),
+        *_describe_features(model),
+    ]
+    return "\n".join(lines)
+
+
+def _describe_features(model: Model) -> list[str]:
+    """Return the lines of the report that say what matters most."""
+    if isinstance(model, RadoBoostClassifier):
+        coefficients = model.coef_[0]
+        order = np.argsort(-np.abs(coefficients), kind="stable")[:10]
+        named = [(coefficients[k], model.coef_names_[k]) for k in order if coefficients[k] != 0.0]
+        return ["coefficient  column", *(f"{theta:>11.4g}  {name}" for theta, name in named)]
+    lines = ["importance  feature"]
+    importances = model.feature_importances_
+    for j in np.argsort(-importances, kind="stable")[:10]:
+        lines.append(f"{importances[j]:>10.1%}  {model.feature_names_in_[j]}")
+    if model.pairs_:
+        lines += ["", "importance  pair (half of it is in either feature's)"]
+        for (first, second), share in zip(model.pairs_[:10], model.pair_importances_, strict=False):
+            lines.append(f"{share:>10.1%}  {first} and {second}")
+    return lines
+
+
+def _describe_search(model: Model) -> list[str]:
+    """Return the lines of the report that say what was chosen."""
+    if not isinstance(model, ProperBoostClassifierCV):
+        return []
+    unit = "cycles" if model.selection_ == "cyclic" else "rounds"
+    chosen = f"gain {model.gain_:g}, {model.n_estimators_:,} {unit}"
+    score = f"(log loss {-model.best_score_:.4f})"
+    return [f"chosen by {model.cv}-fold cross-validation {score}: {chosen}", ""]

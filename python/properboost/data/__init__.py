@@ -1,0 +1,1 @@
+"""From what users hand in to labels, weights and bins."""

@@ -1,0 +1,250 @@
+"""Binning: how each feature of the fitted model is cut, and the codes of a table."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data.frames import CategoricalColumn, Category, Table
+
+__all__ = [
+    "MAX_CATEGORIES",
+    "Binning",
+    "CategoricalBins",
+    "FeatureBins",
+    "NumericBins",
+    "count_numeric_bins",
+    "find_bins",
+]
+
+MAX_CATEGORIES = 254
+"""Bins a categorical feature can have: of 256 codes, missing and unseen take two."""
+
+SAMPLE_SIZE = 200_000
+"""Rows from which edges are found; quantiles of more change nothing that can be seen."""
+
+FEWEST_BINS = 4
+"""What `count_numeric_bins` leaves to the smallest data sets."""
+
+COPY_BYTES = 2**26
+"""Converted columns held at a time, in bytes, at most (but always one column)."""
+
+LEAST_ROWS = 1024
+"""Rows scored at a time, at least, however many columns there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumericBins:
+    """A numeric feature: bin ``k`` holds the values with exactly `k` edges below them."""
+
+    edges: NDArray[np.float64]
+
+    @property
+    def n_bins(self) -> int:
+        """Bins, not counting that of missing values."""
+        return len(self.edges) + 1
+
+    @property
+    def width(self) -> int:
+        """Codes: the bins', then missing."""
+        return self.n_bins + 1
+
+    @property
+    def native(self) -> NDArray[np.float64]:
+        """What the engine is told."""
+        return self.edges
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalBins:
+    """A categorical feature: bin ``k`` holds ``categories[k]``.
+
+    With `has_rare` one more bin is shared by all other categories, unseen ones included.
+    """
+
+    categories: tuple[Category, ...]
+    has_rare: bool = False
+    _index: dict[Category, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", {c: k for k, c in enumerate(self.categories)})
+
+    @property
+    def n_bins(self) -> int:
+        """Bins, not counting those of missing and unseen values; at least one."""
+        return max(1, len(self.categories) + self.has_rare)
+
+    @property
+    def width(self) -> int:
+        """Codes: the bins', then missing, then unseen."""
+        return self.n_bins + 2
+
+    @property
+    def native(self) -> int:
+        """What the engine is told."""
+        return self.n_bins
+
+    def assign(self, column: CategoricalColumn) -> NDArray[np.int32]:
+        """Return the bin of each row: -1 where missing, -2 where unseen."""
+        unseen = len(self.categories) if self.has_rare else -2
+        bins = [self._index.get(category, unseen) for category in column.values]
+        return np.array([*bins, -1], dtype=np.int32)[column.codes]  # code -1 reads the last
+
+
+FeatureBins: TypeAlias = NumericBins | CategoricalBins
+
+
+@dataclass(frozen=True, eq=False)
+class Binning:
+    """The bins of every feature.
+
+    `from_dtype` says that a column's type decided what is categorical; otherwise the user did, and
+    a categorical feature's column may have any type.
+    """
+
+    features: tuple[FeatureBins, ...]
+    from_dtype: bool
+
+    @cached_property
+    def native(self) -> _core.Bins:
+        """The engine's bins."""
+        return _core.Bins([feature.native for feature in self.features])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"features": self.features, "from_dtype": self.from_dtype}
+
+    def encode(
+        self, table: Table, order: NDArray[np.int64] | None, n_threads: int
+    ) -> NDArray[np.uint8]:
+        """Return the codes (n_features, n_rows) of the rows of `table`, in that `order`."""
+        whole = self._whole(table)
+        if whole is not None:
+            return self.native.encode(whole, order, n_threads)
+        n_rows = table.n_rows if order is None else len(order)
+        codes = np.empty((len(self.features), n_rows), dtype=np.uint8)
+        for group in _groups(range(len(self.features)), table.n_rows):
+            bins = _core.Bins([self.features[j].native for j in group])
+            columns = [self._column(table, j) for j in group]
+            codes[group[0] : group[-1] + 1] = bins.encode(columns, order, n_threads)
+        return codes
+
+    def score(
+        self,
+        table: Table,
+        tables: NDArray[np.float64],
+        pairs: Sequence[_core.Pair],
+        n_threads: int,
+    ) -> NDArray[np.float64]:
+        """Return raw predictions (n_rows, n_models) from look-up tables (n_models, all codes).
+
+        Those of `pairs` of features come after the features' own.
+        """
+        return self._by_rows(table, lambda x: _core.score(x, self.native, tables, pairs, n_threads))
+
+    def score_trees(
+        self, table: Table, forests: Sequence[_core.Forest], n_threads: int
+    ) -> NDArray[np.float64]:
+        """Return raw predictions (n_rows, n_models) from trees, a forest a model."""
+        return self._by_rows(table, lambda x: _core.score_trees(x, self.native, forests, n_threads))
+
+    def _by_rows(
+        self, table: Table, predict: Callable[[Any], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Return what `predict` makes of the rows of `table`, converted some at a time."""
+        whole = self._whole(table)
+        if whole is not None:
+            return predict(whole)
+        # By rows, not by columns: each row's sum then runs over its features in one order.
+        step = max(LEAST_ROWS, COPY_BYTES // (8 * table.n_features))
+        parts = []
+        for start in range(0, table.n_rows, step):
+            rows = table.rows(start, min(start + step, table.n_rows))
+            parts.append(predict([self._column(rows, j) for j in range(len(self.features))]))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _whole(self, table: Table) -> NDArray[np.generic] | None:
+        if all(isinstance(feature, NumericBins) for feature in self.features):
+            return table.array
+        return None
+
+    def _column(self, table: Table, j: int) -> NDArray[np.generic]:
+        feature = self.features[j]
+        if isinstance(feature, NumericBins):
+            return table.numeric(j)
+        if self.from_dtype and not table.declares_categorical(j):
+            raise ValueError(
+                f"X: {table.label(j)} was categorical when the model was fitted and is not now"
+            )
+        column = table.categorical(j)
+        _check_same_kind(feature, column, table.label(j))
+        return feature.assign(column)
+
+
+def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:
+    """Return the most bins of a numeric feature: `max_bins`, or fewer where there are few rows."""
+    if rows_per_bin is None:
+        return max_bins
+    return min(max_bins, max(FEWEST_BINS, int(min(n_rows / rows_per_bin, max_bins))))
+
+
+def find_bins(
+    table: Table,
+    categorical: Sequence[int],
+    weight: NDArray[np.float64] | None,
+    *,
+    max_numeric: int,
+    max_categories: int,
+    seed: int,
+    n_threads: int,
+) -> tuple[FeatureBins, ...]:
+    """Cut every feature of `table`, those in `categorical` by their categories.
+
+    `weight` counts the rows (a row of weight 0 is no row); edges of tables of more than
+    `SAMPLE_SIZE` rows come from a sample of them, drawn by `seed`.
+    """
+    bins: dict[int, FeatureBins] = {}
+    numeric = sorted(set(range(table.n_features)) - set(categorical))
+    whole = None if categorical else table.array
+    groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
+    for group in groups:
+        columns = [table.numeric(j) for j in group] if whole is None else whole
+        found = _core.find_edges(columns, weight, max_numeric, SAMPLE_SIZE, seed, n_threads)
+        bins.update(zip(group, map(NumericBins, found), strict=True))
+    for j in categorical:
+        bins[j] = _find_categories(
+            table.categorical(j), weight, min(max_categories, MAX_CATEGORIES)
+        )
+    return tuple(bins[j] for j in range(table.n_features))
+
+
+def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
+    """Deal out features, as many at a time as may be held as converted columns."""
+    step = max(1, COPY_BYTES // (8 * n_rows))
+    for first in range(0, len(features), step):
+        yield features[first : first + step]
+
+
+def _find_categories(
+    column: CategoricalColumn, weight: NDArray[np.float64] | None, max_bins: int
+) -> CategoricalBins:
+    held = np.bincount(column.codes + 1, weight, minlength=len(column.values) + 1)[1:]
+    seen = np.flatnonzero(held)
+    if len(seen) <= max_bins:
+        return CategoricalBins(tuple(column.values[k] for k in seen))
+    heaviest = np.argsort(-held[seen], kind="stable")[: max_bins - 1]
+    return CategoricalBins(tuple(column.values[k] for k in np.sort(seen[heaviest])), has_rare=True)
+
+
+def _check_same_kind(feature: CategoricalBins, column: CategoricalColumn, label: str) -> None:
+    """Refuse strings where numbers were fitted and the reverse: no category could match."""
+    fitted, given = ({isinstance(c, str) for c in cs} for cs in (feature.categories, column.values))
+    if fitted and given and not fitted & given:
+        kinds = {True: "strings", False: "numbers"}
+        raise ValueError(
+            f"X: the categories of {label} were {kinds[fitted.pop()]} when the model was fitted "
+            f"and are {kinds[given.pop()]} now"
+        )

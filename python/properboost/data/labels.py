@@ -1,0 +1,214 @@
+"""Training rows: their labels and weights, and the order in which the engine takes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, assert_all_finite, column_or_1d
+
+from properboost import parameters
+from properboost.data.frames import is_plain
+
+__all__ = ["Rows", "SortedRows", "check_class_weight", "find_classes", "read_rows", "read_weights"]
+
+FEW_KEYS = 8
+"""Segments up to which it is faster to look for each of them than to sort."""
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRows:
+    """The rows that count, sorted by class and, inside it, by part.
+
+    Segment ``s`` is the rows ``order[segments[s]:segments[s + 1]]`` of the table, which are of the
+    class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.
+    """
+
+    order: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    class_of: NDArray[np.intp]
+    part_of: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is known of the rows of a table besides their features.
+
+    Row ``i`` has the label ``classes[codes[i]]``; a row that does not count, its weight being 0,
+    has the code ``len(classes)``.  `weight` is the sample weight, `factor` that of each class; None
+    stands for ones.  `total` is the sum of the sample weights: how many rows there are.
+    """
+
+    classes: NDArray[Any]
+    codes: NDArray[np.unsignedinteger[Any]]
+    weight: NDArray[np.float64] | None
+    factor: NDArray[np.float64] | None
+    total: float
+
+    @property
+    def training_weight(self) -> NDArray[np.float64] | None:
+        """The weight that a row has in training: its own times its class's."""
+        if self.factor is None:
+            return self.weight
+        factor: NDArray[np.float64] = np.append(self.factor, 0.0)[self.codes]
+        return factor if self.weight is None else self.weight * factor
+
+    def sort(self, parts: NDArray[np.integer[Any]] | None = None, n_parts: int = 1) -> SortedRows:
+        """Sort the rows that count by class, and by their part (from 0) where there are parts."""
+        n_classes = len(self.classes)
+        n_keys = n_classes * n_parts
+        keys = self.codes
+        if parts is not None:
+            keys = keys.astype(np.min_scalar_type(n_keys)) * n_parts
+            keys += parts.astype(keys.dtype)
+            keys[self.codes == n_classes] = n_keys
+        if n_keys <= FEW_KEYS:
+            of_keys = [np.flatnonzero(keys == key) for key in range(n_keys)]
+            counts = np.array([len(rows) for rows in of_keys])
+            order = np.concatenate(of_keys)
+        else:
+            counts = np.bincount(keys, minlength=n_keys)[:n_keys]
+            # Rows that do not count come last.  numpy sorts small integers by their digits, in
+            # linear time.
+            order = np.argsort(keys, kind="stable")[: counts.sum()]
+        held = np.flatnonzero(counts)
+        segments = np.cumsum([0, *counts[held]])
+        return SortedRows(
+            order.astype(np.int64, copy=False),
+            segments.astype(np.int64),
+            held // n_parts,
+            held % n_parts,
+        )
+
+
+def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> Rows:
+    """Check labels and weights."""
+    labels = _read_labels(y, n_rows)
+    weight = read_weights(sample_weight, labels)
+    classes = _distinct(labels if weight is None else labels[weight > 0.0])
+    if len(classes) < 2:
+        raise ValueError(
+            "y must hold at least two classes among the rows of positive weight; got 1 class: "
+            f"{classes.tolist()}"
+        )
+    codes = _find_codes(labels, classes)
+    if weight is not None:
+        codes[weight == 0.0] = len(classes)
+    total = float(len(labels) if weight is None else weight.sum())
+    factor = None
+    if class_weight is not None:
+        held = np.bincount(codes, weight, minlength=len(classes))[: len(classes)]
+        factor = _class_factors(class_weight, classes, held)
+        with np.errstate(over="ignore"):
+            _check_total(held * factor, "sample_weight, times class_weight,")
+    return Rows(classes, codes, weight, factor, total)
+
+
+def check_class_weight(class_weight: object) -> None:
+    """Check the parameter; labels that are not among the classes are left to `read_rows`."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict; got {class_weight!r}")
+    for label, weight in class_weight.items():
+        if not isinstance(label, str | int | float | np.generic):
+            raise TypeError(f"class_weight must have labels as keys; got {label!r}")
+        parameters.positive(f"class_weight[{label!r}]", weight)
+
+
+def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels there are, in ascending order."""
+    if labels.dtype.kind in "biuf" and len(labels):
+        ends = np.unique(np.array([labels.min(), labels.max()], dtype=labels.dtype))
+        if np.all((labels == ends[0]) | (labels == ends[-1])):
+            return ends
+    if labels.dtype.itemsize == 1:
+        # Of few possible ones: each is counted.
+        counts = np.bincount(labels.view(np.uint8), minlength=256)
+        return np.sort(np.flatnonzero(counts).astype(np.uint8).view(labels.dtype))
+    return np.unique(labels)
+
+
+def _find_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.unsignedinteger[Any]]:
+    """Return the position of each label in `classes`; for those not there any one."""
+    kind = np.min_scalar_type(len(classes))
+    # A comparison takes a tenth of a search.
+    codes = labels > classes[0] if len(classes) == 2 else np.searchsorted(classes, labels)
+    found: NDArray[np.unsignedinteger[Any]] = codes.astype(kind)
+    return found
+
+
+def find_classes(y: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the position in `classes` of the label of each row."""
+    labels = column_or_1d(y, warn=True)
+    _check_length(labels, n_rows)
+    try:
+        found: NDArray[np.intp] = np.searchsorted(classes, labels)
+    except TypeError:  # strings among numbers
+        unknown = labels
+    else:
+        unknown = labels[classes[np.minimum(found, len(classes) - 1)] != labels]
+    if len(unknown):
+        raise ValueError(f"y must hold labels among {classes.tolist()}; got {unknown[0]!r}")
+    return found
+
+
+def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    plain = is_plain(y, 1) and y.dtype.kind != "f"  # all that could be wrong is how many there are
+    labels: NDArray[Any] = y if plain else column_or_1d(y, warn=True)
+    if labels.dtype.kind not in "biufOU":
+        raise ValueError(
+            f"y must hold integers, booleans or strings; got labels of type {labels.dtype}"
+        )
+    if labels.dtype == object:
+        others = {type(label).__name__ for label in labels if not isinstance(label, str)}
+        if others and any(isinstance(label, str) for label in labels):
+            raise ValueError(
+                "y must hold labels of one kind, none missing; got strings and "
+                f"{', '.join(sorted(others))}"
+            )
+    if not plain:
+        assert_all_finite(labels, input_name="y")
+    if labels.dtype.kind in "fO":  # others cannot be wrong
+        check_classification_targets(labels)
+    _check_length(labels, n_rows)
+    return labels
+
+
+def _check_length(labels: NDArray[Any], n_rows: int) -> None:
+    if len(labels) != n_rows:
+        raise ValueError(f"X has {n_rows} rows and y {len(labels)}; they must be as many")
+
+
+def read_weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return the rows' weights as float64; None if all are 1."""
+    if sample_weight is None:
+        return None
+    weight: NDArray[np.float64] = _check_sample_weight(
+        sample_weight, labels, dtype=np.float64, ensure_non_negative=True
+    )
+    _check_total(weight, "sample_weight")
+    return None if np.all(weight == 1.0) else weight
+
+
+def _check_total(weight: NDArray[np.float64], name: str) -> None:
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not 0.0 < total < np.inf:
+        raise ValueError(f"{name} must have a positive finite sum; got {total}")
+
+
+def _class_factors(
+    class_weight: Any, classes: NDArray[Any], held: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the factor on the weight of each class; `held` is the weight each has."""
+    if isinstance(class_weight, str):  # "balanced"
+        balanced: NDArray[np.float64] = held.sum() / (len(classes) * held)
+        return balanced
+    factors: NDArray[np.float64] = compute_class_weight(class_weight, classes=classes, y=classes)
+    return factors

@@ -1,0 +1,572 @@
+"""AR-Boost, and the boosting algorithms it is compared with: weak classifiers that vote."""
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import clone
+
+from properboost import parameters
+from properboost.boosting.engine import Training, prepare, start_votes
+from properboost.boosting.ensemble import Ensemble, Rounds, make_ensemble
+from properboost.data.frames import open_table
+from properboost.data.labels import Rows, read_rows
+from properboost.estimators.boosted import BoostedClassifier, make_probabilities
+from properboost.losses import Exponential
+from properboost.model_selection.cv_splits import TEST, TRAIN, find_splits
+from properboost.model_selection.scoring import HeldOut, find_score
+from properboost.progress import Report, show_progress
+
+__all__ = ["ARBoostClassifier", "ARBoostClassifierCV", "Voting", "check_voting"]
+
+RHOS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+"""What "auto" tries: the paper's examples lie between 4 and 6."""
+
+
+@dataclass(frozen=True)
+class Voting:
+    """How the votes of a fitted model were made, and how they are read."""
+
+    rho: float = 1.0
+    by_label: bool = False
+    mistrust: float = 0.0
+    damping: float = 0.0
+
+    @property
+    def link(self) -> Any:
+        """What turns raw predictions of two classes, or of each label, into probabilities."""
+        return Exponential() if self.by_label else _Votes()
+
+
+class _Votes(Exponential):
+    """The link of votes for classes: the exponential's for two, the softmax for more."""
+
+    def probability(self, F: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of the positive class, or of all classes."""
+        raw = np.asarray(F)
+        probability: NDArray[np.float64] = (
+            super().probability(raw) if raw.ndim == 1 else softmax(raw, axis=1)
+        )
+        return probability
+
+
+class ARBoostClassifier(BoostedClassifier):
+    """Weak classifiers that vote under the exponential loss: AdaBoost, SAMME and AR-Boost.
+
+    Each round takes the weak classifier of least cost under the current weights, gives its vote the
+    weight alpha, and multiplies the weights of the rows it is wrong about.  AR-Boost [1]_ raises
+    the odds of being right by the factor rho: alpha = log(rho (1 - e)/e)/2 for two classes, and
+    log(rho (1 - e)/e) + log(C - 1) for C > 2 (Algorithms 1 and 2), where e is the classifier's
+    weighted error.  So classifiers with errors up to rho/(rho + 1), or rho (C-1)/(rho (C-1) + 1),
+    are let in, and wrong labels are not followed to the end.  With rho 1 it is AdaBoost and
+    SAMME [2]_; below 1 it is boosting with an L1 penalty [3]_; with a `learning_rate` below 1
+    epsilon-boosting [4]_.
+
+    Parameters
+    ----------
+    rho : float, default=1.0
+        Above 0.  Cross-validate it with `ARBoostClassifierCV`.
+    n_estimators : int, default=100
+        Rounds.  Boosting stops earlier where no classifier has an error that is let in, or one has
+        none.
+    learning_rate : float, default=1.0
+        Multiplies every alpha; above 0.
+    weak_learner : {"stump", "tree", "histogram"}, default="stump"
+        One split of a feature; a tree, which grows best split first; a class for every bin of a
+        feature.
+    criterion : {"gini", "error"}, default="gini"
+        What the weak classifier is chosen by: the Gini impurity, as in CART, or its error.
+    max_leaf_nodes : int, default=8
+        Leaves of a tree at most, in [2, 128].
+    max_depth : int or None, default=None
+        Splits from a tree's root to a leaf, at most; None sets no limit.
+    multiclass : {"classes", "labels"}, default="classes"
+        Of more than two classes, whether a weak classifier says one class in each cell (SAMME,
+        AR-Boost), or yes or no about every one (AdaBoost.MH [5]_, for which training rows are held
+        once a class).
+    mistrust : float, default=0.0
+        The C of AdaBoost_reg [6]_: the margin of a row counts as y F + C A m^2, A being the sum of
+        all alphas and m the mean, by alpha, of what the row weighed in each round; so rows which
+        keep being wrong lose weight.  alpha minimises the risk of these margins.  Weights are
+        divided by their mean, so that C does not depend on the number of rows (with weights that
+        add up to 1 it is n^2 times as large).  Two classes only, and rho 1.
+    damping : float, default=0.0
+        The beta of WeightBoost [7]_, below 1: a round adds e^(-beta |F|) alpha h(x) where F was the
+        raw prediction before it, and a row's weight is e^(-y F - beta |F|).  Two classes only.
+    max_bins : int, default=255
+        Bins of a numeric feature, and categories of its own, at most.
+    rows_per_bin : float, None or "auto", default="auto"
+        Weight a bin holds at least on average; "auto" is 100 for the histogram, and no limit for
+        others, whose restraint is their size.
+    categorical_features : list, "from_dtype" or None, default="from_dtype"
+        As in `ProperBoostClassifier`.  A split of categories orders them by the share of the
+        heaviest class, which of two classes finds the best one.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the sample weights, by label.
+    n_jobs : int or None, default=None
+        Threads, as in `ProperBoostClassifier`; the model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample that bins of large tables are cut from.
+    verbose : int, default=0
+        With 1, the rounds and the training risk are shown on stderr.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    rho_ : float
+        The rho of the fit.
+    n_features_in_, feature_names_in_, n_iter_, history_, feature_importances_
+        As in `ProperBoostClassifier`; ``history_["score"]`` is the weighted error e, and
+        ``history_["step"]`` alpha.
+
+    Notes
+    -----
+    Of two classes the raw prediction F is the sum of alpha h(x), h in {-1, +1}, and probabilities
+    are the exponential loss's, 1/(1 + e^(-2F)).  Of more, F_k is the sum of alpha over the rounds
+    that say k, less the mean over the classes, and probabilities are their softmax, at which
+    SAMME's risk is least.  With rho other than 1 they are not calibrated, and the more rounds the
+    less so.
+
+    References
+    ----------
+    .. [1] Saha, Kunapuli, Ray, Maldjian and Natarajan (2013). AR-Boost: Reducing overfitting by a
+       robust data-driven regularization strategy. ECML PKDD.
+    .. [2] Zhu, Zou, Rosset and Hastie (2009). Multi-class AdaBoost. Statistics and its Interface 2.
+    .. [3] Xi, Xiang, Ramadge and Schapire (2009). Speed and sparsity of regularized boosting.
+       AISTATS.
+    .. [4] Hastie, Tibshirani and Friedman (2009). The elements of statistical learning.
+    .. [5] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
+       predictions. Machine Learning 37.
+    .. [6] Raetsch, Onoda and Mueller (2001). Soft margins for AdaBoost. Machine Learning 42.
+    .. [7] Jin, Liu, Si, Carbonell and Hauptmann (2003). A new boosting algorithm using
+       input-dependent regularizer. ICML.
+
+    Examples
+    --------
+    >>> from properboost import ARBoostClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ARBoostClassifier(rho=2.0, n_estimators=50).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    _voting: Voting
+
+    def __init__(
+        self,
+        rho: float = 1.0,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 1.0,
+        weak_learner: str = "stump",
+        criterion: str = "gini",
+        max_leaf_nodes: int = 8,
+        max_depth: int | None = None,
+        multiclass: str = "classes",
+        mistrust: float = 0.0,
+        damping: float = 0.0,
+        max_bins: int = 255,
+        rows_per_bin: Any = "auto",
+        categorical_features: Any = "from_dtype",
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.rho = rho
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.weak_learner = weak_learner
+        self.criterion = criterion
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.multiclass = multiclass
+        self.mistrust = mistrust
+        self.damping = damping
+        self.max_bins = max_bins
+        self.rows_per_bin = rows_per_bin
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_classes(self, rows: Rows) -> None:
+        if len(rows.classes) > 2 and self._is_binary():
+            raise ValueError(
+                "Only binary classification is supported with mistrust or damping. The type of "
+                f"the target is multiclass: y holds {len(rows.classes)} classes"
+            )
+
+    def _is_binary(self) -> bool:
+        """Whether the method knows two classes only."""
+        return not all(isinstance(x, int | float) and x == 0 for x in (self.mistrust, self.damping))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not self._is_binary()
+        # The more rounds the less class weights of many orders of magnitude matter: a class that
+        # weighs next to nothing gets half of the next weights, once it is all that is wrong.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their labels: integers, booleans or strings, at least two different ones.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts, finite and at least 0.
+
+        Returns
+        -------
+        self : ARBoostClassifier
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        """
+        with self._restored_on_failure():
+            check_voting(self)
+            table = open_table(self, X, reset=True)
+            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            self._check_classes(rows)
+            training = prepare(self._with_bins(), table, rows, rows.sort())
+            with show_progress(self.verbose, self.n_estimators) as report:
+                ensemble = self._boost(training, report)
+            return self._set_votes(training, ensemble)
+
+    def _with_bins(self) -> Any:
+        """Return the settings that cut bins."""
+        if not isinstance(self.rows_per_bin, str):
+            return self
+        settings = copy(self)
+        settings.rows_per_bin = 100.0 if self.weak_learner == "histogram" else None
+        return settings
+
+    def _boost(self, training: Training, report: Report | None = None) -> Ensemble:
+        boosting = start_votes(training, self, Exponential())
+        boosting.advance(self.n_estimators, None, report)
+        n_classes = len(training.classes)
+        groups = [1] if n_classes == 2 else range(n_classes)
+        return make_ensemble(
+            training.binning,
+            tuple(Rounds.from_native(boosting.rounds(0, group)) for group in groups),
+            training.weigh_segments(np.ones(len(training.class_of), dtype=np.bool_)),
+            "greedy",
+            damping=float(self.damping),
+        )
+
+    def _set_votes(self, training: Training, ensemble: Ensemble) -> Self:
+        self._set_voting(self._describe_votes(len(training.classes)))
+        return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
+
+    def _describe_votes(self, n_classes: int) -> Voting:
+        by_label = n_classes > 2 and self.multiclass == "labels"
+        return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
+
+    def _set_voting(self, voting: Voting) -> None:
+        self._voting = voting
+
+    @property
+    def rho_(self) -> float:
+        """The rho of the fit."""
+        self._check_fitted()
+        return self._voting.rho
+
+    def _as_classifier(self) -> Any:
+        return self
+
+    def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return make_probabilities(self._voting.link, raw)
+
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+
+        ``round`` counts from 1; ``feature`` is a position, or -1 for a tree; ``score`` is the
+        weighted error of its classifier and ``step`` the alpha of its vote; ``risk`` is the mean
+        exponential loss of the training rows after the round.
+        """
+        self._check_fitted()
+        rounds = self._ensemble.models[-1]  # all classes' rounds are the same but for who they say
+        return {
+            "round": np.arange(1, len(rounds) + 1),
+            "feature": rounds.feature,
+            "score": rounds.score,
+            "step": rounds.step,
+            "risk": rounds.risk,
+        }
+
+    def training_error_bounds(self) -> dict[str, NDArray[np.float64]]:
+        """Return what bounds the training error after each round, from the rounds' errors alone.
+
+        Returns
+        -------
+        dict of ndarray of shape (n_iter_,)
+            ``normalizer``: Z_t = (1 - e) e^-alpha + e e^alpha, which is (rho^-1/2 + rho^1/2)
+            sqrt(e (1 - e)) at learning rate 1 (AR-Boost, eq. 10); ``product``: that of all Z so
+            far, which bounds the error (Theorem 1); ``exponential``: the looser bound of eq. 4
+            with each round's own gamma_t = rho/(rho + 1) - e_t, at learning rate 1.  (With one
+            gamma, the least, as it is printed, it does not hold for rho above 1.)
+
+        Raises
+        ------
+        ValueError
+            With more than two classes, `mistrust` or `damping`, for which they do not hold.
+        """
+        error, alpha = self._errors_and_alphas()
+        normalizer = (1.0 - error) * np.exp(-alpha) + error * np.exp(alpha)
+        rho = self.rho_
+        gamma = rho / (rho + 1.0) - error
+        exponents = -((rho + 1.0) ** 2) / (2 * rho) * gamma**2 + (rho**2 - 1) / (2 * rho) * gamma
+        return {
+            "normalizer": normalizer,
+            "product": np.cumprod(normalizer),
+            "exponential": np.exp(np.cumsum(exponents)),
+        }
+
+    def margin_bound(self, theta: float) -> float:
+        """Return a bound of the share of training rows with a margin of at most `theta`.
+
+        Margins are y F(x) divided by the sum of all alphas (AR-Boost, Theorem 2, eq. 7, at learning
+        rate 1; Schapire et al.'s at rho 1).
+
+        Parameters
+        ----------
+        theta : float
+            A margin in [-1, 1].
+
+        Returns
+        -------
+        float
+            exp(theta sum alpha) prod Z_t.  It may exceed 1, and says nothing then.
+
+        Raises
+        ------
+        ValueError
+            Where `training_error_bounds` does.
+        """
+        theta = parameters.between("theta", theta, -1.0, 1.0)
+        _, alpha = self._errors_and_alphas()
+        normalizer = self.training_error_bounds()["normalizer"]
+        return float(np.exp(np.sum(theta * alpha + np.log(normalizer))))
+
+    def _errors_and_alphas(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self._check_fitted()
+        if len(self.classes_) > 2:
+            raise ValueError(f"the bounds are of two classes; got {len(self.classes_)}")
+        if self._voting.mistrust > 0.0 or self._voting.damping > 0.0:
+            raise ValueError("the bounds do not hold with mistrust or damping")
+        rounds = self._ensemble.models[0]
+        return rounds.score, rounds.step
+
+
+class ARBoostClassifierCV(ARBoostClassifier):
+    """AR-Boost whose rho is chosen by cross-validation, and then fitted to all rows.
+
+    Parameters
+    ----------
+    rhos : list of float or "auto", default="auto"
+        What is tried.  "auto" is 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8 and 10.  Of equally good ones the
+        first is taken.
+    cv : int, splitter or iterable, default=5
+        As in scikit-learn's searches; a number means stratified folds.  Bins are found once, from
+        all rows, never from labels.
+    scoring : str, callable or None, default="accuracy"
+        As in `ProperBoostClassifierCV`: a scorer's name, or a callable (estimator, X, y) -> float.
+    **parameters
+        Those of `ARBoostClassifier` other than `rho`.
+
+    Attributes
+    ----------
+    rho_ : float
+        The one that was chosen.
+    best_score_ : float
+        Its mean score over the splits.
+    best_estimator_ : ARBoostClassifier
+        The model, without the search.
+    cv_results_ : dict
+        The scores of all, named as `sklearn.model_selection.GridSearchCV` does.
+
+    Examples
+    --------
+    >>> from properboost import ARBoostClassifierCV
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ARBoostClassifierCV(rhos=[1.0, 3.0], n_estimators=20).fit(X, y).rho_ in (1.0, 3.0)
+    True
+    """
+
+    best_estimator_: ARBoostClassifier
+    best_score_: float
+    cv_results_: dict[str, Any]
+
+    def __init__(
+        self,
+        rhos: Any = "auto",
+        *,
+        cv: Any = 5,
+        scoring: Any = "accuracy",
+        n_estimators: int = 100,
+        learning_rate: float = 1.0,
+        weak_learner: str = "stump",
+        criterion: str = "gini",
+        max_leaf_nodes: int = 8,
+        max_depth: int | None = None,
+        multiclass: str = "classes",
+        mistrust: float = 0.0,
+        damping: float = 0.0,
+        max_bins: int = 255,
+        rows_per_bin: Any = "auto",
+        categorical_features: Any = "from_dtype",
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.rhos = rhos
+        self.cv = cv
+        self.scoring = scoring
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.weak_learner = weak_learner
+        self.criterion = criterion
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.multiclass = multiclass
+        self.mistrust = mistrust
+        self.damping = damping
+        self.max_bins = max_bins
+        self.rows_per_bin = rows_per_bin
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Choose rho by cross-validation, and fit with it to all rows.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their labels: integers, booleans or strings, at least two different ones.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts, finite and at least 0; in the scores, too, where they take
+            weights.
+
+        Returns
+        -------
+        self : ARBoostClassifierCV
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        """
+        with self._restored_on_failure():
+            rhos = parameters.auto_or_list("rhos", self.rhos, parameters.positive) or list(RHOS)
+            own = self.get_params(deep=False)
+            passed_on = {k: v for k, v in own.items() if k not in ("rhos", "cv", "scoring")}
+            plain = ARBoostClassifier(**passed_on)
+            check_voting(plain)
+            if self._is_binary() and rhos != [1.0] and self.mistrust > 0.0:
+                raise ValueError(f"rhos must be [1] with mistrust={self.mistrust!r}; got {rhos!r}")
+            table = open_table(self, X, reset=True)
+            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            self._check_classes(rows)
+            score = find_score(self.scoring, rows.classes, table.source)
+            splits = find_splits(self.cv, table, rows, None)
+            order = rows.sort()
+            training = prepare(plain._with_bins(), table, rows, order)
+            models = [clone(plain).set_params(rho=rho) for rho in rhos]
+            roles = [
+                group.roles[s, group.part][order.order]
+                for group in splits
+                for s in range(len(group.roles))
+            ]
+            scores = np.empty((len(rhos), len(roles)))
+            n_rounds = self.n_estimators * len(models)
+            with show_progress(self.verbose, n_rounds * (len(roles) + 1), "searching") as report:
+                for k, role in enumerate(roles):
+                    held_out = order.order[role == TEST]
+                    weight = None if rows.weight is None else rows.weight[held_out]
+                    tested = HeldOut(held_out, rows.codes[held_out], weight)
+                    some = training.of_rows(role == TRAIN)
+                    codes = np.compress(role == TEST, training.codes, axis=1)
+                    for c, model in enumerate(models):
+                        ensemble = model._boost(some)
+                        raw = ensemble.of_codes(codes, training.n_threads)
+                        voting = model._describe_votes(len(training.classes))
+                        scores[c, k] = score(tested, voting.link, self._decide(raw))
+                        if report is not None:
+                            done = k * n_rounds + (c + 1) * self.n_estimators
+                            report(done, float(scores[: c + 1, k].max()))
+            means = scores.mean(axis=1)
+            best = models[int(means.argmax())].set_params(verbose=self.verbose)
+            best._set_votes(training, best._boost(training))
+            best.n_features_in_ = self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                best.feature_names_in_ = self.feature_names_in_
+            self.best_estimator_ = best
+            self.best_score_ = float(means.max())
+            self.cv_results_ = _describe_scores(rhos, scores)
+            self._set_voting(best._voting)
+            return self._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
+
+    def _as_classifier(self) -> Any:
+        return self.best_estimator_
+
+
+def _describe_scores(rhos: list[float], scores: NDArray[np.float64]) -> dict[str, Any]:
+    means = scores.mean(axis=1)
+    rank = 1 + np.sum(means[:, None] < means, axis=1)
+    return {
+        "params": [{"rho": rho} for rho in rhos],
+        "param_rho": np.ma.array(rhos),
+        **{f"split{k}_test_score": column.copy() for k, column in enumerate(scores.T)},
+        "mean_test_score": means,
+        "std_test_score": scores.std(axis=1),
+        "rank_test_score": rank.astype(np.int32),
+    }
+
+
+def check_voting(model: ARBoostClassifier) -> None:
+    """Check every parameter that does not depend on the data."""
+    parameters.positive("rho", model.rho)
+    parameters.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
+    parameters.positive("learning_rate", model.learning_rate)
+    parameters.choice("weak_learner", model.weak_learner, ["stump", "tree", "histogram"])
+    parameters.choice("criterion", model.criterion, ["gini", "error"])
+    parameters.integer("max_leaf_nodes", model.max_leaf_nodes, 2, 128)
+    if model.max_depth is not None:
+        parameters.integer("max_depth", model.max_depth, 1, 2**31 - 1)
+    parameters.choice("multiclass", model.multiclass, ["classes", "labels"])
+    parameters.between("mistrust", model.mistrust, 0.0, 1e30)
+    if model.mistrust > 0.0 and model.rho != 1.0:
+        raise ValueError(f"rho must be 1 with mistrust={model.mistrust!r}; got {model.rho!r}")
+    if parameters.between("damping", model.damping, 0.0, 1.0) == 1.0:
+        raise ValueError("damping must be below 1; got 1, at which rows never lose weight")
+    if model.mistrust > 0.0 and model.damping > 0.0:
+        raise ValueError(
+            f"mistrust and damping must not both be above 0; got {model.mistrust!r} and "
+            f"{model.damping!r}"
+        )
+    given = model.rows_per_bin
+    if not (given is None or (isinstance(given, str) and given == "auto")):
+        parameters.positive("rows_per_bin", model.rows_per_bin)
+    parameters.integer("verbose", model.verbose, 0)
+    model._check_table_parameters()

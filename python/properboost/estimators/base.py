@@ -1,0 +1,71 @@
+"""What every classifier of the package is: one that reads tables of any kind."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from properboost import parameters
+from properboost.data.frames import Table, open_table
+from properboost.data.labels import check_class_weight
+
+__all__ = ["TableClassifier"]
+
+
+class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of tables with missing values and categories."""
+
+    classes_: NDArray[Any]
+    feature_names_in_: NDArray[np.object_]
+    n_features_in_: int
+    class_weight: Mapping[Any, float] | str | None
+    max_bins: int
+    n_jobs: int | None
+    random_state: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        raise NotImplementedError
+
+    @contextmanager
+    def _restored_on_failure(self) -> Iterator[None]:
+        """Leave the previous model, column names and all, where a fit fails or is interrupted."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _check_table_parameters(self) -> None:
+        """Check what every such classifier has."""
+        parameters.integer("max_bins", self.max_bins, 2, 255)
+        parameters.count_threads(self.n_jobs)
+        parameters.check_random_state(self.random_state)
+        check_class_weight(self.class_weight)
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    def _open(self, X: Any) -> tuple[Table, int]:
+        """Return the rows to predict, and the threads to do it with."""
+        self._check_fitted()
+        return open_table(self, X, reset=False), parameters.count_threads(self.n_jobs)
+
+    def _feature_labels(self) -> list[str]:
+        """Return what to call the features: their names, or their positions."""
+        positions = [f"feature {j}" for j in range(self.n_features_in_)]
+        return [str(name) for name in getattr(self, "feature_names_in_", positions)]

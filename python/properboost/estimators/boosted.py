@@ -1,0 +1,471 @@
+"""A fitted classifier, whoever fitted it: predicting, explaining, keeping."""
+
+from collections.abc import Iterator
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost.boosting.ensemble import Ensemble, TableEnsemble
+from properboost.boosting.interactions import PairBins
+from properboost.data.frames import find_feature
+from properboost.data.labels import find_classes
+from properboost.estimators.base import TableClassifier
+from properboost.inspection.contributions import Contributions
+from properboost.inspection.rules import Rule, list_rules
+from properboost.inspection.shape_functions import (
+    PairFunction,
+    ShapeFunction,
+    make_pair_function,
+    make_shape,
+)
+from properboost.losses import MarginLoss
+from properboost.metrics import find_lead
+
+if TYPE_CHECKING:
+    from properboost.estimators.properboost import ProperBoostClassifier
+
+__all__ = ["BoostedClassifier", "choose_classes", "make_probabilities"]
+
+
+class BoostedClassifier(TableClassifier):
+    """What a boosted classifier can do once it is fitted."""
+
+    loss_: MarginLoss
+    _ensemble: Ensemble
+    _seed: int
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_ensemble")
+
+    def _set_fitted(
+        self, loss: MarginLoss, classes: NDArray[Any], ensemble: Ensemble, seed: int
+    ) -> Self:
+        """Take over what was fitted, or loaded."""
+        self.loss_ = loss
+        self.classes_ = classes
+        self._ensemble = ensemble
+        self._seed = seed
+        return self
+
+    def _as_classifier(self) -> "ProperBoostClassifier":
+        """Return the fitted model as the estimator that files hold."""
+        raise NotImplementedError
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the raw predictions F.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or (n_rows, n_classes) with more than two classes
+            Of two classes, the raw prediction of ``classes_[1]``.
+        """
+        table, n_threads = self._open(X)
+        return self._decide(self._ensemble.raw_predictions(table, n_threads))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes, through the inverse link of the tuned loss.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            ``loss_.probability(F)`` (BoostLR, eq. 51); of more than two classes, each class's
+            divided by their sum.
+        """
+        return self._probabilities(self.decision_function(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Of two classes ``classes_[1]`` where F > 0; of more, the most probable one.
+        """
+        return self._labels(self.decision_function(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield what `decision_function` would return after one round or cycle, two, ....
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Yields
+        ------
+        ndarray
+            The last one equals `decision_function` up to rounding.
+        """
+        table, n_threads = self._open(X)
+        for raw in self._ensemble.staged_raw_predictions(table, n_threads):
+            yield self._decide(raw)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield what `predict_proba` would return after one round or cycle, two, ....
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+        """
+        for raw in self.staged_decision_function(X):
+            yield self._probabilities(raw)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield what `predict` would return after one round or cycle, two, ....
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        for raw in self.staged_decision_function(X):
+            yield self._labels(raw)
+
+    def margins(self, X: Any, y: ArrayLike, *, normalized: bool = False) -> NDArray[np.float64]:
+        """Return the margins of labelled rows: positive where the prediction is right.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        y : array-like of shape (n_rows,)
+            Their labels, all among `classes_`.
+        normalized : bool, default=False
+            Return the margins 2 [f*]^-1(y F(x)) - 1 of Nock and Nielsen (2009), eq. 27.  They are
+            the probability of the row's class minus that of the other, in [-1, 1] and comparable
+            between losses; y F(x) is in units of the loss's gain.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Of two classes v = y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
+            Of more, the raw prediction of the row's class minus the largest of the others'.  With
+            `normalized`, of probabilities instead.
+
+        See Also
+        --------
+        properboost.metrics.margin_distribution : The share of rows up to each margin.
+        properboost.metrics.normalized_margins : The same of any classifier's probabilities.
+        """
+        raw = self.decision_function(X)
+        own = find_classes(y, len(raw), self.classes_)
+        if normalized:
+            return find_lead(self._probabilities(raw), own)
+        return np.where(own == 1, raw, -raw) if raw.ndim == 1 else find_lead(raw, own)
+
+    def _decide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return make_probabilities(self.loss_, raw)
+
+    def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[choose_classes(raw)]
+        return labels
+
+    # -- explaining -------------------------------------------------------------------------------
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds, or cycles over the features, of the model that has most; then those of pairs."""
+        self._check_fitted()
+        return self._ensemble.n_estimators
+
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+
+        ``class`` is the label the round's model speaks for (``classes_[1]`` of two); ``round``
+        counts tables from 1, and a cycle has one a feature; ``feature`` is a position, those of
+        `pairs_` following the features', or -1 for a tree; ``score`` is what it was chosen by (the
+        papers' Z for the real and exact responses, the weighted correlation for sign, the reduction
+        of the risk for newton); ``step`` multiplies the round's table; ``risk`` is the mean
+        training loss after the round.
+        """
+        self._check_fitted()
+        models = self._ensemble.models
+        rounds = [len(model) for model in models]
+        return {
+            "class": np.repeat(self.classes_[-len(models) :], rounds),
+            "round": np.concatenate([np.arange(1, n + 1) for n in rounds]),
+            "feature": np.concatenate([model.feature for model in models]),
+            "score": np.concatenate([model.score for model in models]),
+            "step": np.concatenate([model.step for model in models]),
+            "risk": np.concatenate([model.risk for model in models]),
+        }
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each feature matters, adding up to 1 (or all 0).
+
+        Of trees, the share of each feature's splits in what all splits took from the risk that the
+        response estimates.  Of tables, how much the feature moves the raw prediction: the mean,
+        over the training rows by weight, of the absolute deviation of the feature's shape function
+        from its mean (InterpretML's importance of a term), averaged over the classes; half of a
+        pair's counts for either of its features.
+        """
+        self._check_fitted()
+        return self._ensemble.importances()
+
+    @property
+    def pairs_(self) -> list[tuple[Any, Any]]:
+        """The pairs of features that have tables: positions, or names.
+
+        The strongest come first, unless they were given.  Trees have none.
+        """
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", None)
+        label = (lambda j: j) if names is None else (lambda j: str(names[j]))
+        return [(label(pair.first), label(pair.second)) for pair in self._pairs()]
+
+    def _pairs(self) -> tuple[PairBins, ...]:
+        return self._ensemble.pairs if isinstance(self._ensemble, TableEnsemble) else ()
+
+    @property
+    def pair_importances_(self) -> NDArray[np.float64]:
+        """How much each of `pairs_` moves the raw prediction, on the scale of the features'.
+
+        The mean, over the training rows by weight, of its function's absolute value, averaged over
+        the classes and divided by the same of all features' and pairs'.
+        """
+        if not self.pairs_:
+            return np.empty(0)
+        ensemble = self._tables()
+        importances: NDArray[np.float64] = ensemble.term_importances()
+        return importances[len(ensemble.binning.features) :]
+
+    def _tables(self) -> TableEnsemble:
+        self._check_fitted()
+        if not isinstance(self._ensemble, TableEnsemble):
+            raise ValueError(self._ensemble.not_additive)
+        return self._ensemble
+
+    def pair_function(
+        self, first: int | str, second: int | str, class_: Any = None
+    ) -> PairFunction:
+        """Return what two features together add to the raw prediction beyond what each adds alone.
+
+        Parameters
+        ----------
+        first, second : int or str
+            Positions or names of the features of one of `pairs_`.
+        class_ : label, optional
+            The class whose raw prediction is meant, as in `shape_function`.
+
+        Returns
+        -------
+        PairFunction
+            The function's values and training weights by the levels of both features.
+
+        Raises
+        ------
+        ValueError
+            If the model has no table for this pair.
+        """
+        ensemble = self._tables()
+        names = getattr(self, "feature_names_in_", None)
+        wanted = sorted(find_feature(f, names, self.n_features_in_) for f in (first, second))
+        found = [[pair.first, pair.second] for pair in ensemble.pairs]
+        if wanted not in found:
+            raise ValueError(f"the model has no table for {first!r} and {second!r}; see pairs_")
+        p = found.index(wanted)
+        label, model, sign = self._find_model(class_)
+        first_effect, second_effect = ensemble.effects[model][p]
+        return make_pair_function(
+            ensemble.pairs[p],
+            ensemble.binning,
+            sign * ensemble.table_of(model, len(ensemble.binning.features) + p),
+            ensemble.pair_weights[p],
+            (sign * first_effect, sign * second_effect),
+            labels=self._feature_labels(),
+            named=names is not None,
+            class_label=label,
+        )
+
+    def shape_function(self, feature: int | str, class_: Any = None) -> ShapeFunction:
+        """Return what one feature adds to the raw prediction.  Trees have no such function.
+
+        Parameters
+        ----------
+        feature : int or str
+            Position or name of the feature.
+        class_ : label, optional
+            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            then ``classes_[1]``; the function of ``classes_[0]`` is its negative.
+
+        Returns
+        -------
+        ShapeFunction
+            The function's values and training weights by bin; it can be called with values of
+            the feature.
+        """
+        ensemble = self._tables()
+        names = getattr(self, "feature_names_in_", None)
+        j = find_feature(feature, names, self.n_features_in_)
+        label, model, sign = self._find_model(class_)
+        return make_shape(
+            ensemble.binning.features[j],
+            sign * ensemble.table_of(model, j),
+            ensemble.bin_weights[j],
+            feature=j,
+            name=None if names is None else str(names[j]),
+            class_label=label,
+        )
+
+    def contributions(self, X: Any, class_: Any = None) -> Contributions:
+        """Return what each feature, or pair of features, adds to the raw prediction of each row.
+
+        Tables are additive, so that a feature adds the value of its shape function in the row,
+        less the function's mean over the training rows by weight; so do pairs.  Of trees these are
+        the Shapley values [1]_ of the prediction, a feature of unknown value being left to the
+        training weight on either side of each split on it; the library ``shap`` works them out.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        class_ : label, optional
+            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            then ``classes_[1]``; contributions to ``classes_[0]`` are their negatives.
+
+        Returns
+        -------
+        Contributions
+            Values of shape (n_rows, n_features), followed by those of `pairs_`, if any; the
+            baseline they are added to, and the names of what adds them.
+            ``baseline + values.sum(axis=1)`` is the raw prediction of the class, to about 1e-12 of
+            their size.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is not a table the model can read, or there is no such class.
+        ImportError
+            If the model is of trees and shap is missing.
+
+        References
+        ----------
+        .. [1] Lundberg et al. (2020). From local explanations to global understanding with
+           explainable AI for trees. Nature Machine Intelligence 2.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> X = [[0, 1], [0, 0], [1, 1], [1, 0]] * 5
+        >>> model = ProperBoostClassifier().fit(X, [0, 0, 1, 1] * 5)
+        >>> model.contributions(X[:1]).values[0] < 0  # only the first feature says anything
+        array([ True, False])
+        """
+        table, n_threads = self._open(X)
+        label, model, sign = self._find_model(class_)
+        values, baseline = self._ensemble.contributions(table, n_threads, model)
+        labels = self._feature_labels()
+        terms = [*labels, *(f"{labels[p.first]} and {labels[p.second]}" for p in self._pairs())]
+        values *= sign
+        return Contributions(values, sign * baseline, tuple(terms), label)
+
+    def rules(self, class_: Any = None) -> list[Rule]:
+        """Return what the rounds of a model of monomials say: a rule each.
+
+        Parameters
+        ----------
+        class_ : label, optional
+            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            then ``classes_[1]``.
+
+        Returns
+        -------
+        list of Rule
+            In the order of the rounds.  The raw prediction is the sum of what they add.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = ProperBoostClassifier(weak_learner="monomial", response="sign").fit(X, y)
+        >>> print(model.rules()[0])
+        105.85 < worst perimeter and 0.048405 < mean concave points: -1, otherwise +1
+        """
+        self._check_fitted()
+        label, model, sign = self._find_model(class_)
+        rounds, features = self._ensemble.models[model], self._ensemble.binning.features
+        return list_rules(rounds, features, self._feature_labels(), sign, label)
+
+    def _find_model(self, class_: Any) -> tuple[Any, int, float]:
+        """Find a class's label, the model that speaks for it, and the sign with which it does."""
+        labels = self.classes_.tolist()
+        if len(labels) == 2 and class_ is None:
+            return labels[1], 0, 1.0
+        if class_ not in labels:
+            raise ValueError(f"class_ must be one of {labels}; got {class_!r}")
+        k = labels.index(class_)
+        if len(labels) == 2:
+            return labels[k], 0, 1.0 if k == 1 else -1.0
+        return labels[k], k, 1.0
+
+    # -- keeping ----------------------------------------------------------------------------------
+
+    def save_model(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a JSON file, for `properboost.load_model`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.  An existing one is replaced once the new one is complete.
+        """
+        from properboost.persistence.files import save_model
+
+        self._check_fitted()
+        save_model(self._as_classifier(), path)
+
+
+def make_probabilities(loss: MarginLoss, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities of all classes, (n_rows, n_classes), from raw predictions."""
+    if raw.ndim == 1:
+        # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
+        # digits where one minus the larger would be 0.
+        smaller = loss.probability(-np.abs(raw))
+        both: NDArray[np.float64] = np.stack([1.0 - smaller, smaller], axis=1)
+        np.copyto(both, both[:, ::-1].copy(), where=raw[:, None] > 0.0)
+        return both
+    probability = loss.probability(raw)
+    total = probability.sum(axis=1, keepdims=True)
+    normalized = np.full_like(probability, 1.0 / raw.shape[1])
+    np.divide(probability, total, out=normalized, where=total > 0.0)
+    return normalized
+
+
+def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the position of the class that each row's raw predictions speak for."""
+    # Links ascend, so the largest F is the most probable; probabilities may be equal at 1.
+    chosen: NDArray[np.intp] = (raw > 0.0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
+    return chosen

@@ -1,0 +1,327 @@
+"""Class probability trees: top-down induction under any permissible function."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost import _core, parameters
+from properboost.boosting.engine import find_sides, prepare
+from properboost.boosting.tree import Tree, as_shares
+from properboost.data.binning import Binning
+from properboost.data.frames import open_table
+from properboost.data.labels import read_rows
+from properboost.estimators.base import TableClassifier
+
+__all__ = ["UDTClassifier"]
+
+
+class UDTClassifier(TableClassifier):
+    """A decision tree whose leaves hold probabilities: unified top-down induction (UDT).
+
+    The tree grows by the split, of all leaves and features, that most reduces the sum over the
+    leaves of their weight times -phi(p) / b_phi, p being the share of the positive class
+    ([1]_, eq. 49) and phi a permissible function: convex and symmetric about 1/2.  Each split
+    lowers the risk of the canonical loss that belongs to phi.
+
+    Parameters
+    ----------
+    phi : {"matsushita", "gini", "entropy", "mu", "zeta"}, default="matsushita"
+        The permissible function: -sqrt(p(1-p)); -p(1-p); p log p + (1-p) log(1-p);
+        -(mu + (1-mu) sqrt(p(1-p))), which grows the same trees as Matsushita's;
+        2/|zeta| (log cosh(zeta/2 (p-1/2)) - log cosh(zeta/4)), whose trees become Gini's as zeta
+        goes to 0.
+    mu : float, default=0.5
+        The parameter of ``phi="mu"``, in [0, 1).
+    zeta : float, default=-4.0
+        The parameter of ``phi="zeta"``, in [-1e6, 0).
+    max_leaf_nodes : int or None, default=31
+        Leaves at most; None sets no limit.
+    max_depth : int or None, default=None
+        Splits from the root to a leaf, at most; None sets no limit.
+    min_child_weight : float, default=1.0
+        Weight that a child has at least: of rows, times `sample_weight` and `class_weight`.
+    max_bins : int, default=255
+        Bins of a feature at most, in [2, 255]; missing values come on top.
+    categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
+        Which features are categorical: those whose column has a categorical type; none; those at
+        these positions or of these names; those where the boolean mask is true.
+    class_weight : "balanced", dict or None, default=None
+        Factor on the sample weight of each class: given by label, or inversely proportional to
+        the class's total weight.
+    n_jobs : int or None, default=None
+        Threads.  None and -1 use every CPU this process may use, or ``OMP_NUM_THREADS`` if set.
+        The tree does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample of rows from which bins are found (tables of more than 200,000 rows).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted; there must be two.
+    n_features_in_ : int
+        Features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+    tree_ : Tree
+        The nodes: features, who goes where, weights, savings.
+    n_leaves_ : int
+        How many leaves it has.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature's splits in what all splits took from the cost.
+
+    Notes
+    -----
+    *Missing values* go to the side of a split that suits them better; categories are split into
+    two sets, the best in the order of their shares of the positive class.  A value of a kind that
+    a node saw no training rows of ends there, and gets that node's probability.
+
+    Where training rows of both classes are told apart completely a leaf's probability is 0 or 1.
+
+    References
+    ----------
+    .. [1] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE
+       Transactions on Pattern Analysis and Machine Intelligence 31(11).
+
+    Examples
+    --------
+    >>> from properboost import UDTClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> UDTClassifier(max_leaf_nodes=4).fit(X, y).n_leaves_
+    4
+    """
+
+    rows_per_bin = None  # a tree's restraint is its size, whatever its bins
+
+    tree_: Tree
+    _binning: Binning
+    _phi: tuple[str, float, float]  # as fitted
+
+    def __init__(
+        self,
+        phi: str = "matsushita",
+        *,
+        mu: float = 0.5,
+        zeta: float = -4.0,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_child_weight: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.phi = phi
+        self.mu = mu
+        self.zeta = zeta
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_child_weight = min_child_weight
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their labels: integers, booleans or strings, two different ones.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts, finite and at least 0.
+
+        Returns
+        -------
+        self : UDTClassifier
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        """
+        with self._restored_on_failure():
+            most = self._check_parameters()
+            table = open_table(self, X, reset=True)
+            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            if len(rows.classes) > 2:
+                raise ValueError(
+                    "Only binary classification is supported. The type of the target is "
+                    f"multiclass: y holds {len(rows.classes)} classes"
+                )
+            training = prepare(self, table, rows, rows.sort())
+            self.tree_ = Tree.from_native(
+                _core.grow_tree(
+                    training.codes,
+                    training.binning.native,
+                    training.segments,
+                    find_sides(training.class_of, 2)[0],
+                    phi=self.phi,
+                    parameter={"mu": self.mu, "zeta": self.zeta}.get(self.phi, 0.0),
+                    weight=training.weight,
+                    max_leaves=self.max_leaf_nodes or most,
+                    max_depth=self.max_depth or most,
+                    min_child_weight=self.min_child_weight,
+                    n_threads=training.n_threads,
+                )
+            )
+            self.classes_ = training.classes
+            self._binning = training.binning
+            self._phi = (self.phi, float(self.mu), float(self.zeta))
+        return self
+
+    def _check_parameters(self) -> int:
+        """Check every parameter that does not depend on the data; returns what "no limit" is."""
+        most = 2**31 - 1
+        parameters.choice("phi", self.phi, _core.impurity_names())
+        mu = parameters.between("mu", self.mu, 0.0, 1.0)
+        if mu == 1.0:
+            raise ValueError("mu must be below 1; got 1, at which all trees are equally good")
+        zeta = parameters.between("zeta", self.zeta, -1e6, 0.0)
+        if zeta == 0.0:
+            raise ValueError("zeta must be below 0; got 0, where phi='gini' is its limit")
+        for name, least in (("max_leaf_nodes", 2), ("max_depth", 1)):
+            if getattr(self, name) is not None:
+                parameters.integer(name, getattr(self, name), least, most)
+        parameters.non_negative("min_child_weight", self.min_child_weight)
+        self._check_table_parameters()
+        return most
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the node at which each row ends.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            A leaf of `tree_`, or the node beyond which a row's values were not seen in training.
+        """
+        table, n_threads = self._open(X)
+        return self.tree_.find_nodes(self._binning, table, n_threads)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            The classes' shares of the training weight at the node where the row ends.
+        """
+        nodes = self.apply(X)
+        probability: NDArray[np.float64] = self._shares()[nodes]
+        return probability
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the links of the probabilities: phi'(p), the leaves of a boosted tree.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Of the probability of ``classes_[1]``: positive where that is above 1/2.  Unbounded
+            links, which are infinite at 0 and 1, take it to be half a training row away from them
+            at least.
+        """
+        nodes = self.apply(X)
+        raw: NDArray[np.float64] = self._links()[nodes]
+        return raw
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            ``classes_[1]`` where its probability is above 1/2.
+        """
+        probability = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[
+            (probability[:, 1] > probability[:, 0]).astype(np.intp)
+        ]
+        return labels
+
+    def _shares(self) -> NDArray[np.float64]:
+        weight = self.tree_.weight
+        shares: NDArray[np.float64] = weight / weight.sum(axis=1, keepdims=True)
+        return shares
+
+    def _links(self) -> NDArray[np.float64]:
+        """Return phi'(p) of each node."""
+        p = self._shares()[:, 1]
+        phi, mu, zeta = self._phi
+        if phi == "gini":
+            return 2.0 * p - 1.0
+        if phi == "zeta":
+            return np.tanh(-zeta / 2.0 * (p - 0.5))
+        # As steps of boosting do: fewer than two rows' weight would leave no room at all.
+        half_a_row = 0.5 / np.clip(self.tree_.weight[0].sum(), 2.0, 2.0**52)
+        p = np.clip(p, half_a_row, 1.0 - half_a_row)
+        if phi == "entropy":
+            return np.log(p) - np.log1p(-p)
+        return (1.0 - mu if phi == "mu" else 1.0) * (p - 0.5) / np.sqrt(p * (1.0 - p))
+
+    # -- explaining -------------------------------------------------------------------------------
+
+    @property
+    def n_leaves_(self) -> int:
+        """How many leaves the tree has."""
+        self._check_fitted()
+        return int(self.tree_.is_leaf.sum())
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature's splits in what all splits took from the cost (or all 0)."""
+        self._check_fitted()
+        return as_shares(self.tree_.savings(len(self._binning.features)))
+
+    def describe(self) -> str:
+        """Return the tree in words.
+
+        Returns
+        -------
+        str
+            A line for each side of a split and, below it, what follows; leaves say the probability
+            of ``classes_[1]`` and their training weight.
+        """
+        self._check_fitted()
+        total = self.tree_.weight.sum(axis=1)
+        ends = [
+            f"P({self.classes_[1]}) = {share:.4g}, weight {weight:g}"
+            for share, weight in zip(self._shares()[:, 1], total, strict=True)
+        ]
+        return self.tree_.describe(self._binning.features, self._feature_labels(), ends)

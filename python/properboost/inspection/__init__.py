@@ -1,0 +1,1 @@
+"""What a fitted model has learnt, for reading and plotting."""

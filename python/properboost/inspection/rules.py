@@ -1,0 +1,77 @@
+"""The rules that monomials are, in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from properboost.boosting.ensemble import Rounds
+from properboost.data.binning import FeatureBins
+
+__all__ = ["Rule", "list_rules"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One round of a model of monomials; ``str`` puts it into words.
+
+    Attributes
+    ----------
+    conditions : tuple of str
+        What all rows for which the rule holds have in common, a condition a feature.  Without any
+        it holds always.
+    value, otherwise : float
+        What the rule adds to the raw prediction where it holds, and where it does not.  It does not
+        hold for values of a kind that training had none of.
+    share : float
+        Share of the training rows it was found from, by sample weight, for which it holds.
+    class_label : object
+        The class that the raw prediction speaks for.
+    """
+
+    conditions: tuple[str, ...]
+    value: float
+    otherwise: float
+    share: float
+    class_label: Any
+
+    def __str__(self) -> str:
+        if not self.conditions:
+            return f"always: {self.value:+.4g}"
+        several = len(self.conditions) > 1
+        words = [f"({c})" if several and ", or " in c else c for c in self.conditions]
+        return f"{' and '.join(words)}: {self.value:+.4g}, otherwise {self.otherwise:+.4g}"
+
+
+def list_rules(
+    rounds: Rounds, features: Sequence[FeatureBins], names: Sequence[str], sign: float, label: Any
+) -> list[Rule]:
+    """Return the rules of one model; `sign` is that of the raw prediction for the class `label`."""
+    return [_read_rule(rounds, t, features, names, sign, label) for t in range(len(rounds))]
+
+
+def _read_rule(
+    rounds: Rounds,
+    t: int,
+    features: Sequence[FeatureBins],
+    names: Sequence[str],
+    sign: float,
+    label: Any,
+) -> Rule:
+    values = rounds.table(t)
+    # A tree is a rule if all nodes but the left-most leaf have one value.
+    if rounds.trees is not None:
+        tree = rounds.trees.part(int(rounds.offsets[t]), int(rounds.offsets[t + 1]))
+        leaf, conditions = tree.follow_left(features, names)
+        others = np.delete(values, leaf)
+        if np.all(others == values[0]) or not conditions:
+            weight = tree.weight.sum(axis=1)
+            return Rule(
+                conditions=tuple(conditions),
+                value=sign * float(values[leaf]),
+                otherwise=sign * float(values[0]),
+                share=float(weight[leaf] / weight[0]) if weight[0] > 0.0 else 0.0,
+                class_label=label,
+            )
+    raise ValueError("only a model of monomials (weak_learner='monomial') is made of rules")

@@ -1,0 +1,232 @@
+"""Shapley values of trees over codes, by the `shap` library.
+
+shap's trees ask whether a number is at most a threshold, ours which of two sets a code is in.  So
+every split is told as a chain of thresholds, over numbers given to the codes so that chains are
+short.  Three things make that exact:
+
+- The Shapley values of a tree are sums over its leaves, each of which knows only the splits on the
+  way to it.  A feature may therefore have other numbers, in a column of its own, wherever no split
+  on it comes before.
+- A chain that comes back to a side has another copy of what is below.  However the weight of the
+  side is dealt to its copies, they add up to the same: a row whose code is known ends in one of
+  them, and one whose code is not in all of them, by weight.
+- Where training had no rows shap would divide by 0, so the least of weights is put there.
+"""
+
+import importlib
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["ShapTree", "import_shap"]
+
+_LEAST = 2.0**-900
+"""Weight of a node without any, that of the root being 1: too little to be seen in any sum."""
+
+
+def import_shap() -> "ModuleType":
+    """Import shap, or say what to install."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what shap does while it is imported
+            return importlib.import_module("shap")
+    except ImportError as error:
+        raise ImportError(
+            "contributions to a model of trees need shap: pip install 'properboost[explain]'"
+        ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbering:
+    """One column of numbers that stand for the codes of one feature, for splits one below another.
+
+    Codes that these splits never tell apart have the same number.
+    """
+
+    feature: int
+    number: NDArray[np.intp]  # of each code
+    sides: dict[int, NDArray[np.uint8]]  # of each number, at each of the splits
+
+
+@dataclass(eq=False)
+class _Nodes:
+    """The nodes of shap's tree, children before parents."""
+
+    left: list[int] = field(default_factory=list)
+    right: list[int] = field(default_factory=list)
+    column: list[int] = field(default_factory=list)
+    threshold: list[float] = field(default_factory=list)
+    value: list[float] = field(default_factory=list)
+    weight: list[float] = field(default_factory=list)
+
+    def add_leaf(self, value: float, weight: float) -> int:
+        """Add a leaf and return its number."""
+        return self._add(-1, -1, -1, 0.0, value, weight)
+
+    def add_split(self, column: int, threshold: float, left: int, right: int) -> int:
+        """Add a split above two nodes and return its number."""
+        weight = self.weight[left] + self.weight[right]
+        return self._add(left, right, column, threshold, 0.0, weight)
+
+    def _add(
+        self, left: int, right: int, column: int, threshold: float, value: float, weight: float
+    ) -> int:
+        self.left.append(left)
+        self.right.append(right)
+        self.column.append(column)
+        self.threshold.append(threshold)
+        self.value.append(value)
+        self.weight.append(max(weight, _LEAST))
+        return len(self.value) - 1
+
+    def as_model(self) -> dict[str, list[dict[str, NDArray[np.generic]]]]:
+        """Return what `shap.TreeExplainer` takes, where the root, here the last, is the first."""
+        last = len(self.value) - 1
+        left, right = (
+            np.array([last - k if k >= 0 else -1 for k in reversed(children)], dtype=np.int32)
+            for children in (self.left, self.right)
+        )
+        tree: dict[str, NDArray[np.generic]] = {
+            "children_left": left,
+            "children_right": right,
+            "children_default": left,  # where missing numbers would go
+            "features": np.array(self.column[::-1], dtype=np.int32),
+            "thresholds": np.array(self.threshold[::-1]),
+            "values": np.array(self.value[::-1])[:, np.newaxis],  # of splits shap finds them itself
+            "node_sample_weight": np.array(self.weight[::-1]),
+        }
+        return {"trees": [tree]}
+
+
+class ShapTree:
+    """One of our trees as shap reads it.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    values : ndarray of shape (n_nodes,)
+        What its nodes predict.
+    widths : sequence of int
+        How many codes each feature has.
+    """
+
+    def __init__(self, tree: Tree, values: NDArray[np.float64], widths: Sequence[int]) -> None:
+        self._tree = tree
+        self._values = values
+        self._share = _share_left(tree)
+        self._column_of, self._columns = _number_codes(tree, widths)
+        self._nodes = _Nodes()
+        self._grow(0, 1.0, {})
+
+    def __len__(self) -> int:
+        return len(self._nodes.value)
+
+    def explain(self, codes: NDArray[np.uint8]) -> tuple[NDArray[np.float64], float]:
+        """Explain rows, given by their codes (n_features, n_rows).
+
+        Returns
+        -------
+        values : ndarray of shape (n_features, n_rows)
+            What each feature adds to the tree's prediction.
+        mean : float
+            What they add it to.
+        """
+        found = np.zeros(codes.shape)
+        if not self._columns:
+            return found, float(self._values[0])
+        explainer = import_shap().TreeExplainer(
+            self._nodes.as_model(), feature_perturbation="tree_path_dependent"
+        )
+        numbers = [c.number[codes[c.feature]] for c in self._columns]
+        table = np.stack(numbers, axis=1).astype(np.float64)
+        added = explainer.shap_values(table, check_additivity=False)
+        for k, column in enumerate(self._columns):
+            found[column.feature] += added[:, k]
+        return found, np.asarray(explainer.expected_value).item()
+
+    def _grow(self, node: int, weight: float, spans: dict[int, tuple[int, int]]) -> int:
+        """Add a node and what is below; `spans` bounds the numbers that get there, by column."""
+        value = float(self._values[node])
+        if self._tree.feature[node] == LEAF:
+            return self._nodes.add_leaf(value, weight)
+        column = int(self._column_of[node])
+        sides = self._columns[column].sides[node]
+        low, high = spans.get(column, (0, len(sides)))
+        runs = _find_runs(sides[low:high], low)
+        # A side that no row of this copy takes is still one that rows of unknown code take.
+        runs += [(high, high, side) for side in (LEFT, RIGHT) if all(s != side for *_, s in runs)]
+        shares = {LEFT: self._share[node], RIGHT: 1.0 - self._share[node], NEITHER: 0.0}
+        copies = Counter(side for *_, side in runs)
+        below = []
+        for begin, end, side in runs:
+            part = weight * shares[side] / copies[side]
+            if side == NEITHER:
+                below.append(self._nodes.add_leaf(value, part))
+            else:
+                child = int(self._tree.left[node]) + (side == RIGHT)
+                below.append(self._grow(child, part, spans | {column: (begin, end)}))
+        link = below[-1]
+        for (_, end, _), child in zip(runs[-2::-1], below[-2::-1], strict=True):
+            link = self._nodes.add_split(column, end - 0.5, child, link)
+        return link
+
+
+def _share_left(tree: Tree) -> NDArray[np.float64]:
+    """Return the share of each split's weight that goes left, half where there is none."""
+    weight = tree.weight.sum(axis=1)
+    splits = np.flatnonzero(~tree.is_leaf)
+    left = weight[tree.left[splits]]
+    both = left + weight[tree.left[splits] + 1]
+    share = np.full(len(weight), 0.5)
+    share[splits] = np.divide(left, both, out=share[splits], where=both > 0.0)
+    return share
+
+
+def _number_codes(
+    tree: Tree, widths: Sequence[int]
+) -> tuple[NDArray[np.intp], tuple[_Numbering, ...]]:
+    """Return the column of every split, and the columns."""
+    column_of = np.full(len(tree.feature), -1, dtype=np.intp)
+    splits: list[list[int]] = []  # of each column
+    above: list[dict[int, int]] = [{}] * len(column_of)  # the columns of the features split before
+    for node in np.flatnonzero(~tree.is_leaf).tolist():  # parents come before their children
+        known, feature = above[node], int(tree.feature[node])
+        if feature not in known:
+            known = known | {feature: len(splits)}
+            splits.append([])
+        column_of[node] = known[feature]
+        splits[known[feature]].append(node)
+        left = int(tree.left[node])
+        above[left] = above[left + 1] = known
+    sides = tree.sides
+    columns = []
+    for nodes in splits:
+        feature = int(tree.feature[nodes[0]])
+        told = sides[nodes, : widths[feature]]
+        # In the order of the sides they take at the first split, the next, ...: no later split can
+        # tear a side of the first apart.
+        kinds, number = np.unique(told, axis=1, return_inverse=True)
+        columns.append(
+            _Numbering(feature, number.reshape(-1), dict(zip(nodes, kinds, strict=True)))
+        )
+    return column_of, tuple(columns)
+
+
+def _find_runs(sides: NDArray[np.uint8], low: int) -> list[tuple[int, int, int]]:
+    """Return where equal sides begin and end, counted from `low`, and the sides."""
+    if len(sides) == 0:
+        return []
+    bounds = [0, *(np.flatnonzero(np.diff(sides)) + 1).tolist(), len(sides)]
+    return [(low + a, low + b, int(sides[a])) for a, b in pairwise(bounds)]

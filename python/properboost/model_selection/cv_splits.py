@@ -1,0 +1,129 @@
+"""Cross-validation splits, turned into parts of the rows that the engine can take or leave."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from properboost.data.frames import Table
+from properboost.data.labels import Rows
+
+__all__ = ["MOST_PARTS", "TEST", "TRAIN", "SplitGroup", "find_splits", "take_rows"]
+
+MOST_PARTS = 64
+"""Parts that one order of the rows may have: each has histograms of its own."""
+
+UNUSED, TRAIN, TEST = 0, 1, 2
+"""What a part of the rows is to a split."""
+
+
+@dataclass(frozen=True, eq=False)
+class SplitGroup:
+    """Splits that share an order of the rows.
+
+    Row ``i`` of the table is in part ``part[i]``; in split ``first + s`` that part is ``roles[s,
+    part[i]]``.  Rows of one part are in the same role in every split of the group.
+    """
+
+    first: int
+    part: NDArray[np.uint8]
+    roles: NDArray[np.int8]
+
+
+def find_splits(cv: Any, table: Table, rows: Rows, groups: Any) -> list[SplitGroup]:
+    """Split the rows that count, and gather splits until they would need too many parts."""
+    found: list[SplitGroup] = []
+    first = 0
+    part = np.zeros(table.n_rows, dtype=np.uint8)
+    roles = np.empty((0, 1), dtype=np.int8)
+    for row_roles in _split(cv, table, rows, groups):
+        finer, finer_roles = _refine(part, roles, row_roles)
+        if len(roles) and finer_roles.shape[1] > MOST_PARTS:
+            found.append(SplitGroup(first, part, roles))
+            first += len(roles)
+            part, roles = np.zeros_like(part), np.empty((0, 1), dtype=np.int8)
+            finer, finer_roles = _refine(part, roles, row_roles)
+        part, roles = finer, finer_roles
+    if first + len(roles) == 0:
+        raise ValueError(f"cv must give at least one split; got {cv!r}, which gave none")
+    found.append(SplitGroup(first, part, roles))
+    return found
+
+
+def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
+    """Return some rows of a numpy array or of a pandas, polars or Arrow table, of the same type."""
+    # scikit-learn has a function for this, which is private and, before 1.7, not for Arrow's.
+    if isinstance(source, np.ndarray) or not hasattr(source, "take"):
+        return source[positions]
+    return source.take(positions)
+
+
+def _refine(
+    part: NDArray[np.uint8], roles: NDArray[np.int8], row_roles: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
+    """Cut each part by the role its rows have in one more split."""
+    keys = part * np.uint8(3) + row_roles  # at most MOST_PARTS parts: it fits into a byte
+    held = np.flatnonzero(np.bincount(keys))
+    number = np.zeros(256, dtype=np.uint8)
+    number[held] = np.arange(len(held))
+    return number[keys], np.vstack([roles[:, held // 3], held % 3]).astype(np.int8)
+
+
+def _split(cv: Any, table: Table, rows: Rows, groups: Any) -> Iterator[NDArray[np.uint8]]:
+    """Yield the role of every row of the table in each split."""
+    counts = rows.codes < len(rows.classes)
+    if groups is not None and (groups := np.asarray(groups)).shape != (table.n_rows,):
+        raise ValueError(
+            f"groups must have an entry for each of the {table.n_rows} rows of X; got shape "
+            f"{groups.shape}"
+        )
+    # To a splitter a row of weight 0 is no row; ready-made splits number the rows that were given.
+    ready = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
+    kept = np.arange(table.n_rows) if ready else np.flatnonzero(counts)
+    labels = rows.classes[np.minimum(rows.codes[kept], len(rows.classes) - 1)]
+    source = table.source
+    if len(kept) < table.n_rows:
+        source = take_rows(source, kept)
+        groups = None if groups is None else groups[kept]
+    splits = check_cv(cv, labels, classifier=True).split(source, labels, groups)
+    for k, (train, test) in enumerate(splits):
+        roles = np.zeros(table.n_rows, dtype=np.uint8)
+        for name, role, given in (("training", TRAIN, train), ("test", TEST, test)):
+            positions = kept[_read_positions(given, len(kept), f"cv: the {name} rows of split {k}")]
+            if np.any(roles[positions]):
+                raise ValueError(f"cv: split {k} has rows both in training and in the test")
+            roles[positions] = role
+        roles[~counts] = UNUSED
+        _check_roles(roles, rows, k)
+        yield roles
+
+
+def _read_positions(given: Any, n_rows: int, what: str) -> NDArray[np.int64]:
+    positions = np.asarray(given)
+    if positions.dtype == bool and positions.shape == (n_rows,):
+        positions = np.flatnonzero(positions)
+    if positions.ndim != 1 or (len(positions) and positions.dtype.kind not in "iu"):
+        raise ValueError(f"{what} must be a list of positions; got {given!r}")
+    positions = positions.astype(np.int64)
+    if len(positions) and (positions.min() < 0 or positions.max() >= n_rows):
+        wrong = positions[(positions < 0) | (positions >= n_rows)][0]
+        raise ValueError(f"{what} must be positions from 0 to {n_rows - 1}; got {wrong}")
+    if len(positions) and np.bincount(positions).max() > 1:
+        twice = np.bincount(positions).argmax()
+        raise ValueError(f"{what} must all be different; got {twice} twice")
+    return positions
+
+
+def _check_roles(roles: NDArray[np.uint8], rows: Rows, k: int) -> None:
+    held = np.bincount(rows.codes[roles == TRAIN], minlength=len(rows.classes))
+    if np.count_nonzero(held) < 2:
+        known = rows.classes[held > 0].tolist()
+        raise ValueError(
+            f"cv: split {k} must train on rows of at least two classes; its training rows are of "
+            f"{f'class {known[0]!r} only' if known else 'no class'}: use fewer or stratified splits"
+        )
+    if not np.any(roles == TEST):
+        raise ValueError(f"cv: split {k} has no test row of positive weight")

@@ -1,0 +1,145 @@
+"""Scores of raw predictions on held-out rows: the engine's curves, ours, or scikit-learn's."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
+
+from properboost.estimators.boosted import choose_classes, make_probabilities
+from properboost.losses import MarginLoss
+from properboost.model_selection.cv_splits import take_rows
+
+__all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The rows that a split tests on: positions in the table, classes (by position), weights."""
+
+    rows: NDArray[np.int64]
+    codes: NDArray[np.integer[Any]]
+    weight: Array | None
+
+
+Score = Callable[[HeldOut, MarginLoss, Array], float]
+"""Takes raw predictions of held-out rows, (n_rows,) or (n_rows, n_classes); more is better."""
+
+
+def find_score(scoring: Any, classes: NDArray[Any], source: Any) -> Score:
+    """Return the score that `scoring` names or is; `source` is the table that the rows are of."""
+    if scoring is None:
+        scoring = "accuracy"
+    if isinstance(scoring, str) and scoring in BUILT_IN:
+        return BUILT_IN[scoring]
+    if not isinstance(scoring, str) and not callable(scoring):
+        raise TypeError(
+            "scoring must be a scorer's name, None (accuracy) or a callable "
+            f"(estimator, X, y) -> float; got {scoring!r}"
+        )
+    scorer = check_scoring(_Replay(), scoring)
+    # scikit-learn's scorers look at the table only to have it predicted.
+    named = hasattr(scorer, "_score_func")
+    weighs = _takes_weights(scorer)
+
+    def score(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
+        X = held_out.rows[:, None] if named else take_rows(source, held_out.rows)
+        given = weighs and held_out.weight is not None
+        extra = {"sample_weight": held_out.weight} if given else {}
+        value = scorer(_Replay(classes, loss, raw), X, classes[held_out.codes], **extra)
+        try:
+            return float(value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"scoring must return a number; {scoring!r} gave {value!r}") from error
+
+    return score
+
+
+def name_score(scoring: Any) -> str:
+    """Return what people are told that `scoring` is."""
+    if isinstance(scoring, str):
+        return scoring
+    return "accuracy" if scoring is None else getattr(scoring, "__name__", "score")
+
+
+def _takes_weights(scorer: Any) -> bool:
+    try:
+        known = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    except ValueError:  # a builtin without a signature
+        return False
+    return "sample_weight" in known
+
+
+def _log_loss(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
+    own = make_probabilities(loss, raw)[np.arange(len(raw)), held_out.codes]
+    least = np.finfo(np.float64).eps  # as scikit-learn has it
+    return _mean(np.log(np.clip(own, least, 1.0 - least)), held_out.weight)
+
+
+def _accuracy(held_out: HeldOut, _: MarginLoss, raw: Array) -> float:
+    return _mean(choose_classes(raw) == held_out.codes, held_out.weight)
+
+
+def _brier_score(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
+    difference = make_probabilities(loss, raw)
+    if raw.ndim == 1:
+        return -_mean((difference[:, 1] - held_out.codes) ** 2, held_out.weight)
+    difference[np.arange(len(raw)), held_out.codes] -= 1.0
+    return -_mean(np.sum(difference**2, axis=1), held_out.weight)
+
+
+def _mean(values: NDArray[Any], weight: Array | None) -> float:
+    return float(np.average(values, weights=weight))
+
+
+# In the order of the engine's curves, whose signs are the opposite (1 minus it: the error rate).
+BUILT_IN: Mapping[str, Score] = {
+    "neg_log_loss": _log_loss,
+    "accuracy": _accuracy,
+    "neg_brier_score": _brier_score,
+}
+
+
+class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that has made its predictions already, for the rows it will be asked about."""
+
+    def __init__(
+        self,
+        classes: NDArray[Any] | None = None,
+        loss: MarginLoss | None = None,
+        raw: Array | None = None,
+    ) -> None:
+        self.classes = classes
+        self.loss = loss
+        self.raw = raw
+
+    def fit(self, *_: Any) -> Self:
+        raise NotImplementedError
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        assert self.classes is not None
+        return self.classes
+
+    def decision_function(self, X: Any) -> Array:
+        assert self.raw is not None
+        if len(X) != len(self.raw):
+            raise ValueError(
+                f"scoring asked for predictions of {len(X)} rows; those of all {len(self.raw)} "
+                "rows of the split, in their order, are to be had"
+            )
+        return self.raw
+
+    def predict_proba(self, X: Any) -> Array:
+        assert self.loss is not None
+        return make_probabilities(self.loss, self.decision_function(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[choose_classes(self.decision_function(X))]
+        return labels

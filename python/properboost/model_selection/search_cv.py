@@ -1,0 +1,528 @@
+"""The classifier that chooses its gain, and what goes with it, by cross-validation."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from properboost.boosting.engine import Training, prepare, reorder
+from properboost.data.frames import open_table
+from properboost.data.labels import read_rows
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.losses import MarginLoss
+from properboost.model_selection.cross_validation import (
+    Configuration,
+    SplitRows,
+    arrange,
+    count_models,
+    cross_validate,
+    split_pairs,
+)
+from properboost.model_selection.cv_splits import find_splits
+from properboost.model_selection.scoring import Score, find_score, name_score
+from properboost.model_selection.search_space import (
+    MAY_BE_LISTS,
+    check_search,
+    for_pairs,
+    list_configurations,
+    list_interactions,
+    warn_of_free_gains,
+    with_gain,
+)
+from properboost.progress import show_progress
+
+__all__ = ["ProperBoostClassifierCV"]
+
+MOST_ROUNDS, MOST_CYCLES = 1000, 200
+"""Estimators at most where ``max_estimators`` is None."""
+
+
+class ProperBoostClassifierCV(BoostedClassifier):
+    """`ProperBoostClassifier` that chooses gain and number of estimators by cross-validation.
+
+    All models of the search, one for each configuration, split and class, are boosted at the same
+    time over the same codes, so that a search costs little more than a few fits.  Each one's score
+    on the rows its split holds out is known while it grows.  The best configuration, with the
+    number of estimators that was best for it, is then fitted to all rows.  The paper behind the
+    gain chooses it in the same way (BoostLR, section 7 [1]_).
+
+    Parameters
+    ----------
+    loss : str or loss object, or a list of these, default="glog"
+        Losses to choose from.  Objects must have gain 1: the gain is what is searched.
+    gains : "auto" or list of float, default="auto"
+        Gains to choose from.  "auto" tries 16, evenly on a log scale: from the smallest that
+        regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 64 times as much, or, of fewer than 1,000
+        rows (by sample weight), 64 sqrt(1000 / rows) times as much.  Where the gain cannot matter
+        (see Notes) there is a warning and one gain.
+    alphas : list of float or None, default=None
+        Alphas to choose from, for ``loss="alpha"``.  None is that loss's default.
+    smoothings : list of float or None, default=None
+        Values of `smoothing` to choose from; None is 0.
+    priors : list of float or None, default=None
+        Values of `prior` to choose from, among which None may be; None is None only.
+    selection : {"cyclic", "greedy"} or a list of these, default="cyclic"
+        As in `ProperBoostClassifier`, or both to choose from.  Cyclic selection gives far more fit
+        for the time, and the lower log loss on most tables; greedy selection takes fewer features,
+        and is better where few of them matter much.
+    cv : int, splitter or iterable, default=5
+        How rows are split: as many stratified folds (not shuffled), any splitter of scikit-learn,
+        or pairs of arrays of positions (training, test).  Every split must train on two classes at
+        least; of several, one that it does not train on has probability 0 in that split.
+    scoring : str, callable or None, default="neg_log_loss"
+        What is to be large: a scorer's name, None for accuracy, or a callable ``(estimator, X, y)
+        -> float``, of which the estimator predicts the rows of a split, all of them in their order.
+        "neg_log_loss", "accuracy" and "neg_brier_score" of two classes come from the engine, after
+        every estimator; anything else, and a search with `class_weight`, is looked at after 1, 2,
+        3, 4, 5, 6, 8, 10, 12, 15, ... estimators, each time about a quarter more.
+    n_estimators : "auto" or int, default="auto"
+        Rounds (with cyclic selection, cycles), a class where there are more than two.  "auto"
+        chooses them for every configuration by the mean of its splits' scores; boosting stops where
+        neither this nor the log loss has improved, by 1e-4 of itself, for 20 estimators or half of
+        those so far, whichever is more.  Of equal scores the one of least log loss is taken.
+    max_estimators : int or None, default=None
+        The most that "auto" tries; None is 1000 rounds or 200 cycles.
+    one_standard_error : bool, default=False
+        Take not the best but the most regularised configuration: of those of the same loss that are
+        within one standard error of the best, the one of largest gain (then of best score), and of
+        its numbers of estimators within one standard error of the best the smallest.  Of pairs the
+        best are taken all the same.
+    refit : bool, default=True
+        Fit the chosen configuration to all rows.  Without, there is no model to predict with.
+    learning_rate, max_leaf_nodes, max_literals, min_child_weight, max_features, subsample
+        As in `ProperBoostClassifier`, or lists of values to choose from.
+    interactions : int or list of int, default=0
+        Numbers of pairs to choose from, among which 0 may be (pairs that are known go to
+        `ProperBoostClassifier`).  The search for pairs follows that
+        for everything else: each split finds its own strongest pairs from its training rows.
+    interaction_rate, interaction_smoothing : float or list of float
+        As in `ProperBoostClassifier`, to choose from if there are pairs; default=(1, 0.5, 0.25,
+        0.125) and (0, 0.1, 0.2, 0.25).
+    weak_learner, max_depth, monotonic_cst, response, criterion, step, l2, max_bins, rows_per_bin, \
+categorical_features, class_weight, n_jobs, random_state, verbose
+        As in `ProperBoostClassifier`.  With `verbose` 1 the whole search is shown on stderr.
+
+    Attributes
+    ----------
+    gain_ : float
+        The gain chosen.
+    alpha_ : float or None
+        The alpha chosen; None if the loss chosen is not the alpha loss.
+    smoothing_, prior_, selection_ : float, float or None, str
+        Those chosen.
+    n_estimators_ : int
+        The number of estimators chosen.  At `max_estimators`, more might have been better.
+    best_params_ : dict
+        The same, as parameters of `ProperBoostClassifier`.
+    best_index_ : int
+        Place of the chosen configuration in `cv_results_`.
+    best_score_ : float
+        Its mean score over the splits, with that number of estimators.
+    best_estimator_ : ProperBoostClassifier
+        The fitted model as that estimator; with `refit` only.
+    interaction_results_ : dict of ndarray
+        Of a search for pairs: interactions, interaction_rate, interaction_smoothing,
+        interaction_estimators (the number that was best) and mean_test_score.  `best_score_` and
+        `best_params_` are then of the choice among these.
+    cv_results_ : dict of ndarray
+        A row a configuration, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
+        param_smoothing, param_prior, param_selection, those of other lists and, if any loss has it,
+        param_alpha;
+        n_estimators, the number that was best; and split0_test_score, ..., mean_test_score,
+        std_test_score and rank_test_score with that number.
+    validation_curves_ : ndarray of shape (n_configurations, n_splits, n_estimators run)
+        ``validation_curves_[c, s, t]`` is the score of configuration c on the rows split s holds
+        out, after t + 1 estimators; NaN where it is not known.
+    classes_, n_features_in_, feature_names_in_, loss_, n_iter_, history_, feature_importances_
+        As in `ProperBoostClassifier`; those from `loss_` on with `refit` only.
+
+    Notes
+    -----
+    *Bins* are found once, from all rows, test rows included, but never from labels; so are the
+    factors of ``class_weight="balanced"``.  `subsample` draws rows by their places among all rows,
+    not among a split's.  Apart from that the scores are those of scikit-learn's GridSearchCV over
+    `ProperBoostClassifier` with the same splits.
+
+    *Sample weights* count in training and in the scores, where the scorer takes them.  A row of
+    weight 0 is no row: splitters do not see it, and positions in ready-made splits that name it
+    are passed over.
+
+    *Where the gain cannot matter*: with ``response="exact"``, with ``response="newton"`` and no
+    `l2`, and with a step that minimises the risk ("line_search", "leveraging",
+    "totally_corrective") and any other response the raw predictions are proportional to the gain,
+    which the link divides them by.
+
+    *Memory*: codes and 8 bytes a row and model (32 where steps are solved for), of which as many
+    are boosted at a time as fit into 2 GiB (always one configuration).  Splits that cut the rows
+    into more than 64 parts (6 or more that are random) need further copies of the codes.
+
+    References
+    ----------
+    .. [1] Masnadi-Shirazi and Vasconcelos (2015). A view of margin losses as regularizers of
+       probability estimates. Journal of Machine Learning Research 16.
+
+    Examples
+    --------
+    >>> from properboost import ProperBoostClassifierCV
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ProperBoostClassifierCV("gboost").fit(X, y)
+    >>> bool(model.best_score_ > -0.15)
+    True
+    """
+
+    alpha_: float | None
+    best_estimator_: ProperBoostClassifier
+    best_index_: int
+    best_params_: dict[str, Any]
+    best_score_: float
+    cv_results_: dict[str, Any]
+    gain_: float
+    n_estimators_: int
+    prior_: float | None
+    selection_: str
+    smoothing_: float
+    validation_curves_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        loss: Any = "glog",
+        *,
+        gains: Any = "auto",
+        alphas: Sequence[float] | None = None,
+        smoothings: Sequence[float] | None = None,
+        priors: Sequence[float | None] | None = None,
+        selection: str | Sequence[str] = "cyclic",
+        cv: Any = 5,
+        scoring: Any = "neg_log_loss",
+        n_estimators: int | str = "auto",
+        max_estimators: int | None = None,
+        one_standard_error: bool = False,
+        refit: bool = True,
+        learning_rate: float | Sequence[float] = 1.0,
+        weak_learner: str = "histogram",
+        max_leaf_nodes: int | Sequence[int] = 31,
+        max_depth: int | None = None,
+        max_literals: int | Sequence[int] = 2,
+        min_child_weight: float | Sequence[float] = 1.0,
+        max_features: float | Sequence[float] = 1.0,
+        subsample: float | Sequence[float] = 1.0,
+        monotonic_cst: Any = None,
+        interactions: int | Sequence[int] = 0,
+        interaction_rate: float | Sequence[float] = (1.0, 0.5, 0.25, 0.125),
+        interaction_smoothing: float | Sequence[float] = (0.0, 0.1, 0.2, 0.25),
+        response: str = "real",
+        criterion: str | None = None,
+        step: str = "guarded",
+        l2: float = 0.0,
+        max_bins: int = 255,
+        rows_per_bin: float | None = 100,
+        categorical_features: Any = "from_dtype",
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.gains = gains
+        self.alphas = alphas
+        self.smoothings = smoothings
+        self.priors = priors
+        self.selection = selection
+        self.cv = cv
+        self.scoring = scoring
+        self.n_estimators = n_estimators
+        self.max_estimators = max_estimators
+        self.one_standard_error = one_standard_error
+        self.refit = refit
+        self.learning_rate = learning_rate
+        self.weak_learner = weak_learner
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.max_literals = max_literals
+        self.min_child_weight = min_child_weight
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.interactions = interactions
+        self.interaction_rate = interaction_rate
+        self.interaction_smoothing = interaction_smoothing
+        self.response = response
+        self.criterion = criterion
+        self.step = step
+        self.l2 = l2
+        self.max_bins = max_bins
+        self.rows_per_bin = rows_per_bin
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose by cross-validation, and fit the chosen model to all rows.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their labels: integers, booleans or strings, at least two different ones.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts, finite and at least 0.
+        groups : array-like of shape (n_rows,), optional
+            The group of each row, for splitters that keep groups together.
+
+        Returns
+        -------
+        self : ProperBoostClassifierCV
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        """
+        with self._restored_on_failure():
+            check_search(self)
+            self._forget()
+            table = open_table(self, X, reset=True)
+            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            score = find_score(self.scoring, rows.classes, table.source)
+            configurations = list_configurations(self, rows.total)
+            warn_of_free_gains(self, configurations[0].loss.gain)
+            split_groups = find_splits(self.cv, table, rows, groups)
+            order = rows.sort(split_groups[0].part, split_groups[0].roles.shape[1])
+            training = prepare(self, table, rows, order)
+            self.classes_ = rows.classes
+
+            caps = self._count_estimators()
+            split_rows = list(arrange(rows, split_groups, order, training))
+            total = count_models(split_rows) * sum(caps[c.selection] for c in configurations)
+            best = f"best {name_score(self.scoring)}"
+            with show_progress(self.verbose, total, "searching", best) as report:
+                self.validation_curves_, log_losses = cross_validate(
+                    configurations,
+                    split_rows,
+                    score,
+                    caps,
+                    stop_early=self.n_estimators == "auto",
+                    report=report,
+                )
+            self._choose(configurations, log_losses)
+            best = clone(configurations[self.best_index_].settings)
+            best.set_params(n_estimators=self.n_estimators_)
+            if max(list_interactions(self)[0]) > 0:
+                chosen = configurations[self.best_index_]
+                best.set_params(**self._search_pairs(chosen, split_rows, score, caps))
+            if self.refit and best.subsample < 1.0:  # rows are drawn by their places
+                training = reorder(training, order, rows.sort())
+            del rows, split_groups, order, split_rows  # bytes that the refit does not need
+            if self.refit:
+                self._refit(best, configurations[self.best_index_].loss, training)
+        return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
+        for name in [name for name in self.__dict__ if name.endswith("_")]:
+            delattr(self, name)
+        for name in ("_ensemble", "_seed"):
+            self.__dict__.pop(name, None)
+
+    def _count_estimators(self) -> dict[str, int]:
+        """Return how many estimators of each selection are tried at most."""
+        most = {"greedy": MOST_ROUNDS, "cyclic": MOST_CYCLES}
+        given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
+        return most if given is None else dict.fromkeys(most, int(given))
+
+    def _choose(
+        self, configurations: Sequence[Configuration], log_losses: NDArray[np.float64]
+    ) -> None:
+        """Set what is known of every configuration, and which is taken."""
+        curves = self.validation_curves_
+        means = _without_nan(curves.mean(axis=1))
+        any_number = self.n_estimators == "auto"
+        if not any_number:
+            best_at = np.full(len(curves), curves.shape[2] - 1)
+            c = int(means[:, -1].argmax())
+        else:
+            # Scores that know labels only tie often.
+            others = _without_nan(log_losses.mean(axis=1))
+            best_at = np.array([_argmax(*pair) for pair in zip(means, others, strict=True)])
+            c = _argmax(*(array[np.arange(len(array)), best_at] for array in (means, others)))
+        at = int(best_at[c])
+        self.cv_results_ = _describe(configurations, curves, best_at)
+        if means[c, at] == -np.inf:
+            raise ValueError(f"scoring={self.scoring!r} gave no finite score in all splits")
+        if self.one_standard_error:
+            c, at = _regularize(configurations, curves, means, best_at, c, any_number)
+        chosen = configurations[c]
+        self.best_index_ = c
+        self.best_score_ = float(means[c, at])
+        self.n_estimators_ = at + 1
+        self.best_params_ = {**chosen.params, "n_estimators": at + 1}
+        self.gain_ = chosen.loss.gain
+        self.alpha_ = chosen.loss.parameters.get("alpha")
+        self.smoothing_ = chosen.settings.smoothing
+        self.prior_ = chosen.settings.prior
+        self.selection_ = chosen.selection
+        self._warn_at_the_end()
+
+    def _warn_at_the_end(self) -> None:
+        """Tell of a gain beyond which better ones may be; "auto" has its reasons to end there."""
+        gains = np.unique(self.cv_results_["param_gain"].astype(np.float64))
+        if isinstance(self.gains, str) or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
+            return
+        end, other = ("smallest", "smaller") if self.gain_ == gains[0] else ("largest", "larger")
+        warnings.warn(
+            f"the chosen gain {self.gain_:g} is the {end} of gains: a {other} one may be better",
+            UserWarning,
+            stacklevel=4,
+        )
+
+    def _search_pairs(
+        self,
+        chosen: Configuration,
+        split_rows: Sequence[SplitRows],
+        score: Score,
+        caps: dict[str, int],
+    ) -> dict[str, Any]:
+        """Choose how many pairs the configuration gets, and how; returns what is taken."""
+        numbers, grid = list_interactions(self)
+        found = split_pairs(chosen, self.n_estimators_, split_rows, max(numbers))
+        if not found[0].training.pairs:  # of one feature there are none
+            numbers = [0]
+        results: list[dict[str, Any]] = []
+        if 0 in numbers:
+            results.append({"interactions": 0, "mean_test_score": self.best_score_})
+        total = count_models(found) * caps[chosen.selection] * len(grid)
+        best = f"best {name_score(self.scoring)}"
+        for n in sorted(set(numbers) - {0}):
+            some = [replace(rows, training=rows.training.first_pairs(n)) for rows in found]
+            configurations = [for_pairs(chosen, n, *values) for values in grid]
+            with show_progress(self.verbose, total, f"{n} pairs", best) as report:
+                curves, log_losses = cross_validate(
+                    configurations,
+                    some,
+                    score,
+                    caps,
+                    stop_early=self.n_estimators == "auto",
+                    report=report,
+                )
+            means = _without_nan(curves.mean(axis=1))
+            others = _without_nan(log_losses.mean(axis=1))
+            for configuration, mean, other in zip(configurations, means, others, strict=True):
+                last = len(mean) - 1
+                at = _argmax(mean, other) if self.n_estimators == "auto" else last
+                settings = {**configuration.params, "interaction_estimators": at + 1}
+                results.append({**settings, "mean_test_score": float(mean[at])})
+        names = list(results[-1])
+        self.interaction_results_ = {
+            name: np.array([entry.get(name, np.nan) for entry in results]) for name in names
+        }
+        taken = dict(max(results, key=lambda entry: entry["mean_test_score"]))
+        if taken["mean_test_score"] == -np.inf:
+            raise ValueError(f"scoring={self.scoring!r} gave no finite score in all splits")
+        self.best_score_ = taken.pop("mean_test_score")
+        self.best_params_ |= taken
+        return taken
+
+    def _refit(self, best: ProperBoostClassifier, loss: MarginLoss, training: Training) -> None:
+        best._boost(loss, training)
+        best.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            best.feature_names_in_ = self.feature_names_in_
+        self.best_estimator_ = best
+        self._set_fitted(loss, training.classes, best._ensemble, training.seed)
+
+    def _check_fitted(self) -> None:
+        if hasattr(self, "cv_results_") and not hasattr(self, "_ensemble"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance was fitted with refit=False: it is not "
+                "fitted to all rows, and has results of the search only"
+            )
+        super()._check_fitted()
+
+    def _as_classifier(self) -> ProperBoostClassifier:
+        return self.best_estimator_
+
+
+# -- what is found --------------------------------------------------------------------------------
+
+
+def _describe(
+    configurations: Sequence[Configuration],
+    curves: NDArray[np.float64],
+    best_at: NDArray[np.intp],
+) -> dict[str, Any]:
+    """Return the results in the form of scikit-learn's searches."""
+    results: dict[str, Any] = {"params": [c.params for c in configurations]}
+    columns: dict[str, list[Any]] = {
+        "loss": [c.loss.name for c in configurations],
+        "gain": [c.loss.gain for c in configurations],
+    }
+    listed = [name for name in MAY_BE_LISTS if name in configurations[0].params]
+    for name in ("smoothing", "prior", "selection", *listed):
+        columns[name] = [getattr(c.settings, name) for c in configurations]
+    alphas = [c.loss.parameters.get("alpha") for c in configurations]
+    if any(alpha is not None for alpha in alphas):
+        columns["alpha"] = alphas
+    for name, values in columns.items():
+        unset = [name == "alpha" and value is None for value in values]
+        results[f"param_{name}"] = np.ma.array(values, mask=unset, dtype=object)
+    results["n_estimators"] = best_at + 1
+    scores = curves[np.arange(len(curves)), :, best_at]
+    for k, column in enumerate(scores.T):
+        results[f"split{k}_test_score"] = column.copy()
+    means = scores.mean(axis=1)
+    results["mean_test_score"] = means
+    results["std_test_score"] = scores.std(axis=1)
+    ranked = np.where(np.isnan(means), -np.inf, means)
+    rank = 1 + np.sum(ranked[:, None] < ranked, axis=1)
+    results["rank_test_score"] = rank.astype(np.int32)
+    return results
+
+
+def _without_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isnan(scores), -np.inf, scores)
+
+
+def _argmax(first: NDArray[np.float64], second: NDArray[np.float64]) -> int:
+    """Return where `first` is largest; of several places, that where `second` is."""
+    tied = np.flatnonzero(first == first.max())
+    return int(tied[second[tied].argmax()])
+
+
+def _regularize(
+    configurations: Sequence[Configuration],
+    curves: NDArray[np.float64],
+    means: NDArray[np.float64],
+    best_at: NDArray[np.intp],
+    best: int,
+    any_number: bool,
+) -> tuple[int, int]:
+    """Return the most regularised configuration, and the fewest estimators, that are as good.
+
+    As good as the best within one standard error of its mean over the splits.
+    """
+    splits = curves[best, :, best_at[best]]
+    error = splits.std(ddof=1) / len(splits) ** 0.5 if len(splits) > 1 else 0.0
+    least = means[best, best_at[best]] - error
+    losses = [with_gain(configuration.loss, 1.0) for configuration in configurations]
+    rivals = [
+        c for c, loss in enumerate(losses) if means[c, best_at[c]] >= least and loss == losses[best]
+    ]
+    chosen = max(rivals, key=lambda c: (configurations[c].loss.gain, means[c, best_at[c]]))
+    at = int(np.argmax(means[chosen] >= least)) if any_number else int(best_at[chosen])
+    return chosen, at
