@@ -2,7 +2,7 @@
 
 from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado
 from properboost._core import __version__, has_openmp
-from properboost.estimators.arboost import ARBoostClassifier, ARBoostClassifierCV
+from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.presets import (
     CART,
     SAMME,
@@ -22,6 +22,7 @@ from properboost.estimators.udt import UDTClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import Rule
 from properboost.inspection.shape_functions import ShapeFunction
+from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters import count_threads
 from properboost.persistence.files import load_model

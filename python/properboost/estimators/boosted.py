@@ -21,12 +21,13 @@ from properboost.inspection.shape_functions import (
     make_shape,
 )
 from properboost.losses import MarginLoss
+from properboost.losses.probabilities import choose_classes, make_probabilities
 from properboost.metrics import find_lead
 
 if TYPE_CHECKING:
     from properboost.estimators.properboost import ProperBoostClassifier
 
-__all__ = ["BoostedClassifier", "choose_classes", "make_probabilities"]
+__all__ = ["BoostedClassifier"]
 
 
 class BoostedClassifier(TableClassifier):
@@ -446,26 +447,3 @@ class BoostedClassifier(TableClassifier):
 
         self._check_fitted()
         save_model(self._as_classifier(), path)
-
-
-def make_probabilities(loss: MarginLoss, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probabilities of all classes, (n_rows, n_classes), from raw predictions."""
-    if raw.ndim == 1:
-        # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
-        # digits where one minus the larger would be 0.
-        smaller = loss.probability(-np.abs(raw))
-        both: NDArray[np.float64] = np.stack([1.0 - smaller, smaller], axis=1)
-        np.copyto(both, both[:, ::-1].copy(), where=raw[:, None] > 0.0)
-        return both
-    probability = loss.probability(raw)
-    total = probability.sum(axis=1, keepdims=True)
-    normalized = np.full_like(probability, 1.0 / raw.shape[1])
-    np.divide(probability, total, out=normalized, where=total > 0.0)
-    return normalized
-
-
-def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the position of the class that each row's raw predictions speak for."""
-    # Links ascend, so the largest F is the most probable; probabilities may be equal at 1.
-    chosen: NDArray[np.intp] = (raw > 0.0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
-    return chosen

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
-from properboost.estimators.boosted import choose_classes, make_probabilities
 from properboost.losses import MarginLoss
+from properboost.losses.probabilities import choose_classes, make_probabilities
 from properboost.model_selection.cv_splits import take_rows
 
 __all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score"]

@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 from properboost import _core, parameters
 from properboost.data.frames import Category, Table, open_table
 from properboost.estimators.base import TableClassifier
-from properboost.estimators.boosted import choose_classes, make_probabilities
 from properboost.losses import GLog
+from properboost.losses.probabilities import choose_classes, make_probabilities
 from properboost.progress import show_progress
 from properboost.rado.columns import ColumnReader, LinearColumns, find_columns, refuse_numbers
 from properboost.rado.making import Rados, read_binary, sum_rows
