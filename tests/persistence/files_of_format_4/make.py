@@ -1,0 +1,166 @@
+"""Write the model files of this folder, and what each must predict.
+
+They were written by commit f8f072e, the last to write format 4: to make them again, run this file
+with properboost installed from there.
+"""
+
+import gzip
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+import properboost as pb
+
+HERE = Path(__file__).resolve().parent
+MOST_BYTES = 30_000
+TOWNS = ["Aarhus", "Bergen", "Calais", "Dublin", "Essen"]
+
+
+def make_rows(n, seed, unseen=()):
+    """Make rows with missing and infinite numbers and with categories, missing and rare ones."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n).round(3)
+    size[::11] = np.nan
+    size[5::29] = np.inf
+    towns = rng.choice([*TOWNS, *unseen], n, p=[0.4, 0.3, 0.2, 0.07, 0.03] if not unseen else None)
+    towns = np.where(np.arange(n) % 13 == 3, None, towns)
+    return pd.DataFrame(
+        {
+            "size": size,
+            "age": rng.integers(0, 90, n).astype(float),
+            "town": pd.Categorical(towns, categories=[*TOWNS, *unseen]),
+            "flag": rng.random(n) < 0.3,
+        }
+    )
+
+
+def make_labels(rows, names, seed):
+    """Make labels that depend on every column, and on two of them together."""
+    rng = np.random.default_rng(seed)
+    size = rows["size"].fillna(0.5).clip(-3, 3)
+    town = rows["town"].cat.codes
+    raw = size * np.where(rows["age"] > 40, 1.0, -1.0) + 0.8 * (town == 1) + 0.02 * rows["age"]
+    raw = raw + np.where(rows["flag"], -0.7, 0.2) + rng.logistic(size=len(rows)) * 0.4
+    edges = np.quantile(raw, np.arange(1, len(names)) / len(names))
+    return np.array(names)[np.searchsorted(edges, raw)]
+
+
+TWO, THREE = ["no", "yes"], ["high", "low", "middle"]
+PROPER, VOTES = pb.ProperBoostClassifier, pb.ARBoostClassifier
+
+MODELS = {
+    "histogram": (
+        PROPER("gboost", gain=2.0, n_estimators=6, max_bins=12, rows_per_bin=None, smoothing=0.1,
+               prior=1e-3, class_weight={"no": 1.0, "yes": 2.5}),
+        TWO,
+    ),
+    "stump": (
+        PROPER("savage", weak_learner="stump", n_estimators=8, max_bins=4, response="exact",
+               step="line_search", categorical_features=[False, False, True, True]),
+        [3, 7],
+    ),
+    "tree_monotonic": (
+        PROPER(pb.losses.GLaplacian(1.5), weak_learner="tree", n_estimators=4, max_leaf_nodes=5,
+               max_bins=10, response="newton", l2=0.5, monotonic_cst={"age": 1, 0: -1},
+               max_features=0.8, subsample=0.7, random_state=5),
+        [False, True],
+    ),
+    "tree_classes": (
+        PROPER("ggauss", weak_learner="tree", n_estimators=3, max_leaf_nodes=4, max_depth=2,
+               max_bins=8, criterion="matsushita", class_weight="balanced"),
+        THREE,
+    ),
+    "monomial": (
+        PROPER(weak_learner="monomial", n_estimators=7, max_bins=10, max_literals=3,
+               response="sign", learning_rate=0.5),
+        TWO,
+    ),
+    "pairs": (
+        PROPER("exponential", n_estimators=4, max_bins=6, rows_per_bin=None,
+               interactions=[["size", "age"], ["town", 1]], interaction_estimators=5,
+               interaction_rate=0.5),
+        TWO,
+    ),
+    "search": (
+        pb.ProperBoostClassifierCV("alpha", gains=[0.5, 1.0, 2.0], alphas=[0.1, 0.3], cv=3,
+                                   max_estimators=4, max_bins=6, rows_per_bin=None,
+                                   interactions=[2], interaction_rate=0.5),
+        THREE,
+    ),
+    "designed_loss": (
+        PROPER(pb.losses.from_pdf(stats.cosine()), n_estimators=4, max_bins=6,
+               step="totally_corrective"),
+        TWO,
+    ),
+    "votes_two_classes": (
+        VOTES(rho=2.0, n_estimators=9, max_bins=8, damping=0.2, class_weight={"no": 2, "yes": 1}),
+        TWO,
+    ),
+    "votes_classes": (
+        pb.ARBoostClassifierCV([1.0, 2.0], cv=3, n_estimators=4, weak_learner="tree",
+                               max_leaf_nodes=4, max_bins=8),
+        THREE,
+    ),
+    "votes_labels": (
+        VOTES(rho=1.5, n_estimators=6, weak_learner="histogram", criterion="error",
+              multiclass="labels", max_bins=6, rows_per_bin=None),
+        [-1.0, 0.0, 4.0],
+    ),
+    "rados": (
+        pb.RadoBoostClassifier({"ridge": 0.5, "lasso": 0.1}, 2.0, n_rados=50, n_estimators=30,
+                               gamma=0.9, ridge_matrix=np.diag(np.arange(1.0, 10.0)),
+                               keep="error", random_state=3),
+        TWO,
+    ),
+}  # fmt: skip
+
+
+def without_missing(rows):
+    """Return rows whose numbers a linear model takes."""
+    return rows.assign(size=rows["size"].fillna(0.0).replace(np.inf, 3.0))
+
+
+def write_number(x):
+    """Return what stands for a number in JSON."""
+    return x if np.isfinite(x) else str(x)
+
+
+def main():
+    """Write all files."""
+    train, asked = make_rows(400, 0), make_rows(25, 1, unseen=["Oslo"])
+    for name, (model, labels) in MODELS.items():
+        fit_on, rows = train, asked
+        if name == "rados":
+            fit_on, rows = without_missing(train), without_missing(asked)
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(fit_on, make_labels(train, labels, 2))
+        path = HERE / f"{name}.json"
+        model.save_model(path)
+        loaded = pb.load_model(path)
+        if path.stat().st_size > MOST_BYTES:
+            packed = gzip.compress(path.read_bytes(), mtime=0)
+            path.with_suffix(".json.gz").write_bytes(packed)
+            path.unlink()
+        expected = {
+            "class": type(loaded).__name__,
+            "rows": {
+                "size": [write_number(x) for x in rows["size"].tolist()],
+                "age": rows["age"].tolist(),
+                "town": [None if pd.isna(x) else x for x in rows["town"]],
+                "flag": rows["flag"].tolist(),
+            },
+            "predict": loaded.predict(rows).tolist(),
+            "decision_function": loaded.decision_function(rows).tolist(),
+            "predict_proba": loaded.predict_proba(rows).tolist(),
+        }
+        assert np.array_equal(model.predict_proba(rows), loaded.predict_proba(rows))
+        text = json.dumps(expected, separators=(",", ":"), allow_nan=False)
+        (HERE / f"{name}.expected.json").write_text(text + "\n", encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()
