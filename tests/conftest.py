@@ -5,6 +5,8 @@ import pytest
 from hypothesis import settings
 from sklearn.datasets import load_breast_cancer, load_iris
 
+pytest.register_assert_rewrite("helpers")
+
 # The same examples in every run, and no limit on their time: shared machines pause.
 settings.register_profile("properboost", deadline=None, derandomize=True)
 settings.load_profile("properboost")

@@ -9,10 +9,10 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
 
+from helpers.searches import KINDS, as_kind
 from properboost import ProperBoostClassifier, ProperBoostClassifierCV, plots
 from properboost.datasets import make_two_gaussians
 from properboost.diagnostics import GainCurve, gain_curve
-from searches import KINDS, as_kind
 
 
 def make_noise(n, seed):

@@ -1,0 +1,138 @@
+"""The demonstration: what it prints and draws, and how it fails."""
+
+import dataclasses
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+import properboost as pb
+from helpers.commands import run
+from properboost.cli import demo
+from properboost.datasets import _locate
+
+
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+# -- the demonstration ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_adult(tmp_path, monkeypatch):
+    """No folder, an empty cache, and an archive that nobody can reach."""
+    monkeypatch.delenv("PROPERBOOST_DATA", raising=False)
+    monkeypatch.setenv("PROPERBOOST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(_locate, "ARCHIVE", "http://127.0.0.1:9/")  # the port that discards
+
+
+def small_problem(_):
+    """Instead of the sets of the paper, a part of one of them.
+
+    Of values so few that each has a bin of its own, however the bins are found.
+    """
+    load = demo.datasets.load_letter
+    problem = demo._load("LETTER.p2", "N to Z against A to M", load, part="p2")
+    part = slice(0, 300)
+    yield dataclasses.replace(
+        problem,
+        X=problem.X[part] // 6,
+        y=problem.y[part],
+        X_test=problem.X_test[part] // 6,
+        y_test=problem.y_test[part],
+    )
+
+
+def test_demo(capsys, no_adult, monkeypatch):
+    monkeypatch.setattr(demo, "N_FOLDS", 2)
+    out, err = run(capsys, "demo", "--rounds", 5, "--gains", 2, 0.5, "--output-dir", "results/demo")
+    picture = Path("results/demo/demo.png")
+    assert f"The picture is in {picture}." in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert 50_000 < picture.stat().st_size < 2_000_000
+
+    left_out = [line for line in err.splitlines() if line.startswith("ADULT is left out: ")]
+    assert len(left_out) == 1
+    assert "download failed" in left_out[0]
+    assert "ADULT:" not in out
+
+    for part in ("LETTER.p1", "LETTER.p2"):
+        block = out[out.index(f"{part}: ") :].split("\n\n")[0]
+        for method, (errors, _) in demo.PUBLISHED[part].items():
+            assert re.search(rf"^{method} .* {errors}$", block, re.M)
+
+
+def test_demo_prints_what_such_fits_give(capsys, monkeypatch):
+    monkeypatch.setattr(demo, "_load_problems", small_problem)
+    monkeypatch.setattr(demo, "_draw", lambda *_: "")
+    out, _ = run(capsys, "demo", "--rounds", 5, "--gains", 2, 0.5)
+    (problem,) = small_problem(None)
+    models = {
+        "Logistic": pb.ProperBoostClassifier("glog"),
+        "Exponential": pb.ProperBoostClassifier("exponential"),
+        "AdaBoost": pb.AdaBoost(),
+        "LogitBoost": pb.LogitBoost(),
+    }
+    for loss in ("GLog", "GLaplacian"):
+        row = re.search(rf"^{loss} +(\S+) +(\S+) +\S+ +\S+ +\S+ +(\S+) +(\S+)", out, re.M)
+        scores, errors = {}, {}
+        for gain in (0.5, 2.0):
+            model = pb.ProperBoostClassifier(loss.lower(), gain=gain, n_estimators=5)
+            folds = StratifiedKFold(5, shuffle=True, random_state=0)
+            p = cross_val_predict(model, problem.X, problem.y, cv=folds, method="predict_proba")
+            scores[gain] = log_loss(problem.y, p)  # the folds are equally large
+            errors[gain] = np.sum(
+                model.fit(problem.X, problem.y).predict(problem.X_test) != problem.y_test
+            )
+        gain = min(scores, key=scores.get)
+        assert row[1] == f"{gain:g}"
+        assert row[2] == f"{scores[gain]:.4f}"
+        assert int(row[4]) == errors[float(row[3])] == min(errors.values())
+        models[loss] = pb.ProperBoostClassifier(loss.lower(), gain=gain)
+    for name, model in models.items():
+        model.set_params(n_estimators=5).fit(problem.X, problem.y)
+        wrong = np.sum(model.predict(problem.X_test) != problem.y_test)
+        loss = log_loss(problem.y_test, model.predict_proba(problem.X_test))
+        assert re.search(rf"^{name} .* {wrong} +{loss:.4f} ", out, re.M)
+
+
+def test_demo_chooses_the_gain_by_cross_validation():
+    trials = [
+        demo.Trial(pb.ProperBoostClassifier(gain=gain), 0.0, errors, 0.0, cv_log_loss)
+        for gain, errors, cv_log_loss in ((1.0, 10, 0.3), (2.0, 12, 0.2), (4.0, 8, 0.25))
+    ]
+    outcome = demo.Outcome(None, {"GLog": trials, "GLaplacian": trials[:1]}, {})
+    assert outcome.chosen("GLog").gain == 2.0
+    assert outcome.hindsight("GLog").gain == 4.0
+    assert outcome.best_method == "GLog"
+
+
+def test_demo_without_matplotlib(capsys, monkeypatch):
+    monkeypatch.setattr(demo, "_load_problems", small_problem)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    out, _ = run(capsys, "demo", "--rounds", 2, "--gains", 1)
+    assert "No picture was drawn; plots need matplotlib: pip install 'properboost[plots]'" in out
+    assert re.search("^GLaplacian .* 2844$", out, re.M)
+    assert list(Path("out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            ImportError("long\nstory"),
+            r"a download needs pooch: pip install 'properboost\[datasets\]'",
+        ),
+        (ValueError("adult.csv.gz is\nnot it"), "adult.csv.gz is not it"),
+        (FileNotFoundError("no\nplace"), r"the download failed \(no place\)"),
+    ],
+)
+def test_demo_says_in_one_line_why_adult_is_left_out(error, reason):
+    assert re.search(f"{reason}$", demo._reason(error))

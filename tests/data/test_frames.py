@@ -1,0 +1,352 @@
+"""Every kind of table must come to the same columns, and bad columns be refused by name."""
+
+import datetime
+import decimal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import properboost
+from helpers.frames import open_new
+from properboost.data.frames import factorize, find_categorical, find_feature
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+
+def numbers(table, j):
+    column = table.numeric(j)
+    assert column.dtype.kind in "iuf"
+    assert column.dtype.isnative
+    return column.astype(float)
+
+
+def categories(table, j):
+    column = table.categorical(j)
+    return [None if code < 0 else column.values[code] for code in column.codes]
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+def test_arrays_of_real_numbers_are_not_copied(dtype):
+    X = np.arange(24).reshape(4, 6).astype(dtype)[:, ::2]
+    table = open_new(X)
+    assert np.shares_memory(table.array, X)
+    assert np.shares_memory(table.numeric(1), X)
+    np.testing.assert_array_equal(table.numeric(1), X[:, 1])
+
+
+@pytest.mark.parametrize("dtype", ["f2", "g", ">f4", ">f8", ">i4", "?"])
+def test_other_real_types_are_converted(dtype):
+    X = np.array([[0, 1, 2], [1, 0, 5]]).astype(dtype)
+    table = open_new(X)
+    assert table.array.dtype.kind in "uif"
+    assert table.array.dtype.isnative
+    np.testing.assert_array_equal(table.array, X.astype(float))
+    np.testing.assert_array_equal(numbers(table, 2), X[:, 2].astype(float))
+
+
+def test_lists_and_objects_of_numbers_are_numbers():
+    X = [[1, 2.5], [None, True], [decimal.Decimal("0.25"), np.float32(7)]]
+    table = open_new(X)
+    assert table.array is None
+    np.testing.assert_array_equal(numbers(table, 0), [1.0, np.nan, 0.25])
+    np.testing.assert_array_equal(numbers(table, 1), [2.5, 1.0, 7.0])
+
+
+@pytest.mark.parametrize(
+    "value", ["1.5", b"1", datetime.date(2020, 1, 1), np.datetime64("2020"), 1j, [1], {}]
+)
+def test_objects_that_are_no_numbers_are_refused_by_column(value):
+    X = np.ones((3, 2), dtype=object)
+    X[1, 1] = value
+    with pytest.raises((TypeError, ValueError), match="column 1"):
+        open_new(X).numeric(1)
+    np.testing.assert_array_equal(open_new(X).numeric(0), 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["U3", "S3", "M8[D]", "m8[s]"])
+def test_arrays_of_other_types_are_refused_by_column(dtype):
+    with pytest.raises(ValueError, match="column 0 has type"):
+        open_new(np.zeros((2, 1), dtype=dtype)).numeric(0)
+
+
+def test_masked_arrays_are_refused():
+    with pytest.raises(TypeError, match="masked"):
+        open_new(np.ma.masked_array([[1.0, 2.0]], mask=[[True, False]]))
+
+
+# -- tables of named columns ----------------------------------------------------------------------
+
+COLUMNS = {
+    "int": ([1, 2, 3], [1.0, 2.0, 3.0]),
+    "int missing": ([1, None, 3], [1.0, np.nan, 3.0]),
+    "float": ([0.5, -1.0, 2.0], [0.5, -1.0, 2.0]),
+    "float missing": ([0.5, None, 2.0], [0.5, np.nan, 2.0]),
+    "bool": ([True, False, True], [1.0, 0.0, 1.0]),
+    "bool missing": ([True, None, False], [1.0, np.nan, 0.0]),
+}
+
+
+def pandas_nullable(columns):
+    types = {"int": "Int64", "float": "Float32", "bool": "boolean"}
+    return pd.DataFrame(
+        {name: pd.array(values, dtype=types[name.split()[0]]) for name, values in columns.items()}
+    )
+
+
+FRAMES = {
+    "pandas nullable": pandas_nullable,
+    "pandas arrow": lambda columns: pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "arrow batch": pa.record_batch,
+    "arrow chunks": lambda columns: pa.concat_tables(
+        [pa.table(columns).slice(0, 1), pa.table(columns).slice(1)]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_numeric_columns_of_every_library(kind):
+    frame = FRAMES[kind]({name: values for name, (values, _) in COLUMNS.items()})
+    table = open_new(frame)
+    assert (table.n_rows, table.n_features) == (3, len(COLUMNS))
+    assert list(table.names) == list(COLUMNS)
+    for j, (_, expected) in enumerate(COLUMNS.values()):
+        assert not table.declares_categorical(j)
+        np.testing.assert_array_equal(numbers(table, j), expected)
+        np.testing.assert_array_equal(numbers(table.rows(1, 3), j), expected[1:])
+
+
+def test_numpy_columns_of_pandas_are_views():
+    X = np.arange(12.0).reshape(6, 2)
+    table = open_new(pd.DataFrame(X, columns=["a", "b"], copy=False))
+    assert np.shares_memory(table.numeric(1), X)
+
+
+def test_sparse_columns_of_pandas_are_read():
+    frame = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 0.0, 2.0])})
+    np.testing.assert_array_equal(open_new(frame).numeric(0), [0.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series("a", ["1.5", "2.25"]).cast(pl.Decimal(10, 2)),
+        pl.Series("a", [1.5, 2.25], dtype=pl.Float32),
+        pa.chunked_array([pa.array([decimal.Decimal("1.50"), decimal.Decimal("2.25")])]),
+        pa.chunked_array([np.array([1.5, 2.25], dtype=np.float16)]),
+    ],
+    ids=str,
+)
+def test_rarer_numeric_types(column):
+    frame = column.to_frame() if isinstance(column, pl.Series) else pa.table({"a": column})
+    np.testing.assert_array_equal(numbers(open_new(frame), 0), [1.5, 2.25])
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow"])
+def test_columns_that_are_all_null_are_missing_numbers(kind):
+    table = open_new(FRAMES[kind]({"a": [None, None]}))
+    np.testing.assert_array_equal(numbers(table, 0), [np.nan, np.nan])
+
+
+TEXT = ["b", "a", None, "b"]
+
+
+def enum(values):
+    return pl.Series("a", values, dtype=pl.Enum(["b", "a", "z"]))
+
+
+CATEGORICAL = {
+    "pandas": lambda v: pd.DataFrame({"a": pd.Categorical(v)}),
+    "pandas ordered": lambda v: pd.DataFrame({"a": pd.Categorical(v, ["b", "a"], ordered=True)}),
+    "polars": lambda v: pl.DataFrame({"a": pl.Series(v, dtype=pl.Categorical)}),
+    "polars enum": lambda v: pl.DataFrame({"a": enum(v)}),
+    "arrow": lambda v: pa.table({"a": pa.array(v).dictionary_encode()}),
+    "arrow chunks": lambda v: pa.table(
+        {"a": pa.chunked_array([pa.array(p).dictionary_encode() for p in (v[:1], v[1:])])}
+    ),
+    "arrow uint8": lambda v: pa.table(
+        {"a": pa.array(v).cast(pa.dictionary(pa.uint8(), pa.string()))}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CATEGORICAL)
+def test_categorical_columns_of_every_library(kind):
+    table = open_new(CATEGORICAL[kind](TEXT))
+    assert table.declares_categorical(0)
+    assert categories(table, 0) == TEXT
+    assert categories(table.rows(1, 3), 0) == TEXT[1:3]
+    with pytest.raises(ValueError, match="column 'a' holds categories"):
+        table.numeric(0)
+
+
+def test_polars_categories_do_not_depend_on_other_columns_of_the_process():
+    first = open_new(CATEGORICAL["polars"](["x1", "x0"])).categorical(0)
+    open_new(CATEGORICAL["polars"](["x3", "x2"]))
+    second = open_new(CATEGORICAL["polars"](["x0", "x1"])).categorical(0)
+    assert first.values == second.values == ("x0", "x1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "make"),
+    [
+        ("pandas", lambda v: pd.DataFrame({"a": v})),
+        ("pandas object", lambda v: pd.DataFrame({"a": pd.Series(v, dtype=object)})),
+        ("polars", lambda v: pl.DataFrame({"a": v})),
+        ("arrow", lambda v: pa.table({"a": v})),
+        ("array", lambda v: np.array(v, dtype=object).reshape(-1, 1)),
+    ],
+)
+def test_listed_columns_of_any_type_are_categories(kind, make):
+    table = open_new(make(TEXT))
+    assert not table.declares_categorical(0)
+    assert categories(table, 0) == TEXT
+    assert table.categorical(0).values == ("a", "b")
+    with pytest.raises(ValueError, match=r"column .* has type .*categorical_features"):
+        table.numeric(0)
+    assert categories(open_new(make([3, 1, None, 3])), 0) == [3, 1, None, 3]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda v: pd.DataFrame({"when": v}),
+        lambda v: pl.DataFrame({"when": v}),
+        lambda v: pa.table({"when": v}),
+    ],
+    ids=["pandas", "polars", "arrow"],
+)
+@pytest.mark.parametrize(
+    "value", [datetime.datetime(2020, 1, 1), datetime.timedelta(1)], ids=["time", "span"]
+)
+def test_times_are_neither_numbers_nor_categories(make, value):
+    table = open_new(make([value, value]))
+    with pytest.raises(ValueError, match="column 'when' has type"):
+        table.numeric(0)
+    with pytest.raises(ValueError, match="column 'when' holds"):
+        table.categorical(0)
+
+
+def test_categories_of_a_type_that_no_file_can_hold_are_refused():
+    table = open_new(pd.DataFrame({"age": pd.cut([1, 20, 70], [0, 18, 100])}))
+    with pytest.raises(ValueError, match="column 'age' holds Interval; categories must be"):
+        table.categorical(0)
+
+
+def test_lazy_frames_are_refused():
+    with pytest.raises(TypeError, match=r"X\.collect\(\)"):
+        open_new(pl.LazyFrame({"a": [1.0]}))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pd", "pl", "pa"])
+def test_empty_tables_are_refused(make):
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        open_new(make({"a": np.empty(0)}))
+    with pytest.raises(ValueError, match=r"0 (sample|feature)\(s\)"):
+        open_new(make({}))
+
+
+# -- categories -----------------------------------------------------------------------------------
+
+
+def test_categories_are_in_ascending_order_whatever_the_rows_order():
+    values = np.array([10, "b", 9.5, True, "a", None, np.nan, 2**70], dtype=object)
+    for order in (slice(None), slice(None, None, -1)):
+        column = factorize(values[order], "column 0")
+        assert column.values == (True, 9.5, 10, 2**70, "a", "b")
+        assert [type(v) for v in column.values] == [bool, float, int, int, str, str]
+
+
+def test_numbers_as_categories():
+    column = factorize(np.array([2.0, np.nan, -1.0, np.inf, 2.0], dtype=np.float32), "column 0")
+    assert column.values == (-1.0, 2.0, np.inf)
+    assert column.codes.tolist() == [1, -1, 0, 2, 1]
+    assert all(type(v) is float for v in column.values)
+
+
+def test_every_library_marks_missing_categories():
+    values = np.array(["a", None, np.nan, pd.NA, pd.NaT, float("nan")], dtype=object)
+    assert factorize(values, "column 0").codes.tolist() == [0, -1, -1, -1, -1, -1]
+
+
+def test_values_that_cannot_be_categories_are_refused():
+    with pytest.raises(TypeError, match=r"column 3: unhashable type: 'list'"):
+        factorize(np.array([[1], None], dtype=object), "column 3")
+    with pytest.raises(ValueError, match="column 3 holds bytes"):
+        factorize(np.array([b"a", None], dtype=object), "column 3")
+
+
+# -- which features are categorical ---------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed():
+    return open_new(pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"]), "c": [0.5, 1.5]}))
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ("from_dtype", ([1], True)),
+        (None, ([], False)),
+        ([], ([], False)),
+        ([2, 0], ([0, 2], False)),
+        (["c", 0, "c"], ([0, 2], False)),
+        (np.array([2]), ([2], False)),
+        (np.array(["a"]), ([0], False)),
+        ([True, False, True], ([0, 2], False)),
+        (np.array([False, False, True]), ([2], False)),
+    ],
+)
+def test_categorical_features(mixed, listed, expected):
+    assert find_categorical(listed, mixed) == expected
+
+
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ("a", "from_dtype"),
+        ([3], "between 0 and 2"),
+        ([-1], "between 0 and 2"),
+        ([0.5], "integer"),
+        (["d"], r"'d' is unknown; X had \['a', 'b', 'c'\]"),
+        ([True, False], "each of the 3 columns"),
+        (1, "one-dimensional"),
+    ],
+)
+def test_bad_categorical_features(mixed, listed, message):
+    with pytest.raises((TypeError, ValueError), match=f"categorical_features.*{message}"):
+        find_categorical(listed, mixed)
+
+
+def test_ambiguous_names_are_refused():
+    with pytest.raises(ValueError, match="'a' is not unique"):
+        find_feature("a", ["a", "b", "a"], 3)
+
+
+def test_the_package_itself_imports_no_table_or_plot_library():
+    # scikit-learn may import pandas; what counts is what our own modules ask for.
+    code = """
+import builtins
+real = builtins.__import__
+def spy(name, scope=None, *rest):
+    asks = (scope or {}).get("__name__", "").startswith("properboost")
+    if asks and name.split(".")[0] in ("pandas", "polars", "pyarrow", "matplotlib", "tqdm"):
+        print(scope["__name__"], "imports", name)
+    return real(name, scope, *rest)
+builtins.__import__ = spy
+import properboost
+print(properboost.__version__)
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.split() == [properboost.__version__]

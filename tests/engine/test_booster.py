@@ -1,0 +1,326 @@
+"""The engine against the plain reference: every choice, round by round; and its own invariants."""
+
+import itertools
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import helpers.reference as ref
+from helpers.engine import (
+    LOSSES,
+    assert_equal_models,
+    assert_identical,
+    make_boosting,
+    problem,
+    tables,
+    train,
+)
+from helpers.oracles import TRACE_IDS, TRACES, read_letter
+from properboost import _core
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    ("weak_learner", "selection"),
+    [
+        *itertools.product(["histogram", "stump"], ["greedy", "cyclic"]),
+        ("tree", "greedy"),
+    ],
+)
+@pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
+@pytest.mark.parametrize("step", ["unit", "guarded", "line_search"])
+def test_every_combination_equals_the_reference(loss, weak_learner, response, step, selection):
+    codes, features, bins, y = problem(0)
+    rounds = {"histogram": 6, "stump": 6, "tree": 3}[weak_learner]
+    common = {
+        "n_estimators": rounds if selection == "greedy" else 2,
+        "selection": selection,
+        "response": response,
+        "step": step,
+        "learning_rate": 0.7,
+    }
+    limits = {"max_leaves": 6} if weak_learner == "tree" else {}
+    ours = train(
+        codes, features, y, loss=loss, gain=1.5, weak_learner=weak_learner, **limits, **common
+    )
+    theirs = ref.fit(
+        codes,
+        bins,
+        y,
+        loss=ref.make_loss(loss, 1.5, **LOSSES[loss]),
+        learner=weak_learner,
+        tree=ref.TreeSettings(**limits),
+        **common,
+    )
+    assert_equal_models(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("response", "extra"),
+    [
+        *itertools.product(
+            ["real", "sign", "newton", "exact"],
+            [{"smoothing": 0.15}, {"smoothing": 0.25, "prior": 1e-3}, {"prior": 0.02}],
+        ),
+        ("newton", {"l2": 3.0}),
+    ],
+    ids=str,
+)
+def test_regularised_tables_equal_the_reference(response, extra):
+    codes, features, bins, y = problem(1)
+    for weight in (None, np.random.default_rng(1).integers(0, 4, len(y)) * 0.7):
+        ours = train(codes, features, y, weight, gain=2.0, response=response, **extra)
+        theirs = ref.fit(
+            codes,
+            bins,
+            y,
+            weight,
+            loss=ref.make_loss("glog", 2.0),
+            n_estimators=20,
+            response=response,
+            **extra,
+        )
+        assert_equal_models(ours, theirs, rel=1e-4)
+
+
+@pytest.mark.parametrize("trace", TRACES, ids=TRACE_IDS)
+def test_letter_trace(trace):
+    x, labels = read_letter()
+    x, y = x.astype(np.float32), labels[trace["data"]]
+    edges = _core.find_edges(x[:4000])
+    bins = _core.Bins(edges)
+    rounds = train(
+        bins.encode(x[:4000]),
+        edges,
+        y[:4000],
+        loss=trace["loss"],
+        gain=trace["gain"],
+        n_estimators=trace["rounds"],
+        response=trace["response"],
+        step=trace["step"],
+    )
+    first = trace["first_rounds"]
+    np.testing.assert_allclose(rounds.score[:12], [r["score"] for r in first], rtol=1e-6)
+    np.testing.assert_allclose(rounds.step[:12], [r["step"] for r in first], rtol=1e-5)
+    for feature, table, r in zip(rounds.feature, tables(rounds), first, strict=False):
+        if feature != r["feature"]:
+            # Several features whose every bin has a negative majority: tables of -1 and equal
+            # scores, of which the oracle took one by rounding noise and we take the lowest.
+            assert (trace["data"], trace["response"]) == ("LETTER.p1", "sign")
+            assert set(table[:-1]) == {-1.0}
+    starts = np.concatenate([[0], np.cumsum(bins.widths)])
+    collapsed = np.zeros((1, starts[-1]))
+    for feature, table, step in zip(rounds.feature, tables(rounds), rounds.step, strict=True):
+        collapsed[0, starts[feature] : starts[feature + 1]] += step * table
+    raw = _core.score(x[4000:], bins, collapsed)[:, 0]
+    errors = int((y[4000:] * raw <= 0).sum())
+    assert abs(errors - trace["test_errors"]) <= max(3, 0.005 * trace["test_errors"])
+
+
+# ---------------------------------------------------------------------------------- invariants
+
+
+@pytest.mark.parametrize("response", ["real", "newton", "exact"])
+def test_threads_and_repeats_give_the_same_bits(response):
+    # So many rows that a histogram is summed in two parts.
+    codes, features, _, y = problem(2, n=200_000)
+    weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
+    one = train(codes, features, y, weight, response=response, gain=0.4)
+    assert_identical(one, train(codes, features, y, weight, response=response, gain=0.4))
+    for n_threads in (2, 3):
+        more = train(codes, features, y, weight, response=response, gain=0.4, n_threads=n_threads)
+        assert_identical(one, more)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 1000),
+    st.floats(0.01, 100),
+    st.sampled_from(["glog", "ggauss", "glaplacian", "gboost", "exponential", "savage", "alpha"]),
+    st.sampled_from(["unit", "guarded"]),
+    st.sampled_from(["real", "sign"]),
+)
+def test_gain_is_one_over_the_learning_rate(seed, gain, loss, step, response):
+    codes, features, _, y = problem(seed, n=150)
+    common = {"loss": loss, "step": step, "response": response}
+    a = train(codes, features, y, gain=gain, **common)
+    b = train(codes, features, y, gain=1.0, learning_rate=1 / gain, **common)
+    np.testing.assert_array_equal(a.feature, b.feature)
+    np.testing.assert_array_equal(a.values, b.values)
+    np.testing.assert_allclose(a.step, gain * b.step, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-290, 1e-30, 1e30, 1e290])
+@pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
+def test_extreme_sample_weights_stay_finite(scale, response):
+    codes, features, _, y = problem(4)
+    common = {"loss": "exponential", "response": response, "step": "unit", "prior": 1e-3}
+    rounds = train(codes, features, y, np.full(len(y), scale), **common)
+    assert np.isfinite(rounds.values).all()
+    assert np.isfinite(rounds.risk).all()
+    if response in ("real", "sign"):  # whose tables do not depend on what a row is worth
+        plain = train(codes, features, y, **common)
+        np.testing.assert_array_equal(rounds.feature, plain.feature)
+        np.testing.assert_allclose(rounds.values, plain.values, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_pure_cells_give_finite_models(loss):
+    """Separable rows and a tiny gain: the place where tables and steps want infinity."""
+    codes = np.array([[0, 0, 1, 1]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    for response, step in itertools.product(
+        ["real", "sign", "newton", "exact"], ["unit", "guarded", "line_search"]
+    ):
+        rounds = train(
+            codes, [np.array([0.0])], y, loss=loss, gain=0.05, response=response, step=step
+        )
+        for name in ("score", "step", "risk", "values"):
+            assert np.isfinite(getattr(rounds, name)).all()
+
+
+@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
+@pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
+@pytest.mark.parametrize("scale", [1e-18, 1e15, 1e18, 1e290])
+def test_line_searches_end_and_learn_whatever_rows_weigh(weak_learner, response, scale):
+    # Beyond 2^53 rows' weight an error of half a row is 0 in float64, and its link infinite.
+    codes, features, _, y = problem(13)
+    options = {"weak_learner": weak_learner, "response": response, "step": "line_search"}
+    for loss in ("glog", "exponential", "savage"):
+        rounds = train(codes, features, y, np.full(len(y), scale), loss=loss, prior=1e-3, **options)
+        at_zero = _core.Loss(loss, {}).loss(np.zeros(1))[0]
+        assert rounds.risk[-1] < 0.95 * at_zero
+        assert (np.diff(rounds.risk) <= 1e-6 * at_zero).all()
+
+
+def test_overflow_is_an_error_not_a_number():
+    codes, features, _, y = problem(5)
+    with pytest.raises(RuntimeError, match="not finite"):
+        train(codes, features, y, loss="exponential", gain=1.0, step="unit", learning_rate=1e300)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_guarded_steps_never_raise_the_risk(smoothing):
+    codes, features, _, y = problem(6)
+    for loss in LOSSES:
+        rounds = train(
+            codes, features, y, loss=loss, gain=0.2, smoothing=smoothing, n_estimators=60
+        )
+        assert (np.diff(rounds.risk) <= 1e-6 * rounds.risk[:-1]).all()
+
+
+# --------------------------------------------------------------------------- errors and manners
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weak_learner": "x"}, "must be one of 'histogram', 'stump', 'tree', 'monomial'; got"),
+        ({"response": "x"}, "response must be one of 'real', 'sign', 'newton', 'exact'; got 'x'"),
+        ({"step": ""}, "step must be one of 'unit', 'guarded', .*; got ''"),
+    ],
+)
+def test_unknown_names_list_the_known_ones(change, message):
+    codes, features, _, y = problem(7)
+    with pytest.raises(ValueError, match=message):
+        train(codes, features, y, **change)
+
+
+def test_codes_and_segments_are_checked():
+    features = [np.array([0.0])]
+    codes = np.array([[0, 1, 2, 0]], dtype=np.uint8)
+
+    def call(codes=codes, segments=(0, 2, 4), roles=((-1, 1),), **extra):
+        losses = [_core.Loss("glog", {})]
+        make_boosting(codes, features, np.array(segments), roles, losses, **extra).advance(1)
+
+    call()
+    for bad, message in [
+        ({"codes": codes + np.uint8(1)}, "width"),
+        ({"codes": codes[:, :0]}, "empty"),
+        ({"codes": np.vstack([codes, codes])}, "n_features"),
+        ({"segments": (0, 2, 5)}, "segments"),
+        ({"segments": (1, 2, 4)}, "segments"),
+        ({"segments": (0, 3, 2, 4)}, "segments"),
+        ({"roles": ((1,),)}, "roles"),
+        ({"roles": ((1, -1), (1, -1))}, "roles"),
+        ({"roles": ((1, -3),)}, "roles"),
+        ({"roles": ((2, -2),)}, "learn"),
+        ({"weight": np.ones(3)}, "weight"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call(**bad)
+
+
+def test_progress_is_reported_and_its_exceptions_stop_the_fit():
+    codes, features, _, y = problem(8, n=100_000)
+    seen = []
+
+    def stop_at_the_third(done, risk):
+        seen.append((done, risk))
+        if len(seen) == 3:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        train(codes, features, y, n_estimators=10**9, progress=stop_at_the_third, n_threads=2)
+    done, risk = np.transpose(seen)
+    assert (np.diff(done) > 0).all()
+    assert (np.diff(risk) <= 1e-9).all()
+    assert 0 < risk[0] < np.log(2)
+
+
+def test_ctrl_c_stops_a_fit():
+    codes, features, _, y = problem(9, n=100_000)
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), 2)).start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        train(codes, features, y, n_estimators=10**9, n_threads=2)
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_works():
+    codes, features, _, y = problem(10, n=100_000)
+    parent = train(codes, features, y, n_threads=2)  # the team's threads exist now
+    child = os.fork()
+    if child == 0:
+        same = np.array_equal(train(codes, features, y, n_threads=2).values, parent.values)
+        os._exit(0 if same else 1)
+    for _ in range(600):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.1)
+    os.kill(child, 9)
+    pytest.fail("the child hangs")
+
+
+def test_fits_in_several_threads_at_once():
+    codes, features, _, y = problem(11, n=50_000)
+    expected = train(codes, features, y).values
+    results = []
+    threads = [
+        threading.Thread(
+            target=lambda: results.append(train(codes, features, y, n_threads=2).values)
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    for values in results:
+        np.testing.assert_array_equal(values, expected)
+
+
+def test_a_senseless_number_of_threads_does_no_harm():
+    codes, features, _, y = problem(12, n=100_000)
+    assert_identical(train(codes, features, y), train(codes, features, y, n_threads=10**6))

@@ -1,0 +1,292 @@
+"""Models trained together: a lane is the model trained alone, whatever shares its pack."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.engine import LOSSES, make_boosting, problem, train
+from helpers.folds import N_FOLDS, folded, raw_predictions, roles_of
+from properboost import _core
+
+RAW = 1e-4  # of a lane's raw predictions beside those of the model alone (float32 sums)
+
+
+def assert_lane_equals_model(boosting, m, codes, features, y, kept, weight, **settings):
+    """Lane m, trained on the rows `kept`, against the engine with that model alone."""
+    own = None if weight is None else weight[kept]
+    alone = train(codes[:, kept], features, y[kept], own, **settings)
+    lane = boosting.rounds(m)
+    assert lane.feature.tolist() == alone.feature.tolist()
+    np.testing.assert_allclose(lane.risk, alone.risk, rtol=1e-5)
+    expected = raw_predictions(alone, codes)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(raw_predictions(lane, codes), expected, rtol=0, atol=RAW * scale)
+    held_out = boosting.held_out(m)
+    np.testing.assert_allclose(held_out, expected[~kept], rtol=0, atol=RAW * scale)
+    return expected
+
+
+def assert_curves_end_at(boosting, m, raw, y, weight, loss, gain):
+    """The last of the lane's held-out scores is that of these raw predictions."""
+    p = np.array(loss.probability(raw / gain))
+    right = np.where(y > 0, p, 1 - p)
+    each = [-np.log(np.maximum(right, 2.3e-16)), (raw > 0) != (y > 0), (1 - right) ** 2]
+    expected = [np.average(score, weights=weight) for score in each]
+    np.testing.assert_allclose(boosting.curves(m)[:, -1], expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("loss", "response", "step", "learner", "weighted"),
+    [
+        ("glog", "real", "guarded", "histogram", False),
+        ("glog", "real", "unit", "histogram", False),
+        ("gboost", "real", "unit", "stump", True),
+        ("ggauss", "real", "guarded", "histogram", True),
+        ("glaplacian", "exact", "unit", "histogram", True),
+        ("gboost", "newton", "unit", "stump", True),
+        ("exponential", "newton", "line_search", "histogram", True),
+        ("savage", "real", "guarded", "stump", True),
+        ("savage", "exact", "guarded", "histogram", False),
+        ("alpha", "sign", "line_search", "histogram", False),
+    ],
+)
+@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+@pytest.mark.parametrize("n", [3, 7, 21])
+def test_a_lane_is_the_model_alone(loss, response, step, learner, weighted, selection, n):
+    codes, features, y, fold, weight, segments = folded(weighted=weighted)
+    gains = np.geomspace(0.3, 8.0, n)
+    folds = np.arange(n) % (N_FOLDS + 1)  # one in four leaves nothing out
+    native = _core.Loss(loss, LOSSES[loss])
+    common = {"selection": selection, "response": response, "step": step, "weak_learner": learner}
+    boosting = make_boosting(
+        codes, features, segments, [roles_of(f) for f in folds], [native] * n, weight,
+        gain=gains, n_threads=2, **common,
+    )  # fmt: skip
+    boosting.advance(4)
+    boosting.advance(3)
+    for m in range(n):
+        kept = fold != folds[m]
+        raw = assert_lane_equals_model(
+            boosting, m, codes, features, y, kept, weight,
+            loss=loss, gain=gains[m], n_estimators=7, **common,
+        )  # fmt: skip
+        if not kept.all():
+            own = None if weight is None else weight[~kept]
+            assert_curves_end_at(boosting, m, raw[~kept], y[~kept], own, native, gains[m])
+
+
+def test_lanes_have_losses_priors_and_smoothings_of_their_own():
+    codes, features, _y, _fold, _, segments = folded()
+    grid = list(itertools.product([0.0, 0.2, 0.5], [1e-4, 1e-2], [0.0, 0.25]))
+    alphas, priors, smoothings = np.transpose(grid)
+    native = {alpha: _core.Loss("alpha", {"alpha": alpha}) for alpha in set(alphas)}
+    roles = [roles_of(0)] * len(grid)
+    boosting = make_boosting(
+        codes, features, segments, roles, [native[a] for a in alphas],
+        prior=priors, smoothing=smoothings,
+    )  # fmt: skip
+    boosting.advance(6)
+    for m, (alpha, prior, smoothing) in enumerate(grid):
+        alone = make_boosting(
+            codes, features, segments, roles[:1], [native[alpha]], prior=prior, smoothing=smoothing
+        )
+        alone.advance(6)
+        a, b = boosting.rounds(m), alone.rounds(0)
+        assert a.feature.tolist() == b.feature.tolist()
+        np.testing.assert_allclose(a.values, b.values, rtol=1e-3, atol=1e-5)
+
+
+def test_lanes_of_different_classes_share_a_pack():
+    """One against the rest: the same rows with other labels."""
+    codes, features, _, y = problem(5, n=1500)
+    label = np.random.default_rng(5).integers(0, 5, len(y)) + 3 * (y > 0)
+    order = np.argsort(label, kind="stable")
+    counts = np.bincount(label)
+    roles = np.where(np.eye(len(counts), dtype=bool), 1, -1)
+    glog = _core.Loss("glog", {})
+    boosting = make_boosting(
+        codes[:, order], features, np.cumsum([0, *counts]), roles, [glog] * len(counts)
+    )
+    boosting.advance(15)
+    for k in range(len(counts)):
+        alone = train(codes, features, np.where(label == k, 1.0, -1.0), n_estimators=15)
+        lane = boosting.rounds(k)
+        assert lane.feature.tolist() == alone.feature.tolist()
+        expected = raw_predictions(alone, codes)
+        np.testing.assert_allclose(
+            raw_predictions(lane, codes), expected, rtol=0, atol=RAW * np.abs(expected).max()
+        )
+
+
+@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+def test_the_least_gains_are_one_model(selection):
+    """Every step is shortened: the margins must not be thrown beyond what float32 remembers."""
+    codes, features, _, y = problem(6)
+    raw = []
+    for gain in (1e-3, 1e-8, 1e-12):
+        rounds = train(codes, features, y, gain=gain, n_estimators=4, selection=selection)
+        raw.append(raw_predictions(rounds, codes) / gain)
+        risk = np.mean(np.logaddexp(0.0, -y * raw[-1]))
+        np.testing.assert_allclose(rounds.risk[-1] / gain, risk, rtol=1e-5)
+    np.testing.assert_allclose(raw[1], raw[0], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(raw[2], raw[0], rtol=1e-3, atol=1e-3)
+
+
+def test_rows_without_a_role_count_nowhere():
+    codes, features, y, fold, _, segments = folded()
+    glog = _core.Loss("glog", {})
+    ignored = roles_of(1)
+    ignored[roles_of(2) == 2 * np.sign(ignored)] = 0  # of three folds: one held out, one unused
+    boosting = make_boosting(codes, features, segments, [ignored] * 4, [glog] * 4)
+    boosting.advance(8)
+    alone = train(codes[:, fold == 0], features, y[fold == 0], n_estimators=8)
+    expected = raw_predictions(alone, codes)
+    for m in range(4):
+        np.testing.assert_allclose(boosting.held_out(m), expected[fold == 1], rtol=1e-4, atol=1e-4)
+    assert_curves_end_at(boosting, 0, expected[fold == 1], y[fold == 1], None, glog, 1.0)
+
+
+@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+def test_lanes_that_are_dropped_do_not_disturb_the_others(selection):
+    codes, features, _y, _fold, _, segments = folded()
+    gains = np.geomspace(0.5, 8.0, 20)
+    glog = _core.Loss("glog", {})
+    roles = [roles_of(0)] * len(gains)
+    common = {"gain": gains, "selection": selection}
+    whole = make_boosting(codes, features, segments, roles, [glog] * 20, **common)
+    whole.advance(9)
+    thinned = make_boosting(codes, features, segments, roles, [glog] * 20, **common)
+    thinned.advance(2)
+    before = thinned.held_out(1), thinned.curves(1)
+    kept = np.array([0, 3, 5, 17])
+    thinned.advance(3, models=kept)  # packs of 16 and 4 lanes become packs of 4 and 1
+    thinned.advance(4, models=kept[:1])
+    assert thinned.n_estimators.tolist() == [
+        9 if m == 0 else 5 if m in kept else 2 for m in range(20)
+    ]
+    np.testing.assert_array_equal(thinned.held_out(1), before[0])
+    np.testing.assert_array_equal(thinned.curves(1), before[1])
+    for m, n in [(0, 9), (3, 5), (17, 5), (19, 2)]:
+        np.testing.assert_allclose(thinned.curves(m), whole.curves(m)[:, :n], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(thinned.held_out(0), whole.held_out(0), rtol=1e-4, atol=1e-5)
+
+
+@given(
+    n=st.integers(1, 40),
+    n_threads=st.integers(1, 4),
+    selection=st.sampled_from(["greedy", "cyclic"]),
+    response=st.sampled_from(["real", "newton", "exact"]),
+    seed=st.integers(0, 5),
+)
+@settings(max_examples=15, deadline=None)
+def test_lanes_do_not_depend_on_threads(n, n_threads, selection, response, seed):
+    codes, features, _y, _fold, weight, segments = folded(seed, n=3000, weighted=True)
+    rng = np.random.default_rng(seed)
+    roles = [roles_of(f) for f in rng.integers(0, N_FOLDS, n)]
+    gain = rng.uniform(0.2, 10.0, n)
+    glog = _core.Loss("glog", {})
+
+    def boost(n_threads):
+        boosting = make_boosting(
+            codes, features, segments, roles, [glog] * n, weight,
+            gain=gain, selection=selection, response=response, n_threads=n_threads,
+        )  # fmt: skip
+        boosting.advance(4)
+        return [(boosting.rounds(m).values, boosting.curves(m)) for m in range(n)]
+
+    for (values, curves), (others, other_curves) in zip(boost(1), boost(n_threads), strict=True):
+        np.testing.assert_array_equal(values, others)
+        np.testing.assert_array_equal(curves, other_curves)
+
+
+def test_without_rounds_the_curves_are_the_same():
+    codes, features, _y, _fold, _, segments = folded()
+    glog = _core.Loss("glog", {})
+    curves = []
+    for keep_rounds in (True, False):
+        boosting = make_boosting(
+            codes, features, segments, [roles_of(0)] * 3, [glog] * 3,
+            gain=[0.5, 1.0, 2.0], keep_rounds=keep_rounds,
+        )  # fmt: skip
+        boosting.advance(8)
+        assert len(boosting.rounds(1).feature) == (8 if keep_rounds else 0)
+        curves.append([boosting.curves(m) for m in range(3)])
+    np.testing.assert_array_equal(*curves)
+
+
+def test_a_lane_that_nothing_helps_ends_by_itself():
+    codes = np.array([[0, 0, 0, 0, 1, 1, 1, 1]])  # one feature, one fit: exact values, no more
+    features = [np.array([0.0])]
+    glog = _core.Loss("glog", {})
+    roles = [[-1, 1, -1, 1], [-1, -1, 1, 1]]  # nothing to learn; the classes
+    for selection in ("greedy", "cyclic"):
+        boosting = make_boosting(
+            codes, features, [0, 2, 4, 6, 8], roles, [glog] * 2, selection=selection
+        )
+        boosting.advance(5)
+        assert boosting.n_estimators.tolist() == [0, 5]
+        assert len(boosting.rounds(0).feature) == 0
+
+
+# -- instruction sets -----------------------------------------------------------------------------
+
+DIGEST = """
+import hashlib
+import numpy as np
+from scipy import stats
+from properboost import _core
+from properboost.losses import from_pdf
+from helpers.engine import LOSSES, make_boosting
+from helpers.folds import N_FOLDS, folded, roles_of
+
+digest = hashlib.sha256()
+codes, features, y, fold, weight, segments = folded(n=3000, weighted=True)
+tables = [from_pdf(stats.logistic()), from_pdf(stats.t(2, scale=2.0))]
+natives = [_core.Loss(name, parameters) for name, parameters in LOSSES.items()]
+for loss in natives + [table.native for table in tables]:
+    u = np.linspace(-90, 90, 7001, dtype=np.float32)
+    for part in ("loss", "weight", "curvature", "probability"):
+        digest.update(np.array(getattr(loss, "engine_" + part)(u)).tobytes())
+    runs = (1, "greedy", "real"), (3, "cyclic", "newton"), (20, "greedy", "real")
+    for n, selection, response in runs:
+        roles = [roles_of(m % N_FOLDS) for m in range(n)]
+        boosting = make_boosting(
+            codes, features, segments, roles, [loss] * n, weight,
+            gain=np.geomspace(0.5, 4, n), selection=selection, response=response,
+        )
+        boosting.advance(4)
+        for m in range(n):
+            digest.update(boosting.rounds(m).values.tobytes())
+            digest.update(boosting.curves(m).tobytes())
+print(_core.instruction_set, digest.hexdigest())
+"""
+
+
+def run_with(instruction_set):
+    environment = os.environ | {"PROPERBOOST_INSTRUCTION_SET": instruction_set}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    return subprocess.run(
+        [sys.executable, "-c", DIGEST], env=environment, capture_output=True, text=True
+    )
+
+
+def test_every_instruction_set_gives_the_same_bits():
+    """All that this processor has: the best, chosen by itself, and those below it."""
+    chosen, digest = run_with("").stdout.split()
+    assert chosen == _core.instruction_set
+    below = {"avx512": ["avx2", "baseline"], "avx2": ["baseline"], "baseline": []}
+    for other in below[chosen]:
+        assert run_with(other).stdout.split() == [other, digest]
+
+
+def test_an_unknown_instruction_set_is_refused():
+    refused = run_with("mmx")
+    assert refused.returncode != 0
+    assert "PROPERBOOST_INSTRUCTION_SET must be one of" in refused.stderr
+    assert "got 'mmx'" in refused.stderr

@@ -1,0 +1,226 @@
+"""Raw predictions: look-ups added up feature by feature, to the last bit, however rows come."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import properboost as pb
+from helpers.columns import COLUMNS, DTYPES, LAYOUTS, ROWS, count_below, some_edges, some_values
+from helpers.instruction_sets import other_sets, run_with
+from properboost import _core
+
+MODELS = [1, 2, 3, 5, 16, 17]
+
+
+def some_tables(n_models, widths, rng, unused=0.0):
+    """Entries of all sizes, so that sums in another order are other sums; tables one after another.
+
+    A feature is unused where no model has an entry other than 0.
+    """
+    tables = rng.normal(size=(n_models, sum(widths))) * 10.0 ** rng.integers(
+        -3, 4, (n_models, sum(widths))
+    )
+    starts = np.cumsum([0, *widths])
+    for a, b in itertools.pairwise(starts):
+        if rng.random() < unused:
+            tables[:, a:b] = 0.0
+    return tables
+
+
+def add_up(codes, tables, widths):
+    """The sum over features of the tables' entries, a feature after the other, in float64."""
+    raw = np.zeros((codes.shape[1], len(tables)))
+    starts = np.cumsum([0, *widths])
+    for f, code in enumerate(codes):
+        raw += tables[:, starts[f] + code].T
+    return raw
+
+
+def problem(dtype, d, rng, n=257):
+    """A table, its bins, and the codes found by looking at every edge."""
+    x = some_values(dtype, (n, d), rng)
+    edges = [some_edges(c, rng) for c in x.T]
+    codes = np.array([count_below(c, e) for c, e in zip(x.T, edges, strict=True)])
+    return x, edges, codes
+
+
+def assert_same_bits(ours, theirs, about=""):
+    assert ours.dtype == theirs.dtype == np.float64
+    # Of zeros the sign is left open: unused features may add nothing or 0.
+    np.testing.assert_array_equal(ours, theirs, err_msg=about)
+
+
+def test_the_order_of_the_features_shows():
+    """These tests can tell one order of additions from another."""
+    rng = np.random.default_rng(0)
+    _, edges, codes = problem(np.float64, 9, rng)
+    widths = [len(e) + 2 for e in edges]
+    tables = some_tables(1, widths, rng)
+    backwards = sum(
+        tables[0, start + code]
+        for start, code in zip(np.cumsum([0, *widths[:-1]])[::-1], codes[::-1], strict=True)
+    )
+    assert (add_up(codes, tables, widths)[:, 0] != backwards).mean() > 0.5
+
+
+@pytest.mark.parametrize("n_models", MODELS)
+@pytest.mark.parametrize("d", COLUMNS)
+def test_scores_are_entries_added_up_in_order(n_models, d):
+    rng = np.random.default_rng(d)
+    for dtype in (np.float32, np.float64):
+        x, edges, codes = problem(dtype, d, rng)
+        bins = _core.Bins(edges)
+        for unused in (0.0, 0.4, 0.95, 1.0):
+            tables = some_tables(n_models, bins.widths, rng, unused)
+            expected = add_up(codes, tables, bins.widths)
+            for name, lay_out in LAYOUTS.items():
+                for n in ROWS:
+                    raw = _core.score(lay_out(x[:n]), bins, tables, n_threads=1 + n % 3)
+                    assert_same_bits(raw, expected[:n], f"{name} {n} {unused}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_models", [1, 3])
+def test_scores_of_every_type(dtype, n_models):
+    rng = np.random.default_rng(1)
+    x, edges, codes = problem(dtype, 37, rng)
+    bins = _core.Bins(edges)
+    tables = some_tables(n_models, bins.widths, rng, 0.3)
+    for name, lay_out in LAYOUTS.items():
+        raw = _core.score(lay_out(x), bins, tables)
+        assert_same_bits(raw, add_up(codes, tables, bins.widths), name)
+
+
+@pytest.mark.parametrize("n_models", [1, 4])
+def test_scores_of_categories_beside_numbers(n_models):
+    rng = np.random.default_rng(2)
+    columns, features, codes = [], [], []
+    for k in rng.permutation(30):
+        if k % 3 == 0:
+            bins = int(rng.integers(1, 255))
+            column = rng.integers(-2, bins + 2, 300).astype(np.int32)
+            code = np.where(column < 0, np.where(column == -1, bins, bins + 1), column)
+            codes.append(np.where(column >= bins, bins + 1, code))
+            features.append(bins)
+        else:
+            column = some_values(np.float32 if k % 3 == 1 else np.float64, 300, rng)
+            features.append(some_edges(column, rng))
+            codes.append(count_below(column, features[-1]))
+        columns.append(column)
+    bins = _core.Bins(features)
+    np.testing.assert_array_equal(bins.encode(columns), codes)
+    tables = some_tables(n_models, bins.widths, rng, 0.2)
+    raw = _core.score(columns, bins, tables)
+    assert_same_bits(raw, add_up(np.array(codes), tables, bins.widths))
+
+
+@given(
+    n_models=st.integers(1, 20),
+    d=st.integers(1, 40),
+    n=st.integers(0, 400),
+    first=st.integers(0, 400),
+    unused=st.sampled_from([0.0, 0.5]),
+    seed=st.integers(0, 100),
+)
+def test_a_part_of_a_table_has_the_bits_of_the_whole(n_models, d, n, first, unused, seed):
+    rng = np.random.default_rng(seed)
+    x, edges, _ = problem(np.float32, d, rng, 300)
+    bins = _core.Bins(edges)
+    tables = some_tables(n_models, bins.widths, rng, unused)
+    whole = _core.score(x, bins, tables)
+    part = slice(first, first + n)
+    for table in (x[part], np.asfortranarray(x)[part], list(x[part].T), x[part].astype(float)):
+        assert_same_bits(_core.score(table, bins, tables), whole[part])
+    each = [_core.score(x, bins, one[None]) for one in tables]  # nor do models change each other
+    assert_same_bits(np.hstack(each), whole)
+
+
+def test_threads_do_not_change_scores():
+    rng = np.random.default_rng(3)
+    x, edges, codes = problem(np.float32, 20, rng, 5_000)
+    bins = _core.Bins(edges)
+    for n_models in (1, 6):
+        tables = some_tables(n_models, bins.widths, rng)
+        expected = add_up(codes, tables, bins.widths)
+        for n_threads in (1, 2, 3, 8):
+            assert_same_bits(_core.score(x, bins, tables, n_threads=n_threads), expected)
+
+
+def test_every_instruction_set_gives_the_same_scores():
+    rng = np.random.default_rng(4)
+    cases = []
+    for n_models, d, dtype in itertools.product([1, 2, 5, 16], [3, 33], [np.float32, np.float64]):
+        x, edges, _ = problem(dtype, d, rng)
+        widths = [len(e) + 2 for e in edges]
+        cases.append((x, edges, some_tables(n_models, widths, rng, 0.2)))
+    expected = [_core.score(x, _core.Bins(edges), tables) for x, edges, tables in cases]
+    program = "result = [_core.score(x, _core.Bins(edges), tables) for x, edges, tables in data]"
+    for other in other_sets():
+        for ours, theirs in zip(run_with(other, program, cases), expected, strict=True):
+            assert_same_bits(ours, theirs)
+
+
+# -- estimators -----------------------------------------------------------------------------------
+
+
+def fit_rows(n=400, seed=5):
+    """Numbers with gaps, one of them constant, and three classes."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, 9)), 2).astype(np.float32)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 4] = 1.0
+    score = np.nan_to_num(X[:, 0] - 2 * X[:, 5] * (X[:, 2] > 0))
+    return X, np.digitize(score + rng.logistic(size=n) / 3, [-0.7, 0.7])
+
+
+def shapes_of(model):
+    """The shape functions, by model and feature."""
+    labels = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
+    return [[model.shape_function(j, c) for j in range(model.n_features_in_)] for c in labels]
+
+
+def look_up(model, X):
+    """The shape functions of the features, added up in order."""
+    raw = np.zeros((len(X), len(shapes_of(model))))
+    for m, shapes in enumerate(shapes_of(model)):
+        for j, shape in enumerate(shapes):
+            raw[:, m] += shape(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
+    return raw if raw.shape[1] > 1 else raw[:, 0]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+def test_decisions_are_shape_functions_added_up(classes, selection):
+    pd = pytest.importorskip("pandas")
+    X, y = fit_rows()
+    model = pb.ProperBoostClassifier(selection=selection, n_estimators=12, max_bins=40)
+    model.fit(X, np.minimum(y, classes - 1))
+    others, _ = fit_rows(300, seed=6)
+    others[0, :3] = np.inf, -np.inf, 1e30
+    expected = look_up(model, others)
+    assert len(np.unique(expected)) > 100
+    tables = [others, np.asfortranarray(others), others.astype(np.float64), pd.DataFrame(others)]
+    frame = pd.DataFrame(others)
+    frame[3] = frame[3].astype(np.float64)
+    for table in [*tables, frame]:
+        assert_same_bits(model.decision_function(table), expected)
+        rows = table.iloc if hasattr(table, "iloc") else table
+        for part in (slice(0, 1), slice(5, 132), slice(100, 228), slice(150, 279)):
+            assert_same_bits(model.decision_function(rows[part]), expected[part])
+    for i in range(0, 300, 37):
+        assert_same_bits(model.decision_function(others[i : i + 1]), expected[i : i + 1])
+    if selection == "greedy":  # a constant column is unused
+        assert not any(shapes[4].values.any() for shapes in shapes_of(model))
+
+
+def test_decisions_on_categories_are_shape_functions_added_up(mixed):
+    frame, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=20, max_bins=30).fit(frame, y)
+    expected = look_up(model, frame)
+    assert_same_bits(model.decision_function(frame), expected)
+    assert_same_bits(model.decision_function(frame[7:136]), expected[7:136])
+    elsewhere = frame.assign(town=frame["town"].cat.rename_categories({"Kiel": "Rome"}))
+    assert_same_bits(model.decision_function(elsewhere), look_up(model, elsewhere))

@@ -1,0 +1,657 @@
+"""Boosted trees: the engine against the plain reference, and what only trees can do."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import GridSearchCV
+
+import helpers.reference as ref
+import properboost as pb
+from helpers.engine import (
+    LOSSES,
+    SINGLE,
+    assert_equal_models,
+    assert_identical,
+    make_boosting,
+    problem,
+    tables,
+    train,
+)
+from helpers.instruction_sets import other_sets, run_with
+from helpers.models import same_model
+from helpers.searches import assert_same_scores, integers
+from properboost import _core
+from properboost.boosting.ensemble import Rounds
+from properboost.data.frames import open_table
+from properboost.estimators.properboost import GROWN
+
+pd = pytest.importorskip("pandas")
+
+RESPONSES = _core.response_names()
+STEPS = _core.step_names()
+
+
+# -- against the reference ------------------------------------------------------------------------
+
+
+def sorted_problem(seed, n=400):
+    """A problem in the engine's order, so that both number rows alike; weights, some of them 0."""
+    codes, features, bins, y = problem(seed, n)
+    order = np.argsort(y, kind="stable")
+    weight = np.random.default_rng(seed).uniform(2.0, 8.0, n)
+    weight[::9] = 0.0
+    return codes[:, order], features, bins, y[order], weight
+
+
+def raw_predictions(rounds, codes):
+    """The engine's trees, walked by the engine, added up here."""
+    rounds = Rounds.from_native(rounds)
+    raw = np.zeros(codes.shape[1])
+    for t in range(len(rounds)):
+        raw += rounds.table(t)[rounds.find_codes(t, codes, 1)]
+    return raw
+
+
+OPTIONS = [
+    {},
+    {"max_leaves": 128},
+    {"max_depth": 2, "max_leaves": 20},
+    {"min_child_weight": 20.0},
+    {"min_child_weight": 6.0, "max_depth": 4, "max_leaves": 12},
+    {"max_features": 0.5, "seed": 3},
+    {"max_features": 0.1, "seed": 3},
+    {"subsample": 0.9, "seed": 2**32 - 1, "max_leaves": 128},
+    {"subsample": 0.3, "max_features": 0.7, "min_child_weight": 1.0},
+    {"directions": [1, -1, 0, 0]},
+    {"directions": [-1, 0, 0, 1], "subsample": 0.8, "max_leaves": 12},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize(
+    ("loss", "step"), [("glog", "guarded"), ("savage", "line_search"), ("exponential", "unit")]
+)
+def test_every_option_equals_the_reference(options, response, loss, step):
+    codes, features, bins, y, weight = sorted_problem(1)
+    options = {"max_leaves": 6, **options}
+    common = {"n_estimators": 3, "response": response, "step": step, "learning_rate": 0.6}
+    ours = train(
+        codes, features, y, weight, loss=loss, gain=0.7, weak_learner="tree", **options, **common
+    )
+    theirs = ref.fit(
+        codes,
+        bins,
+        y,
+        weight,
+        loss=ref.make_loss(loss, 0.7),
+        learner="tree",
+        tree=ref.TreeSettings(**options),
+        **common,
+    )
+    assert_equal_models(ours, theirs)
+    assert_equal_nodes(ours, theirs, y[weight > 0], weight[weight > 0])
+    # Rows of every kind, those of codes that training never had among them.
+    rng = np.random.default_rng(0)
+    others = np.array([rng.integers(0, b.n_bins, 500, dtype=np.uint8) for b in bins])
+    np.testing.assert_allclose(
+        raw_predictions(ours, others), ref.predict(theirs, others), rtol=1e-4, atol=1e-4
+    )
+
+
+def assert_equal_nodes(ours, theirs, y, weight):
+    """The weight of the rows that each node was grown from, and what its split saved."""
+    held = [
+        [weight[rows & (y < 0)].sum(), weight[rows & (y > 0)].sum()]
+        for r in theirs
+        for rows in r.tree.rows
+    ]
+    np.testing.assert_allclose(ours.trees.weight, held, rtol=1e-12)
+    saving = np.concatenate([r.tree.saving for r in theirs])
+    # It is a difference of two sums over the node's rows.
+    assert (np.abs(ours.trees.saving - saving) <= 1e-5 * np.sum(held, axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    ("response", "extra"),
+    [
+        ("newton", {"l2": 3.0}),
+        *itertools.product(["real", "exact"], [{"prior": 0.03}, {"prior": 1e-6}]),
+    ],
+    ids=str,
+)
+def test_regularised_leaves_equal_the_reference(response, extra):
+    codes, features, bins, y, weight = sorted_problem(2)
+    common = {"n_estimators": 4, "response": response, **extra}
+    ours = train(codes, features, y, weight, gain=2.0, weak_learner="tree", max_leaves=7, **common)
+    theirs = ref.fit(
+        codes,
+        bins,
+        y,
+        weight,
+        loss=ref.make_loss("glog", 2.0),
+        learner="tree",
+        tree=ref.TreeSettings(max_leaves=7),
+        **common,
+    )
+    assert_equal_models(ours, theirs)
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("step", STEPS)
+def test_a_stump_is_a_tree_of_two_leaves(response, step):
+    codes, features, _, y, weight = sorted_problem(3)
+    common = {"response": response, "step": step, "gain": 0.6, "n_estimators": 8}
+    stump = train(codes, features, y, weight, weak_learner="stump", **common)
+    tree = train(codes, features, y, weight, weak_learner="tree", max_leaves=2, **common)
+    roots = tree.trees.feature[tree.offsets[:-1]]
+    cut = roots >= 0  # else one value is for all: a stump says so of some feature
+    assert cut[:2].all()
+    np.testing.assert_array_equal(roots[cut], stump.feature[cut])
+    np.testing.assert_allclose(tree.score, stump.score, rtol=SINGLE)
+    np.testing.assert_allclose(tree.step, stump.step, rtol=30 * SINGLE)
+    np.testing.assert_allclose(tree.risk, stump.risk, rtol=SINGLE)
+    # Of codes that training had: what it never saw adds nothing to a stump.
+    np.testing.assert_allclose(
+        raw_predictions(tree, codes.astype(np.uint8)), add_up(stump, codes), rtol=1e-4, atol=1e-5
+    )
+
+
+def add_up(rounds, codes):
+    raw = np.zeros(codes.shape[1])
+    for step, table, feature in zip(rounds.step, tables(rounds), rounds.feature, strict=True):
+        raw += step * table[codes[feature]]
+    return raw
+
+
+# -- chance ---------------------------------------------------------------------------------------
+
+
+def noisy(n=300, d=5, seed=0):
+    """Numbers, labels that depend on a product of two, and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, X[:, 0] * X[:, 1 % d] + X[:, 2 % d] + rng.logistic(size=n) > 0
+
+
+def fit_tree(X, y, weight=None, **settings):
+    settings = {"weak_learner": "tree", "n_estimators": 5, "max_leaf_nodes": 6, **settings}
+    return pb.ProperBoostClassifier(**settings).fit(X, y, weight)
+
+
+@pytest.mark.parametrize("drawn", [{"max_features": 0.4}, {"subsample": 0.5}], ids=str)
+def test_draws_are_the_seeds(drawn):
+    X, y = noisy()
+    model = fit_tree(X, y, random_state=3, **drawn)
+    assert same_model(model, fit_tree(X, y, random_state=3, **drawn))
+    assert same_model(fit_tree(X, y, **drawn), fit_tree(X, y, random_state=0, **drawn))
+    for other in (0, 4, 2**32 - 1):
+        assert not same_model(model, fit_tree(X, y, random_state=other, **drawn))
+    assert same_model(fit_tree(X, y, random_state=3), fit_tree(X, y, random_state=4))
+
+
+def test_every_round_draws_rows_anew():
+    X, y = noisy(n=1000)
+    trees = fit_tree(X, y, subsample=0.3, n_estimators=30)._ensemble.models[0]
+    drawn = trees.trees.weight[trees.offsets[:-1]].sum(axis=1)
+    assert len(set(drawn)) > 10
+    # A count of 1000 coins, each with its own deviation; and the mean of 30 of them.
+    deviation = np.sqrt(1000 * 0.3 * 0.7)
+    assert np.abs(drawn - 300).max() < 4 * deviation
+    assert np.abs(drawn.mean() - 300) < 4 * deviation / np.sqrt(30)
+
+
+def test_a_share_of_the_features_is_at_least_one():
+    X, y = noisy(d=3)
+    trees = fit_tree(X, y, max_features=1e-9, n_estimators=40, max_leaf_nodes=2)
+    roots = trees._ensemble.models[0].trees.feature
+    # Whatever node splits, it had one feature to choose from: the noise has its turn, too.
+    assert set(roots[roots >= 0]) == {0, 1, 2}
+    best = fit_tree(X, y, n_estimators=1, max_leaf_nodes=2)._ensemble.models[0].trees.feature[0]
+    assert np.mean(roots[roots >= 0] == best) < 0.6
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+def test_chance_gets_another_try(response):
+    """Balanced rows that are all alike: nothing helps, but a draw might have."""
+    X, y = np.ones((20, 1)), np.arange(20) % 2
+    settings = {"response": response, "n_estimators": 9}
+    assert fit_tree(X, y, **settings).n_iter_ == 0
+    for drawn in ({"subsample": 0.5}, {"max_features": 0.5}):
+        model = fit_tree(X, y, **settings, **drawn)
+        assert model.n_iter_ == 9
+        assert not model.decision_function(X).any()
+
+
+def test_boosting_goes_on_after_a_round_that_does_not_help():
+    X, y = noisy(n=14, d=1, seed=4)
+    model = fit_tree(X, y, subsample=0.3, n_estimators=60, min_child_weight=0.0)
+    history = model.history_
+    idle = history["step"] == 0
+    first = np.flatnonzero(idle)[0]
+    assert not idle[first:].all()
+    risk = history["risk"]
+    assert risk[-1] < risk[first]
+    assert (np.diff(risk) <= 1e-6).all()
+    same = np.flatnonzero(idle[1:]) + 1
+    np.testing.assert_array_equal(risk[same], risk[same - 1])
+    # What was not added saved nothing, whatever it would have split.
+    rounds = model._ensemble.models[0]
+    of_idle = np.repeat(idle, np.diff(rounds.offsets))
+    assert (rounds.trees.feature[of_idle] >= 0).any()
+    assert not rounds.trees.saving[of_idle].any()
+    assert rounds.trees.saving.any()
+
+
+# -- directions -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**16),
+    directions=st.tuples(*[st.sampled_from([-1, 0, 1])] * 3),
+    loss=st.sampled_from(sorted(LOSSES)),
+    response=st.sampled_from(RESPONSES),
+    step=st.sampled_from(STEPS),
+    leaves=st.integers(2, 30),
+    subsample=st.sampled_from([1.0, 0.6]),
+)
+def test_predictions_follow_their_directions(
+    seed, directions, loss, response, step, leaves, subsample
+):
+    rng = np.random.default_rng(seed)
+    n = 120
+    frame = pd.DataFrame(rng.integers(0, 12, (n, 3)).astype(float), columns=["a", "b", "c"])
+    frame["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n))
+    raw = np.sin(frame["a"]) * (frame["b"] - 4) + 0.3 * frame["c"] * (frame["town"] == "Ulm")
+    y = raw + rng.logistic(size=n) > raw.mean()
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    frame["town"] = frame["town"].astype("category")
+    model = fit_tree(
+        frame,
+        y,
+        loss=loss,
+        response=response,
+        step=step,
+        max_leaf_nodes=leaves,
+        subsample=subsample,
+        min_child_weight=0.0,
+        rows_per_bin=None,
+        monotonic_cst=[*directions, 0],
+    )
+    others = frame.iloc[rng.integers(0, n, 12)].reset_index(drop=True)
+    others["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm", "Rome", None], 12))
+    grid = np.r_[-np.inf, np.linspace(-1, 13, 57), np.inf]
+    for name, direction in zip("abc", directions, strict=True):
+        if direction == 0:
+            continue
+        rows = others.loc[np.repeat(others.index, len(grid))]
+        rows = rows.assign(**{name: np.tile(grid, len(others))})
+        steps = np.diff(model.decision_function(rows).reshape(len(others), -1), axis=1)
+        assert (direction * steps >= 0).all()
+
+
+def test_directions_hold_where_the_labels_are_against_them():
+    X, y = noisy(d=3)
+    free = fit_tree(X, y)
+    grid = np.zeros((50, 3))
+    grid[:, 2] = np.linspace(-3, 3, 50)
+    assert np.diff(free.decision_function(grid)).max() > 0
+    falling = fit_tree(X, y, monotonic_cst=[0, 0, -1])
+    assert np.diff(falling.decision_function(grid)).max() <= 0
+    rising = fit_tree(X, y, monotonic_cst=[0, 0, 1])
+    # The direction that the labels have costs little.
+    assert rising.score(X, y) > free.score(X, y) - 0.05 > falling.score(X, y)
+    assert rising.feature_importances_[2] > 0.1
+
+
+def test_directions_by_position_and_by_name():
+    X, y = noisy(d=3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    listed = fit_tree(frame, y, monotonic_cst=[1, 0, -1])
+    assert not same_model(listed, fit_tree(frame, y))
+    for given_as in ({"a": 1, "c": -1}, {0: 1, "c": -1}, (1, 0, -1), np.array([1, 0, -1])):
+        assert same_model(listed, fit_tree(frame, y, monotonic_cst=given_as))
+    for none in ([0, 0, 0], {}, {"b": 0}):
+        assert same_model(fit_tree(frame, y), fit_tree(frame, y, monotonic_cst=none))
+
+
+# -- what trees learn -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("response", RESPONSES)
+def test_trees_learn_what_features_say_together(loss, response):
+    """The exclusive or of two features, neither of which says anything by itself."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 4)).astype(float)
+    X[:, :2] = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (100, 1))
+    y = X[:, 0] != X[:, 1]
+    shared = {"loss": loss, "response": response, "n_estimators": 5}
+    # A draw or a chance correlation has to break the tie of the first split.
+    tree = fit_tree(X, y, **shared, max_leaf_nodes=16, min_child_weight=0.0)
+    assert tree.score(X, y) == 1.0
+    histogram = pb.ProperBoostClassifier(**shared).fit(X, y)
+    assert histogram.score(X, y) < 0.65
+
+
+def test_importances_find_the_relevant_features():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(1000, 4)), columns=list("abcd"))
+    frame["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], 1000))
+    raw = 3 * frame["a"] * (frame["town"] == "Ulm") + 2 * frame["c"]
+    y = raw + rng.logistic(size=1000) > 0
+    importances = fit_tree(frame, y, min_child_weight=5.0).feature_importances_
+    assert importances.sum() == pytest.approx(1.0, rel=1e-12)
+    assert set(np.argsort(importances)[-3:]) == {0, 2, 4}
+    assert importances[[1, 3]].max() < 0.5 * importances[[0, 2, 4]].min()
+
+
+@pytest.mark.parametrize("scale", [2.0**-30, 3.0, 1e6])
+def test_what_splits_save_is_in_the_unit_of_the_weights(scale):
+    X, y = noisy()
+    weight = np.random.default_rng(0).uniform(1.0, 2.0, len(y))
+    settings = {"n_estimators": 1, "min_child_weight": 0.0, "rows_per_bin": None}
+    ours, theirs = (
+        fit_tree(X, y, w, **settings)._ensemble.models[0].trees for w in (weight, scale * weight)
+    )
+    np.testing.assert_allclose(theirs.saving, scale * ours.saving, rtol=1e-9)
+    np.testing.assert_allclose(theirs.weight, scale * ours.weight, rtol=1e-12)
+
+
+def test_trees_have_no_shape_functions():
+    model = fit_tree(*noisy())
+    with pytest.raises(ValueError, match="a model of trees has no shape functions"):
+        model.shape_function(0)
+
+
+def test_many_classes(iris):
+    X, y = iris
+    labels = np.array(["a", "b", "c"])[y]
+    model = fit_tree(X[::2], labels[::2], n_estimators=20, learning_rate=0.3)
+    probability = model.predict_proba(X[1::2])
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-12)
+    assert model.score(X[1::2], labels[1::2]) > 0.9
+    assert model.history_["class"].tolist() == np.repeat(["a", "b", "c"], 20).tolist()
+    assert set(model.history_["feature"]) == {-1}
+
+
+def test_limits_are_kept():
+    X, y = noisy(n=500)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
+    limits = {"max_leaf_nodes": 9, "max_depth": 4, "min_child_weight": 6.0}
+    model = fit_tree(X, y, weight, n_estimators=3, loss="exponential", **limits)
+    rounds, binning = model._ensemble.models[0], model._ensemble.binning
+    codes = binning.encode(open_table(model, X, reset=False), None, 1)
+    before = np.zeros(len(X))
+    for t, raw in enumerate(model.staged_decision_function(X)):
+        tree = rounds.trees.part(*rounds.offsets[t : t + 2])
+        assert 2 <= tree.is_leaf.sum() <= 9
+        assert tree.depth <= 4
+        own = weight * model.loss_.weight(np.where(y, before, -before))
+        held = np.bincount(rounds.find_codes(t, codes, 1), own)
+        assert held[tree.is_leaf].min() >= 6.0 * (1 - 1e-6)
+        before = raw
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_tree_that_nothing_more_can_be_learnt_from_is_the_last(depth):
+    # Two values, each of one class: a split, and then every leaf is pure.
+    X = np.repeat([[0.0], [1.0]], 50, axis=0)
+    y = np.repeat([0, 1], 50)
+    model = fit_tree(X, y, max_depth=depth, n_estimators=3)
+    leaves = np.diff(model._ensemble.models[0].offsets)
+    assert set(leaves) == {3}
+    # And a row each way in each value: nothing at all.
+    nothing = fit_tree(np.tile(X, (2, 1)), np.r_[y, 1 - y], max_depth=depth)
+    assert nothing.n_iter_ == 0
+    np.testing.assert_array_equal(nothing.predict_proba(X), 0.5)
+    np.testing.assert_array_equal(nothing.feature_importances_, [0.0])
+
+
+# -- what users get wrong -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes must be between 2 and 128; got 1"),
+        ({"max_leaf_nodes": 129}, "max_leaf_nodes must be between 2 and 128; got 129"),
+        ({"max_leaf_nodes": None}, "max_leaf_nodes must be an integer"),
+        ({"max_leaf_nodes": 8.0}, "max_leaf_nodes must be an integer"),
+        ({"max_depth": 0}, "max_depth must be between 1 and"),
+        ({"max_depth": 2.5}, "max_depth must be an integer"),
+        ({"min_child_weight": -0.1}, r"min_child_weight must be at least 0; got -0\.1"),
+        ({"min_child_weight": np.nan}, "min_child_weight must be a finite number"),
+        ({"max_features": 0.0}, r"max_features must be above 0 and at most 1; got 0\.0"),
+        ({"max_features": 1.5}, r"max_features must be between 0 and 1; got 1\.5"),
+        ({"max_features": "sqrt"}, "max_features must be a finite number"),
+        ({"subsample": 0}, "subsample must be above 0 and at most 1; got 0"),
+        ({"subsample": -0.5}, r"subsample must be between 0 and 1; got -0\.5"),
+        ({"subsample": None}, "subsample must be a finite number"),
+        ({"smoothing": 0.1}, "smoothing must be 0 with weak_learner='tree'"),
+        ({"monotonic_cst": 1}, "monotonic_cst must be a list, a dict or None; got 1"),
+        ({"monotonic_cst": np.eye(3, dtype=int)}, "monotonic_cst must be a list, a dict or None"),
+        ({"monotonic_cst": "up"}, "monotonic_cst must be a list, a dict or None; got 'up'"),
+        ({"monotonic_cst": [1, 0]}, "an entry for each of the 3 features; got 2"),
+        ({"monotonic_cst": [1, 0, 0, 0]}, "an entry for each of the 3 features; got 4"),
+        ({"monotonic_cst": [2, 0, 0]}, r"monotonic_cst\[0\] must be between -1 and 1; got 2"),
+        ({"monotonic_cst": [0.5, 0, 0]}, r"monotonic_cst\[0\] must be an integer .*; got 0\.5"),
+        ({"monotonic_cst": [0, "up", 0]}, r"monotonic_cst\[1\] must be an integer .*; got 'up'"),
+        ({"monotonic_cst": [True, 0, 0]}, r"monotonic_cst\[0\] must be an integer .*; got True"),
+        ({"monotonic_cst": {"a": -2}}, r"monotonic_cst\['a'\] must be between -1 and 1; got -2"),
+        ({"monotonic_cst": [0, 0, 1]}, "monotonic_cst must be 0 for feature 2, .* categorical"),
+        ({"monotonic_cst": {"town": -1}}, "monotonic_cst must be 0 for feature 2"),
+        ({"monotonic_cst": {"d": 1}}, "monotonic_cst: the name 'd' is unknown"),
+        ({"monotonic_cst": {3: 1}}, "monotonic_cst must be between 0 and 2; got 3"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(given, message):
+    X, y = noisy(n=60, d=2)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame["town"] = pd.Categorical(np.where(y, "Bonn", "Ulm"))
+    with pytest.raises((ValueError, TypeError), match=message):
+        fit_tree(frame, y, **given)
+
+
+def test_directions_are_for_two_classes(iris):
+    with pytest.raises(ValueError, match="monotonic_cst must be None with 3 classes"):
+        fit_tree(*iris, monotonic_cst=[1, 0, 0, 0])
+    assert same_model(fit_tree(*iris, monotonic_cst=[0, 0, 0, 0]), fit_tree(*iris))
+
+
+OTHERS = {
+    "max_leaf_nodes": 8,
+    "max_depth": 3,
+    "min_child_weight": 0.0,
+    "max_features": 0.5,
+    "subsample": 0.5,
+    "monotonic_cst": [0, 0],
+}
+
+
+@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_parameters_of_trees_are_for_trees(weak_learner, name):
+    assert OTHERS.keys() == set(GROWN["tree"])
+    X, y = noisy(n=60, d=2)
+    message = rf"{name} must be .* with weak_learner='{weak_learner}', which does not use it; got"
+    for value in (OTHERS[name], *([np.array(OTHERS[name])] if name == "monotonic_cst" else [])):
+        with pytest.raises(ValueError, match=message):
+            fit_tree(X, y, weak_learner=weak_learner, **{"max_leaf_nodes": 31, name: value})
+    defaults = pb.ProperBoostClassifier().get_params()
+    fit_tree(X, y, weak_learner=weak_learner, **{"max_leaf_nodes": 31, name: defaults[name]})
+
+
+# -- searches -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem_", ["two classes", "three classes", "weighted"])
+def test_a_search_finds_what_grid_search_finds(problem_):
+    X, y = integers(n_classes=3 if problem_ == "three classes" else 2)
+    weight = np.random.default_rng(1).integers(1, 4, len(y)) if problem_ == "weighted" else None
+    shared = {"weak_learner": "tree", "rows_per_bin": None, "n_estimators": 5, "random_state": 2}
+    lists = {
+        "max_leaf_nodes": [2, 6],
+        "learning_rate": [0.3, 1.0],
+        "min_child_weight": [0.0, 4.0],
+        "max_features": [0.5, 1.0],
+    }
+    gains = [0.5, 1.0, 2.0] if problem_ == "two classes" else [1.0]
+    ours = pb.ProperBoostClassifierCV(gains=gains, cv=3, **lists, **shared)
+    theirs = GridSearchCV(
+        pb.ProperBoostClassifier(**shared), {"gain": gains, **lists}, cv=3, scoring="neg_log_loss"
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the chosen gain")
+        ours.fit(X, y, weight)
+    theirs.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
+    for name, values in lists.items():
+        assert set(ours.cv_results_[f"param_{name}"]) == set(values)
+    if weight is None:  # GridSearchCV's scores know no weights
+        assert_same_scores(ours.cv_results_, theirs.cv_results_)
+        assert ours.best_params_.items() >= theirs.best_params_.items()
+    assert ours.best_estimator_.weak_learner == "tree"
+    again = pb.ProperBoostClassifier(**shared).set_params(**ours.best_params_).fit(X, y, weight)
+    np.testing.assert_array_equal(ours.decision_function(X), again.decision_function(X))
+
+
+def test_subsample_is_searched_and_reported():
+    X, y = integers()
+    search = pb.ProperBoostClassifierCV(
+        gains=[1.0], cv=3, n_estimators=4, weak_learner="tree", subsample=[0.3, 0.6, 1.0]
+    ).fit(X, y)
+    results = search.cv_results_
+    assert results["param_subsample"].tolist() == [0.3, 0.6, 1.0]
+    assert [params["subsample"] for params in results["params"]] == [0.3, 0.6, 1.0]
+    assert len(set(results["mean_test_score"])) == 3
+    assert search.best_params_["subsample"] == search.best_estimator_.subsample
+    # One value is not searched.
+    fixed = pb.ProperBoostClassifierCV(
+        gains=[1.0], cv=3, n_estimators=4, weak_learner="tree", subsample=0.3
+    ).fit(X, y)
+    assert "param_subsample" not in fixed.cv_results_
+    assert fixed.best_estimator_.subsample == 0.3
+    assert fixed.cv_results_["mean_test_score"][0] == results["mean_test_score"][0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_leaf_nodes": [4, 1]}, "max_leaf_nodes must be between 2 and 128; got 1"),
+        ({"subsample": []}, "subsample must not be empty"),
+        ({"max_features": [0.5], "weak_learner": "stump"}, "max_features must be 1.0 with"),
+        ({"max_depth": [2, 3]}, "max_depth must be an integer"),
+    ],
+    ids=str,
+)
+def test_bad_lists(settings, message):
+    X, y = integers(60)
+    search = pb.ProperBoostClassifierCV(gains=[1.0], cv=2, n_estimators=2, weak_learner="tree")
+    with pytest.raises((ValueError, TypeError), match=message):
+        search.set_params(**settings).fit(X, y)
+
+
+# -- lanes and instruction sets -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("drawn", [{}, {"subsample": 0.6, "max_features": 0.5}], ids=str)
+def test_what_is_held_out_is_judged_by_the_same_trees(response, drawn):
+    """Curves after every estimator, whether or not rounds are kept, against the rounds walked."""
+    codes, features, _, y, weight = sorted_problem(4, n=500)
+    weight = np.where(weight == 0, 1.0, weight)
+    held = np.arange(len(y)) % 3 == 0
+    order = np.lexsort((held, y))
+    codes, y, held, weight = codes[:, order].astype(np.uint8), y[order], held[order], weight[order]
+    segments = np.cumsum([0, *np.bincount(2 * (y > 0) + held)])
+    native = _core.Loss("gboost", {})
+    settings = {"weak_learner": "tree", "max_leaves": 6, "response": response, "gain": 0.8, **drawn}
+    both = [
+        make_boosting(
+            codes, features, segments, [[-1, -2, 1, 2]], [native], weight, keep_rounds=kept,
+            **settings,
+        )
+        for kept in (True, False)
+    ]  # fmt: skip
+    for boosting in both:
+        boosting.advance(3)
+        boosting.advance(4)
+    np.testing.assert_array_equal(both[0].curves(0), both[1].curves(0))
+    np.testing.assert_array_equal(both[0].held_out(0), both[1].held_out(0))
+    rounds = Rounds.from_native(both[0].rounds(0))
+    raw = np.zeros(len(y))
+    for t, curve in enumerate(both[0].curves(0).T):
+        raw += rounds.table(t)[rounds.find_codes(t, codes, 1)]
+        p = np.array(native.probability(raw[held] / 0.8))
+        right = np.where(y[held] > 0, p, 1 - p)
+        each = [-np.log(right), (raw[held] > 0) != (y[held] > 0), (1 - right) ** 2]
+        expected = [np.average(score, weights=weight[held]) for score in each]
+        np.testing.assert_allclose(curve, expected, rtol=1e-4, atol=1e-6)
+    assert t == 6
+    np.testing.assert_allclose(both[0].held_out(0), raw[held], rtol=1e-4, atol=1e-5)
+
+
+def test_models_beside_each_other_are_the_models_alone():
+    """Of several losses, gains and learners' options; also those that are no longer asked for."""
+    codes, features, _, y, _ = sorted_problem(5)
+    segments = [0, (y < 0).sum(), len(y)]
+    natives = {name: _core.Loss(name, LOSSES[name]) for name in ("glog", "savage")}
+    losses = [natives[name] for name in ("glog", "savage", "glog", "savage", "glog")]
+    gains = [0.5, 0.5, 2.0, 1.0, 1.0]
+    learner = {"weak_learner": "tree", "max_leaves": 5, "subsample": 0.7, "seed": 1}
+    together = make_boosting(
+        codes, features, segments, [[-1, 1]] * 5, losses, gain=gains, n_threads=2, **learner
+    )
+    together.advance(2)
+    together.advance(3, models=np.array([0, 3]))
+    assert together.n_estimators.tolist() == [5, 2, 2, 5, 2]
+    for m, (loss, gain) in enumerate(zip(losses, gains, strict=True)):
+        alone = make_boosting(codes, features, segments, [[-1, 1]], [loss], gain=gain, **learner)
+        alone.advance(int(together.n_estimators[m]))
+        assert_identical(together.rounds(m), alone.rounds(0))
+
+
+PROGRAM = """
+result = []
+for codes, features, segments, weight, response, loss, learner in data:
+    boosting = _core.Boosting(
+        codes, _core.Bins(features), segments, np.array([[-1, 1]], np.int8),
+        [_core.Loss(loss, {})], [_core.WeakLearner("tree", **learner)],
+        gain=np.ones(1), learning_rate=np.ones(1), prior=np.zeros(1), l2=0.0,
+        selection="greedy", response=response, step="guarded", weight=weight,
+    )
+    boosting.advance(3)
+    rounds, trees = boosting.rounds(0), boosting.rounds(0).trees
+    forest = _core.Forest(
+        trees.feature, trees.left, trees.goes_left, trees.goes_right, rounds.offsets, rounds.values
+    )
+    table = [column.astype(np.int32 if isinstance(f, int) else float)
+             for column, f in zip(codes, features)]
+    scores = _core.score_trees(table, _core.Bins(features), [forest])
+    result.append([rounds.values, rounds.step, rounds.risk, rounds.score, trees.feature,
+                   trees.goes_left, trees.goes_right, trees.weight, trees.saving, scores])
+"""
+
+
+def test_every_instruction_set_grows_the_same_trees():
+    cases = []
+    for k, (response, loss) in enumerate(
+        itertools.product(RESPONSES, ("glog", "savage", "exponential"))
+    ):
+        codes, features, _, y, weight = sorted_problem(k, n=2000)
+        codes, y, weight = codes[:, weight > 0], y[weight > 0], weight[weight > 0]
+        learner = {"max_leaves": 12, "subsample": 0.8 if k % 2 else 1.0, "seed": k}
+        segments = np.array([0, (y < 0).sum(), len(y)])
+        cases.append((codes.astype(np.uint8), features, segments, weight, response, loss, learner))
+    here = {"_core": _core, "np": np, "data": cases}
+    exec(PROGRAM, here)
+    for other in other_sets():
+        for ours, theirs in zip(run_with(other, PROGRAM, cases), here["result"], strict=True):
+            for one, another in zip(ours, theirs, strict=True):
+                np.testing.assert_array_equal(one, another)

@@ -1,0 +1,182 @@
+"""What holds of every model: each weak learner under each loss and response."""
+
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import properboost as pb
+from helpers.engine import assert_identical, problem, train
+from helpers.models import EVERY_MODEL, LEARNERS, assert_same, same_model
+from properboost.estimators.properboost import GROWN
+
+pd = pytest.importorskip("pandas")
+
+every_model = pytest.mark.parametrize(("learner", "loss", "response"), EVERY_MODEL)
+
+
+def make_model(learner, loss, response):
+    settings = {"n_estimators": 4, "max_bins": 8, "min_child_weight": 0.1}
+    if LEARNERS[learner].get("weak_learner") not in GROWN:
+        del settings["min_child_weight"]
+    return pb.ProperBoostClassifier(
+        loss, gain=0.8, response=response, **settings, **LEARNERS[learner]
+    )
+
+
+@cache
+def make_table(n=120, seed=0):
+    """Numbers, two columns of categories, missing values; labels; weights, some of them 0."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, n),
+            "town": pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n)),
+            "visits": rng.poisson(3, n).astype(float),
+            "class": pd.Categorical(rng.choice(["first", "second"], n)),
+        }
+    )
+    raw = 0.1 * (frame["age"] - 40) + (frame["town"] == "Ulm") * (frame["visits"] - 2)
+    y = np.where(raw + rng.logistic(size=n) > 0, "yes", "no")
+    frame.loc[rng.random(n) < 0.1, "age"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "town"] = None
+    return frame, y, rng.integers(0, 4, n).astype(float)
+
+
+@cache
+def fitted(learner, loss, response):
+    X, y, weight = make_table()
+    return make_model(learner, loss, response).fit(X, y, weight)
+
+
+def splits_of(model):
+    """The features of the rounds and, of trees, who goes where and the weight of every node."""
+    splits = [model.history_["feature"]]
+    for rounds in model._ensemble.models:
+        splits += (
+            []
+            if rounds.trees is None
+            else [
+                getattr(rounds.trees, name)
+                for name in ("feature", "left", "goes_left", "goes_right", "weight")
+            ]
+        )
+    return splits
+
+
+@cache
+def strange_rows():
+    """Rows of every kind: as in training, and with values and gaps that training never saw."""
+    X, _, _ = make_table()
+    strange = X.astype({"town": object, "class": object})
+    strange.loc[::3, "town"] = "Rome"
+    strange.loc[1::3, "class"] = None
+    strange.loc[2::3, "class"] = "third"
+    strange.loc[::4, "visits"] = np.nan
+    strange.loc[::5, "age"] = np.inf
+    rows = pd.concat([X.astype(strange.dtypes), strange], ignore_index=True)
+    return rows.astype({"town": "category", "class": "category"})
+
+
+# -- repeatability --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("learner", "loss", "response"),
+    [m for m in EVERY_MODEL if "interactions" not in LEARNERS[m[0]]],
+)
+def test_threads_give_the_same_bits(learner, loss, response):
+    # As many rows as it takes for the loops over rows and over a node's rows to be shared out.
+    codes, features, _, y = problem(2, n=40_000)
+    weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
+    settings = {"weak_learner": "histogram", "gain": 0.4, "response": response, "n_estimators": 2}
+    settings |= {k: v for k, v in LEARNERS[learner].items() if k != "max_leaf_nodes"}
+    settings |= {"max_leaves": 6} if learner == "tree" else {}
+    one, *others = (
+        train(codes, features, y, weight, loss=loss, n_threads=n, **settings) for n in (1, 2, 3)
+    )
+    for other in others:
+        assert_identical(one, other)
+
+
+# -- weights --------------------------------------------------------------------------------------
+
+
+@every_model
+def test_weights_are_frequencies(learner, loss, response):
+    X, y, weight = make_table()
+    rows = np.repeat(np.arange(len(X)), weight.astype(int))  # a row of weight 0 is no row
+    weighted = fitted(learner, loss, response)
+    repeated = clone(weighted).fit(X.iloc[rows], y[rows])
+    for one, other in zip(splits_of(weighted), splits_of(repeated), strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), rtol=1e-5, atol=1e-6
+    )
+    for a, b in zip(weighted._ensemble.bin_weights, repeated._ensemble.bin_weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@every_model
+def test_a_row_of_weight_zero_is_no_row(learner, loss, response):
+    X, y, weight = make_table()
+    kept = weight > 0
+    weighted = fitted(learner, loss, response)
+    # Its label and values are of no matter either.
+    wild_y = np.where(kept, y, "another class")
+    wild_X = X.assign(visits=np.where(kept, X["visits"], np.nan))
+    assert same_model(weighted, clone(weighted).fit(wild_X, wild_y, weight))
+    assert same_model(weighted, clone(weighted).fit(X[kept], y[kept], weight[kept]))
+
+
+# -- what training never saw ----------------------------------------------------------------------
+
+
+@every_model
+def test_what_training_never_saw_says_nothing(learner, loss, response):
+    """A table adds 0; a tree what it adds to its rows, on average; of rules none holds."""
+    rng = np.random.default_rng(0)
+    n = 90
+    codes = rng.integers(0, 3, n)
+    y = rng.random(n) < np.array([0.15, 0.6, 0.8])[codes]
+    weight = rng.integers(1, 4, n).astype(float)
+    for column, new in (
+        (codes + rng.random(n), [np.nan]),
+        (pd.Categorical.from_codes(codes, list("abc")), pd.Categorical(["new", None])),
+    ):
+        model = make_model(learner, loss, response).fit(pd.DataFrame({"x": column}), y, weight)
+        raw = model.decision_function(pd.DataFrame({"x": column}))
+        assert len(set(raw)) > 1
+        expected = 0.0
+        if learner == "tree":
+            expected = np.average(raw, weights=weight)
+        elif learner == "monomial":
+            expected = sum(rule.otherwise for rule in model.rules())
+        unseen = model.decision_function(pd.DataFrame({"x": new}))
+        np.testing.assert_allclose(unseen, expected, rtol=1e-9, atol=1e-12)
+
+
+@every_model
+def test_stages_end_in_the_decision_on_all_rows(learner, loss, response):
+    """The two add up rounds in ways of their own, and meet on strange rows, too."""
+    model, X = fitted(learner, loss, response), strange_rows()
+    stages = list(model.staged_decision_function(X))
+    raw = model.decision_function(X)
+    assert len(stages) == model.n_iter_ > 0
+    assert np.isfinite(raw).all()
+    np.testing.assert_allclose(stages[-1], raw, rtol=1e-12, atol=1e-12)
+    first = clone(model).set_params(n_estimators=1, interactions=0).fit(*make_table())
+    np.testing.assert_allclose(stages[0], first.decision_function(X), rtol=1e-12, atol=1e-12)
+
+
+# -- keeping --------------------------------------------------------------------------------------
+
+
+@every_model
+def test_files_and_pickles_hold_the_same_model(learner, loss, response, tmp_path):
+    model, X = fitted(learner, loss, response), strange_rows()
+    model.save_model(tmp_path / "model.json")
+    assert_same(model, pb.load_model(tmp_path / "model.json"), X)
+    assert_same(model, pickle.loads(pickle.dumps(model)), X)

@@ -1,0 +1,146 @@
+"""What tests of the engine share: models trained through `_core`, and whether two are the same."""
+
+import itertools
+
+import numpy as np
+
+import helpers.reference as ref
+from properboost import _core
+
+# The engine's margins and weights are float32.
+SINGLE = 3e-5
+
+LOSSES = {
+    "glog": {},
+    "ggauss": {},
+    "glaplacian": {},
+    "gboost": {},
+    "exponential": {},
+    "savage": {},
+    "alpha": {"alpha": 0.3},
+}
+
+OPTIONS = {
+    "selection": "greedy",
+    "response": "real",
+    "step": "guarded",
+    "l2": 0.0,
+}
+
+TREES = {
+    "max_leaves", "max_depth", "min_child_weight", "max_features", "directions", "subsample",
+    "seed",
+}  # fmt: skip
+
+
+def make_boosting(codes, features, segments, roles, losses, weight=None, **settings):
+    """Models over codes in segment order; what is of a model's own: one for all, or one each.
+
+    Whatever the settings of a tree, they are the weak learner's.
+    """
+    own = {"gain": 1.0, "learning_rate": 1.0, "prior": 0.0, "smoothing": 0.0}
+    for name, default in own.items():
+        given = settings.pop(name, None)
+        own[name] = np.full(len(losses), default if given is None else given, dtype=float)
+    kind = settings.pop("weak_learner", "histogram")
+    options = {name: settings.pop(name) for name in TREES & settings.keys()}
+    smoothings = own.pop("smoothing")
+    learners = {h: _core.WeakLearner(kind, smoothing=h, **options) for h in set(smoothings)}
+    return _core.Boosting(
+        np.ascontiguousarray(codes, dtype=np.uint8),
+        _core.Bins(features),
+        np.asarray(segments),
+        np.asarray(roles, dtype=np.int8),
+        losses,
+        [learners[h] for h in smoothings],
+        weight=weight,
+        **(OPTIONS | own | settings),
+    )
+
+
+def train(codes, features, y, weight=None, *, loss="glog", n_estimators=20, **settings):
+    """Boost one model; rows in any order, features as _core.Bins takes them."""
+    keep = np.ones(len(y), bool) if weight is None else weight > 0
+    order = np.flatnonzero(keep)[np.argsort(y[keep] > 0, kind="stable")]
+    progress = settings.pop("progress", None)
+    boosting = make_boosting(
+        codes[:, order],
+        features,
+        [0, (y[keep] < 0).sum(), len(order)],
+        [[-1, 1]],
+        [_core.Loss(loss, LOSSES[loss])],
+        None if weight is None else weight[order],
+        **settings,
+    )
+    boosting.advance(n_estimators, progress=progress)
+    return boosting.rounds(0)
+
+
+def tables(rounds):
+    return [rounds.values[a:b] for a, b in itertools.pairwise(rounds.offsets)]
+
+
+def problem(seed, n=400):
+    """Two numeric features (one with missing rows), a categorical one and an uninformative one."""
+    rng = np.random.default_rng(seed)
+    features = [np.arange(7.0), np.arange(4.0), 5, np.arange(2.0)]
+    bins = [
+        ref.FeatureBins.categorical(f) if isinstance(f, int) else ref.FeatureBins.numeric(f)
+        for f in features
+    ]
+    codes = np.array(
+        [
+            rng.integers(0, 8, n),
+            np.where(rng.random(n) < 0.2, 5, rng.integers(0, 5, n)),
+            np.where(rng.random(n) < 0.1, 5, rng.integers(0, 4, n)),  # category 4 has no rows
+            rng.integers(0, 3, n),
+        ]
+    )
+    score = 0.6 * codes[0] - 2 + np.array([1, -1, 0.5, -0.5, 0.2, 2])[codes[1]] + (codes[2] == 1)
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
+    return codes, features, bins, y
+
+
+def assert_equal_models(ours, theirs, rel=SINGLE):
+    assert ours.feature.tolist() == [r.feature for r in theirs]
+    helps = np.array([r.step != 0 for r in theirs])
+    np.testing.assert_allclose(
+        ours.score[helps], np.array([r.score for r in theirs])[helps], rtol=rel
+    )
+    np.testing.assert_allclose(ours.step, [r.step for r in theirs], rtol=30 * rel)
+    np.testing.assert_allclose(ours.risk, [r.risk for r in theirs], rtol=rel)
+    for table, r in zip(tables(ours), theirs, strict=True):
+        np.testing.assert_allclose(table, r.table, rtol=30 * rel, atol=rel * np.abs(r.table).max())
+    assert_equal_trees(ours, theirs)
+
+
+def sides_of(trees, node, width):
+    """Of each code of the node's feature: 0, it goes left, 1, right, or -1, nowhere."""
+    sets = [words[node].view(np.uint8) for words in (trees.goes_left, trees.goes_right)]
+    left, right = (np.unpackbits(words, bitorder="little")[:width] for words in sets)
+    assert not (left & right).any()
+    return np.where(left, 0, np.where(right, 1, -1))
+
+
+def assert_equal_trees(ours, theirs):
+    """Node for node: feature, children, and the side of every code."""
+    trees = ours.trees
+    assert (trees is None) == all(r.tree is None for r in theirs)
+    if trees is None:
+        return
+    for begin, r in zip(ours.offsets, theirs, strict=False):
+        nodes = np.arange(len(r.tree.feature)) + begin
+        assert trees.feature[nodes].tolist() == r.tree.feature
+        assert trees.left[nodes].tolist() == r.tree.left
+        for node, side in zip(nodes, r.tree.side, strict=True):
+            np.testing.assert_array_equal(sides_of(trees, node, len(side)), side)
+
+
+def assert_identical(a, b):
+    for name in ("feature", "score", "step", "risk", "offsets", "values"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    assert (a.trees is None) == (b.trees is None)
+    for name in ("feature", "left", "goes_left", "goes_right", "weight", "saving"):
+        if a.trees is not None:
+            one, other = getattr(a.trees, name), getattr(b.trees, name)
+            np.testing.assert_array_equal(one, other, err_msg=name)

@@ -1,0 +1,35 @@
+"""The engine under other instruction sets than the one it chose."""
+
+import io
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+from properboost import _core
+
+
+def other_sets():
+    """The instruction sets of this processor below the one in use."""
+    below = {"avx512": ["avx2", "baseline"], "avx2": ["baseline"], "baseline": []}
+    return below[_core.instruction_set]
+
+
+def run_with(instruction_set, program, data):
+    """Run a function of the engine and `data` under another instruction set.
+
+    The process loads the engine alone: the package takes a second.
+    """
+    load = "import pickle, sys; sys.path.append(sys.argv[1]); import _core; import numpy as np\n"
+    end = "sys.stdout.buffer.write(pickle.dumps([_core.instruction_set, result]))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{load}data = pickle.load(sys.stdin.buffer)\n{program}\n{end}",
+         str(Path(_core.__file__).parent)],
+        env=os.environ | {"PROPERBOOST_INSTRUCTION_SET": instruction_set},
+        input=pickle.dumps(data), capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    name, result = pickle.load(io.BytesIO(done.stdout))
+    assert name == instruction_set
+    return result

@@ -1,0 +1,355 @@
+"""Losses designed from a density or a minimum risk, and TangentBoost's."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import properboost as pb
+from helpers.models import same_model
+from helpers.own_losses import (
+    CERTAIN,
+    RISKS,
+    drawn,
+    fit,
+    logistic_weight,
+    logit,
+    make_rows,
+    raw_tangent_loss,
+    raw_tangent_weight,
+    twins,
+)
+from properboost import _core, losses
+from properboost.losses import (
+    Alpha,
+    GBoost,
+    GLog,
+    Tangent,
+    check,
+    from_functions,
+    from_pdf,
+    from_risk,
+)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_rows()
+
+
+# -- designed from a density ----------------------------------------------------------------------
+
+
+@twins
+@given(gain=st.floats(0.05, 50.0), at=st.floats(-20.0, 20.0), p=st.floats(1e-9, 1.0 - 1e-9))
+@drawn
+def test_densities_give_the_losses_of_table_2(pdf, built_in, gain, at, p):
+    own, known = from_pdf(pdf, gain=gain), built_in(gain)
+    v = gain * at
+    # A cubic between exact values and slopes errs by its fourth derivative times (1/128)^4/384,
+    # and more in wider cells; that of the loss adds up over them.
+    for method, tolerance in (("weight", 1e-9), ("loss", 1e-9 * gain), ("probability", 1e-9)):
+        expected = getattr(known, method)(v)
+        assert getattr(own, method)(v) == pytest.approx(expected, rel=1e-9, abs=tolerance)
+    assert own.curvature(v) == pytest.approx(known.curvature(v), abs=1e-7 / gain)
+    assert own.link(p) == pytest.approx(known.link(p), rel=1e-6, abs=1e-7 * gain)
+    assert own.minimum_risk(p) == pytest.approx(known.minimum_risk(p), abs=1e-8 * gain)
+    assert own.loss_margin == pytest.approx(known.loss_margin, rel=1e-9)
+    assert own.is_regularizer == known.is_regularizer
+    assert (own.convex, own.canonical) == (True, True)
+    assert own.loss(math.inf) < 1e-7 * gain  # as at the last knot
+    assert own.link([0.0, 0.5, 1.0]).tolist() == [-math.inf, 0.0, math.inf]
+
+
+@twins
+def test_tables_keep_the_digits_of_tails(pdf, built_in):
+    own, known = from_pdf(pdf), built_in()
+    u = np.linspace(0.0, 15.0, 2001)
+    for method in ("loss", "weight"):
+        exact = getattr(known, method)(u)
+        kept = exact > 1e-10
+        np.testing.assert_allclose(getattr(own, method)(u)[kept], exact[kept], rtol=3e-5)
+        single = getattr(own.native, f"engine_{method}")(u.astype(np.float32))
+        np.testing.assert_allclose(single[kept], exact[kept], rtol=3e-5)
+
+
+@pytest.mark.parametrize("response", _core.response_names())
+@twins
+def test_a_designed_loss_trains_as_its_twin(pdf, built_in, response, rows):
+    own = fit(from_pdf(pdf, gain=1.5), rows, response=response)
+    known = fit(built_in(1.5), rows, response=response)
+    features = [model.history_["feature"] for model in (own, known)]
+    np.testing.assert_array_equal(*features)
+    raw = [model.decision_function(rows[0]) for model in (own, known)]
+    np.testing.assert_allclose(*raw, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(own.history_["risk"], known.history_["risk"], atol=1e-6)
+
+
+def test_letter_under_the_designed_logistic():
+    X, y = pb.datasets.load_letter("p2", subset="train", return_X_y=True)
+    own, known = (
+        pb.ProperBoostClassifier(loss, n_estimators=100).fit(X, y)
+        for loss in (from_pdf(stats.logistic()), "glog")
+    )
+    np.testing.assert_array_equal(own.history_["feature"], known.history_["feature"])
+    np.testing.assert_allclose(own.decision_function(X), known.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "pdf",
+    [
+        stats.hypsecant(),
+        stats.gennorm(1.5),
+        stats.t(1.1),
+        stats.norm(scale=1e4),
+        stats.laplace(scale=1e-4),
+        stats.logistic(scale=1e-6),
+        stats.logistic(scale=1e6),
+        stats.triang(0.5, loc=-3.0, scale=6.0),
+        stats.semicircular(scale=2.0),
+    ],
+    ids=lambda pdf: f"{pdf.dist.name}{pdf.args}{pdf.kwds}",
+)
+def test_other_densities(pdf):
+    loss = from_pdf(pdf)
+    assert check(loss)
+    assert loss.canonical
+    scale = 0.25 / pdf.pdf(0.0)
+    u = scale * np.linspace(-4.0, 4.0, 401)
+    np.testing.assert_allclose(loss.probability(u), pdf.cdf(u), atol=1e-4)
+    inside = pdf.pdf(u) > 0.3 * pdf.pdf(0.0)
+    strength = loss.regularization_strength(u[inside])  # BoostLR, eq. 45
+    np.testing.assert_allclose(strength * pdf.pdf(u[inside]), 1.0, rtol=1e-3)
+    end = pdf.support()[1]
+    assert loss.link(1.0) == (pytest.approx(end) if end < math.inf else math.inf)
+
+
+def test_a_density_may_be_a_function_or_an_object():
+    class Own:
+        pdf = staticmethod(stats.logistic.pdf)
+        sf = staticmethod(stats.logistic.sf)
+
+    u = np.linspace(-9.0, 9.0, 101)
+    for pdf, name in (
+        (stats.logistic.pdf, "pdf"),
+        (lambda v: stats.logistic.pdf(v), "custom"),
+        (Own(), "Own"),
+        (stats.logistic(), "logistic"),
+    ):
+        loss = from_pdf(pdf)
+        assert loss.name == name
+        np.testing.assert_allclose(loss.weight(u), GLog().weight(u), rtol=0, atol=1e-9)
+        assert from_pdf(pdf, name="mine").name == "mine"
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.4])
+def test_bindings_of_the_alpha_loss(alpha):
+    # BoostLR, eqs. 52 and 53.
+    c = (1.0 - alpha) / (2.0 - 3.0 * alpha)
+    loss = from_pdf(stats.logistic(), lambda v: -2.0 * c * np.sinh(alpha * v) / alpha)
+    u = np.linspace(-20.0, 20.0, 801)
+    np.testing.assert_allclose(loss.weight(u), Alpha(alpha).weight(u), rtol=1e-6)
+    np.testing.assert_allclose(loss.probability(u), Alpha(alpha).probability(u), atol=1e-8)
+    assert loss.convex
+    assert not loss.canonical
+
+
+def test_convexity_is_that_of_equation_57():
+    # With c the logistic cdf, the binding -(v + k sin v) has b''/b' = -k sin v/(1 + k cos v), which
+    # must stay below c'/(1 - c) = c(v): far on the left c vanishes and the sine does not.
+    wavy = from_pdf(stats.logistic(), lambda v: -(v + 0.5 * np.sin(v)))
+    u = np.linspace(-12.0, 12.0, 4001)
+    ratio = -0.5 * np.sin(u) / (1.0 + 0.5 * np.cos(u))
+    concave = ratio > GLog().probability(u)
+    assert concave.any()
+    assert not wavy.convex
+    assert np.mean((wavy.curvature(u) < 0.0) == concave) > 0.998
+    assert check(wavy)
+
+
+@pytest.mark.parametrize(
+    ("pdf", "binding", "message"),
+    [
+        (stats.cauchy(), "linear", r"'cauchy': its weight falls like u\^-1 .*finite mean"),
+        (stats.t(1), "linear", r"'t': .*so that the loss is infinite"),
+        (stats.t(0.7), "linear", r"u\^-0\.7"),
+        (stats.uniform(-1, 2), "linear", "must fall strictly from 0 on.* at margin 0.007"),
+        (stats.expon(), "linear", "must be symmetric about 0.* at margin"),
+        (stats.norm(0.1), "linear", "must be symmetric about 0"),
+        (lambda v: 0.5 * stats.logistic.pdf(v), "linear", "integrate to 1.* 0.25"),
+        (lambda v: np.where(np.abs(v) > 2.0, np.nan, 0.1), "linear", "finite.*margin 2"),
+        (stats.dgamma(2), "linear", r"'dgamma': the density at 0 must be positive.*; it is 0"),
+        (stats.rayleigh(), "linear", r"'rayleigh': the density at 0 must be positive"),
+        (stats.gamma(0.5), "linear", r"'gamma': the density at 0 must be .* finite.*; it is inf"),
+        (stats.logistic(), lambda v: -v - v**2, "binding must be odd: at margin"),
+        (stats.logistic(), np.tanh, "binding must decrease: at margin 0 "),
+        (stats.logistic(), lambda v: -np.sin(v), "binding must decrease: at margin 1.5"),
+        (stats.logistic(), lambda v: 1 / 0, "'logistic': its binding function raised ZeroDiv"),
+    ],
+)
+def test_unfit_densities_and_bindings_are_refused(pdf, binding, message):
+    with pytest.raises(ValueError, match=message):
+        from_pdf(pdf, binding)
+
+
+def test_advice_is_the_callers_to_follow():
+    def weight(u):
+        return np.where(u < 2.0, logistic_weight(u), 0.1 * logistic_weight(u))
+
+    with pytest.raises(ValueError, match=r"not smooth at margin 1.99: .*Give the place of a kink"):
+        from_functions(weight, name="mine")
+
+    def binding(v):
+        return -v - 0.5 * np.sign(v) * np.maximum(np.abs(v) - 2.0, 0.0)
+
+    with pytest.raises(ValueError, match=r"'jagged': its weight is not smooth.* of it there$"):
+        from_pdf(stats.logistic(), binding, name="jagged")
+
+
+def test_arguments_of_from_pdf_are_checked():
+    with pytest.raises(TypeError, match=r"pdf must be a frozen distribution.* got 3"):
+        from_pdf(3)
+    with pytest.raises(TypeError, match="binding must be 'linear' or a callable; got 1"):
+        from_pdf(stats.logistic(), 1)
+    with pytest.raises(ValueError, match="binding must be one of 'linear'; got 'cubic'"):
+        from_pdf(stats.logistic(), "cubic")
+    with pytest.raises(ValueError, match="gain must be above 0"):
+        from_pdf(stats.logistic(), gain=0.0)
+    for name in ("", " ", "a\nb", 3):
+        with pytest.raises(ValueError, match="name must be a printable string"):
+            from_pdf(stats.logistic(), name=name)
+
+
+# -- designed from a minimum risk -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", RISKS)
+def test_risks_and_links_give_the_losses_they_are_of(case):
+    risk, link, known = RISKS[case]
+    own = from_risk(risk, link, name="own")
+    u = np.linspace(-12.0, 12.0, 2001)
+    for method in ("weight", "loss", "probability"):
+        exact = getattr(known, method)(u)
+        np.testing.assert_allclose(getattr(own, method)(u), exact, rtol=1e-5, atol=1e-6)
+    assert own.convex == known.convex
+    assert own.loss_margin == pytest.approx(known.loss_margin, rel=1e-5)
+    # SavageBoost, eq. 25: phi(v) = C(p) + (1 - p) C'(p).
+    p = own.probability(u[700:-700])
+    slope = (risk(p + 1e-5) - risk(p - 1e-5)) / 2e-5
+    np.testing.assert_allclose(
+        risk(p) + (1.0 - p) * slope, own.loss(u[700:-700]), rtol=1e-4, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("risk", "link", "message"),
+    [
+        (lambda p: p * (1 - p) ** 2, logit, "minimum risk must be symmetric about 1/2: at p = "),
+        (lambda p: p * (1 - p), np.log, "link must be odd about 1/2: at p = "),
+        (lambda p: p * (1 - p), lambda p: -logit(p), "link must rise; it does not from p = "),
+        (lambda p: (p - 0.5) ** 2, logit, "must be strictly concave; it is not at p = "),
+        (lambda p: 4 * p * (1 - p), lambda p: np.tan(p - 0.5), r"not keep rising .* -0\.546302"),
+    ],
+)
+def test_unfit_risks_and_links_are_refused(risk, link, message):
+    with pytest.raises(ValueError, match=f"'bad': .*{message}"):
+        from_risk(risk, link, name="bad")
+
+
+def test_permissible_losses_are_built_in_ones():
+    v = np.linspace(-3.0, 3.0, 61)
+    mu = 0.3
+    cases = [
+        # What Table 1 of the ULS paper prints for F_phi, b_phi, and the matching probability.
+        (
+            losses.Permissible("matsushita"),
+            GBoost(0.5),
+            -v + np.sqrt(1.0 + v**2),
+            0.5,
+            0.5 * (1.0 + v / np.sqrt(1.0 + v**2)),
+        ),
+        (
+            losses.Permissible("mu", mu),
+            GBoost(0.35),
+            (-v + np.sqrt((1.0 - mu) ** 2 + v**2)) / (1.0 - mu),
+            0.35,
+            0.5 * (1.0 + v / np.sqrt((1.0 - mu) ** 2 + v**2)),
+        ),
+        (
+            losses.Permissible("entropy"),
+            GLog(1.0),
+            np.log2(1.0 + np.exp(-v)),
+            math.log(2.0),
+            np.exp(v) / (1.0 + np.exp(v)),
+        ),
+    ]
+    for loss, same, normalized, b, probability in cases:
+        assert loss == same
+        np.testing.assert_allclose(loss.loss(v) / b, normalized, rtol=1e-13)
+        np.testing.assert_allclose(loss.probability(v), probability, rtol=1e-13)
+        assert loss.loss(0.0) / b == pytest.approx(1.0)
+    assert losses.Permissible(gain=3.0) == GBoost(1.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("gini",), "bounded link.*serves trees, UDTClassifier"),
+        (("zeta",), "bounded link.*serves trees, UDTClassifier"),
+        (("hinge",), "phi must be one of 'entropy', 'matsushita', 'mu'; got 'hinge'"),
+        (("mu",), "mu must be above 0 and below 1 with phi='mu'; got None"),
+        (("mu", 1.0), "mu must be above 0 and below 1; got 1.0"),
+        (("mu", 0.0), "mu must be above 0"),
+        (("entropy", 0.5), "mu must be None unless phi is 'mu'; got 0.5"),
+    ],
+)
+def test_permissible_functions_are_checked(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        losses.Permissible(*arguments)
+
+
+# -- TangentBoost ---------------------------------------------------------------------------------
+
+
+def test_tangent_is_the_raw_loss_cut_off_where_its_weight_turns_negative():
+    v = np.concatenate([np.linspace(-30.0, 30.0, 6001), [CERTAIN, -CERTAIN]])
+    loss = Tangent()
+    kept = v < CERTAIN
+    np.testing.assert_allclose(loss.weight(v), np.where(kept, raw_tangent_weight(v), 0), atol=1e-8)
+    np.testing.assert_allclose(loss.loss(v), np.where(kept, raw_tangent_loss(v), 0), atol=1e-8)
+    p = np.clip(np.arctan(v) + 0.5, 0.0, 1.0)
+    np.testing.assert_allclose(loss.probability(v), p, atol=1e-9)
+    p = np.linspace(0.0, 1.0, 101)
+    np.testing.assert_allclose(loss.link(p), np.tan(p - 0.5), atol=1e-9)
+    np.testing.assert_allclose(loss.minimum_risk(p), 4.0 * p * (1.0 - p), atol=1e-8)
+    assert loss.loss_margin == pytest.approx(0.5)
+    assert Tangent(1.0).is_regularizer
+    assert not Tangent(0.99).is_regularizer
+    assert not loss.convex
+    assert check(loss)
+    assert check(Tangent(7.0))
+
+
+def test_tangent_in_the_engine_is_the_cython_module():
+    u = np.concatenate([np.linspace(-50.0, 50.0, 20_001), np.geomspace(1e-30, 1e30, 301)])
+    u = np.concatenate([u, -u]).astype(np.float32)
+    exact = u.astype(np.float64)
+    weight = np.where(exact < CERTAIN, raw_tangent_weight(exact), 0.0)
+    np.testing.assert_allclose(Tangent().native.engine_weight(u), weight, rtol=1e-6, atol=2e-6)
+    loss = np.where(exact < CERTAIN, raw_tangent_loss(exact), 0.0)
+    np.testing.assert_allclose(Tangent().native.engine_loss(u), loss, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{}, {"selection": "cyclic", "n_estimators": 8}], ids=str)
+@pytest.mark.parametrize("response", _core.response_names())
+def test_tangent_trains_by_its_name(rows, response, settings):
+    model = fit("tangent", rows, response=response, gain=2.0, **settings)
+    assert model.loss_ == Tangent(2.0)
+    assert model.score(*rows) > 0.72
+    p = model.predict_proba(rows[0])
+    assert np.all((p >= 0.0) & (p <= 1.0))
+    others = fit("tangent", rows, response=response, gain=2.0, n_jobs=2, **settings)
+    assert same_model(model, others)

@@ -1,0 +1,197 @@
+"""Splits: any splitter's, as parts of the rows that the engine takes or leaves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+
+import properboost as pb
+from helpers.searches import KINDS, QUICK, as_kind, assert_same_scores, integers
+from properboost.model_selection import cv_splits as splits
+
+GROUPS = np.arange(240) % 7
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        2,
+        KFold(3, shuffle=True, random_state=0),
+        StratifiedKFold(4, shuffle=True, random_state=1),
+        GroupKFold(3),
+        LeaveOneGroupOut(),
+        StratifiedGroupKFold(3),
+        PredefinedSplit(np.arange(240) % 4 - 1),
+        StratifiedShuffleSplit(3, test_size=0.3, random_state=0),
+        # Parts of rows that are in neither side, and more splits than one order of the rows holds.
+        ShuffleSplit(9, test_size=0.2, train_size=0.5, random_state=0),
+        RepeatedStratifiedKFold(n_splits=3, n_repeats=6, random_state=0),
+        [(np.arange(0, 160), np.arange(160, 240)), (np.arange(240) % 3 > 0, np.arange(0, 240, 3))],
+    ],
+    ids=str,
+)
+def test_any_splitter(cv):
+    X, y = integers()
+    shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
+    groups = GROUPS if "Group" in type(cv).__name__ else None
+    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=cv, **shared).fit(X, y, groups=groups)
+    theirs = GridSearchCV(
+        pb.ProperBoostClassifier(**shared), {"gain": [0.5, 2.0]}, cv=cv, scoring="neg_log_loss"
+    )
+    assert_same_scores(ours.cv_results_, theirs.fit(X, y, groups=groups).cv_results_)
+
+
+def test_splits_are_gathered_while_their_parts_are_few():
+    X, y = integers()
+    rows = splits.Rows(np.arange(2), y.astype(np.uint8), None, None, 240.0)
+    table = type("Table", (), {"n_rows": 240, "source": X})()
+    for cv, most in (
+        (StratifiedKFold(60), 1),
+        (RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0), 3),
+        (ShuffleSplit(9, test_size=0.3, random_state=0), 2),
+    ):
+        groups = splits.find_splits(cv, table, rows, None)
+        assert len(groups) <= most
+        expected = list(cv.split(X, y))
+        assert sum(len(group.roles) for group in groups) == len(expected)
+        for group in groups:
+            assert group.roles.shape[1] <= splits.MOST_PARTS
+            for s, roles in enumerate(group.roles):
+                of_row = roles[group.part]
+                train, test = expected[group.first + s]
+                np.testing.assert_array_equal(
+                    np.flatnonzero(of_row == splits.TRAIN), np.sort(train)
+                )
+                np.testing.assert_array_equal(np.flatnonzero(of_row == splits.TEST), np.sort(test))
+
+
+def test_a_row_of_weight_zero_is_no_row():
+    X, y = integers()
+    weight = (np.arange(240) % 4 > 0).astype(float)
+    kept = weight > 0
+    model = pb.ProperBoostClassifierCV(**QUICK)
+    wild = np.where(kept[:, None], X, np.nan)
+    a = clone(model).fit(wild, np.where(kept, y, 7), weight)
+    b = clone(model).fit(X[kept], y[kept])
+    np.testing.assert_array_equal(a.validation_curves_, b.validation_curves_)
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+    # Ready-made splits number the rows that were given.
+    ready = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
+    renumbered = [tuple(np.flatnonzero(np.isin(np.flatnonzero(kept), r)) for r in s) for s in ready]
+    a = clone(model).set_params(cv=ready).fit(wild, np.where(kept, y, 7), weight)
+    b = clone(model).set_params(cv=renumbered).fit(X[kept], y[kept])
+    np.testing.assert_array_equal(a.validation_curves_, b.validation_curves_)
+
+
+def test_a_class_that_a_split_does_not_train_on_has_probability_zero():
+    X, y = integers(n_classes=3)
+    first = np.flatnonzero(y != 2)
+    cv = [
+        (first[:100], np.setdiff1d(np.arange(240), first[:100])),
+        (np.arange(200), np.arange(200, 240)),
+    ]
+    search = pb.ProperBoostClassifierCV(**QUICK | {"cv": cv}, rows_per_bin=None, scoring="accuracy")
+    search.fit(X, y)
+    train, test = cv[0]
+    two = pb.ProperBoostClassifier(
+        n_estimators=6, gain=0.5, rows_per_bin=None, selection="cyclic"
+    ).fit(X[train], y[train])
+    score = search.cv_results_["split0_test_score"][0]
+    assert score == pytest.approx(two.score(X[test], y[test]))
+    search.set_params(scoring="neg_log_loss").fit(X, y)
+    p = np.column_stack([two.predict_proba(X[test]), np.zeros(len(test))])
+    expected = -log_loss(y[test], p)
+    assert search.cv_results_["split0_test_score"][0] == pytest.approx(expected, rel=1e-4)
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 1000), shift=st.integers(0, 3))
+def test_rows_in_any_order_within_their_splits(seed, shift):
+    X, y = integers(120, seed=1)
+    fold = (np.arange(120) + shift) % 3
+    order = np.random.default_rng(seed).permutation(120)
+    model = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], n_estimators=4)
+    a = clone(model).set_params(cv=PredefinedSplit(fold)).fit(X, y)
+    b = clone(model).set_params(cv=PredefinedSplit(fold[order])).fit(X[order], y[order])
+    np.testing.assert_allclose(a.validation_curves_, b.validation_curves_, rtol=1e-4)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-4, atol=1e-5)
+
+
+@settings(max_examples=10)
+@given(
+    roles=st.lists(st.lists(st.integers(0, 2), min_size=60, max_size=60), min_size=1, max_size=6)
+)
+def test_any_splits_give_what_fits_on_them_give(roles):
+    X, y = integers(60, seed=2)
+    X[:10], y[:10] = np.arange(10)[:, None] % 5, np.arange(10) < 5
+    cv = []
+    for role in np.array(roles):
+        role[:10] = 1  # all values and both classes: the bins of every fit are the same
+        role[10] = 2
+        cv.append((np.flatnonzero(role == 1), np.flatnonzero(role == 2)))
+    shared = {"n_estimators": 3, "rows_per_bin": None, "selection": "cyclic"}
+    search = pb.ProperBoostClassifierCV(gains=[1.0], cv=cv, **shared).fit(X, y)
+    for k, (train, test) in enumerate(cv):
+        model = pb.ProperBoostClassifier(**shared).fit(X[train], y[train])
+        expected = -log_loss(y[test], model.predict_proba(X[test]), labels=[0, 1])
+        assert search.validation_curves_[0, k, -1] == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_taken_from_any_table(mixed, kind):
+    table = as_kind(kind, mixed[0])
+    taken = splits.take_rows(table, np.array([5, 2, 9]))
+    assert type(taken) is type(table)
+    assert taken.shape == (3, table.shape[1])
+    ages = taken[:, 0] if kind == "numpy" else taken["age"]
+    np.testing.assert_array_equal(np.asarray(ages, dtype=float), mixed[0]["age"][[5, 2, 9]])
+
+
+# -- what users get wrong -------------------------------------------------------------------------
+
+X0, Y0 = integers(60)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ("five", "Expected .?cv.? as an integer"),
+        (1, "n_splits=1"),
+        (50, "n_splits=50 cannot be greater"),
+        ([], "cv must give at least one split"),
+        ([([0, 1, 60], [2])], "training rows of split 0 must be positions from 0 to 59"),
+        ([([0, -1], [2])], "must be positions from 0 to 59; got -1"),
+        ([(range(30), [31, 31])], "the test rows of split 0 must all be different; got 31"),
+        ([(range(30), range(20, 40))], "split 0 has rows both in training and in the test"),
+        ([(range(30), [])], "cv: split 0 has no test row"),
+        ([(range(30), [0.5])], "the test rows of split 0 must be a list of positions"),
+        ([(range(40), range(40, 60)), ([], [1])], "split 1 .* rows are of no class"),
+        (GroupKFold(2), "'groups' parameter should not be None"),
+        ([(np.flatnonzero(Y0), np.flatnonzero(Y0 == 0))],
+         "cv: split 0 must train on rows of at least two classes; .* are of class 1 only"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_splits(cv, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pb.ProperBoostClassifierCV(**QUICK | {"cv": cv}).fit(X0, Y0)
+
+
+@pytest.mark.parametrize("groups", [np.arange(59), np.zeros((60, 2)), 3])
+def test_bad_groups(groups):
+    with pytest.raises(ValueError, match="groups must have an entry for each of the 60 rows"):
+        pb.ProperBoostClassifierCV(**QUICK).fit(X0, Y0, groups=groups)

@@ -1,0 +1,95 @@
+"""Scorers: what they are given, and what becomes of what they return."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+import properboost as pb
+from helpers.searches import KINDS, QUICK, as_kind, assert_same_scores, integers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_callable_gets_the_rows_of_the_split(mixed, kind):
+    X, y, _ = mixed
+    table = as_kind(kind, X)
+    seen = set()
+
+    def score(estimator, rows, labels):
+        assert type(rows) is type(table)
+        assert estimator.classes_.tolist() == ["no", "yes"]
+        raw = estimator.decision_function(rows)
+        np.testing.assert_array_equal(estimator.predict(rows), np.where(raw > 0, "yes", "no"))
+        assert estimator.predict_proba(rows).shape == (len(labels), 2)
+        ages = rows[:, 0] if kind == "numpy" else rows["age"]
+        seen.add(frozenset(zip(np.nan_to_num(np.asarray(ages, dtype=float)), labels, strict=True)))
+        return accuracy_score(labels, estimator.predict(rows))
+
+    settings = {**QUICK, "cv": StratifiedKFold(3)}
+    ours = pb.ProperBoostClassifierCV(**settings, scoring=score).fit(table, y)
+    built_in = pb.ProperBoostClassifierCV(**settings, scoring="accuracy").fit(table, y)
+    np.testing.assert_allclose(ours.validation_curves_, built_in.validation_curves_)
+    rows = list(zip(X["age"].fillna(0.0), y, strict=True))
+    tests = [test for _, test in StratifiedKFold(3).split(X, y)]
+    assert seen == {frozenset(rows[i] for i in test) for test in tests}
+
+
+def test_a_callable_may_take_weights():
+    X, y = integers()
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+
+    def weighted(estimator, rows, labels, sample_weight):
+        return accuracy_score(labels, estimator.predict(rows), sample_weight=sample_weight)
+
+    def plain(estimator, rows, labels):
+        return accuracy_score(labels, estimator.predict(rows))
+
+    settings = {**QUICK, "scoring": "accuracy"}
+    expected = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight).validation_curves_
+    ours = pb.ProperBoostClassifierCV(**settings | {"scoring": weighted}).fit(X, y, weight)
+    np.testing.assert_allclose(ours.validation_curves_, expected)
+    other = pb.ProperBoostClassifierCV(**settings | {"scoring": plain}).fit(X, y, weight)
+    assert not np.allclose(other.validation_curves_, expected)
+
+
+def test_scores_of_nan_are_never_best():
+    def score(estimator, rows, _):
+        return np.nan if estimator.predict_proba(rows).max() > 0.8 else 0.5
+
+    search = pb.ProperBoostClassifierCV(gains=[0.5, 8.0], cv=2, n_estimators=6, scoring=score)
+    search.fit(*integers())
+    assert search.gain_ == 8.0
+    assert search.cv_results_["rank_test_score"].tolist() == [2, 1]
+    with pytest.raises(ValueError, match="gave no finite score"):
+        search.set_params(scoring=lambda *_: np.nan).fit(*integers())
+
+
+def test_class_weights_are_no_part_of_the_score():
+    X, y = integers()
+    shared = {"rows_per_bin": None, "n_estimators": 5, "class_weight": {0: 5.0, 1: 1.0}}
+    shared["selection"] = "cyclic"
+    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y)
+    theirs = GridSearchCV(
+        pb.ProperBoostClassifier(**shared), {"gain": [0.5, 2.0]}, cv=3, scoring="neg_log_loss"
+    ).fit(X, y)
+    assert_same_scores(ours.cv_results_, theirs.cv_results_)
+
+
+# -- what users get wrong -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scoring", "message"),
+    [
+        ("nonsense", "'scoring' parameter .* Got 'nonsense'"),
+        (["accuracy"], r"scoring must be a scorer's name.*; got \['accuracy'\]"),
+        (3, "scoring must be a scorer's name"),
+        (accuracy_score, "scoring"),
+        (lambda *_: "good", "scoring must return a number; .* gave 'good'"),
+        (lambda *_: None, "scoring must return a number; .* gave None"),
+        (lambda e, x, y: np.sum(e.predict(x[:3])), "asked for predictions of 3 rows"),
+    ],
+)
+def test_bad_scorers(scoring, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pb.ProperBoostClassifierCV(**QUICK | {"scoring": scoring}).fit(*integers(60))

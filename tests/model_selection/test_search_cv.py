@@ -1,0 +1,658 @@
+"""The search: what GridSearchCV would find, for the price of a few fits."""
+
+import copy
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, make_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import properboost as pb
+from helpers.searches import QUICK, assert_same_scores, integers
+from properboost import _core
+from properboost import progress as progress_module
+from properboost.model_selection import cross_validation as lanes
+from properboost.model_selection import search_space as configurations
+
+pd = pytest.importorskip("pandas")
+
+CONFIGURATIONS = [
+    pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=2, max_estimators=8),
+    pb.ProperBoostClassifierCV(
+        ["gboost", "alpha"],
+        gains=[0.5, 2.0],
+        alphas=[0.2],
+        cv=3,
+        n_estimators=3,
+        scoring="f1_macro",
+    ),
+    pb.ProperBoostClassifierCV(
+        gains=[1.0], cv=2, selection="cyclic", max_estimators=4, class_weight="balanced"
+    ),
+    pb.ProperBoostClassifierCV(
+        gains=[1.0], cv=2, weak_learner="tree", max_leaf_nodes=[3, 6], max_estimators=4
+    ),
+]
+
+
+@parametrize_with_checks(CONFIGURATIONS)
+def test_scikit_learn_checks(estimator, check):
+    with warnings.catch_warnings():
+        # Some checks have classes of one row.
+        warnings.filterwarnings("ignore", "The least populated class in y has only 1 member")
+        check(estimator)
+
+
+@pytest.fixture(scope="module")
+def binary():
+    return integers()
+
+
+@pytest.fixture(scope="module")
+def ternary():
+    return integers(n_classes=3)
+
+
+# -- the same as scikit-learn's search ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selection", _core.selection_names())
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "accuracy", "neg_brier_score", "roc_auc"])
+def test_it_finds_what_grid_search_finds(binary, scoring, selection):
+    X, y = binary
+    shared = {"rows_per_bin": None, "n_estimators": 7, "selection": selection}
+    ours = pb.ProperBoostClassifierCV(
+        ["glog", "gboost"], gains=[0.5, 1.0, 2.0], smoothings=[0.0, 0.1], scoring=scoring, **shared
+    )
+    grid = {"loss": ["glog", "gboost"], "smoothing": [0.0, 0.1], "gain": [0.5, 1.0, 2.0]}
+    theirs = GridSearchCV(pb.ProperBoostClassifier(**shared), grid, scoring=scoring)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the chosen gain")
+        ours.fit(X, y)
+    theirs.fit(X, y)
+    assert_same_scores(ours.cv_results_, theirs.cv_results_)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-4)
+    if scoring == "neg_log_loss":  # no ties
+        np.testing.assert_array_equal(
+            np.sort(ours.cv_results_["rank_test_score"]),
+            np.sort(theirs.cv_results_["rank_test_score"]),
+        )
+        assert ours.best_params_.items() >= theirs.best_params_.items()
+        np.testing.assert_allclose(
+            ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-5, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    "scoring", ["neg_log_loss", "accuracy", "neg_brier_score", "roc_auc_ovr", "f1_macro", None]
+)
+def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
+    X, y = ternary
+    shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
+    ours = pb.ProperBoostClassifierCV("ggauss", gains=[0.5, 2.0], cv=3, scoring=scoring, **shared)
+    model = pb.ProperBoostClassifier("ggauss", **shared)
+    theirs = GridSearchCV(model, {"gain": [0.5, 2.0]}, cv=3, scoring=scoring)
+    assert_same_scores(ours.fit(X, y).cv_results_, theirs.fit(X, y).cv_results_)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_estimators", [8, "auto"])
+def test_selection_is_searched_too(binary, n_estimators):
+    X, y = binary
+    settings = {"gains": [0.5, 2.0], "cv": 3, "n_estimators": n_estimators}
+    both = pb.ProperBoostClassifierCV(selection=["greedy", "cyclic"], **settings).fit(X, y)
+    results = both.cv_results_
+    assert results["param_selection"].tolist() == ["greedy", "greedy", "cyclic", "cyclic"]
+    for k, selection in enumerate(["greedy", "cyclic"]):
+        one = pb.ProperBoostClassifierCV(selection=selection, **settings).fit(X, y)
+        for name in ("mean_test_score", "n_estimators"):
+            np.testing.assert_array_equal(
+                results[name][2 * k : 2 * k + 2], one.cv_results_[name], err_msg=name
+            )
+        if both.selection_ == selection:
+            np.testing.assert_array_equal(both.predict_proba(X), one.predict_proba(X))
+    assert both.best_estimator_.selection == both.selection_ == both.best_params_["selection"]
+
+
+def weighted_scores(model, X, y, weight, cv):
+    scores = []
+    for train, test in cv.split(X, y):
+        fitted = clone(model).fit(X[train], y[train], weight[train])
+        probability = fitted.predict_proba(X[test])
+        scores.append(-log_loss(y[test], probability, sample_weight=weight[test]))
+    return scores
+
+
+@pytest.mark.parametrize("problem", ["binary", "ternary"])
+def test_weights_count_in_training_and_in_scores(problem, request):
+    X, y = request.getfixturevalue(problem)
+    weight = np.random.default_rng(0).integers(1, 5, len(y)) / 2
+    shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
+    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
+    for i, gain in enumerate([0.5, 2.0]):
+        model = pb.ProperBoostClassifier(gain=gain, **shared)
+        expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
+        found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]
+        np.testing.assert_allclose(found, expected, rtol=1e-4)
+    if problem == "binary":
+        by_name = clone(ours).set_params(
+            scoring=make_scorer(log_loss, greater_is_better=False, response_method="predict_proba")
+        )
+        np.testing.assert_allclose(
+            by_name.fit(X, y, weight).best_score_, ours.best_score_, rtol=1e-5
+        )
+
+
+def test_tables_with_categories_and_missing_values(mixed):
+    X, y, weight = mixed
+    search = pb.ProperBoostClassifierCV(**QUICK).fit(X, y, weight)
+    assert search.feature_names_in_.tolist() == ["age", "town", "visits"]
+    twin = pb.ProperBoostClassifier(**search.best_params_).fit(X, y, weight)
+    np.testing.assert_allclose(search.predict_proba(X), twin.predict_proba(X), rtol=1e-5, atol=1e-6)
+    for a, b in zip(search._ensemble.bin_weights, twin._ensemble.bin_weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert search.shape_function("town").categories == ("Bonn", "Kiel", "Ulm")
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for frame in (pl.from_pandas(X), pa.Table.from_pandas(X)):
+        other = clone(search).fit(frame, y, weight)
+        np.testing.assert_array_equal(other.validation_curves_, search.validation_curves_)
+
+
+# -- curves ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selection", _core.selection_names())
+@pytest.mark.parametrize("loss", ["glog", "savage", "ggauss"])
+def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
+    X, y = binary
+    shared = {"rows_per_bin": None, "n_estimators": 9, "selection": selection}
+    cv = StratifiedKFold(3)
+    curves = {
+        scoring: pb.ProperBoostClassifierCV(
+            loss, gains=[0.5, 2.0], cv=cv, scoring=scoring, **shared
+        )
+        .fit(X, y)
+        .validation_curves_
+        for scoring in ("neg_log_loss", "accuracy", "neg_brier_score")
+    }
+    for curve in curves.values():
+        assert curve.shape == (2, 3, 9)
+    for i, gain in enumerate([0.5, 2.0]):
+        for k, (train, test) in enumerate(cv.split(X, y)):
+            model = pb.ProperBoostClassifier(loss, gain=gain, **shared).fit(X[train], y[train])
+            for t, p in enumerate(model.staged_predict_proba(X[test])):
+                expected = {
+                    "neg_log_loss": -log_loss(y[test], p),
+                    "accuracy": accuracy_score(y[test], p[:, 1] > 0.5),
+                    "neg_brier_score": -brier_score_loss(y[test], p[:, 1]),
+                }
+                for scoring, value in expected.items():
+                    found = curves[scoring][i, k, t]
+                    assert found == pytest.approx(value, rel=1e-4, abs=1e-6), (scoring, gain, k, t)
+
+
+def test_other_scores_are_looked_at_now_and_then(binary, ternary):
+    looked_at = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 20]
+    assert list(lanes.make_schedule(20)) == looked_at
+    for problem, scoring in ((binary, "roc_auc"), (ternary, "neg_log_loss")):
+        search = pb.ProperBoostClassifierCV(
+            gains=[0.5, 2.0], cv=2, n_estimators=20, scoring=scoring
+        ).fit(*problem)
+        known = ~np.isnan(search.validation_curves_)
+        assert (np.flatnonzero(known.all(axis=(0, 1))) + 1).tolist() == looked_at
+        assert known.any(axis=(0, 1)).sum() == len(looked_at)
+
+
+def test_a_model_that_learns_no_more_stays_as_it_is():
+    X = np.ones((40, 1))
+    y = np.arange(40) % 2
+    for scoring, value in (
+        ("neg_log_loss", -np.log(2)),
+        ("accuracy", 0.5),
+        ("neg_brier_score", -0.25),
+    ):
+        search = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=2, n_estimators=4, scoring=scoring)
+        np.testing.assert_allclose(search.fit(X, y).validation_curves_, value)
+        np.testing.assert_array_equal(search.predict_proba(X), 0.5)
+        search = clone(search).set_params(n_estimators="auto").fit(X, y)
+        assert search.n_estimators_ == 1
+
+
+# -- choosing -------------------------------------------------------------------------------------
+
+
+def noisy(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, (X[:, 0] + 2 * rng.normal(size=n) > 0).astype(int)
+
+
+def test_the_number_of_estimators_is_that_of_the_best_mean():
+    X, y = noisy()
+    search = pb.ProperBoostClassifierCV(gains=[0.5, 1.0, 8.0], cv=3)
+    with warnings.catch_warnings(action="ignore"):
+        search.fit(X, y)
+    means = np.nan_to_num(search.validation_curves_.mean(axis=1), nan=-np.inf)
+    results = search.cv_results_
+    np.testing.assert_array_equal(results["n_estimators"], means.argmax(axis=1) + 1)
+    np.testing.assert_array_equal(results["mean_test_score"], means.max(axis=1))
+    assert search.best_score_ == means.max()
+    assert search.best_index_ == means.max(axis=1).argmax()
+    assert search.n_estimators_ == search.n_iter_ == results["n_estimators"][search.best_index_]
+    assert search.best_params_["n_estimators"] == search.n_estimators_
+    # Larger gains take smaller steps, and are waited for.
+    assert np.all(np.diff(results["n_estimators"]) > 0)
+    # What is found depends on no cap that was not reached.
+    capped = clone(search).set_params(max_estimators=search.validation_curves_.shape[2] + 50)
+    with warnings.catch_warnings(action="ignore"):
+        capped.fit(X, y)
+    np.testing.assert_array_equal(capped.validation_curves_, search.validation_curves_)
+
+
+def test_a_configuration_stops_where_it_improves_no_more():
+    X, y = noisy()
+    search = pb.ProperBoostClassifierCV(gains=[0.5, 8.0], cv=3, max_estimators=1000).fit(X, y)
+    run = np.isfinite(search.validation_curves_).all(axis=1).sum(axis=1)
+    best = search.cv_results_["n_estimators"]
+    patience = np.maximum(lanes.PATIENCE, lanes.PATIENCE_SHARE * best)
+    assert np.all(run <= 1.3 * (best + patience))  # looked at a quarter more each time
+    assert run[0] < run[1] < 1000
+    capped = clone(search).set_params(max_estimators=7).fit(X, y)
+    assert capped.validation_curves_.shape == (2, 3, 7)
+
+
+def test_labels_that_do_not_move_yet_do_not_end_the_search():
+    """A rare class: for long nobody's label changes, and accuracy is that of the larger class."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (1000, 2)).astype(float)
+    y = (rng.random(1000) < np.where((X == 0).all(axis=1), 0.9, 0.1)).astype(int)
+    search = pb.ProperBoostClassifierCV(gains=[16.0], cv=2, scoring="accuracy", max_estimators=400)
+    mean = search.fit(X, y).validation_curves_[0].mean(axis=0)
+    assert np.flatnonzero(mean > mean[0])[0] > lanes.PATIENCE
+    assert search.score(X, y) > max(np.mean(y), 1 - np.mean(y))
+
+
+def test_ties_go_to_the_least_log_loss(binary):
+    X, y = binary
+    search = pb.ProperBoostClassifierCV(
+        gains=[0.5, 1.0, 4.0], cv=3, scoring="accuracy", max_estimators=60
+    )
+    with warnings.catch_warnings(action="ignore"):
+        search.fit(X, y)
+    log_losses = pb.ProperBoostClassifierCV(gains=[0.5, 1.0, 4.0], cv=3, n_estimators=60)
+    with warnings.catch_warnings(action="ignore"):
+        curves = log_losses.fit(X, y).validation_curves_.mean(axis=1)
+    means = search.validation_curves_.mean(axis=1)
+    tied = np.argwhere(means == np.nanmax(means))
+    best = max(tied.tolist(), key=lambda place: curves[tuple(place)])
+    assert best == [search.best_index_, search.n_estimators_ - 1]
+
+
+@pytest.mark.parametrize("n_estimators", ["auto", 12])
+def test_one_standard_error(n_estimators):
+    X, y = noisy()
+    settings = {"gains": [0.5, 1.0, 2.0, 4.0, 8.0], "cv": 5, "n_estimators": n_estimators}
+    with warnings.catch_warnings(action="ignore"):
+        plain = pb.ProperBoostClassifierCV(["glog", "gboost"], **settings).fit(X, y)
+        careful = clone(plain).set_params(one_standard_error=True).fit(X, y)
+    curves, n = plain.validation_curves_, plain.n_estimators_
+    np.testing.assert_array_equal(curves, careful.validation_curves_)
+    scores = curves[plain.best_index_, :, n - 1]
+    least = plain.best_score_ - scores.std(ddof=1) / np.sqrt(5)
+    assert careful.best_score_ >= least
+    assert careful.loss_.name == plain.loss_.name
+    assert careful.gain_ >= plain.gain_
+    means = np.nan_to_num(curves.mean(axis=1), nan=-np.inf)
+    for i, params in enumerate(plain.cv_results_["params"]):
+        if params["loss"] == plain.loss_.name and params["gain"] > careful.gain_:
+            assert plain.cv_results_["mean_test_score"][i] < least
+    if n_estimators == "auto":
+        assert np.all(means[careful.best_index_, : careful.n_estimators_ - 1] < least)
+        assert careful.n_estimators_ < careful.cv_results_["n_estimators"][careful.best_index_]
+    else:
+        assert careful.n_estimators_ == 12
+
+
+@pytest.mark.parametrize(
+    ("loss", "n", "least", "most"),
+    [("glog", 2000, 0.25, 16.0), ("savage", 2000, 0.5, 32.0), ("glog", 250, 0.25, 32.0)],
+)
+def test_gains_by_default(loss, n, least, most):
+    X = np.arange(float(n)).reshape(-1, 1) % 3
+    search = pb.ProperBoostClassifierCV(loss, cv=2, n_estimators=1).fit(X, X[:, 0] > 0)
+    gains = search.cv_results_["param_gain"].astype(float)
+    assert len(gains) == 16
+    assert (gains[0], gains[-1]) == (least, most)
+    np.testing.assert_allclose(np.diff(np.log(gains)), np.log(most / least) / 15, rtol=0.03)
+    weighted = clone(search).fit(X[: n // 2], X[: n // 2, 0] > 0, np.full(n // 2, 2.0))
+    np.testing.assert_array_equal(
+        weighted.cv_results_["param_gain"], search.cv_results_["param_gain"]
+    )
+
+
+def test_what_is_searched(binary):
+    X, y = binary
+    search = pb.ProperBoostClassifierCV(
+        ["alpha", pb.losses.GBoost(), "gboost"],
+        alphas=[0.1, 0.4, 0.1],
+        gains=[2, 0.5],
+        smoothings=[0.2],
+        priors=[None, 0.01],
+        cv=2,
+        n_estimators=2,
+        rows_per_bin=None,
+    ).fit(X, y)
+    results = search.cv_results_
+    assert results["param_loss"].tolist() == ["alpha"] * 8 + ["gboost"] * 4
+    assert results["param_alpha"].tolist() == [0.1] * 4 + [0.4] * 4 + [None] * 4
+    assert results["param_prior"].tolist() == [None, None, 0.01, 0.01] * 3
+    assert results["param_gain"].tolist() == [2.0, 0.5] * 6
+    assert set(results["param_smoothing"]) == {0.2}
+    assert set(results) == {
+        "params", "param_loss", "param_alpha", "param_gain", "param_smoothing", "param_prior",
+        "param_selection", "n_estimators", "split0_test_score", "split1_test_score",
+        "mean_test_score", "std_test_score", "rank_test_score",
+    }  # fmt: skip
+    for i, params in enumerate(results["params"]):
+        model = pb.ProperBoostClassifier(**params, n_estimators=2, rows_per_bin=None)
+        scores = weighted_scores(model, X, y, np.ones(240), StratifiedKFold(2))
+        np.testing.assert_allclose(results["mean_test_score"][i], np.mean(scores), rtol=1e-4)
+    best = results["params"][search.best_index_]
+    assert search.best_params_ == {**best, "n_estimators": 2}
+    assert search.loss_.gain == search.gain_ == best["gain"]
+    assert search.alpha_ == search.loss_.parameters.get("alpha")
+    assert (search.smoothing_, search.prior_) == (best["smoothing"], best["prior"])
+    assert pd.DataFrame(results).shape == (12, 13)
+
+
+def test_a_named_alpha_loss_has_its_default_alpha(binary):
+    search = pb.ProperBoostClassifierCV("alpha", **QUICK).fit(*binary)
+    assert search.alpha_ == 0.25
+    assert pb.ProperBoostClassifierCV(pb.losses.Alpha(0.4), **QUICK).fit(*binary).alpha_ == 0.4
+    assert pb.ProperBoostClassifierCV(**QUICK).fit(*binary).alpha_ is None
+
+
+FREE = [
+    {"response": "exact"},
+    {"response": "newton", "step": "unit"},
+    {"response": "newton", "step": "guarded"},
+    {"step": "line_search"},
+    {"response": "sign", "step": "line_search", "weak_learner": "stump"},
+    {"response": "sign", "step": "leveraging", "weak_learner": "stump"},
+    {"step": "totally_corrective", "weak_learner": "stump"},
+]
+BOUND = [{}, {"response": "sign"}, {"response": "newton", "l2": 1.0},
+         {"response": "newton", "l2": 1.0, "step": "line_search"}, {"step": "unit"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", FREE, ids=str)
+def test_where_the_gain_cannot_matter_one_is_fitted(binary, settings):
+    X, y = binary
+    search = pb.ProperBoostClassifierCV(cv=2, n_estimators=5, **settings)
+    with pytest.warns(UserWarning, match=r"the gain cannot matter.*Only gain 1 is fitted"):
+        search.fit(X, y)
+    assert search.cv_results_["param_gain"].tolist() == [1.0]
+    with pytest.warns(UserWarning, match="Only gain 3 is fitted"):
+        clone(search).set_params(gains=[3.0, 0.5]).fit(X, y)
+    clone(search).set_params(gains=[2.0]).fit(X, y)  # nothing to warn of
+    # It is so.
+    p = [
+        pb.ProperBoostClassifier(gain=gain, n_estimators=5, **settings).fit(X, y).predict_proba(X)
+        for gain in (0.5, 4.0)
+    ]
+    np.testing.assert_allclose(*p, rtol=1e-9)
+
+
+@pytest.mark.parametrize("settings", BOUND, ids=str)
+def test_elsewhere_gains_are_tried(binary, settings):
+    X, y = binary
+    search = pb.ProperBoostClassifierCV(**QUICK, selection="greedy", **settings).fit(X, y)
+    assert np.ptp(search.cv_results_["mean_test_score"]) > 1e-4
+
+
+def test_a_gain_at_the_end_of_those_given():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    search = pb.ProperBoostClassifierCV(gains=[2.0, 1.0, 4.0], cv=2, n_estimators=3)
+    with pytest.warns(UserWarning, match="the chosen gain 1 is the smallest of gains: a smaller"):
+        search.fit(X, X[:, 0] > 0)
+    noise = np.random.default_rng(1).integers(0, 2, 100)
+    with pytest.warns(UserWarning, match="the chosen gain 4 is the largest of gains: a larger"):
+        search.fit(X, noise)
+    search.set_params(gains=[2.0, 1.0]).fit(X, noise)  # whoever gives two wants one of these
+
+
+# -- the fitted model -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selection", _core.selection_names())
+@pytest.mark.parametrize("problem", ["binary", "ternary"])
+def test_the_refitted_model_is_a_fitted_classifier(problem, selection, request):
+    X, y = request.getfixturevalue(problem)
+    search = pb.ProperBoostClassifierCV(**QUICK, selection=selection).fit(X, y)
+    model = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
+    for method in ("decision_function", "predict_proba", "predict"):
+        found, expected = (getattr(m, method)(X) for m in (search, model))
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    stages = zip(search.staged_predict_proba(X), model.staged_predict_proba(X), strict=True)
+    for found, expected in stages:
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    assert search.n_iter_ == model.n_iter_ == 6
+    np.testing.assert_array_equal(search.history_["feature"], model.history_["feature"])
+    np.testing.assert_allclose(search.feature_importances_, model.feature_importances_, rtol=1e-3)
+    np.testing.assert_allclose(search.margins(X, y), model.margins(X, y), rtol=1e-4, atol=1e-5)
+    label = search.classes_[-1]
+    assert search.shape_function(0, label).values == pytest.approx(
+        model.shape_function(0, label).values, rel=1e-4, abs=1e-5
+    )
+    best = search.best_estimator_
+    assert type(best) is pb.ProperBoostClassifier
+    np.testing.assert_array_equal(best.predict_proba(X), search.predict_proba(X))
+    assert best.get_params().items() >= search.best_params_.items()
+
+
+def test_without_refit_there_are_results_only(binary):
+    X, y = binary
+    search = pb.ProperBoostClassifierCV(**QUICK).fit(X, y)
+    refitted = search.best_params_
+    search.set_params(refit=False).fit(X, y)
+    assert search.best_params_ == refitted
+    assert search.classes_.tolist() == [0, 1]
+    assert not hasattr(search, "best_estimator_")
+    for use in (lambda: search.predict(X), lambda: search.history_, lambda: search.save_model("x")):
+        with pytest.raises(NotFittedError, match="fitted with refit=False"):
+            use()
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        pb.ProperBoostClassifierCV().predict(X)
+
+
+def test_a_failed_search_leaves_the_previous_model(binary):
+    X, y = binary
+    search = pb.ProperBoostClassifierCV(**QUICK).fit(X, y)
+    before = search.predict_proba(X), search.validation_curves_
+    with pytest.raises(ValueError, match="1 class"):
+        search.fit(X[:, :2], np.zeros(240))
+    with pytest.raises(ZeroDivisionError):
+        search.set_params(scoring=lambda *_: 1 / 0).fit(X[:, :2], y)
+    np.testing.assert_array_equal(search.predict_proba(X), before[0])
+    assert search.validation_curves_ is before[1]
+
+
+@pytest.mark.parametrize("selection", _core.selection_names())
+def test_a_saved_search_comes_back_as_the_classifier_it_chose(mixed, tmp_path, selection):
+    X, y, _ = mixed
+    search = pb.ProperBoostClassifierCV(
+        "alpha", alphas=[0.1, 0.3], **QUICK, selection=selection, class_weight="balanced"
+    ).fit(X, y)
+    search.save_model(tmp_path / "model.json")
+    loaded = pb.load_model(tmp_path / "model.json")
+    assert type(loaded) is pb.ProperBoostClassifier
+    assert loaded.get_params() == search.best_estimator_.get_params()
+    np.testing.assert_array_equal(loaded.predict_proba(X), search.predict_proba(X))
+    for a, b in zip(loaded.staged_predict_proba(X), search.staged_predict_proba(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+    refit = clone(loaded).fit(X, y)
+    np.testing.assert_allclose(
+        refit.predict_proba(X), loaded.predict_proba(X), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_copies_and_pickles(binary):
+    X, y = binary
+    search = pb.ProperBoostClassifierCV(**QUICK).fit(X, y)
+    for twin in (copy.deepcopy(search), pickle.loads(pickle.dumps(search))):
+        np.testing.assert_array_equal(twin.predict_proba(X), search.predict_proba(X))
+        np.testing.assert_array_equal(twin.validation_curves_, search.validation_curves_)
+
+
+def test_it_works_in_pipelines(binary):
+    X, y = binary
+    model = make_pipeline(StandardScaler(), pb.ProperBoostClassifierCV(**QUICK))
+    assert model.fit(X, y).score(X, y) > 0.6
+
+
+# -- invariance -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem", ["binary", "ternary"])
+def test_threads_change_nothing(problem, request):
+    X, y = request.getfixturevalue(problem)
+    X, y = np.tile(X, (20, 1)), np.tile(y, 20)
+    a, b = (pb.ProperBoostClassifierCV(**QUICK, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(a.validation_curves_, b.validation_curves_)
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+
+
+def test_passes_change_nothing(binary, monkeypatch):
+    X, y = binary
+    settings = {"gains": np.geomspace(0.5, 8, 5), "smoothings": [0, 0.1], "cv": 2}
+    with warnings.catch_warnings(action="ignore"):
+        a = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+        monkeypatch.setattr(lanes, "MARGIN_BYTES", 8 * 240 * 2 * 3)  # three configurations
+        b = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    np.testing.assert_allclose(a.validation_curves_, b.validation_curves_, rtol=1e-5)
+    assert a.best_params_ == b.best_params_
+
+
+# -- progress -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bar", [True, False])
+def test_progress_of_the_whole_search(binary, bar, capsys, monkeypatch):
+    if not bar:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    else:
+        pytest.importorskip("tqdm")
+    search = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, max_estimators=50, verbose=1)
+    search.fit(*binary)
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "300/300" in output.err  # what stops early counts as done
+    assert "best neg_log_loss -0." in output.err
+    assert f"{search.n_estimators_}/{search.n_estimators_}" in output.err
+
+
+def test_an_interrupt_stops_the_search(monkeypatch):
+    calls = []
+
+    def interrupt(done, _):
+        calls.append(done)
+        if done > 200:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress_module, "_print_lines", lambda *_: interrupt)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    X, y = noisy(20_000)
+    search = pb.ProperBoostClassifierCV(gains=[8.0], cv=2, n_estimators=100_000, verbose=1)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert not hasattr(search, "classes_")
+    assert calls == sorted(calls)
+
+
+# -- what users get wrong -------------------------------------------------------------------------
+
+X0, Y0 = integers(60)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"loss": "logistic"}, "loss must be one of"),
+        ({"loss": []}, "loss must not be an empty list"),
+        ({"loss": ["glog", 3]}, "loss must be a name or a loss object"),
+        ({"loss": pb.losses.GLog(2.0)}, r"GLog\(gain=2.0\) carries a gain of its own.*\[2.0\]"),
+        ({"gains": "grid"}, "gains must be 'auto' or a list of numbers; got 'grid'"),
+        ({"gains": 2.0}, r"gains must be 'auto' or a list of numbers; got 2\.0"),
+        ({"gains": np.array(2.0)}, "gains must be 'auto' or a list of numbers; got array"),
+        ({"gains": []}, "gains must not be empty"),
+        ({"gains": [1.0, 0.0]}, r"gains\[1\] must be above 0; got 0\.0"),
+        ({"gains": [1.0, "2"]}, r"gains\[1\] must be a finite number above 0; got '2'"),
+        ({"alphas": [0.1]}, r"alphas must be None unless loss is, or has, 'alpha'; got \[0\.1\]"),
+        ({"alphas": [0.1], "loss": pb.losses.Alpha()}, "alphas must be None unless loss is"),
+        ({"alphas": [0.6], "loss": "alpha"}, r"alphas\[0\] must be between 0 and 0\.5; got 0\.6"),
+        ({"smoothings": [0.0, 0.3]}, r"smoothings\[1\] must be between 0 and 0\.25; got 0\.3"),
+        ({"smoothings": 0.1}, "smoothings must be a list; got 0.1"),
+        ({"priors": {0.1}}, r"priors must be a list; got \{0.1\} \(set\)"),
+        ({"smoothings": [0.1], "weak_learner": "stump"}, "smoothing must be 0 with weak_learner="),
+        ({"priors": [None, 0.0]}, r"priors\[1\] must be above 0; got 0\.0"),
+        ({"priors": [0.1], "response": "sign"}, "prior must be None with response='sign'"),
+        ({"n_estimators": "all"}, "n_estimators must be 'auto' or an integer; got 'all'"),
+        ({"n_estimators": 0}, "n_estimators must be between 1 and"),
+        ({"n_estimators": 2.5}, "n_estimators must be an integer"),
+        ({"max_estimators": 0}, "max_estimators must be between 1 and"),
+        ({"max_estimators": "many"}, "max_estimators must be an integer"),
+        ({"one_standard_error": "yes"}, "one_standard_error must be True or False; got 'yes'"),
+        ({"refit": "accuracy"}, "refit must be True or False; got 'accuracy'"),
+        ({"selection": "random"}, "selection must be one of 'greedy', 'cyclic'; got 'random'"),
+        ({"selection": ["greedy", 3]}, r"selection\[1\] must be one of 'greedy', 'cyclic'; got 3"),
+        ({"selection": 3}, "selection must be a name or a list of names; got 3"),
+        ({"selection": []}, "selection must not be empty"),
+        ({"l2": -1.0}, "l2 must be at least 0"),
+        ({"l2": "1"}, "l2 must be a finite number"),
+        ({"learning_rate": 0}, "learning_rate must be above 0"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_parameters(settings, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pb.ProperBoostClassifierCV(**{**QUICK, **settings}).fit(X0, Y0)
+
+
+def test_a_generator_is_no_list():
+    """It would be empty in the next fit."""
+    search = pb.ProperBoostClassifierCV(gains=(gain for gain in [0.5, 1.0]))
+    with pytest.raises(TypeError, match=r"gains must be 'auto' or a list .*\(generator\)"):
+        search.fit(X0, Y0)
+
+
+def test_parameters_are_the_classifiers():
+    """Whatever the classifier takes, the search takes, and passes on or chooses."""
+    ours = pb.ProperBoostClassifierCV().get_params()
+    theirs = pb.ProperBoostClassifier().get_params()
+    chosen = {
+        "loss", "gain", "n_estimators", "prior", "smoothing", "selection", "interactions",
+        "interaction_estimators", "interaction_rate", "interaction_smoothing",
+    }  # fmt: skip
+    passed_on = {*configurations.PASSED_ON, *configurations.MAY_BE_LISTS}
+    assert passed_on == set(theirs) - chosen
+    for name in passed_on:
+        assert ours[name] == theirs[name]
+
+
+def test_iris_without_a_number_tuned():
+    X, y = load_iris(return_X_y=True)
+    search = pb.ProperBoostClassifierCV("gboost", cv=3, max_estimators=60).fit(X, y)
+    assert search.best_score_ > -0.3
+    assert search.score(X, y) > 0.93

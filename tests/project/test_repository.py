@@ -1,0 +1,133 @@
+"""What must agree between files that no compiler or type checker reads together."""
+
+import ast
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import properboost
+from properboost import _core
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Each axis: the folder of its choices, and the names the engine knows.
+AXES = {
+    "losses": _core.loss_names,
+    "learners": _core.weak_learner_names,
+    "responses": _core.response_names,
+    "steps": lambda: [*_core.step_names(), *_core.vote_step_names()],
+    "votes": _core.vote_names,
+    "rado/regularizers": _core.regularizer_names,
+}
+
+
+def read(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def check_openmp(root):
+    script = ROOT / "tools" / "check_openmp.py"
+    return subprocess.run([sys.executable, script, root], capture_output=True, text=True)
+
+
+def test_version_is_the_same_everywhere():
+    version = tomllib.loads(read("pyproject.toml"))["project"]["version"]
+    assert properboost.__version__ == version
+    assert importlib.metadata.version("properboost") == version
+    assert re.search(r"set\(SKBUILD_PROJECT_VERSION (\S+)\)", read("CMakeLists.txt"))[1] == version
+    assert re.search(r"^## \[(\d\S*)\]", read("CHANGELOG.md"), re.MULTILINE)[1] == version
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_every_choice_is_registered(axis):
+    declared = {}
+    for header in (ROOT / "cpp/include/properboost" / axis).glob("*.hpp"):
+        for name in re.findall(r'\bconst char\* name = "(\w+)";', header.read_text("utf-8")):
+            declared[name] = header.name
+    names = AXES[axis]()
+    assert set(declared) == set(names), f"headers: {declared}; registry.hpp: {names}"
+
+
+def test_every_engine_loss_has_a_public_class():
+    assert set(_core.loss_names()) <= set(properboost.losses.LOSSES)
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_every_choice_is_documented(axis):
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    text = "\n".join(page.read_text("utf-8") for page in pages)
+    assert [name for name in AXES[axis]() if f"`{name}`" not in text] == []
+
+
+def test_every_source_is_compiled():
+    listed = set(re.findall(r"\bcpp/\S+\.cpp\b", read("CMakeLists.txt")))
+    assert listed == {path.relative_to(ROOT).as_posix() for path in (ROOT / "cpp").rglob("*.cpp")}
+
+
+def test_stub_describes_the_extension_module():
+    def public(names):
+        return {name for name in names if not name.startswith("_")}
+
+    def declared(body):
+        """Functions, classes and annotated names, with the classes' own; aliases are the stub's."""
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                yield node.name, node
+            elif isinstance(node, ast.AnnAssign):
+                yield node.target.id, node
+
+    stub = dict(declared(ast.parse(read("python/properboost/_core.pyi")).body))
+    assert public(stub) == public(vars(_core))
+    for name, node in stub.items():
+        if isinstance(node, ast.ClassDef):
+            members = vars(getattr(_core, name))
+            assert public(dict(declared(node.body))) == public(members), name
+
+
+def test_openmp_stands_in_one_header():
+    check = check_openmp(ROOT)
+    assert check.returncode == 0, check.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "complaint"),
+    [
+        ("core/parallel.hpp", "#pragma omp parallel num_threads(n)", None),
+        ("core/parallel.hpp", "#pragma omp parallel \\\n    num_threads(n)", None),
+        (
+            "core/parallel.hpp",
+            "#pragma omp parallel for",
+            "parallel.hpp:2: parallel region without",
+        ),
+        ("core/parallel.hpp", "// #pragma omp parallel for", "no OpenMP pragma found"),
+        ("booster.hpp", "#pragma omp parallel num_threads(n)", "booster.hpp:2: OpenMP pragma"),
+        ("booster.hpp", "  #  pragma omp simd", "booster.hpp:2: OpenMP pragma outside"),
+        ("booster.hpp", '_Pragma("omp parallel num_threads(n)")', "booster.hpp:2: OpenMP pragma"),
+    ],
+)
+def test_openmp_check_sees(tmp_path, file, line, complaint):
+    headers = tmp_path / "cpp" / "include" / "properboost"
+    (headers / "core").mkdir(parents=True)
+    (headers / "core/parallel.hpp").write_text(
+        "#pragma once\n#pragma omp parallel num_threads(n)\n"
+    )
+    (headers / file).write_text(f"#pragma once\n{line}\n")
+    check = check_openmp(tmp_path)
+    assert (complaint or "") in check.stderr
+    assert check.returncode == (1 if complaint else 0)
+
+
+def test_package_data_is_installed():
+    installed = {str(file) for file in importlib.metadata.files("properboost")}
+    typed = {"properboost/py.typed", "properboost/_core.pyi"}
+    assert typed | {"properboost/native_losses.pxd"} <= installed
+
+
+def test_continuous_integration_runs_what_the_readme_says():
+    assert "make test" in read("README.md")
+    assert re.search(r"^make test$", read(".ci/run"), re.MULTILINE)

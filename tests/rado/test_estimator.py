@@ -1,0 +1,629 @@
+"""Omega-R.AdaBoost: the engine against plain numpy, the bounds it comes with, the estimator."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, make_blobs
+from sklearn.exceptions import DataConversionWarning
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import helpers.reference_rado as reference
+import properboost as pb
+from properboost import RadoBoostClassifier, _core, rado
+
+pd = pytest.importorskip("pandas")
+
+CONFIGURATIONS = [
+    RadoBoostClassifier(n_estimators=50),
+    RadoBoostClassifier("elasticnet", 0.1, gamma=0.9, n_estimators=50, fit_intercept=False),
+    RadoBoostClassifier(None, n_rados=20, n_estimators=20, keep="error"),
+]
+
+
+@parametrize_with_checks(CONFIGURATIONS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def random_rados(seed, n, d):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, d)) * random.exponential(size=d) + random.normal(size=d)
+
+
+def random_terms(seed, d, names):
+    random = np.random.default_rng(seed)
+    square = random.normal(size=(d, d))
+    parameter = {"ridge": square @ square.T + np.eye(d), "slope": np.sort(random.random(d))[::-1]}
+    return [(name, random.exponential(), parameter.get(name)) for name in names]
+
+
+# -- the algorithm --------------------------------------------------------------------------------
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 80),
+    d=st.integers(1, 9),
+    names=st.lists(st.sampled_from(_core.regularizer_names()), unique=True, max_size=3),
+    gamma=st.sampled_from([1.0, 0.3]),
+)
+def test_every_round_is_the_papers(seed, n, d, names, gamma):
+    rados = random_rados(seed, n, d)
+    rados[:, seed % d] *= seed % 2  # sometimes a coordinate of zeros
+    terms = random_terms(seed, d, names)
+    found = _core.boost_rados(rados, terms, 30, gamma=gamma)
+    expected = reference.boost(rados, terms, 30, gamma)
+    keys = ("feature", "edge", "step", "penalty", "log_rado_loss")
+    assert list(found) == list(keys)
+    for key, column in zip(keys, expected, strict=True):
+        np.testing.assert_allclose(found[key], column, rtol=1e-9, atol=1e-9, err_msg=key)
+
+
+@pytest.mark.parametrize("terms", [(), ("slope",), ("ridge", "lasso")])
+def test_many_rounds_do_not_drift(terms):
+    """Rados of more than one chunk; steps and features as in numpy after hundreds of rounds."""
+    rados = random_rados(3, 5000, 6)
+    terms = random_terms(1, 6, terms)
+    found = _core.boost_rados(rados, terms, 300)
+    feature, _, step, _, log_loss = reference.boost(rados, terms, 300)
+    np.testing.assert_array_equal(found["feature"], feature)
+    np.testing.assert_allclose(np.cumsum(found["step"]), np.cumsum(step), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found["log_rado_loss"], log_loss, rtol=0, atol=1e-9)
+
+
+def test_threads_make_no_difference():
+    rados = random_rados(5, 9000, 40)
+    terms = random_terms(5, 40, ("slope",))
+    one, three = (_core.boost_rados(rados, terms, 40, n_threads=n) for n in (1, 3))
+    for key in one:
+        np.testing.assert_array_equal(one[key], three[key])
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 40), d=st.integers(1, 6))
+def test_a_coordinate_and_its_copy(seed, n, d):
+    """Of equal scores the lowest feature wins: the copy is never chosen."""
+    rados = random_rados(seed, n, d)
+    twice = np.column_stack([rados, rados, -rados])
+    terms = random_terms(seed, 3 * d, ("lasso",))
+    assert _core.boost_rados(twice, terms, 20)["feature"].max() < d
+
+
+def test_loss_is_the_product_of_the_normalisers(cancer):
+    """prod Z_t, and the loss of theta itself (section 4)."""
+    X, y = cancer
+    model = RadoBoostClassifier(
+        {"lasso": 2.0, "linf": 3.0}, 1.0, n_estimators=60, n_rados=50, fit_intercept=False
+    ).fit(X, y)
+    rados = rado.make_rados(X, y, 50).values
+    history = model.history_
+    theta, weight, log_loss = np.zeros(X.shape[1]), np.full(50, 0.02), 0.0
+    for t, k in enumerate(history["feature"]):
+        theta[k] += history["step"][t]
+        weight *= np.exp(-history["step"][t] * rados[:, k] + history["penalty"][t])
+        log_loss += np.log(weight.sum())
+        weight /= weight.sum()
+        direct = np.log(np.mean(np.exp(-rados @ theta)))
+        direct += 2.0 * np.abs(theta).sum() + 3.0 * np.abs(theta).max()
+        np.testing.assert_allclose(history["log_rado_loss"][t], log_loss, atol=1e-9)
+        np.testing.assert_allclose(direct, log_loss, atol=1e-9)
+
+
+def test_scale_of_features_cannot_matter_without_a_regulariser(cancer):
+    X, y = cancer
+    scale = 2.0 ** np.arange(-15, 15)
+    a = RadoBoostClassifier(None, n_estimators=100, fit_intercept=False).fit(X, y)
+    b = RadoBoostClassifier(None, n_estimators=100, fit_intercept=False).fit(X * scale, y)
+    np.testing.assert_array_equal(a.coef_, b.coef_ * scale)
+    np.testing.assert_array_equal(a.predict(X), b.predict(X * scale))
+
+
+# -- what the theorems promise --------------------------------------------------------------------
+
+
+def weak_edge(history):
+    return np.abs(history["edge"]).min()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_boosting_bounds(seed):
+    """Theorems 9 to 11, where their conditions hold; gamma_WL is the least edge there was."""
+    random = np.random.default_rng(seed)
+    d, n, rounds = int(random.integers(2, 8)), int(random.integers(3, 40)), 12
+    rados = random_rados(seed, n, d)
+    largest = np.abs(rados).max(axis=0)
+
+    # Theorem 9, with a just under 1/7 and edges clamped at 0.98.
+    a = 0.999 / 7.0
+    square = random.normal(size=(d, d))
+    matrix = square @ square.T + 0.1 * np.eye(d)
+    omega = 0.999 * 2.0 * a * (largest.min() ** 2) / (rounds * np.linalg.eigvalsh(matrix)[-1])
+    history = _core.boost_rados(rados, [("ridge", omega, matrix)], rounds, gamma=0.98)
+    bound = -a * weak_edge(history) ** 2 * rounds / 2.0
+    assert history["log_rado_loss"][-1] <= bound
+
+    # Theorems 10 and 11: gamma_WL is part of omega; what holds for an edge holds for less.
+    a = 0.999 * 3.0 / 11.0
+    for name in ("lasso", "linf"):
+        gamma = 0.5
+        while True:
+            omega = a * gamma * largest.min()
+            history = _core.boost_rados(rados, [(name, omega, None)], rounds)
+            if weak_edge(history) >= gamma:
+                break
+            gamma *= 0.8
+        theta, at_norm = np.zeros(d), 0
+        for k, step in zip(history["feature"], history["step"], strict=True):
+            before = np.abs(theta).max()
+            theta[k] += step
+            at_norm += np.abs(theta).max() != before
+        good = rounds if name == "lasso" else at_norm
+        exponent = (a * gamma * good + (rounds - good)) * gamma**2 / 2.0
+        assert history["log_rado_loss"][-1] <= -exponent
+
+    gamma, q = 0.5, 0.9
+    while True:
+        xi = rado.slope_coefficients(q, d)
+        xi *= min(1.0, 3.0 * gamma / 11.0 * largest.min() / xi[0])
+        history = _core.boost_rados(rados, [("slope", 1.0, xi)], rounds)
+        if weak_edge(history) >= gamma:
+            break
+        gamma *= 0.8
+    a = min(3.0 * gamma / 11.0, xi[0] / largest.min())
+    assert history["log_rado_loss"][-1] <= -a * gamma**2 * rounds / 2.0
+
+
+# -- the estimator --------------------------------------------------------------------------------
+
+
+def test_blobs_are_told_apart():
+    X, y = make_blobs(n_samples=300, centers=2, random_state=3)
+    for regularizer in (None, *_core.regularizer_names(), "elasticnet"):
+        model = RadoBoostClassifier(regularizer, n_estimators=100)
+        assert model.fit(X, y).score(X, y) > 0.9, regularizer
+
+
+def test_fit_makes_rados_and_fits_them(cancer):
+    X, y = cancer
+    settings = {"n_estimators": 40, "random_state": 3}
+    whole = RadoBoostClassifier(n_rados=70, **settings).fit(X, y)
+    parts = [
+        rado.make_rados(X[a:b], y[a:b], 70, 3, row_offset=a, intercept=True)
+        for a, b in ((0, 200), (200, 569))
+    ]
+    joined = RadoBoostClassifier(**settings).fit_rados(rado.combine(parts))
+    np.testing.assert_allclose(joined.coef_, whole.coef_, rtol=1e-9)
+    np.testing.assert_allclose(joined.intercept_, whole.intercept_, rtol=1e-9)
+    assert (joined.n_rados_, joined.n_features_in_) == (70, 30)
+    plain = RadoBoostClassifier(**settings).fit_rados(rado.combine(parts).values)
+    assert plain.classes_.tolist() == [-1, 1]
+    assert plain._model.seed is None
+    assert plain.n_features_in_ == 31
+
+
+def test_predictions_are_the_linear_models(cancer):
+    X, y = cancer
+    model = RadoBoostClassifier("lasso", n_estimators=60).fit(X, y)
+    raw = X @ model.coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.decision_function(X), raw, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-raw)), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), (raw > 0).astype(int))
+    assert model.score(X, y) > 0.85
+    np.testing.assert_array_equal(model.sparse_coef_.toarray(), model.coef_)
+    assert model.sparse_coef_.nnz == len(set(model.history_["feature"][: model.n_iter_]) - {30})
+
+
+def test_how_many_rados(cancer):
+    X, y = cancer
+    assert RadoBoostClassifier(n_estimators=1).fit(X, y).n_rados_ == 569
+    many = np.zeros((40_001, 1)), np.arange(40_001) % 2
+    assert RadoBoostClassifier(n_estimators=1).fit(*many).n_rados_ == 10_000
+
+
+def test_the_best_classifier_is_kept(cancer):
+    X, y = cancer
+    model = RadoBoostClassifier("lasso", 200.0, n_estimators=80).fit(X, y)
+    loss = model.history_["log_rado_loss"]
+    assert 0 < model.n_iter_ < 80
+    assert model.n_iter_ == 1 + loss.argmin()
+    model = RadoBoostClassifier("lasso", 200.0, n_estimators=80, keep="error").fit(X, y)
+    errors = model.history_["training_error"]
+    assert model.n_iter_ == 1 + errors.argmin()
+    assert 1.0 - model.score(X, y) == pytest.approx(errors.min(), abs=1e-12)
+    none = RadoBoostClassifier("lasso", 1e9, n_estimators=20).fit(X, y)
+    assert none.n_iter_ == 0
+    assert not none.coef_.any()
+
+
+def test_no_column_says_anything():
+    model = RadoBoostClassifier(n_estimators=5, fit_intercept=False)
+    model.fit(np.zeros((10, 2)), [0, 1] * 5)
+    assert model.n_iter_ == 0
+    assert len(model.history_["feature"]) == 0
+    np.testing.assert_array_equal(model.predict_proba(np.ones((1, 2))), [[0.5, 0.5]])
+
+
+def test_one_rado_is_enough(cancer):
+    """All of one rado's edges are 1: they are cut off, so that steps are finite."""
+    X, y = cancer
+    model = RadoBoostClassifier(None, n_rados=1, n_estimators=5).fit(X, y)
+    assert np.all(np.isfinite(model.coef_))
+    np.testing.assert_array_equal(np.abs(model.history_["edge"]), 1.0 - 1e-9)
+
+
+REGULARIZERS = (None, *_core.regularizer_names(), "elasticnet")
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS)
+@pytest.mark.parametrize("size", [1e-307, 1e-151, 1e151, 1e306])
+@pytest.mark.parametrize("n_rados", [1, 7])
+def test_rados_of_sizes_whose_squares_are_not_numbers_are_refused(regularizer, size, n_rados):
+    X = np.abs(np.random.default_rng(0).normal(size=(20, 3)))
+    X[:, 1] *= size / X[:, 1].max() / 20  # so that no sum is infinite
+    X[:, 1] *= 1.0 if size < 1.0 else 20
+    y = [0, 1] * 10
+    rados = rado.make_rados(X, y, n_rados)
+    model = RadoBoostClassifier(regularizer, n_rados=n_rados, fit_intercept=False)
+    message = "rados of feature 1 must be 0, or of a size from 1e-150 to 1e[+]150; the largest is"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.fit_rados(rados)
+    # Nor may those who do not check get numbers that are not finite.
+    factors = {} if regularizer is None else {"lasso": 1.0, "ridge": 1.0}
+    terms = [(name, factor, None) for name, factor in factors.items()]
+    history = _core.boost_rados(rados.values, terms, 5)
+    assert all(np.all(np.isfinite(values)) for values in history.values())
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS)
+@pytest.mark.parametrize("size", [1e-150, 1e150])
+@pytest.mark.parametrize("omega", [0.0, 1.0, 1e308])
+def test_the_largest_and_least_sizes_and_omegas(regularizer, size, omega, tmp_path):
+    rados = size * np.array([[1.0, 0.0, -1.0], [1.0, 0.0, 0.9]])
+    model = RadoBoostClassifier(regularizer, omega, n_estimators=20).fit_rados(rados)
+    assert np.all(np.isfinite(model.coef_))
+    assert all(np.all(np.isfinite(values)) for values in model.history_.values())
+    free = regularizer is None or omega == 0.0
+    assert model.coef_.any() == (free or (omega == 1.0 and size > 1.0))
+    model.save_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(pb.load_model(tmp_path / "model.json").coef_, model.coef_)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS)
+def test_omega_of_1e308_learns_nothing(cancer, regularizer):
+    X, y = cancer
+    for n_rados in (1, "auto"):
+        model = RadoBoostClassifier(regularizer, 1e308, n_estimators=9, n_rados=n_rados).fit(X, y)
+        assert all(np.all(np.isfinite(values)) for values in model.history_.values())
+        assert model.coef_.any() == (regularizer is None)
+
+
+def test_no_regulariser_but_slope_has_its_coefficients(cancer, monkeypatch):
+    X, y = cancer
+    monkeypatch.setattr(rado.regularizers, "slope_coefficients", None)
+    for regularizer in REGULARIZERS:
+        if regularizer != "slope":
+            RadoBoostClassifier(regularizer, n_estimators=2).fit(X, y)
+
+
+def test_an_empty_category_and_no_intercept():
+    frame = pd.DataFrame({"town": pd.Categorical([None] * 4)})
+    with pytest.raises(ValueError, match="X must have a column at least"):
+        RadoBoostClassifier(fit_intercept=False).fit(frame, [0, 1, 0, 1])
+
+
+def test_categories_have_coefficients(mixed):
+    frame, y, _ = mixed
+    frame = frame.assign(age=frame["age"].fillna(40.0) - 40.0)
+    model = RadoBoostClassifier("ridge", n_estimators=200).fit(frame, y)
+    assert model.coef_names_ == ("age", "town=Bonn", "town=Kiel", "town=Ulm", "visits")
+    assert model.coef_.shape == (1, 5)
+    row = frame.iloc[[0]].assign(town=pd.Categorical(["Rom"]))
+    missing = frame.iloc[[0]].assign(town=pd.Categorical([None], categories=["Ulm"]))
+    expected = row["age"] * model.coef_[0, 0] + row["visits"] * model.coef_[0, 4]
+    for unknown in (row, missing):
+        np.testing.assert_allclose(
+            model.decision_function(unknown), expected + model.intercept_, atol=1e-12
+        )
+    polars = pytest.importorskip("polars").from_pandas(frame)
+    np.testing.assert_array_equal(model.decision_function(polars), model.decision_function(frame))
+
+
+def test_any_shape_of_an_elastic_net(cancer):
+    X, y = cancer
+    for one, other in (
+        (RadoBoostClassifier("elasticnet", 3.0, l1_ratio=1.0), RadoBoostClassifier("lasso", 3.0)),
+        (RadoBoostClassifier("elasticnet", 3.0, l1_ratio=0.0), RadoBoostClassifier("ridge", 3.0)),
+        (RadoBoostClassifier({"lasso": 3.0, "ridge": 1.0}, 1.0),
+         RadoBoostClassifier("elasticnet", 4.0, l1_ratio=0.75)),
+        (RadoBoostClassifier("ridge", ridge_matrix=np.eye(31)), RadoBoostClassifier("ridge")),
+        (RadoBoostClassifier("slope", 0.0), RadoBoostClassifier(None)),
+    ):  # fmt: skip
+        coefficients = [m.set_params(n_estimators=50).fit(X, y).coef_ for m in (one, other)]
+        np.testing.assert_allclose(*coefficients, rtol=1e-9)
+
+
+@pytest.mark.parametrize("keep", ["loss", "error"])
+def test_omega_is_cross_validated(cancer, keep):
+    X, y = cancer
+    model = RadoBoostClassifier("lasso", n_estimators=30, keep=keep)
+    splits = [(np.arange(400), np.arange(400, 569)), (np.arange(200, 569), np.arange(200))]
+    curve = rado.omega_curve(model, X, y, [1e6, 0.1, 30.0], cv=splits)
+    assert curve.omegas.tolist() == [0.1, 30.0, 1e6]
+    assert curve.errors.shape == curve.n_coefficients.shape == (3, 2)
+    for k, omega in enumerate(curve.omegas):
+        for fold, (train, test) in enumerate(splits):
+            fitted = clone(model).set_params(omega=omega).fit(X[train], y[train])
+            assert curve.errors[k, fold] == pytest.approx(1 - fitted.score(X[test], y[test]))
+            assert curve.n_coefficients[k, fold] == np.count_nonzero(fitted.coef_)
+    if keep == "loss":
+        assert curve.n_coefficients[2].tolist() == [0, 0]
+    assert curve.best_omega < 1e6
+    assert model.omega == 10.0
+
+
+def test_of_equals_the_largest_omega_is_best(mixed):
+    frame, y, _ = mixed
+    model = RadoBoostClassifier("lasso", n_estimators=5)
+    curve = rado.omega_curve(model, frame[["town", "visits"]], y, [1e8, 1e9], cv=2)
+    assert curve.best_omega == 1e9
+    for settings, message in (
+        ({"omegas": [-1.0]}, r"omegas\[0\] must be at least 0"),
+        ({"omegas": []}, "omegas must not be empty"),
+        ({"cv": 1}, "cv must be at least 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rado.omega_curve(model, frame[["visits"]], y, **settings)
+
+
+@pytest.mark.parametrize("keep", ["loss", "error"])
+def test_omega_curve_reads_labels_as_fit_does(cancer, keep):
+    X, y = cancer
+    model = RadoBoostClassifier("lasso", n_estimators=10, keep=keep)
+    curve = rado.omega_curve(model, X, y, [1.0], cv=2)
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        column = rado.omega_curve(model, X, y[:, None], [1.0], cv=2)
+    np.testing.assert_array_equal(column.errors, curve.errors)
+    named = rado.omega_curve(model, X, ["no" if label == 0 else "yes" for label in y], [1.0], cv=2)
+    np.testing.assert_array_equal(named.errors, curve.errors)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"y": [0, 1] * 284}, ValueError, "X has 569 rows and y 568"),
+        ({"y": [0, 1] * 285}, ValueError, "X has 569 rows and y 570"),
+        ({"y": np.arange(569)}, ValueError, "Only binary classification"),
+        ({"y": None}, ValueError, "the target y is None"),
+        ({"model": pb.ProperBoostClassifier()}, TypeError, "model must be a RadoBoostClassifier"),
+        ({"model": RadoBoostClassifier}, TypeError, "model must be a RadoBoostClassifier"),
+        ({"cv": []}, ValueError, "cv must give one fold at least"),
+        ({"cv": [(range(569), [])]}, ValueError, "hold out rows in each"),
+    ],
+)
+def test_wrong_arguments_of_omega_curve(cancer, settings, error, message):
+    X, y = cancer
+    model = RadoBoostClassifier(n_estimators=2)
+    with pytest.raises(error, match=message):
+        rado.omega_curve(**{"model": model, "X": X, "y": y, "omegas": [1.0], **settings})
+
+
+@given(q=st.floats(1e-4, 0.999), d=st.integers(1, 200))
+def test_slopes_coefficients(q, d):
+    xi = rado.slope_coefficients(q, d)
+    k = np.arange(1, d + 1)
+    np.testing.assert_allclose(xi, norm.ppf(1 - k * q / (2 * d)), rtol=1e-6)
+    assert np.all(np.diff(xi) < 0)
+    assert xi[-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("q", "d", "error", "message"),
+    [
+        (0.0, 3, ValueError, "q must be above 0 and below 1; got 0"),
+        (1.0, 3, ValueError, "q must be above 0 and below 1; got 1"),
+        (-1, 3, ValueError, "q must be between 0 and 1"),
+        (5e-324, 3, ValueError, "q must be above 0 when divided by 2 n_columns, 6; got 5e-324"),
+        (0.1, 0, ValueError, "n_columns must be at least 1; got 0"),
+        (0.1, 2.0, TypeError, "n_columns must be an integer"),
+    ],
+)
+def test_wrong_arguments_of_slopes_coefficients(q, d, error, message):
+    with pytest.raises(error, match=message):
+        rado.slope_coefficients(q, d)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"omega": -1}, ValueError, "omega must be at least 0; got -1"),
+        ({"omega": np.nan}, ValueError, "omega must be a finite number at least 0"),
+        ({"regularizer": "l3"}, ValueError, "regularizer must be one of 'ridge', 'lasso', .*'l3'"),
+        ({"regularizer": 3}, TypeError, "regularizer must be one of"),
+        ({"regularizer": {"l3": 1}}, ValueError, "regularizer's key must be one of"),
+        ({"regularizer": {"lasso": 100}, "omega": 1e308}, ValueError, "'lasso'. must be finite"),
+        ({"regularizer": {"lasso": -1}}, ValueError, r"regularizer\['lasso'\] must be at least 0"),
+        ({"gamma": 1.0}, ValueError, "gamma must be above 0 and below 1, or None; got 1"),
+        ({"gamma": -0.1}, ValueError, "gamma must be between 0 and 1"),
+        ({"q": 0}, ValueError, "q must be above 0 and below 1; got 0"),
+        ({"l1_ratio": 2}, ValueError, "l1_ratio must be between 0 and 1; got 2"),
+        ({"n_rados": 0}, ValueError, "n_rados must be at least 1; got 0"),
+        ({"n_rados": "all"}, ValueError, "n_rados must be one of 'auto'; got 'all'"),
+        ({"n_estimators": 0}, ValueError, "n_estimators must be between 1"),
+        ({"keep": "best"}, ValueError, "keep must be one of 'loss', 'error'; got 'best'"),
+        ({"fit_intercept": "no"}, TypeError, "fit_intercept must be True or False; got 'no'"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+        ({"random_state": -1}, ValueError, "random_state must be between"),
+        ({"verbose": -1}, ValueError, "verbose must be at least 0"),
+        ({"ridge_matrix": np.eye(3)}, ValueError, r"must have shape \(2, 2\).*got \(3, 3\)"),
+        ({"ridge_matrix": [[1], [0, 1]]}, ValueError, "ridge_matrix must be .*different lengths"),
+        ({"ridge_matrix": [["1", "0"], ["0", "1"]]}, ValueError, "array of numbers; got .*<U1"),
+        ({"ridge_matrix": np.eye(2) * 1j}, ValueError, "ridge_matrix must be .* complex128"),
+        ({"n_estimators": 2**64}, ValueError, "n_estimators must be between 1 and 2147483647"),
+        ({"q": 5e-324, "regularizer": "slope"}, ValueError, "q must be above 0 when divided"),
+        ({"ridge_matrix": [[1, 2], [0, 1]]}, ValueError, "ridge_matrix must be symmetric"),
+        ({"ridge_matrix": [[1, 2], [2, 1]]}, ValueError, "positive definite; .* eigenvalue is -1"),
+        ({"ridge_matrix": [[1, 0], [0, 0]]}, ValueError, "ridge_matrix must be positive definite"),
+        ({"ridge_matrix": [[1, 0], [0, np.inf]]}, ValueError, "ridge_matrix must hold finite"),
+    ],
+)
+def test_wrong_parameters(settings, error, message):
+    model = RadoBoostClassifier(**{"fit_intercept": False, **settings})
+    with pytest.raises(error, match=message):
+        model.fit([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]], [0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("rados", "message"),
+    [
+        (np.empty((0, 3)), r"rados must not be empty; got an array of shape \(0, 3\)"),
+        (np.empty((3, 0)), "rados must not be empty"),
+        (np.ones(3), r"numbers of shape \(n_rados, n_features\); got an array of shape \(3,\)"),
+        (np.full((3, 1), "a"), "rados must be Rados, or numbers"),
+        ([[1.0], [1.0, 2.0]], "rados must be Rados, or numbers .* rows of different lengths"),
+        ([[1.0, np.nan]], "rados must hold finite numbers"),
+    ],
+)
+def test_wrong_rados(rados, message):
+    with pytest.raises(ValueError, match=message):
+        RadoBoostClassifier().fit_rados(rados)
+
+
+def test_error_needs_rows():
+    with pytest.raises(ValueError, match="keep='error' needs rows"):
+        RadoBoostClassifier(keep="error").fit_rados([[1.0]])
+
+
+def test_a_failed_fit_leaves_the_model(cancer):
+    X, y = cancer
+    model = RadoBoostClassifier(n_estimators=5).fit(X, y)
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match="column 1 holds NaN"):
+        model.fit(np.array([[1.0, np.nan], [0.0, 1.0]]), [0, 1])
+    np.testing.assert_array_equal(model.coef_, before)
+    assert model.n_features_in_ == 30
+
+
+def test_missing_and_huge_numbers_are_refused(cancer):
+    X, y = cancer
+    model = RadoBoostClassifier(n_estimators=5).fit(X, y)
+    unused = np.flatnonzero(model.coef_[0] == 0.0)[0]
+    rows = X[:3].copy()
+    rows[1, unused] = np.nan
+    with pytest.raises(ValueError, match=f"column {unused} holds NaN or infinity"):
+        model.predict(rows)
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(30)]).assign(t=pd.Categorical(y))
+    model.fit(frame, y)
+    frame.loc[3, ["c7", "c20"]] = np.inf
+    with pytest.raises(ValueError, match="column 'c7' holds NaN or infinity"):
+        model.predict(frame)
+    model = RadoBoostClassifier(None, n_estimators=5).fit(X * 1e-140, y)
+    with pytest.raises(ValueError, match="raw predictions are infinite"):
+        model.predict(np.full((1, 30), 1e300))
+
+
+# -- keeping --------------------------------------------------------------------------------------
+
+
+def assert_same(a, b, X):
+    assert {**a.get_params(), "ridge_matrix": None} == {**b.get_params(), "ridge_matrix": None}
+    np.testing.assert_array_equal(a.ridge_matrix, b.ridge_matrix)
+    assert a.classes_.tolist() == b.classes_.tolist()
+    assert a.classes_.dtype == b.classes_.dtype
+    assert (a.n_iter_, a.n_rados_, a.coef_names_) == (b.n_iter_, b.n_rados_, b.coef_names_)
+    assert (
+        getattr(a, "feature_names_in_", np.empty(0)).tolist()
+        == getattr(b, "feature_names_in_", np.empty(0)).tolist()
+    )
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+    assert list(a.history_) == list(b.history_)
+    for key, values in a.history_.items():
+        np.testing.assert_array_equal(values, b.history_[key])
+
+
+def test_models_survive_files_and_pickles(cancer, mixed, tmp_path):
+    X, y = cancer
+    frame, labels, _ = mixed
+    frame = frame.assign(age=frame["age"].fillna(40.0))
+    models = [
+        (RadoBoostClassifier("ridge", ridge_matrix=np.eye(31), n_estimators=20), X, y),
+        (RadoBoostClassifier({"slope": 1.0, "linf": 2.0}, gamma=0.5, n_estimators=20), X, y),
+        (RadoBoostClassifier(keep="error", n_estimators=20), frame, labels),
+        (RadoBoostClassifier(categorical_features=[1, 2], n_estimators=20), frame, labels),
+    ]
+    for model, rows, classes in models:
+        model.fit(rows, classes)
+        path = tmp_path / "model.json"
+        model.save_model(path)
+        assert_same(model, pb.load_model(path), rows)
+        assert_same(model, pickle.loads(pickle.dumps(model)), rows)
+        assert_same(model, clone(model).fit(rows, classes), rows)
+    joined = RadoBoostClassifier(n_estimators=5).fit_rados(rado.make_rados(frame, labels, 9, 1))
+    joined.save_model(path)
+    assert_same(joined, pb.load_model(path), frame)
+
+
+@pytest.fixture(scope="module")
+def document(mixed, tmp_path_factory):
+    frame, labels, _ = mixed
+    frame = frame.assign(age=frame["age"].fillna(40.0))
+    path = tmp_path_factory.mktemp("rados") / "model.json"
+    RadoBoostClassifier("ridge", n_estimators=5).fit(frame, labels).save_model(path)
+    return json.loads(path.read_text())
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("parameters", "omega"), -1, "omega must be at least 0"),
+        (("parameters", "regularizer"), {"lasso": "x"}, r"regularizer\['lasso'\] must be"),
+        (("parameters", "regularizer"), [1], "regularizer must be one of"),
+        (("parameters", "ridge_matrix"), 3, r"parameters\.ridge_matrix must be a list"),
+        (("parameters", "ridge_matrix"), [["x"]], r"ridge_matrix\[0\] must hold numbers"),
+        (("parameters", "loss"), "glog", "parameters has an unknown field 'loss'"),
+        (("seed",), -1, "seed must be an integer from 0"),
+        (("n_rados",), 0, "n_rados must be an integer from 1"),
+        (("n_kept",), 6, "n_kept must be an integer from 0 to 5"),
+        (("classes", "labels"), ["a"], "labels must hold at least two"),
+        (("classes", "labels"), ["a", "b", "c"], "classes must hold two labels"),
+        (("intercept",), 1, "intercept must be true or false"),
+        (("categories",), [], "categories must not be empty"),
+        (("categories", 1), ["Ulm", "Ulm"], r"categories\[1\] must be different"),
+        (("categories", 1), [[]], r"categories\[1\]\[0\] must be a string, a finite number"),
+        (("feature_names",), ["a"], "feature_names must have 3 entries"),
+        (("rounds", "feature"), [6] * 5, "feature must hold integers from 0 to 5"),
+        (("rounds", "feature"), [0], "must have 1 entries"),
+        (("rounds", "step"), [1e308] * 5, "step must not add up to coefficients beyond"),
+        (("rounds", "step"), ["x"] * 5, "step must hold numbers"),
+        (("rounds",), {}, "rounds lacks the field 'feature'"),
+        (("rounds", "training_error"), None, "training_error must be a list"),
+        (("models",), [], "unknown field 'models'"),
+        (("format_version",), 99, "format_version is 99"),
+        (("estimator",), "os.system", "the document lacks the field 'loss'"),
+    ],
+)
+def test_hostile_files(document, tmp_path, place, value, message):
+    changed = copy.deepcopy(document)
+    inner = changed
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(changed))
+    with pytest.raises(ValueError, match=message):
+        pb.load_model(path)
