@@ -23,8 +23,7 @@ import properboost as pb
 from helpers.searches import QUICK, assert_same_scores, integers
 from properboost import _core
 from properboost import progress as progress_module
-from properboost.model_selection import cross_validation as lanes
-from properboost.model_selection import search_space as configurations
+from properboost.model_selection import boosted_together, cross_validation, search_space
 
 pd = pytest.importorskip("pandas")
 
@@ -205,7 +204,7 @@ def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
 
 def test_other_scores_are_looked_at_now_and_then(binary, ternary):
     looked_at = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 20]
-    assert list(lanes.make_schedule(20)) == looked_at
+    assert list(cross_validation.make_schedule(20)) == looked_at
     for problem, scoring in ((binary, "roc_auc"), (ternary, "neg_log_loss")):
         search = pb.ProperBoostClassifierCV(
             gains=[0.5, 2.0], cv=2, n_estimators=20, scoring=scoring
@@ -266,7 +265,7 @@ def test_a_configuration_stops_where_it_improves_no_more():
     search = pb.ProperBoostClassifierCV(gains=[0.5, 8.0], cv=3, max_estimators=1000).fit(X, y)
     run = np.isfinite(search.validation_curves_).all(axis=1).sum(axis=1)
     best = search.cv_results_["n_estimators"]
-    patience = np.maximum(lanes.PATIENCE, lanes.PATIENCE_SHARE * best)
+    patience = np.maximum(cross_validation.PATIENCE, cross_validation.PATIENCE_SHARE * best)
     assert np.all(run <= 1.3 * (best + patience))  # looked at a quarter more each time
     assert run[0] < run[1] < 1000
     capped = clone(search).set_params(max_estimators=7).fit(X, y)
@@ -280,7 +279,7 @@ def test_labels_that_do_not_move_yet_do_not_end_the_search():
     y = (rng.random(1000) < np.where((X == 0).all(axis=1), 0.9, 0.1)).astype(int)
     search = pb.ProperBoostClassifierCV(gains=[16.0], cv=2, scoring="accuracy", max_estimators=400)
     mean = search.fit(X, y).validation_curves_[0].mean(axis=0)
-    assert np.flatnonzero(mean > mean[0])[0] > lanes.PATIENCE
+    assert np.flatnonzero(mean > mean[0])[0] > cross_validation.PATIENCE
     assert search.score(X, y) > max(np.mean(y), 1 - np.mean(y))
 
 
@@ -539,7 +538,7 @@ def test_passes_change_nothing(binary, monkeypatch):
     settings = {"gains": np.geomspace(0.5, 8, 5), "smoothings": [0, 0.1], "cv": 2}
     with warnings.catch_warnings(action="ignore"):
         a = pb.ProperBoostClassifierCV(**settings).fit(X, y)
-        monkeypatch.setattr(lanes, "MARGIN_BYTES", 8 * 240 * 2 * 3)  # three configurations
+        monkeypatch.setattr(boosted_together, "MARGIN_BYTES", 8 * 240 * 2 * 3)  # three
         b = pb.ProperBoostClassifierCV(**settings).fit(X, y)
     np.testing.assert_allclose(a.validation_curves_, b.validation_curves_, rtol=1e-5)
     assert a.best_params_ == b.best_params_
@@ -645,7 +644,7 @@ def test_parameters_are_the_classifiers():
         "loss", "gain", "n_estimators", "prior", "smoothing", "selection", "interactions",
         "interaction_estimators", "interaction_rate", "interaction_smoothing",
     }  # fmt: skip
-    passed_on = {*configurations.PASSED_ON, *configurations.MAY_BE_LISTS}
+    passed_on = {*search_space.PASSED_ON, *search_space.MAY_BE_LISTS}
     assert passed_on == set(theirs) - chosen
     for name in passed_on:
         assert ours[name] == theirs[name]

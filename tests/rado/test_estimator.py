@@ -384,7 +384,7 @@ def test_of_equals_the_largest_omega_is_best(mixed):
     for settings, message in (
         ({"omegas": [-1.0]}, r"omegas\[0\] must be at least 0"),
         ({"omegas": []}, "omegas must not be empty"),
-        ({"cv": 1}, "cv must be at least 2"),
+        ({"cv": 1}, "n_splits=1"),
     ):
         with pytest.raises(ValueError, match=message):
             rado.omega_curve(model, frame[["visits"]], y, **settings)
@@ -411,8 +411,8 @@ def test_omega_curve_reads_labels_as_fit_does(cancer, keep):
         ({"y": None}, ValueError, "the target y is None"),
         ({"model": pb.ProperBoostClassifier()}, TypeError, "model must be a RadoBoostClassifier"),
         ({"model": RadoBoostClassifier}, TypeError, "model must be a RadoBoostClassifier"),
-        ({"cv": []}, ValueError, "cv must give one fold at least"),
-        ({"cv": [(range(569), [])]}, ValueError, "hold out rows in each"),
+        ({"cv": []}, ValueError, "cv must give at least one split"),
+        ({"cv": [(range(569), [])]}, ValueError, "cv: split 0 has no test row"),
     ],
 )
 def test_wrong_arguments_of_omega_curve(cancer, settings, error, message):

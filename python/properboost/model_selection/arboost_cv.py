@@ -1,6 +1,7 @@
 """The search for AR-Boost's rho, by cross-validation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -8,12 +9,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from properboost import parameters
-from properboost.boosting.engine import prepare
+from properboost.boosting.engine import Training, prepare
 from properboost.data.frames import open_table
-from properboost.data.labels import read_rows
+from properboost.data.labels import SortedRows, read_rows
 from properboost.estimators.arboost import ARBoostClassifier, check_voting
-from properboost.model_selection.cv_splits import TEST, TRAIN, find_splits
-from properboost.model_selection.scoring import HeldOut, find_score
+from properboost.model_selection.cross_validation import (
+    CVTask,
+    Fits,
+    SplitFits,
+    check_found,
+    cross_validate,
+    describe_results,
+    find_best,
+    mean_scores,
+    read_task,
+)
+from properboost.model_selection.cv_splits import TEST, TRAIN
+from properboost.model_selection.scoring import HeldOut
 from properboost.progress import show_progress
 
 __all__ = ["ARBoostClassifierCV"]
@@ -105,7 +117,13 @@ class ARBoostClassifierCV(ARBoostClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose rho by cross-validation, and fit with it to all rows.
 
         Parameters
@@ -117,6 +135,8 @@ class ARBoostClassifierCV(ARBoostClassifier):
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts, finite and at least 0; in the scores, too, where they take
             weights.
+        groups : array-like of shape (n_rows,), optional
+            The group of each row, for splitters that keep groups together.
 
         Returns
         -------
@@ -138,42 +158,33 @@ class ARBoostClassifierCV(ARBoostClassifier):
             table = open_table(self, X, reset=True)
             rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
             self._check_classes(rows)
-            score = find_score(self.scoring, rows.classes, table.source)
-            splits = find_splits(self.cv, table, rows, None)
+            task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
             order = rows.sort()
             training = prepare(plain._with_bins(), table, rows, order)
             models = [clone(plain).set_params(rho=rho) for rho in rhos]
-            roles = [
-                group.roles[s, group.part][order.order]
-                for group in splits
-                for s in range(len(group.roles))
-            ]
-            scores = np.empty((len(rhos), len(roles)))
-            n_rounds = self.n_estimators * len(models)
-            with show_progress(self.verbose, n_rounds * (len(roles) + 1), "searching") as report:
-                for k, role in enumerate(roles):
-                    held_out = order.order[role == TEST]
-                    weight = None if rows.weight is None else rows.weight[held_out]
-                    tested = HeldOut(held_out, rows.codes[held_out], weight)
-                    some = training.of_rows(role == TRAIN)
-                    codes = np.compress(role == TEST, training.codes, axis=1)
-                    for c, model in enumerate(models):
-                        ensemble = model._boost(some)
-                        raw = ensemble.of_codes(codes, training.n_threads)
-                        voting = model._describe_votes(len(training.classes))
-                        scores[c, k] = score(tested, voting.link, self._decide(raw))
-                        if report is not None:
-                            done = k * n_rounds + (c + 1) * self.n_estimators
-                            report(done, float(scores[: c + 1, k].max()))
-            means = scores.mean(axis=1)
-            best = models[int(means.argmax())].set_params(verbose=self.verbose)
-            best._set_votes(training, best._boost(training))
+            total = self.n_estimators * len(models) * task.n_splits
+            shown = f"best {task.score_name}"
+            with show_progress(self.verbose, total, "searching", shown) as report:
+                scores = cross_validate(
+                    _fit_on_splits(models, task, order, training),
+                    len(models),
+                    task.n_splits,
+                    [task.score],
+                    report=report,
+                )[0, :, :, -1]
+            means = mean_scores(scores)
+            chosen = find_best(means)
+            check_found(means[chosen], self.scoring)
+            params = [{"rho": rho} for rho in rhos]
+            self.cv_results_ = describe_results(params, params, scores)
+            self.best_score_ = float(means[chosen])
+            best = models[chosen]
+            with show_progress(self.verbose, self.n_estimators) as report:
+                best._set_votes(training, best._boost(training, report))
             best.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):
                 best.feature_names_in_ = self.feature_names_in_
             self.best_estimator_ = best
-            self.best_score_ = float(means.max())
-            self.cv_results_ = _describe_scores(rhos, scores)
             self._set_voting(best._voting)
             return self._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
 
@@ -181,14 +192,26 @@ class ARBoostClassifierCV(ARBoostClassifier):
         return self.best_estimator_
 
 
-def _describe_scores(rhos: list[float], scores: NDArray[np.float64]) -> dict[str, Any]:
-    means = scores.mean(axis=1)
-    rank = 1 + np.sum(means[:, None] < means, axis=1)
-    return {
-        "params": [{"rho": rho} for rho in rhos],
-        "param_rho": np.ma.array(rhos),
-        **{f"split{k}_test_score": column.copy() for k, column in enumerate(scores.T)},
-        "mean_test_score": means,
-        "std_test_score": scores.std(axis=1),
-        "rank_test_score": rank.astype(np.int32),
-    }
+def _fit_on_splits(
+    models: Sequence[ARBoostClassifier], task: CVTask, order: SortedRows, training: Training
+) -> Iterator[Fits]:
+    """Yield the models on each split: its rows are taken from all rows' codes."""
+    losses = [model._describe_votes(len(training.classes)).link for model in models]
+    for split in task.splits():
+        role = split.role[order.order]
+        held_out = HeldOut.of(task.rows, order.order[role == TEST])
+        own = training.of_rows(role == TRAIN)
+        codes = np.compress(role == TEST, training.codes, axis=1)
+        fit = partial(_fit, models, own, codes)
+        yield SplitFits(split, held_out, losses, models[0].n_estimators, fit)
+
+
+def _fit(
+    models: Sequence[ARBoostClassifier],
+    training: Training,
+    held_out: NDArray[np.uint8],
+    candidate: int,
+) -> NDArray[np.float64]:
+    """Fit one of the models; return its raw predictions of the rows with the codes `held_out`."""
+    model = models[candidate]
+    return model._decide(model._boost(training).of_codes(held_out, training.n_threads))

@@ -1,177 +1,83 @@
-"""Cross-validation in lanes: a model for every configuration, split and class, boosted together."""
+"""Cross-validation: candidates are fitted on splits, scored on the rows held out, and compared.
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import groupby
+How models are fitted differs from family to family: each has `Fits` of its own.  Splits, scores,
+stopping, progress, results and the choice of the best are the same for all.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.engine import (
-    Training,
-    find_pairs,
-    find_sides,
-    lay_grids,
-    reorder,
-    start,
-)
-from properboost.data.labels import Rows, SortedRows
-from properboost.estimators.properboost import SOLVED
-from properboost.losses import MarginLoss
-from properboost.model_selection.cv_splits import TEST, TRAIN, SplitGroup
-from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
+from properboost.data.frames import Table
+from properboost.data.labels import Rows
+from properboost.losses.builtin import MarginLoss
+from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_splits
+from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
 from properboost.progress import Report
 
 __all__ = [
-    "Configuration",
-    "SplitRows",
-    "arrange",
-    "count_models",
+    "CVTask",
+    "Fits",
+    "Progress",
+    "SplitFits",
+    "check_found",
     "cross_validate",
-    "split_pairs",
+    "describe_results",
+    "find_best",
+    "mean_scores",
+    "read_task",
 ]
 
 Array = NDArray[np.float64]
 
 PATIENCE = 20
-"""A configuration goes on for so many estimators after its last improvement, at least ..."""
+"""A candidate goes on for so many estimators after its last improvement, at least ..."""
 
 PATIENCE_SHARE = 0.5
-"""... and for this share of those it had then: whoever learns slowly is waited for."""
+"""... and for this share of those it had then: slow learners get more time."""
 
 TOLERANCE = 1e-4
 """What counts as an improvement, as a share of the score."""
 
-MARGIN_BYTES = 2**31
-"""What the lanes of one pass may hold, if they are more than fit, at `_row_bytes` a lane."""
-
-PACK = 16
-"""Lanes that the engine takes together."""
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """Settings that the search compares.
-
-    `params` says them in the words of `settings`, the `ProperBoostClassifier` that has them all.
-    """
-
-    loss: MarginLoss
-    settings: Any
-    params: dict[str, Any]
-
-    @property
-    def selection(self) -> str:
-        """How features are selected."""
-        name: str = self.settings.selection
-        return name
-
 
 @dataclass(frozen=True, eq=False)
-class SplitRows:
-    """The rows in the order that a group of splits needs."""
+class CVTask:
+    """What candidates are compared on: rows, splits of them, and a score."""
 
     rows: Rows
-    order: SortedRows
-    group: SplitGroup
-    training: Training
-    base: NDArray[np.float64] | None = None
-    """The raw predictions, (n_models, n_rows), that a lone split's models start from, or 0."""
+    split_batches: list[SplitBatch]
+    score: Score
+    score_name: str
 
     @property
     def n_splits(self) -> int:
-        """Splits of the group."""
-        return len(self.group.roles)
+        """Splits of all batches."""
+        return sum(map(len, self.split_batches))
 
-    @cached_property
-    def held_out(self) -> list[HeldOut]:
-        """The rows that each split tests on, in the order in which the engine predicts them."""
-        return [self._held_out(s) for s in range(self.n_splits)]
-
-    def _held_out(self, split: int) -> HeldOut:
-        tested = self.group.roles[split, self.order.part_of] == TEST
-        held = self.order.order[np.repeat(tested, np.diff(self.order.segments))]
-        weight = self.rows.weight
-        return HeldOut(held, self.rows.codes[held], None if weight is None else weight[held])
+    def splits(self) -> Iterator[CVSplit]:
+        """Yield one split after the other."""
+        for batch in self.split_batches:
+            yield from batch
 
 
-def arrange(
-    rows: Rows, groups: Sequence[SplitGroup], order: SortedRows, training: Training
-) -> Iterator[SplitRows]:
-    """Yield the rows for each group of splits; `order` and `training` are those of the first."""
-    yield SplitRows(rows, order, groups[0], training)
-    for group in groups[1:]:
-        other = rows.sort(group.part, group.roles.shape[1])
-        yield SplitRows(rows, other, group, reorder(training, order, other))
+def read_task(
+    table: Table, rows: Rows, *, cv: Any, scoring: Any, groups: ArrayLike | None
+) -> CVTask:
+    """Check `cv`, `scoring` and `groups`, the parameters that every search has."""
+    score = find_score(scoring, rows.classes, table.source)
+    return CVTask(rows, find_splits(cv, table, rows, groups), score, name_score(scoring))
 
 
-def cross_validate(
-    configurations: Sequence[Configuration],
-    split_rows: Sequence[SplitRows],
-    score: Score,
-    caps: Mapping[str, int],
-    *,
-    stop_early: bool,
-    report: Report | None,
-) -> tuple[Array, Array]:
-    """Return score and log loss of each configuration in each split after each estimator.
+class Progress:
+    """Tells how far a search is, and the best mean score so far."""
 
-    `caps` is the most estimators, by selection; configurations of one selection are neighbours.
-    Of shape (n_configurations, n_splits, estimators run); NaN where there is none.  More is better
-    in both.  A built-in score of two classes is known after every estimator, any other after 1, 2,
-    3, 4, 5, 6, 8, 10, 12, 15 and so on.
-    """
-    models_each = count_models(split_rows)
-    n_rows = split_rows[0].training.codes.shape[1]
-    a_model = _row_bytes(configurations[0].settings.step) * n_rows
-    most = max(1, MARGIN_BYTES // (a_model * models_each))
-    size = most // PACK * PACK or most
-    parts = []
-    done = 0
-    for selection, group in groupby(configurations, key=lambda c: c.selection):
-        same = list(group)
-        cap = caps[selection]
-        for first in range(0, len(same), size):
-            some = same[first : first + size]
-            a_pass = _Pass(some, split_rows, score)
-            parts.append(a_pass.boost(cap, stop_early, _Progress(report, done)))
-            done += len(some) * models_each * cap
-    longest = max(part.shape[3] for part in parts)
-    padded = [
-        np.pad(part, [(0, 0)] * 3 + [(0, longest - part.shape[3])], constant_values=np.nan)
-        for part in parts
-    ]
-    scores, log_losses = np.concatenate(padded, axis=1)
-    return scores, log_losses
-
-
-def _row_bytes(step: str) -> int:
-    """Return what a row of a lane takes: margin and weight, and doubles where steps are solved."""
-    return 32 if step in SOLVED else 8
-
-
-def make_schedule(cap: int) -> Iterator[int]:
-    """Yield the numbers of estimators at which scores are looked at, the last of them `cap`."""
-    at = 0
-    while at < cap:
-        at = min(cap, max(at + 1, round(1.25 * at)))
-        yield at
-
-
-def count_models(split_rows: Sequence[SplitRows]) -> int:
-    """Return how many models a configuration has: one for each split and class."""
-    n_classes = len(split_rows[0].rows.classes)
-    return sum(rows.n_splits for rows in split_rows) * (1 if n_classes == 2 else n_classes)
-
-
-class _Progress:
-    """Tells how far all passes are, and the best mean score so far."""
-
-    def __init__(self, report: Report | None, done: int) -> None:
+    def __init__(self, report: Report | None) -> None:
         self.report = report
-        self.done = done
+        self.done = 0
         self.best = -np.inf
 
     def from_here(self) -> Report | None:
@@ -182,210 +88,220 @@ class _Progress:
         return lambda more, _: report(done + more, best)
 
     def show(self) -> None:
+        """Tell it now."""
         if self.report is not None and self.best > -np.inf:
             self.report(self.done, self.best)
 
 
-class _Pass:
-    """Configurations of one selection, whose lanes are held at the same time."""
+class Fits(ABC):
+    """Models of some candidates on some splits, which are fitted together.
+
+    Candidates and splits have the numbers that they have in the whole search.
+    """
+
+    candidates: range
+    splits: range
+    n_estimators: int
+    """Estimators of each model, at most."""
+    models_each: int
+    """Models of a candidate: one or more for each split."""
+    in_steps: bool
+    """Whether fits can stop to be scored, and go on."""
+    measured: frozenset[Score]
+    """Scores that fitting measures after every estimator."""
+
+    @abstractmethod
+    def advance(self, active: Sequence[int], before: int, at: int, progress: Progress) -> None:
+        """Take the models of some candidates from `before` estimators to `at`."""
+
+    @abstractmethod
+    def held_out(self, split: int) -> HeldOut:
+        """Return the rows that a split holds out."""
+
+    @abstractmethod
+    def loss(self, candidate: int) -> MarginLoss:
+        """Return the loss whose link makes a candidate's probabilities."""
+
+    @abstractmethod
+    def raw(self, candidate: int, split: int) -> Array:
+        """Return a model's raw predictions of the rows held out, in their order."""
+
+    def curves(self, candidate: int, split: int) -> Mapping[Score, Array]:
+        """Return what was measured after each estimator; empty arrays if a model has none."""
+        raise NotImplementedError
+
+    def goes_on(self, candidate: int, at: int) -> bool:
+        """Whether any model of a candidate with `at` estimators can still learn."""
+        raise NotImplementedError
+
+
+class SplitFits(Fits):
+    """Models of all candidates on one split, each fitted from beginning to end."""
+
+    models_each = 1
+    in_steps = False
+    measured = frozenset()
 
     def __init__(
         self,
-        configurations: Sequence[Configuration],
-        split_rows: Sequence[SplitRows],
-        score: Score,
+        split: CVSplit,
+        held_out: HeldOut,
+        losses: Sequence[MarginLoss],
+        n_estimators: int,
+        fit: Callable[[int], Array],
     ) -> None:
-        self.configurations = configurations
-        self.score = score
-        self.groups = [_Lanes(configurations, rows) for rows in split_rows]
-        self.models_each = count_models(split_rows)
-        self.column = None
-        rows = split_rows[0].rows
-        # The engine's means are weighted with the classes' factors, which no score should be.
-        if len(rows.classes) == 2 and rows.factor is None:
-            self.column = next((k for k, s in enumerate(BUILT_IN.values()) if s is score), None)
+        """Take the loss of each candidate; `fit` returns its raw predictions of `held_out`."""
+        self.candidates = range(len(losses))
+        self.splits = range(split.index, split.index + 1)
+        self.n_estimators = n_estimators
+        self._held_out = {split.index: held_out}
+        self._losses = losses
+        self._fit = fit
+        self._raw: dict[tuple[int, int], Array] = {}
 
-    def boost(self, cap: int, stop_early: bool, progress: _Progress) -> Array:
-        """Boost every configuration for `cap` estimators, or until it improves no more.
-
-        Returns scores and log losses, stacked.
-        """
-        n_splits = sum(lanes.rows.n_splits for lanes in self.groups)
-        watches = [_Watch() for _ in self.configurations]
-        active = list(range(len(self.configurations)))
-        blocks: list[Array] = []
-        before, first_done = 0, progress.done
-        # Where nothing is to be looked at on the way, the engine goes through at once.
-        at_once = not stop_early and self.column is not None and progress.report is None
-        for at in [cap] if at_once else make_schedule(cap):
-            for lanes in self.groups:
-                progress.done += lanes.advance(before, at, active, progress.from_here())
-            block = np.full((2, len(self.configurations), n_splits, at - before), np.nan)
-            for c in active:
-                for lanes in self.groups:
-                    for s in range(lanes.rows.n_splits):
-                        k = lanes.rows.group.first + s
-                        block[:, c, k] = self._look(lanes, c, s, before, at)
-                if not at_once:
-                    watches[c].see(before, *block[:, c].mean(axis=1))
-            blocks.append(block)
-            before = at
-            progress.best = max([progress.best, *(watches[c].score.best for c in active)])
-            if stop_early:
-                active = [c for c in active if not watches[c].is_over(at) and self._goes_on(c, at)]
-            # What has stopped counts as done.
-            stopped = len(self.configurations) - len(active)
-            progress.done = first_done + self.models_each * (stopped * cap + len(active) * at)
+    def advance(self, active: Sequence[int], before: int, at: int, progress: Progress) -> None:
+        """Fit some candidates."""
+        for candidate in active:
+            self._raw[candidate, self.splits.start] = self._fit(candidate)
+            progress.done += at - before
             progress.show()
-            if not active:
-                break
-        return np.concatenate(blocks, axis=3)
 
-    def _goes_on(self, c: int, at: int) -> bool:
-        """Whether any model of a configuration still learns."""
-        return any(lanes.still_learning([c], at).size > 0 for lanes in self.groups)
+    def held_out(self, split: int) -> HeldOut:
+        """Return the rows that the split holds out."""
+        return self._held_out[split]
 
-    def _look(
-        self, lanes: "_Lanes", c: int, split: int, before: int, at: int
-    ) -> tuple[Array, Array]:
-        """Return score and log loss after estimators `before` + 1 to `at`, NaN where unknown."""
-        loss, held_out = self.configurations[c].loss, lanes.rows.held_out[split]
-        models = lanes.lanes[c, split]
-        log_loss = BUILT_IN["neg_log_loss"]
-        if self.column is not None and lanes.estimators[models[0]] > 0:
-            curves = lanes.boosting.curves(int(models[0]))
+    def loss(self, candidate: int) -> MarginLoss:
+        """Return a candidate's loss."""
+        return self._losses[candidate]
+
+    def raw(self, candidate: int, split: int) -> Array:
+        """Return what a fitted candidate predicts."""
+        return self._raw[candidate, split]
+
+
+def cross_validate(
+    batches: Iterable[Fits],
+    n_candidates: int,
+    n_splits: int,
+    scores: Sequence[Score],
+    *,
+    stop_early: bool = False,
+    report: Report | None = None,
+) -> Array:
+    """Return every score of each candidate in each split after each estimator.
+
+    Of shape (n_scores, n_candidates, n_splits, estimators run); NaN where there is none.  More is
+    better.  Scores that fits measure are known after every estimator; others after 1, 2, 3, 4, 5,
+    6, 8, 10, 12, 15 and so on, or at the end only where fits cannot go on.
+    """
+    progress = Progress(report)
+    parts: list[tuple[range, range, Array]] = []
+    for fits in batches:
+        parts.append((fits.candidates, fits.splits, _run(fits, scores, stop_early, progress)))
+        del fits  # before the next ones take their memory
+    longest = max(part.shape[3] for _, _, part in parts)
+    values = np.full((len(scores), n_candidates, n_splits, longest), np.nan)
+    for candidates, splits, part in parts:
+        own = values[:, candidates.start : candidates.stop, splits.start : splits.stop]
+        own[..., : part.shape[3]] = part
+    return values
+
+
+def make_schedule(most: int) -> Iterator[int]:
+    """Yield the numbers of estimators at which scores are looked at, the last of them `most`."""
+    at = 0
+    while at < most:
+        at = min(most, max(at + 1, round(1.25 * at)))
+        yield at
+
+
+def _run(fits: Fits, scores: Sequence[Score], stop_early: bool, progress: Progress) -> Array:
+    """Fit all candidates with `n_estimators`, or until they improve no more; return the scores."""
+    watches = {c: _Watch(len(scores)) for c in fits.candidates}
+    active = list(fits.candidates)
+    blocks: list[Array] = []
+    before, first_done = 0, progress.done
+    watched = stop_early or progress.report is not None
+    measured = fits.measured.issuperset(scores)
+    # Where nothing is to be looked at on the way, fits go through at once.
+    at_once = not fits.in_steps or (measured and not watched)
+    for at in [fits.n_estimators] if at_once else make_schedule(fits.n_estimators):
+        fits.advance(active, before, at, progress)
+        shape = (len(scores), len(fits.candidates), len(fits.splits), at - before)
+        block = np.full(shape, np.nan)
+        for c in active:
+            own = block[:, c - fits.candidates.start]
+            for k, split in enumerate(fits.splits):
+                own[:, k] = _look(fits, scores, measured, c, split, before, at)
+            if watched:
+                watches[c].see(before, own.mean(axis=1))
+        blocks.append(block)
+        before = at
+        progress.best = max([progress.best, *(watches[c].best for c in active)])
+        if stop_early:
+            active = [c for c in active if not watches[c].is_over(at) and fits.goes_on(c, at)]
+        # What has stopped counts as done.
+        stopped = len(fits.candidates) - len(active)
+        rounds = stopped * fits.n_estimators + len(active) * at
+        progress.done = first_done + fits.models_each * rounds
+        progress.show()
+        if not active:
+            break
+    return np.concatenate(blocks, axis=3)
+
+
+def _look(
+    fits: Fits,
+    scores: Sequence[Score],
+    measured: bool,
+    candidate: int,
+    split: int,
+    before: int,
+    at: int,
+) -> Array:
+    """Return the scores after estimators `before` + 1 to `at`, NaN where they are not known."""
+    if measured:
+        curves = fits.curves(candidate, split)
+        found = np.stack([curves[score] for score in scores])
+        if found.shape[1] > 0:
             # A model that learns no more stays as it is.
-            taken = np.minimum(np.arange(before, at), curves.shape[1] - 1)
-            values = curves[self.column, taken]
-            return 1.0 - values if self.column == 1 else -values, -curves[0, taken]
-        raw = np.full((len(held_out.rows), len(models)), -np.inf)
-        for k, model in enumerate(models):
-            if model >= 0:
-                raw[:, k] = lanes.boosting.held_out(int(model))
-        raw = raw[:, 0] if raw.shape[1] == 1 else raw
-        value = self.score(held_out, loss, raw)
-        other = value if self.score is log_loss else log_loss(held_out, loss, raw)
-        # Without any estimator it has been the same all along.
-        scores, log_losses = (
-            np.full(at - before, np.nan if self.column is None else v) for v in (value, other)
-        )
-        scores[-1], log_losses[-1] = value, other
-        return scores, log_losses
-
-
-class _Lanes:
-    """The models of a pass in one group of splits; ``lanes[c, s, k]`` is the engine's number.
-
-    It is -1 where split ``s`` trains on no row of class ``k`` of several: nothing is this class.
-    """
-
-    def __init__(self, configurations: Sequence[Configuration], rows: SplitRows) -> None:
-        self.rows = rows
-        training, group = rows.training, rows.group
-        sides = find_sides(training.class_of, len(training.classes))
-        self.lanes = np.full((len(configurations), rows.n_splits, len(sides)), -1, dtype=np.int64)
-        by_loss: dict[Any, list[int]] = {}
-        for c, configuration in enumerate(configurations):
-            by_loss.setdefault(configuration.loss.native, []).append(c)
-        # The engine packs neighbours of one loss, and passes over what none of a pack trains on.
-        roles: list[NDArray[np.int8]] = []
-        owners: list[Configuration] = []
-        classes: list[int] = []  # of each owner's model
-        in_group = group.roles[:, rows.order.part_of]
-        for members in by_loss.values():
-            for s, in_split in enumerate(in_group):
-                role = np.select([in_split == TRAIN, in_split == TEST], [1, 2]).astype(np.int8)
-                for k, side in enumerate(sides):
-                    if not np.any(side[in_split == TRAIN] == 1):
-                        continue
-                    self.lanes[members, s, k] = np.arange(len(members)) + len(owners)
-                    roles += [role * side] * len(members)
-                    owners += [configurations[c] for c in members]
-                    classes += [k] * len(members)
-        self.boosting = start(
-            training,
-            np.stack(roles),
-            [owner.settings for owner in owners],
-            [owner.loss for owner in owners],
-            base=rows.base if rows.base is None or len(sides) == 1 else rows.base[classes],
-            keep_rounds=False,
-        )
-        self.estimators = np.zeros(len(owners), dtype=np.int64)
-
-    def raw(self, split: int) -> NDArray[np.float64]:
-        """Return what the first configuration predicts of all rows, (n_classes or 1, n_rows)."""
-        n_rows = self.rows.training.codes.shape[1]
-        models = self.lanes[0, split]
-        raw = np.full((len(models), n_rows), -np.inf)
-        for k, model in enumerate(models):
-            if model >= 0:
-                raw[k] = self.boosting.raw(int(model))
-        return raw
-
-    def still_learning(self, some: Sequence[int], at: int) -> NDArray[np.int64]:
-        """Return the models of some configurations that have as many estimators as were asked."""
-        models = np.sort(self.lanes[some].ravel())
-        models = models[models >= 0]
-        learning: NDArray[np.int64] = models[self.estimators[models] == at]
-        return learning
-
-    def advance(self, before: int, at: int, active: Sequence[int], report: Report | None) -> int:
-        """Boost what is active and still learns from `before` estimators to `at`."""
-        models = self.still_learning(active, before)
-        if len(models):
-            self.boosting.advance(at - before, models, report)
-            self.estimators = np.asarray(self.boosting.n_estimators)
-        return len(models) * (at - before)
-
-
-def split_pairs(
-    configuration: Configuration,
-    n_estimators: int,
-    split_rows: Sequence[SplitRows],
-    n_pairs: int,
-) -> list[SplitRows]:
-    """Return the rows of each split with the codes of its own strongest pairs.
-
-    Pairs are those that its training rows ask for once this configuration has so many estimators;
-    its models start from there.
-    """
-    found = []
-    for rows in split_rows:
-        lanes = _Lanes([configuration], rows)
-        lanes.advance(0, n_estimators, [0], None)
-        for s in range(rows.n_splits):
-            learns = rows.group.roles[s, rows.order.part_of] == TRAIN
-            training, raw = rows.training, lanes.raw(s)
-            weights = training.weigh_segments(learns)
-            trained = np.isfinite(raw[:, 0])
-            pairs = find_pairs(
-                configuration.loss, training, raw, weights, n_pairs, learns, models=trained
-            )
-            group = replace(
-                rows.group, first=rows.group.first + s, roles=rows.group.roles[s : s + 1]
-            )
-            of_pairs = training.of_pairs(lay_grids(training, weights, pairs))
-            found.append(replace(rows, group=group, training=of_pairs, base=raw))
-    return found
+            taken: Array = found[:, np.minimum(np.arange(before, at), found.shape[1] - 1)]
+            return taken
+    held_out, loss, raw = fits.held_out(split), fits.loss(candidate), fits.raw(candidate, split)
+    known: dict[Score, float] = {}
+    for score in scores:
+        if score not in known:
+            known[score] = score(held_out, loss, raw)
+    values = np.array([known[score] for score in scores])
+    # Without any estimator it has been the same all along.
+    looked = np.repeat(
+        values[:, None] if measured else np.full((len(scores), 1), np.nan), at - before, axis=1
+    )
+    looked[:, -1] = values
+    return looked
 
 
 class _Watch:
-    """Sees when neither the score nor the log loss of a configuration improves any more.
+    """Sees when none of the scores of a candidate improves any more.
 
     The log loss keeps boosting on while a score that knows labels only has not moved yet.
     """
 
-    def __init__(self) -> None:
-        self.score = _Best()
-        self.log_loss = _Best()
+    def __init__(self, n_scores: int) -> None:
+        self._scores = [_Best() for _ in range(n_scores)]
 
-    def see(self, before: int, score: Array, log_loss: Array) -> None:
-        for k, (value, other) in enumerate(zip(score, log_loss, strict=True)):
-            self.score.see(before + k + 1, value)
-            self.log_loss.see(before + k + 1, other)
+    @property
+    def best(self) -> float:
+        """The best of the first score."""
+        return self._scores[0].best
+
+    def see(self, before: int, means: Array) -> None:
+        for score, values in zip(self._scores, means, strict=True):
+            for k, value in enumerate(values):
+                score.see(before + k + 1, value)
 
     def is_over(self, at: int) -> bool:
-        last = max(self.score.at, self.log_loss.at)
+        last = max(score.at for score in self._scores)
         return at - last >= max(PATIENCE, PATIENCE_SHARE * last)
 
 
@@ -400,3 +316,61 @@ class _Best:
         margin = TOLERANCE * abs(self.best) if np.isfinite(self.best) else 0.0
         if value > self.best + margin:
             self.best, self.at = float(value), at
+
+
+# -- what is found --------------------------------------------------------------------------------
+
+
+def mean_scores(scores: Array) -> Array:
+    """Return the means over the splits, the second axis; -inf where a split's is not known."""
+    means: Array = scores.mean(axis=1)
+    return np.where(np.isnan(means), -np.inf, means)
+
+
+def find_best(means: Array, preference: Array | None = None) -> int:
+    """Return where means are largest; of several places, the first where `preference` is."""
+    tied = np.flatnonzero(means == means.max())
+    return int(tied[0] if preference is None else tied[preference[tied].argmax()])
+
+
+def check_found(mean: float, scoring: Any) -> None:
+    """Refuse a search whose best candidate has no score."""
+    if mean == -np.inf:
+        raise ValueError(f"scoring={scoring!r} gave no finite score in all splits")
+
+
+def describe_results(
+    params: Sequence[dict[str, Any]],
+    columns: Sequence[Mapping[str, Any]],
+    scores: Array,
+    more: Mapping[str, NDArray[Any]] | None = None,
+) -> dict[str, Any]:
+    """Return results in the form of scikit-learn's searches, from scores (candidates, splits).
+
+    `columns` holds what each candidate has of the columns ``param_...``; where it lacks one, that
+    is masked.  `more` are further columns.
+    """
+    results: dict[str, Any] = {"params": list(params)}
+    for name in dict.fromkeys(name for own in columns for name in own):
+        results[f"param_{name}"] = _make_column(
+            [own.get(name) for own in columns], [name not in own for own in columns]
+        )
+    results.update(more or {})
+    for k, column in enumerate(scores.T):
+        results[f"split{k}_test_score"] = column.copy()
+    means = scores.mean(axis=1)
+    results["mean_test_score"] = means
+    results["std_test_score"] = scores.std(axis=1)
+    ranked = mean_scores(scores)
+    rank = 1 + np.sum(ranked[:, None] < ranked, axis=1)
+    results["rank_test_score"] = rank.astype(np.int32)
+    return results
+
+
+def _make_column(values: Sequence[Any], masked: Sequence[bool]) -> np.ma.MaskedArray[Any, Any]:
+    """Return a column: of numbers if all that are not masked are numbers, else of objects."""
+    known = np.array([value for value, hidden in zip(values, masked, strict=True) if not hidden])
+    dtype = known.dtype if known.ndim == 1 and known.dtype.kind in "biuf" else np.dtype(object)
+    data = np.empty(len(values), dtype=dtype)
+    data[~np.array(masked)] = known
+    return np.ma.MaskedArray(data, mask=masked)

@@ -1,4 +1,4 @@
-"""Cross-validation splits, turned into parts of the rows that the engine can take or leave."""
+"""The splits of cross-validation, held as parts of the rows that a split takes or leaves."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from sklearn.model_selection import check_cv
 from properboost.data.frames import Table
 from properboost.data.labels import Rows
 
-__all__ = ["MOST_PARTS", "TEST", "TRAIN", "SplitGroup", "find_splits", "take_rows"]
+__all__ = ["MOST_PARTS", "TEST", "TRAIN", "CVSplit", "SplitBatch", "find_splits", "take_rows"]
 
 MOST_PARTS = 64
 """Parts that one order of the rows may have: each has histograms of its own."""
@@ -21,35 +21,62 @@ UNUSED, TRAIN, TEST = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class SplitGroup:
+class CVSplit:
+    """One split, the number `index`: which rows it trains on, and which it holds out."""
+
+    index: int
+    role: NDArray[np.int8]
+    """What each row of the table is to the split."""
+
+    def rows(self, role: int) -> NDArray[np.int64]:
+        """Return the positions of the rows that have a role, in rising order."""
+        return np.flatnonzero(self.role == role)
+
+
+@dataclass(frozen=True, eq=False)
+class SplitBatch:
     """Splits that share an order of the rows.
 
     Row ``i`` of the table is in part ``part[i]``; in split ``first + s`` that part is ``roles[s,
-    part[i]]``.  Rows of one part are in the same role in every split of the group.
+    part[i]]``.  Rows of one part are in the same role in every split of the batch.
     """
 
     first: int
     part: NDArray[np.uint8]
     roles: NDArray[np.int8]
 
+    def __len__(self) -> int:
+        return len(self.roles)
 
-def find_splits(cv: Any, table: Table, rows: Rows, groups: Any) -> list[SplitGroup]:
-    """Split the rows that count, and gather splits until they would need too many parts."""
-    found: list[SplitGroup] = []
+    def __iter__(self) -> Iterator[CVSplit]:
+        for s, roles in enumerate(self.roles):
+            yield CVSplit(self.first + s, roles[self.part])
+
+    def only(self, s: int) -> "SplitBatch":
+        """Return a batch of one of the splits."""
+        return SplitBatch(self.first + s, self.part, self.roles[s : s + 1])
+
+
+def find_splits(cv: Any, table: Table, rows: Rows, groups: Any) -> list[SplitBatch]:
+    """Split the rows that count, and gather splits until they would need too many parts.
+
+    A split is a set of rows: in which order a splitter names them makes no difference.
+    """
+    found: list[SplitBatch] = []
     first = 0
     part = np.zeros(table.n_rows, dtype=np.uint8)
     roles = np.empty((0, 1), dtype=np.int8)
     for row_roles in _split(cv, table, rows, groups):
         finer, finer_roles = _refine(part, roles, row_roles)
         if len(roles) and finer_roles.shape[1] > MOST_PARTS:
-            found.append(SplitGroup(first, part, roles))
+            found.append(SplitBatch(first, part, roles))
             first += len(roles)
             part, roles = np.zeros_like(part), np.empty((0, 1), dtype=np.int8)
             finer, finer_roles = _refine(part, roles, row_roles)
         part, roles = finer, finer_roles
     if first + len(roles) == 0:
         raise ValueError(f"cv must give at least one split; got {cv!r}, which gave none")
-    found.append(SplitGroup(first, part, roles))
+    found.append(SplitBatch(first, part, roles))
     return found
 
 

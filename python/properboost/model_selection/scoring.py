@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
-from properboost.losses import MarginLoss
+from properboost.data.labels import Rows
+from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes, make_probabilities
 from properboost.model_selection.cv_splits import take_rows
 
-__all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score"]
+__all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score", "negative_error"]
 
 Array = NDArray[np.float64]
 
@@ -26,6 +27,12 @@ class HeldOut:
     rows: NDArray[np.int64]
     codes: NDArray[np.integer[Any]]
     weight: Array | None
+
+    @classmethod
+    def of(cls, rows: Rows, positions: NDArray[np.int64]) -> "HeldOut":
+        """Return what is known of the rows at these positions."""
+        weight = None if rows.weight is None else rows.weight[positions]
+        return cls(positions, rows.codes[positions], weight)
 
 
 Score = Callable[[HeldOut, MarginLoss, Array], float]
@@ -86,6 +93,11 @@ def _accuracy(held_out: HeldOut, _: MarginLoss, raw: Array) -> float:
     return _mean(choose_classes(raw) == held_out.codes, held_out.weight)
 
 
+def negative_error(held_out: HeldOut, _: MarginLoss, raw: Array) -> float:
+    """Return minus the share of held-out rows whose class is not the one that is predicted."""
+    return -_mean(choose_classes(raw) != held_out.codes, held_out.weight)
+
+
 def _brier_score(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
     difference = make_probabilities(loss, raw)
     if raw.ndim == 1:
@@ -131,8 +143,8 @@ class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         assert self.raw is not None
         if len(X) != len(self.raw):
             raise ValueError(
-                f"scoring asked for predictions of {len(X)} rows; those of all {len(self.raw)} "
-                "rows of the split, in their order, are to be had"
+                f"scoring asked for predictions of {len(X)} rows; there are those of all "
+                f"{len(self.raw)} held-out rows, in their order, only"
             )
         return self.raw
 

@@ -15,22 +15,30 @@ from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
-from properboost.losses import MarginLoss
-from properboost.model_selection.cross_validation import (
-    Configuration,
+from properboost.losses.builtin import MarginLoss
+from properboost.model_selection.boosted_together import (
+    Candidate,
     SplitRows,
     arrange,
+    boost_candidates,
     count_models,
-    cross_validate,
     split_pairs,
 )
-from properboost.model_selection.cv_splits import find_splits
-from properboost.model_selection.scoring import Score, find_score, name_score
+from properboost.model_selection.cross_validation import (
+    CVTask,
+    check_found,
+    cross_validate,
+    describe_results,
+    find_best,
+    mean_scores,
+    read_task,
+)
+from properboost.model_selection.scoring import BUILT_IN
 from properboost.model_selection.search_space import (
     MAY_BE_LISTS,
     check_search,
     for_pairs,
-    list_configurations,
+    list_candidates,
     list_interactions,
     warn_of_free_gains,
     with_gain,
@@ -46,9 +54,9 @@ MOST_ROUNDS, MOST_CYCLES = 1000, 200
 class ProperBoostClassifierCV(BoostedClassifier):
     """`ProperBoostClassifier` that chooses gain and number of estimators by cross-validation.
 
-    All models of the search, one for each configuration, split and class, are boosted at the same
+    All models of the search, one for each candidate, split and class, are boosted at the same
     time over the same codes, so that a search costs little more than a few fits.  Each one's score
-    on the rows its split holds out is known while it grows.  The best configuration, with the
+    on the rows its split holds out is known while it grows.  The best candidate, with the
     number of estimators that was best for it, is then fitted to all rows.  The paper behind the
     gain chooses it in the same way (BoostLR, section 7 [1]_).
 
@@ -83,18 +91,18 @@ class ProperBoostClassifierCV(BoostedClassifier):
         3, 4, 5, 6, 8, 10, 12, 15, ... estimators, each time about a quarter more.
     n_estimators : "auto" or int, default="auto"
         Rounds (with cyclic selection, cycles), a class where there are more than two.  "auto"
-        chooses them for every configuration by the mean of its splits' scores; boosting stops where
+        chooses them for every candidate by the mean of its splits' scores; boosting stops where
         neither this nor the log loss has improved, by 1e-4 of itself, for 20 estimators or half of
         those so far, whichever is more.  Of equal scores the one of least log loss is taken.
     max_estimators : int or None, default=None
         The most that "auto" tries; None is 1000 rounds or 200 cycles.
     one_standard_error : bool, default=False
-        Take not the best but the most regularised configuration: of those of the same loss that are
+        Take not the best but the most regularised candidate: of those of the same loss that are
         within one standard error of the best, the one of largest gain (then of best score), and of
         its numbers of estimators within one standard error of the best the smallest.  Of pairs the
         best are taken all the same.
     refit : bool, default=True
-        Fit the chosen configuration to all rows.  Without, there is no model to predict with.
+        Fit the chosen candidate to all rows.  Without, there is no model to predict with.
     learning_rate, max_leaf_nodes, max_literals, min_child_weight, max_features, subsample
         As in `ProperBoostClassifier`, or lists of values to choose from.
     interactions : int or list of int, default=0
@@ -121,7 +129,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
     best_params_ : dict
         The same, as parameters of `ProperBoostClassifier`.
     best_index_ : int
-        Place of the chosen configuration in `cv_results_`.
+        Place of the chosen candidate in `cv_results_`.
     best_score_ : float
         Its mean score over the splits, with that number of estimators.
     best_estimator_ : ProperBoostClassifier
@@ -131,13 +139,13 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         interaction_estimators (the number that was best) and mean_test_score.  `best_score_` and
         `best_params_` are then of the choice among these.
     cv_results_ : dict of ndarray
-        A row a configuration, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
+        A row a candidate, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
         param_smoothing, param_prior, param_selection, those of other lists and, if any loss has it,
         param_alpha;
         n_estimators, the number that was best; and split0_test_score, ..., mean_test_score,
         std_test_score and rank_test_score with that number.
-    validation_curves_ : ndarray of shape (n_configurations, n_splits, n_estimators run)
-        ``validation_curves_[c, s, t]`` is the score of configuration c on the rows split s holds
+    validation_curves_ : ndarray of shape (n_candidates, n_splits, n_estimators run)
+        ``validation_curves_[c, s, t]`` is the score of candidate c on the rows split s holds
         out, after t + 1 estimators; NaN where it is not known.
     classes_, n_features_in_, feature_names_in_, loss_, n_iter_, history_, feature_importances_
         As in `ProperBoostClassifier`; those from `loss_` on with `refit` only.
@@ -159,7 +167,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
     which the link divides them by.
 
     *Memory*: codes and 8 bytes a row and model (32 where steps are solved for), of which as many
-    are boosted at a time as fit into 2 GiB (always one configuration).  Splits that cut the rows
+    are boosted at a time as fit into 2 GiB (always one candidate).  Splits that cut the rows
     into more than 64 parts (6 or more that are random) need further copies of the codes.
 
     References
@@ -299,39 +307,51 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             self._forget()
             table = open_table(self, X, reset=True)
             rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
-            score = find_score(self.scoring, rows.classes, table.source)
-            configurations = list_configurations(self, rows.total)
-            warn_of_free_gains(self, configurations[0].loss.gain)
-            split_groups = find_splits(self.cv, table, rows, groups)
-            order = rows.sort(split_groups[0].part, split_groups[0].roles.shape[1])
+            task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
+            candidates = list_candidates(self, rows.total)
+            warn_of_free_gains(self, candidates[0].loss.gain)
+            first = task.split_batches[0]
+            order = rows.sort(first.part, first.roles.shape[1])
             training = prepare(self, table, rows, order)
             self.classes_ = rows.classes
 
-            caps = self._count_estimators()
-            split_rows = list(arrange(rows, split_groups, order, training))
-            total = count_models(split_rows) * sum(caps[c.selection] for c in configurations)
-            best = f"best {name_score(self.scoring)}"
-            with show_progress(self.verbose, total, "searching", best) as report:
-                self.validation_curves_, log_losses = cross_validate(
-                    configurations,
-                    split_rows,
-                    score,
-                    caps,
-                    stop_early=self.n_estimators == "auto",
-                    report=report,
-                )
-            self._choose(configurations, log_losses)
-            best = clone(configurations[self.best_index_].settings)
+            split_rows = list(arrange(rows, task.split_batches, order, training))
+            self.validation_curves_, log_losses = self._boost(
+                candidates, split_rows, task, "searching"
+            )
+            self._choose(candidates, log_losses)
+            best = clone(candidates[self.best_index_].settings)
             best.set_params(n_estimators=self.n_estimators_)
             if max(list_interactions(self)[0]) > 0:
-                chosen = configurations[self.best_index_]
-                best.set_params(**self._search_pairs(chosen, split_rows, score, caps))
+                chosen = candidates[self.best_index_]
+                best.set_params(**self._search_pairs(chosen, split_rows, task))
             if self.refit and best.subsample < 1.0:  # rows are drawn by their places
                 training = reorder(training, order, rows.sort())
-            del rows, split_groups, order, split_rows  # bytes that the refit does not need
+            del rows, task, order, split_rows  # bytes that the refit does not need
             if self.refit:
-                self._refit(best, configurations[self.best_index_].loss, training)
+                self._refit(best, candidates[self.best_index_].loss, training)
         return self
+
+    def _boost(
+        self,
+        candidates: Sequence[Candidate],
+        split_rows: Sequence[SplitRows],
+        task: CVTask,
+        what: str,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the scores and log losses of all candidates, splits and numbers of estimators."""
+        caps = self._count_estimators()
+        total = count_models(split_rows) * sum(caps[c.selection] for c in candidates)
+        with show_progress(self.verbose, total, what, f"best {task.score_name}") as report:
+            scores, log_losses = cross_validate(
+                boost_candidates(candidates, split_rows, caps),
+                len(candidates),
+                task.n_splits,
+                (task.score, BUILT_IN["neg_log_loss"]),
+                stop_early=self.n_estimators == "auto",
+                report=report,
+            )
+        return scores, log_losses
 
     def _forget(self) -> None:
         """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
@@ -346,28 +366,30 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
         return most if given is None else dict.fromkeys(most, int(given))
 
-    def _choose(
-        self, configurations: Sequence[Configuration], log_losses: NDArray[np.float64]
-    ) -> None:
-        """Set what is known of every configuration, and which is taken."""
+    def _choose(self, candidates: Sequence[Candidate], log_losses: NDArray[np.float64]) -> None:
+        """Set what is known of every candidate, and which is taken."""
         curves = self.validation_curves_
-        means = _without_nan(curves.mean(axis=1))
+        means = mean_scores(curves)
         any_number = self.n_estimators == "auto"
         if not any_number:
             best_at = np.full(len(curves), curves.shape[2] - 1)
-            c = int(means[:, -1].argmax())
+            c = find_best(means[:, -1])
         else:
             # Scores that know labels only tie often.
-            others = _without_nan(log_losses.mean(axis=1))
-            best_at = np.array([_argmax(*pair) for pair in zip(means, others, strict=True)])
-            c = _argmax(*(array[np.arange(len(array)), best_at] for array in (means, others)))
+            others = mean_scores(log_losses)
+            best_at = np.array([find_best(*pair) for pair in zip(means, others, strict=True)])
+            c = find_best(*(array[np.arange(len(array)), best_at] for array in (means, others)))
         at = int(best_at[c])
-        self.cv_results_ = _describe(configurations, curves, best_at)
-        if means[c, at] == -np.inf:
-            raise ValueError(f"scoring={self.scoring!r} gave no finite score in all splits")
+        self.cv_results_ = describe_results(
+            [candidate.params for candidate in candidates],
+            [_describe(candidate) for candidate in candidates],
+            curves[np.arange(len(curves)), :, best_at],
+            {"n_estimators": best_at + 1},
+        )
+        check_found(means[c, at], self.scoring)
         if self.one_standard_error:
-            c, at = _regularize(configurations, curves, means, best_at, c, any_number)
-        chosen = configurations[c]
+            c, at = _regularize(candidates, curves, means, best_at, c, any_number)
+        chosen = candidates[c]
         self.best_index_ = c
         self.best_score_ = float(means[c, at])
         self.n_estimators_ = at + 1
@@ -392,13 +414,9 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         )
 
     def _search_pairs(
-        self,
-        chosen: Configuration,
-        split_rows: Sequence[SplitRows],
-        score: Score,
-        caps: dict[str, int],
+        self, chosen: Candidate, split_rows: Sequence[SplitRows], task: CVTask
     ) -> dict[str, Any]:
-        """Choose how many pairs the configuration gets, and how; returns what is taken."""
+        """Choose how many pairs the candidate gets, and how; returns what is taken."""
         numbers, grid = list_interactions(self)
         found = split_pairs(chosen, self.n_estimators_, split_rows, max(numbers))
         if not found[0].training.pairs:  # of one feature there are none
@@ -406,34 +424,22 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         results: list[dict[str, Any]] = []
         if 0 in numbers:
             results.append({"interactions": 0, "mean_test_score": self.best_score_})
-        total = count_models(found) * caps[chosen.selection] * len(grid)
-        best = f"best {name_score(self.scoring)}"
         for n in sorted(set(numbers) - {0}):
             some = [replace(rows, training=rows.training.first_pairs(n)) for rows in found]
-            configurations = [for_pairs(chosen, n, *values) for values in grid]
-            with show_progress(self.verbose, total, f"{n} pairs", best) as report:
-                curves, log_losses = cross_validate(
-                    configurations,
-                    some,
-                    score,
-                    caps,
-                    stop_early=self.n_estimators == "auto",
-                    report=report,
-                )
-            means = _without_nan(curves.mean(axis=1))
-            others = _without_nan(log_losses.mean(axis=1))
-            for configuration, mean, other in zip(configurations, means, others, strict=True):
+            candidates = [for_pairs(chosen, n, *values) for values in grid]
+            curves, log_losses = self._boost(candidates, some, task, f"{n} pairs")
+            means, others = mean_scores(curves), mean_scores(log_losses)
+            for candidate, mean, other in zip(candidates, means, others, strict=True):
                 last = len(mean) - 1
-                at = _argmax(mean, other) if self.n_estimators == "auto" else last
-                settings = {**configuration.params, "interaction_estimators": at + 1}
+                at = find_best(mean, other) if self.n_estimators == "auto" else last
+                settings = {**candidate.params, "interaction_estimators": at + 1}
                 results.append({**settings, "mean_test_score": float(mean[at])})
         names = list(results[-1])
         self.interaction_results_ = {
             name: np.array([entry.get(name, np.nan) for entry in results]) for name in names
         }
         taken = dict(max(results, key=lambda entry: entry["mean_test_score"]))
-        if taken["mean_test_score"] == -np.inf:
-            raise ValueError(f"scoring={self.scoring!r} gave no finite score in all splits")
+        check_found(taken["mean_test_score"], self.scoring)
         self.best_score_ = taken.pop("mean_test_score")
         self.best_params_ |= taken
         return taken
@@ -461,68 +467,36 @@ categorical_features, class_weight, n_jobs, random_state, verbose
 # -- what is found --------------------------------------------------------------------------------
 
 
-def _describe(
-    configurations: Sequence[Configuration],
-    curves: NDArray[np.float64],
-    best_at: NDArray[np.intp],
-) -> dict[str, Any]:
-    """Return the results in the form of scikit-learn's searches."""
-    results: dict[str, Any] = {"params": [c.params for c in configurations]}
-    columns: dict[str, list[Any]] = {
-        "loss": [c.loss.name for c in configurations],
-        "gain": [c.loss.gain for c in configurations],
-    }
-    listed = [name for name in MAY_BE_LISTS if name in configurations[0].params]
-    for name in ("smoothing", "prior", "selection", *listed):
-        columns[name] = [getattr(c.settings, name) for c in configurations]
-    alphas = [c.loss.parameters.get("alpha") for c in configurations]
-    if any(alpha is not None for alpha in alphas):
-        columns["alpha"] = alphas
-    for name, values in columns.items():
-        unset = [name == "alpha" and value is None for value in values]
-        results[f"param_{name}"] = np.ma.array(values, mask=unset, dtype=object)
-    results["n_estimators"] = best_at + 1
-    scores = curves[np.arange(len(curves)), :, best_at]
-    for k, column in enumerate(scores.T):
-        results[f"split{k}_test_score"] = column.copy()
-    means = scores.mean(axis=1)
-    results["mean_test_score"] = means
-    results["std_test_score"] = scores.std(axis=1)
-    ranked = np.where(np.isnan(means), -np.inf, means)
-    rank = 1 + np.sum(ranked[:, None] < ranked, axis=1)
-    results["rank_test_score"] = rank.astype(np.int32)
-    return results
-
-
-def _without_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(np.isnan(scores), -np.inf, scores)
-
-
-def _argmax(first: NDArray[np.float64], second: NDArray[np.float64]) -> int:
-    """Return where `first` is largest; of several places, that where `second` is."""
-    tied = np.flatnonzero(first == first.max())
-    return int(tied[second[tied].argmax()])
+def _describe(candidate: Candidate) -> dict[str, Any]:
+    """Return what the results have of a candidate, each in a column of its own."""
+    loss, settings = candidate.loss, candidate.settings
+    listed = [name for name in MAY_BE_LISTS if name in candidate.params]
+    names = ("smoothing", "prior", "selection", *listed)
+    columns = {"loss": loss.name, "gain": loss.gain}
+    columns |= {name: getattr(settings, name) for name in names}
+    alpha = loss.parameters.get("alpha")
+    return columns if alpha is None else {**columns, "alpha": alpha}
 
 
 def _regularize(
-    configurations: Sequence[Configuration],
+    candidates: Sequence[Candidate],
     curves: NDArray[np.float64],
     means: NDArray[np.float64],
     best_at: NDArray[np.intp],
     best: int,
     any_number: bool,
 ) -> tuple[int, int]:
-    """Return the most regularised configuration, and the fewest estimators, that are as good.
+    """Return the most regularised candidate, and the fewest estimators, that are as good.
 
     As good as the best within one standard error of its mean over the splits.
     """
     splits = curves[best, :, best_at[best]]
     error = splits.std(ddof=1) / len(splits) ** 0.5 if len(splits) > 1 else 0.0
     least = means[best, best_at[best]] - error
-    losses = [with_gain(configuration.loss, 1.0) for configuration in configurations]
+    losses = [with_gain(candidate.loss, 1.0) for candidate in candidates]
     rivals = [
         c for c, loss in enumerate(losses) if means[c, best_at[c]] >= least and loss == losses[best]
     ]
-    chosen = max(rivals, key=lambda c: (configurations[c].loss.gain, means[c, best_at[c]]))
+    chosen = max(rivals, key=lambda c: (candidates[c].loss.gain, means[c, best_at[c]]))
     at = int(np.argmax(means[chosen] >= least)) if any_number else int(best_at[chosen])
     return chosen, at

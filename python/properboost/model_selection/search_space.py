@@ -22,7 +22,7 @@ from properboost.estimators.properboost import (
     gain_is_free,
 )
 from properboost.losses import MarginLoss, get_loss
-from properboost.model_selection.cross_validation import Configuration
+from properboost.model_selection.boosted_together import Candidate
 
 __all__ = [
     "MAY_BE_LISTS",
@@ -30,7 +30,7 @@ __all__ = [
     "bound_gains",
     "check_search",
     "for_pairs",
-    "list_configurations",
+    "list_candidates",
     "list_interactions",
     "warn_of_free_gains",
     "with_gain",
@@ -86,15 +86,15 @@ def check_search(model: Any) -> None:
         value = getattr(model, name)
         if not isinstance(value, bool | np.bool_):
             raise TypeError(f"{name} must be True or False; got {value!r}")
-    list_configurations(model, FEW_ROWS, check=True)
+    list_candidates(model, FEW_ROWS, check=True)
     if max(list_interactions(model)[0]) > 0:
         check_learner_of_pairs(model)
 
 
-def list_configurations(model: Any, total: float, *, check: bool = False) -> list[Configuration]:
+def list_candidates(model: Any, total: float, *, check: bool = False) -> list[Candidate]:
     """List the product of all there is to choose from, gains changing fastest.
 
-    Configurations of one selection are neighbours: the engine takes them together.
+    Candidates of one selection are neighbours: the engine takes them together.
     """
     losses = _list_losses(model)
     smoothings = [0.0] if model.smoothings is None else model.smoothings
@@ -113,7 +113,7 @@ def list_configurations(model: Any, total: float, *, check: bool = False) -> lis
     listed = _read_lists(model)
     fixed = [*PASSED_ON, *(name for name in MAY_BE_LISTS if name not in listed)]
     passed_on = {name: getattr(model, name) for name in fixed}
-    configurations = []
+    candidates = []
     gains = _read_gains(model)
     for selection, (name, loss), smoothing, prior, *others in itertools.product(
         selections, losses, smoothings, priors, *listed.values()
@@ -131,8 +131,8 @@ def list_configurations(model: Any, total: float, *, check: bool = False) -> lis
             settings = ProperBoostClassifier(**params, **passed_on)
             if check:
                 check_parameters(settings)
-            configurations.append(Configuration(tuned, settings, params))
-    return configurations
+            candidates.append(Candidate(tuned, settings, params))
+    return candidates
 
 
 def _read_lists(model: Any) -> dict[str, list[Any]]:
@@ -167,15 +167,15 @@ def list_interactions(
     return numbers, list(itertools.product(rates, smoothings))
 
 
-def for_pairs(chosen: Configuration, n: int, rate: float, smoothing: float) -> Configuration:
-    """Return the configuration with which `n` pairs are boosted from where `chosen` ended."""
+def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candidate:
+    """Return the candidate with which `n` pairs are boosted from where `chosen` ended."""
     params = {
         "interactions": n,
         "interaction_rate": rate,
         "interaction_smoothing": smoothing,
     }
     settings = clone(chosen.settings).set_params(**params)
-    return Configuration(chosen.loss, settings._for_pairs(), params)
+    return Candidate(chosen.loss, settings._for_pairs(), params)
 
 
 def _list_losses(model: Any) -> list[tuple[str | None, MarginLoss]]:

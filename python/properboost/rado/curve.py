@@ -1,19 +1,34 @@
 """Error and sparsity against omega, by cross-validation: how strong the regulariser should be."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedKFold
 
 from properboost import parameters
 from properboost.data.frames import open_table
-from properboost.model_selection.cv_splits import take_rows
+from properboost.losses.builtin import GLog
+from properboost.model_selection.cross_validation import (
+    CVTask,
+    Fits,
+    SplitFits,
+    check_found,
+    cross_validate,
+    describe_results,
+    find_best,
+    mean_scores,
+    read_task,
+)
+from properboost.model_selection.cv_splits import TEST, TRAIN, take_rows
+from properboost.model_selection.scoring import HeldOut, negative_error
+from properboost.progress import show_progress
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
-from properboost.rado.making import make_rados, read_binary
+from properboost.rado.making import Rados, make_rados, read_binary_rows
 
 __all__ = ["OmegaCurve", "omega_curve"]
 
@@ -28,24 +43,29 @@ class OmegaCurve:
     ----------
     omegas : ndarray of shape (n_omegas,)
         Ascending.
-    errors : ndarray of shape (n_omegas, n_folds)
+    errors : ndarray of shape (n_omegas, n_splits)
         Shares of wrong rows among those held out.
-    n_coefficients : ndarray of shape (n_omegas, n_folds)
+    n_coefficients : ndarray of shape (n_omegas, n_splits)
         Coefficients that are not 0, without the intercept.
     regularizer : str
         Of the models, in words.
+    cv_results : dict of ndarray
+        The scores, by which omega is chosen, as in scikit-learn's ``GridSearchCV``: params,
+        param_omega, split0_test_score, ..., mean_test_score, std_test_score and rank_test_score.
     """
 
     omegas: NDArray[np.float64]
     errors: NDArray[np.float64]
     n_coefficients: NDArray[np.int64]
     regularizer: str
+    cv_results: dict[str, Any]
 
     @property
     def best_omega(self) -> float:
-        """The omega of least mean error, of equals the largest."""
-        means = self.errors.mean(axis=1)
-        return float(self.omegas[len(means) - 1 - int(means[::-1].argmin())])
+        """The omega of largest mean score, of equals the largest."""
+        means = self.cv_results["mean_test_score"]
+        known = np.where(np.isnan(means), -np.inf, means)
+        return float(self.omegas[find_best(known, self.omegas)])
 
 
 def omega_curve(
@@ -55,6 +75,8 @@ def omega_curve(
     omegas: Sequence[float] = OMEGAS,
     *,
     cv: Any = 5,
+    scoring: Any = None,
+    groups: ArrayLike | None = None,
 ) -> OmegaCurve:
     """Cross-validate omega.
 
@@ -69,8 +91,13 @@ def omega_curve(
     omegas : sequence of float, default=(1e-5, 1e-4, ..., 1, 10, 100)
         Strengths of the regulariser, at least 0.
     cv : int, splitter or iterable, default=5
-        Folds, as in scikit-learn; of a number, stratified ones of rows in random order.  Each
-        has rows to fit, of both classes, and rows to hold out.
+        How rows are split, as in `ProperBoostClassifierCV`, except that a number means stratified
+        folds of rows in random order.
+    scoring : str, callable or None, default=None
+        What the best omega is chosen by, as in `ProperBoostClassifierCV`; None is the error, which
+        is to be small.
+    groups : array-like of shape (n_rows,), optional
+        The group of each row, for splitters that keep groups together.
 
     Returns
     -------
@@ -96,36 +123,69 @@ def omega_curve(
     check_parameters(model)
     tried = np.array(sorted(parameters.entries("omegas", omegas, parameters.non_negative)))
     table = open_table(clone(model), X, reset=True)
-    classes, positive = read_binary(y, table.n_rows)
-    labels = classes[positive]
-    if not isinstance(cv, int | np.integer):
-        splitter = check_cv(cv, labels, classifier=True)
-    else:
-        parameters.integer("cv", cv, 2)
-        splitter = StratifiedKFold(cv, shuffle=True, random_state=0)
-    folds = list(splitter.split(np.zeros(len(labels)), labels))
-    if not folds or not all(len(labels[test]) for _, test in folds):
-        raise ValueError("cv must give one fold at least, and hold out rows in each")
-    columns = []
-    for train, test in folds:
-        rows, own = take_rows(table.source, train), labels[train]
-        held_out = take_rows(table.source, test)
+    rows = read_binary_rows(y, table.n_rows)
+    if isinstance(cv, int | np.integer):
+        cv = StratifiedKFold(cv, shuffle=True, random_state=0)
+    task = read_task(table, rows, cv=cv, scoring=scoring, groups=groups)
+    score = negative_error if scoring is None else task.score
+    models = [clone(model).set_params(omega=float(omega), verbose=0) for omega in tried]
+    sizes = np.zeros((len(tried), task.n_splits), dtype=np.int64)
+    shown = "best score" if scoring is None else f"best {task.score_name}"
+    total = len(models) * task.n_splits * model.n_estimators
+    with show_progress(model.verbose, total, "searching", shown) as report:
+        scores, negative_errors = cross_validate(
+            _fit_on_splits(models, task, table.source, sizes),
+            len(tried),
+            task.n_splits,
+            (score, negative_error),
+            report=report,
+        )[..., -1]
+    check_found(mean_scores(scores).max(), scoring)
+    params = [{"omega": float(omega)} for omega in tried]
+    named = model.regularizer if isinstance(model.regularizer, str) else repr(model.regularizer)
+    results = describe_results(params, params, scores)
+    return OmegaCurve(tried, -negative_errors, sizes, named, results)
+
+
+def _fit_on_splits(
+    models: Sequence[RadoBoostClassifier],
+    task: CVTask,
+    source: Any,
+    sizes: NDArray[np.int64],
+) -> Iterator[Fits]:
+    """Yield the models on each split; write into `sizes` how many coefficients each has."""
+    labels = task.rows.classes[task.rows.codes]
+    first = models[0]
+    for split in task.splits():
+        train, test = split.rows(TRAIN), split.rows(TEST)
+        rows, own, held_out = take_rows(source, train), labels[train], take_rows(source, test)
         rados = None
-        if model.keep == "loss":  # then all models share the rados
+        if first.keep == "loss":  # then all models share the rados
             rados = make_rados(
                 rows,
                 own,
-                model._count_rados(len(own)),
-                model.random_state,
-                model.n_jobs,
-                categorical_features=model.categorical_features,
-                intercept=model.fit_intercept,
+                first._count_rados(len(own)),
+                first.random_state,
+                first.n_jobs,
+                categorical_features=first.categorical_features,
+                intercept=first.fit_intercept,
             )
-        for omega in tried:
-            trial = clone(model).set_params(omega=float(omega))
-            trial = trial.fit(rows, own) if rados is None else trial.fit_rados(rados)
-            wrong = np.mean(trial.predict(held_out) != labels[test])
-            columns.append((wrong, trial.sparse_coef_.nnz))
-    errors, sizes = np.array(columns).reshape(-1, len(tried), 2).transpose(2, 1, 0)
-    named = model.regularizer if isinstance(model.regularizer, str) else repr(model.regularizer)
-    return OmegaCurve(tried, errors, sizes.astype(np.int64), named)
+        fit = partial(_fit, models, rows, own, rados, held_out, sizes[:, split.index])
+        losses = [GLog(1.0)] * len(models)
+        yield SplitFits(split, HeldOut.of(task.rows, test), losses, first.n_estimators, fit)
+
+
+def _fit(
+    models: Sequence[RadoBoostClassifier],
+    rows: Any,
+    labels: NDArray[Any],
+    rados: Rados | None,
+    held_out: Any,
+    sizes: NDArray[np.int64],
+    candidate: int,
+) -> NDArray[np.float64]:
+    """Fit one of the models to rows, or to their rados; return raw predictions of `held_out`."""
+    model: RadoBoostClassifier = clone(models[candidate])
+    model = model.fit(rows, labels) if rados is None else model.fit_rados(rados)
+    sizes[candidate] = model.sparse_coef_.nnz
+    return model.decision_function(held_out)

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 
 from properboost import _core, parameters
 from properboost.data.frames import Table, open_table
-from properboost.data.labels import find_classes, read_rows
+from properboost.data.labels import Rows, find_classes, read_rows
 from properboost.rado.columns import LinearColumns, find_columns, refuse_numbers
 
-__all__ = ["Rados", "combine", "make_rados", "read_binary", "sum_rows"]
+__all__ = ["Rados", "combine", "make_rados", "read_binary", "read_binary_rows", "sum_rows"]
 
 LAST_ROW = 2**53
 """Rows have numbers below this."""
@@ -222,12 +222,7 @@ def read_binary(
 ) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Return the two labels, and 1 for each row that has the second."""
     if classes is None:
-        rows = read_rows(y, n_rows, None, None)
-        if len(rows.classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"y holds {len(rows.classes)} classes"
-            )
+        rows = read_binary_rows(y, n_rows)
         return rows.classes, rows.codes.astype(np.uint8)
     try:
         labels = np.asarray(classes)
@@ -241,6 +236,17 @@ def read_binary(
             f"strings; got {classes!r}"
         )
     return labels, find_classes(y, n_rows, labels).astype(np.uint8)
+
+
+def read_binary_rows(y: ArrayLike, n_rows: int) -> Rows:
+    """Check the labels of rows, of which there must be two."""
+    rows = read_rows(y, n_rows, None, None)
+    if len(rows.classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y holds {len(rows.classes)} classes"
+        )
+    return rows
 
 
 def sum_rows(

@@ -1,0 +1,291 @@
+"""Boosted candidates: a model for every candidate, split and class, boosted together."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.engine import (
+    Training,
+    find_pairs,
+    find_sides,
+    lay_grids,
+    reorder,
+    start,
+)
+from properboost.data.labels import Rows, SortedRows
+from properboost.estimators.properboost import SOLVED
+from properboost.losses.builtin import MarginLoss
+from properboost.model_selection.cross_validation import Fits, Progress
+from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
+from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
+from properboost.progress import Report
+
+__all__ = [
+    "Candidate",
+    "SplitRows",
+    "arrange",
+    "boost_candidates",
+    "count_models",
+    "split_pairs",
+]
+
+Array = NDArray[np.float64]
+
+MARGIN_BYTES = 2**31
+"""What the models that are boosted together may hold, if more than fit, at `_row_bytes` each."""
+
+BATCH = 16
+"""Models that the engine takes together."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Settings that the search compares.
+
+    `params` says them in the words of `settings`, the `ProperBoostClassifier` that has them all.
+    """
+
+    loss: MarginLoss
+    settings: Any
+    params: dict[str, Any]
+
+    @property
+    def selection(self) -> str:
+        """How features are selected."""
+        name: str = self.settings.selection
+        return name
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """The rows in the order that a batch of splits needs."""
+
+    rows: Rows
+    order: SortedRows
+    splits: SplitBatch
+    training: Training
+    base: NDArray[np.float64] | None = None
+    """The raw predictions, (n_models, n_rows), that a lone split's models start from, or 0."""
+
+    @cached_property
+    def held_out(self) -> list[HeldOut]:
+        """The rows that each split tests on, in the order in which the engine predicts them."""
+        sizes = np.diff(self.order.segments)
+        return [
+            HeldOut.of(self.rows, self.order.order[np.repeat(roles == TEST, sizes)])
+            for roles in self.segment_roles
+        ]
+
+    @cached_property
+    def segment_roles(self) -> NDArray[np.int8]:
+        """What each segment of the order is to each split, (n_splits, n_segments)."""
+        return self.splits.roles[:, self.order.part_of]
+
+
+def arrange(
+    rows: Rows, batches: Sequence[SplitBatch], order: SortedRows, training: Training
+) -> Iterator[SplitRows]:
+    """Yield the rows for each batch of splits; `order` and `training` are those of the first."""
+    yield SplitRows(rows, order, batches[0], training)
+    for batch in batches[1:]:
+        other = rows.sort(batch.part, batch.roles.shape[1])
+        yield SplitRows(rows, other, batch, reorder(training, order, other))
+
+
+def boost_candidates(
+    candidates: Sequence[Candidate], split_rows: Sequence[SplitRows], caps: Mapping[str, int]
+) -> Iterator[Fits]:
+    """Yield the models of as many candidates at a time as fit into memory.
+
+    `caps` is the most estimators, by selection; candidates of one selection are neighbours.
+    """
+    n_rows = split_rows[0].training.codes.shape[1]
+    a_model = _row_bytes(candidates[0].settings.step) * n_rows
+    most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
+    size = most // BATCH * BATCH or most
+    first = 0
+    for selection, group in groupby(candidates, key=lambda c: c.selection):
+        same = list(group)
+        for k in range(0, len(same), size):
+            some = same[k : k + size]
+            yield _BoostedFits(some, range(first, first + len(some)), split_rows, caps[selection])
+            first += len(some)
+
+
+def _row_bytes(step: str) -> int:
+    """Return what a row of a model takes: margin, weight, and doubles where steps are solved."""
+    return 32 if step in SOLVED else 8
+
+
+def count_models(split_rows: Sequence[SplitRows]) -> int:
+    """Return how many models a candidate has: one for each split and class."""
+    n_classes = len(split_rows[0].rows.classes)
+    return sum(len(rows.splits) for rows in split_rows) * (1 if n_classes == 2 else n_classes)
+
+
+class _BoostedFits(Fits):
+    """Candidates of one selection, whose models are held at the same time."""
+
+    in_steps = True
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        numbers: range,
+        split_rows: Sequence[SplitRows],
+        n_estimators: int,
+    ) -> None:
+        self.candidates = numbers
+        self.splits = range(sum(len(rows.splits) for rows in split_rows))
+        self.n_estimators = n_estimators
+        self.models_each = count_models(split_rows)
+        rows = split_rows[0].rows
+        # The engine's means are weighted with the classes' factors, which no score should be.
+        by_engine = len(rows.classes) == 2 and rows.factor is None
+        self.measured = frozenset(BUILT_IN.values()) if by_engine else frozenset()
+        self._own = candidates
+        self._batches = [_BatchModels(candidates, rows) for rows in split_rows]
+        self._place = [(batch, s) for batch in self._batches for s in range(len(batch.rows.splits))]
+
+    def advance(self, active: Sequence[int], before: int, at: int, progress: Progress) -> None:
+        own = [c - self.candidates.start for c in active]
+        for batch in self._batches:
+            progress.done += batch.advance(before, at, own, progress.from_here())
+
+    def held_out(self, split: int) -> HeldOut:
+        batch, s = self._place[split]
+        return batch.rows.held_out[s]
+
+    def loss(self, candidate: int) -> MarginLoss:
+        return self._own[candidate - self.candidates.start].loss
+
+    def raw(self, candidate: int, split: int) -> Array:
+        batch, s = self._place[split]
+        return batch.raw_held_out(candidate - self.candidates.start, s)
+
+    def curves(self, candidate: int, split: int) -> Mapping[Score, Array]:
+        batch, s = self._place[split]
+        curves = batch.curves(candidate - self.candidates.start, s)
+        # The engine's are to be small: log loss, error rate and Brier score.
+        return {
+            score: 1.0 - curve if name == "accuracy" else -curve
+            for (name, score), curve in zip(BUILT_IN.items(), curves, strict=True)
+        }
+
+    def goes_on(self, candidate: int, at: int) -> bool:
+        own = [candidate - self.candidates.start]
+        return any(batch.still_learning(own, at).size > 0 for batch in self._batches)
+
+
+class _BatchModels:
+    """The models of candidates in one batch of splits; ``models[c, s, k]`` is the engine's number.
+
+    It is -1 where split ``s`` trains on no row of class ``k`` of several: nothing is this class.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], rows: SplitRows) -> None:
+        self.rows = rows
+        training = rows.training
+        sides = find_sides(training.class_of, len(training.classes))
+        shape = (len(candidates), len(rows.splits), len(sides))
+        self.models = np.full(shape, -1, dtype=np.int64)
+        by_loss: dict[Any, list[int]] = {}
+        for c, candidate in enumerate(candidates):
+            by_loss.setdefault(candidate.loss.native, []).append(c)
+        # The engine packs neighbours of one loss, and passes over what none of a pack trains on.
+        roles: list[NDArray[np.int8]] = []
+        owners: list[Candidate] = []
+        classes: list[int] = []  # of each owner's model
+        for members in by_loss.values():
+            for s, in_split in enumerate(rows.segment_roles):
+                role = np.select([in_split == TRAIN, in_split == TEST], [1, 2]).astype(np.int8)
+                for k, side in enumerate(sides):
+                    if not np.any(side[in_split == TRAIN] == 1):
+                        continue
+                    self.models[members, s, k] = np.arange(len(members)) + len(owners)
+                    roles += [role * side] * len(members)
+                    owners += [candidates[c] for c in members]
+                    classes += [k] * len(members)
+        self.boosting = start(
+            training,
+            np.stack(roles),
+            [owner.settings for owner in owners],
+            [owner.loss for owner in owners],
+            base=rows.base if rows.base is None or len(sides) == 1 else rows.base[classes],
+            keep_rounds=False,
+        )
+        self.estimators = np.zeros(len(owners), dtype=np.int64)
+
+    def raw(self, split: int) -> Array:
+        """Return what the first candidate predicts of all rows, (n_classes or 1, n_rows)."""
+        n_rows = self.rows.training.codes.shape[1]
+        return self._of_models(0, split, n_rows, self.boosting.raw)
+
+    def raw_held_out(self, candidate: int, split: int) -> Array:
+        """Return the raw predictions of the rows held out, (n_rows,) or (n_rows, n_classes)."""
+        n_rows = len(self.rows.held_out[split].rows)
+        raw = self._of_models(candidate, split, n_rows, self.boosting.held_out)
+        return raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
+
+    def _of_models(
+        self, candidate: int, split: int, n_rows: int, predict: Callable[[int], Array]
+    ) -> Array:
+        models = self.models[candidate, split]
+        raw = np.full((len(models), n_rows), -np.inf)
+        for k, model in enumerate(models):
+            if model >= 0:
+                raw[k] = predict(int(model))
+        return raw
+
+    def curves(self, candidate: int, split: int) -> Array:
+        """Return log loss, error rate and Brier score after each estimator, of two classes."""
+        model = int(self.models[candidate, split, 0])
+        return self.boosting.curves(model) if self.estimators[model] > 0 else np.empty((3, 0))
+
+    def still_learning(self, some: Sequence[int], at: int) -> NDArray[np.int64]:
+        """Return the models of some candidates that have as many estimators as were asked."""
+        models = np.sort(self.models[some].ravel())
+        models = models[models >= 0]
+        learning: NDArray[np.int64] = models[self.estimators[models] == at]
+        return learning
+
+    def advance(self, before: int, at: int, active: Sequence[int], report: Report | None) -> int:
+        """Boost what is active and still learns from `before` estimators to `at`."""
+        models = self.still_learning(active, before)
+        if len(models):
+            self.boosting.advance(at - before, models, report)
+            self.estimators = np.asarray(self.boosting.n_estimators)
+        return len(models) * (at - before)
+
+
+def split_pairs(
+    candidate: Candidate,
+    n_estimators: int,
+    split_rows: Sequence[SplitRows],
+    n_pairs: int,
+) -> list[SplitRows]:
+    """Return the rows of each split with the codes of its own strongest pairs.
+
+    Pairs are those that its training rows ask for once this candidate has so many estimators;
+    its models start from there.
+    """
+    found = []
+    for rows in split_rows:
+        models = _BatchModels([candidate], rows)
+        models.advance(0, n_estimators, [0], None)
+        for s, roles in enumerate(rows.segment_roles):
+            learns = roles == TRAIN
+            training, raw = rows.training, models.raw(s)
+            weights = training.weigh_segments(learns)
+            trained = np.isfinite(raw[:, 0])
+            pairs = find_pairs(
+                candidate.loss, training, raw, weights, n_pairs, learns, models=trained
+            )
+            of_pairs = training.of_pairs(lay_grids(training, weights, pairs))
+            found.append(replace(rows, splits=rows.splits.only(s), training=of_pairs, base=raw))
+    return found
