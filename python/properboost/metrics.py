@@ -25,6 +25,7 @@ from scipy.stats import entropy, rankdata
 
 from properboost import parameters
 from properboost.data.labels import find_classes, read_weights
+from properboost.losses.probabilities import find_lead
 
 __all__ = [
     "average_ranks",
@@ -248,15 +249,6 @@ def normalized_margins(
     if p.ndim == 1:
         p = np.column_stack([1.0 - p, p])
     return find_lead(p, find_classes(y, len(p), classes))
-
-
-def find_lead(scores: Array, own: NDArray[np.integer[Any]]) -> Array:
-    """Return by how much the score of each row's class exceeds the largest of the others."""
-    rows = np.arange(len(scores))
-    others = scores.copy()
-    others[rows, own] = -np.inf
-    lead: Array = scores[rows, own] - others.max(axis=1)
-    return lead
 
 
 def margin_distribution(

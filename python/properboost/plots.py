@@ -5,13 +5,13 @@ function draws into the axes it is given, or into a new figure of its own.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import parameters
-from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.shape_functions import ShapeFunction
 from properboost.metrics import margin_distribution
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from properboost.diagnostics import GainCurve
-    from properboost.rado import OmegaCurve
 
 __all__ = [
     "plot_contributions",
@@ -47,8 +44,46 @@ _DIAGONAL = "perfect"
 _MOST_TICKS = 30
 
 
+class _GainCurve(Protocol):
+    """What is drawn of a `properboost.diagnostics.GainCurve`."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]: ...
+    @property
+    def gains(self) -> NDArray[np.float64]: ...
+    @property
+    def grid(self) -> NDArray[np.float64]: ...
+    @property
+    def as_good(self) -> NDArray[np.bool_]: ...
+    @property
+    def best_gains(self) -> NDArray[np.float64]: ...
+    @property
+    def best_scores(self) -> NDArray[np.float64]: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def n_estimators(self) -> int: ...
+    @property
+    def scoring(self) -> str: ...
+
+
+class _OmegaCurve(Protocol):
+    """What is drawn of a `properboost.rado.OmegaCurve`."""
+
+    @property
+    def omegas(self) -> NDArray[np.float64]: ...
+    @property
+    def errors(self) -> NDArray[np.float64]: ...
+    @property
+    def n_coefficients(self) -> NDArray[np.int64]: ...
+    @property
+    def best_omega(self) -> float: ...
+    @property
+    def regularizer(self) -> str: ...
+
+
 def plot_shape_function(
-    clf: ProperBoostClassifier,
+    clf: BoostedClassifier,
     feature: int | str,
     class_: Any = None,
     ax: "Axes | None" = None,
@@ -63,7 +98,7 @@ def plot_shape_function(
 
     Parameters
     ----------
-    clf : ProperBoostClassifier
+    clf : boosted classifier
         The fitted model.
     feature : int or str
         Position or name of the feature.
@@ -104,7 +139,7 @@ def plot_shape_function(
 
 
 def plot_shape_functions(
-    clf: ProperBoostClassifier,
+    clf: BoostedClassifier,
     n_features: int = 6,
     class_: Any = None,
     *,
@@ -115,7 +150,7 @@ def plot_shape_functions(
 
     Parameters
     ----------
-    clf : ProperBoostClassifier
+    clf : boosted classifier
         The fitted model.
     n_features : int, default=6
         How many features, at most; they are chosen and ordered by ``feature_importances_``, which
@@ -212,7 +247,7 @@ def plot_contributions(
 
 
 def plot_pair_function(
-    clf: ProperBoostClassifier,
+    clf: BoostedClassifier,
     first: int | str,
     second: int | str,
     class_: Any = None,
@@ -226,7 +261,7 @@ def plot_pair_function(
 
     Parameters
     ----------
-    clf : ProperBoostClassifier
+    clf : boosted classifier
         The fitted model.
     first, second : int or str
         Positions or names of the features of one of its ``pairs_``; the first goes upwards.
@@ -399,12 +434,12 @@ def plot_margin_distribution(
     return ax
 
 
-def plot_history(clf: ProperBoostClassifier, ax: "Axes | None" = None) -> "Axes":
+def plot_history(clf: BoostedClassifier, ax: "Axes | None" = None) -> "Axes":
     """Plot the training risk after each round.
 
     Parameters
     ----------
-    clf : ProperBoostClassifier
+    clf : boosted classifier
         The fitted model.
     ax : matplotlib axes, optional
         Where to draw.
@@ -433,7 +468,7 @@ def plot_history(clf: ProperBoostClassifier, ax: "Axes | None" = None) -> "Axes"
     return ax
 
 
-def plot_gain_curve(curve: "GainCurve", ax: "Axes | None" = None) -> "Axes":
+def plot_gain_curve(curve: _GainCurve, ax: "Axes | None" = None) -> "Axes":
     """Plot the best gain, and the score with it, against the number of training rows.
 
     Points are the best gains of single repeats; the band holds, from the smallest to the largest,
@@ -482,7 +517,7 @@ def plot_gain_curve(curve: "GainCurve", ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def plot_omega_curve(curve: "OmegaCurve", ax: "Axes | None" = None) -> "Axes":
+def plot_omega_curve(curve: _OmegaCurve, ax: "Axes | None" = None) -> "Axes":
     """Plot held-out error and the number of coefficients against omega.
 
     Lines are means over the folds; the band is a standard error of the mean on either side.

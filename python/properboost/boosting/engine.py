@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from properboost import _core, parameters
 from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, rank_pairs
 from properboost.data.binning import Binning, NumericBins, count_numeric_bins, find_bins
-from properboost.data.frames import Table, find_categorical, find_feature
+from properboost.data.frames import find_categorical, find_feature
 from properboost.data.labels import Rows, SortedRows
+from properboost.data.table import Table
 from properboost.losses import MarginLoss
 
 __all__ = [

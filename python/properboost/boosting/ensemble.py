@@ -4,10 +4,10 @@ Look-up tables add up to one table a feature; trees stay as they are.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from properboost import _core
 from properboost.boosting.interactions import PairBins, look_up, purify
 from properboost.boosting.tree import Tree, as_shares
 from properboost.data.binning import Binning
-from properboost.data.frames import Table
-from properboost.inspection.tree_shap import ShapTree
+from properboost.data.table import Table
 
 __all__ = [
     "LARGEST_RAW",
@@ -28,6 +27,12 @@ __all__ = [
     "TreeEnsemble",
     "make_ensemble",
 ]
+
+TreeExplainer: TypeAlias = Callable[
+    [Tree, NDArray[np.float64], Sequence[int], NDArray[np.uint8]],
+    tuple[NDArray[np.float64], float],
+]
+"""Takes a tree, its nodes' values, the features' numbers of codes, and the codes of rows."""
 
 LARGEST_RAW = 1e300
 """Raw predictions beyond this are refused, so that no sum of them overflows."""
@@ -171,11 +176,12 @@ class Ensemble(ABC):
 
     @abstractmethod
     def contributions(
-        self, table: Table, n_threads: int, model: int
+        self, table: Table, n_threads: int, model: int, explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], float]:
         """Return what each term adds to one model's F, (n_rows, n_terms), and to what.
 
-        Terms are the features and, after them, pairs.
+        Terms are the features and, after them, pairs.  What features add to trees is the affair of
+        `explain_tree`.
         """
 
     @abstractmethod
@@ -274,7 +280,7 @@ class TableEnsemble(Ensemble):
         return self.binning.score(table, self.sums, [pair.native for pair in self.pairs], n_threads)
 
     def contributions(
-        self, table: Table, n_threads: int, model: int
+        self, table: Table, n_threads: int, model: int, _explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], float]:
         """Return each term's entry less its mean over the training rows, and these' sum."""
         codes = self.binning.encode(table, None, n_threads)
@@ -342,7 +348,7 @@ class DampedEnsemble(Ensemble):
         return self.of_codes(self.encode(table, n_threads), n_threads)
 
     def contributions(
-        self, _table: Table, _n_threads: int, _model: int
+        self, _table: Table, _n_threads: int, _model: int, _explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], float]:
         """Refuse: no feature's part can be told from the others'."""
         raise ValueError(self.not_additive)
@@ -374,15 +380,15 @@ class TreeEnsemble(Ensemble):
         return self.binning.score_trees(table, self.forests, n_threads)
 
     def contributions(
-        self, table: Table, n_threads: int, model: int
+        self, table: Table, n_threads: int, model: int, explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], float]:
-        """Return the Shapley values of the trees, features unknown left to the training weight."""
+        """Return the sums of what `explain_tree` says of the trees."""
         rounds = self.models[model]
         codes = self.binning.encode(table, None, n_threads)
         values, baseline = np.zeros(codes.shape), 0.0
         widths = [feature.width for feature in self.binning.features]
         for t in range(len(rounds)):
-            added, mean = ShapTree(rounds.tree(t), rounds.table(t), widths).explain(codes)
+            added, mean = explain_tree(rounds.tree(t), rounds.table(t), widths, codes)
             values += added
             baseline += mean
         return values.T, baseline

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.data.binning import Binning, CategoricalBins, FeatureBins, NumericBins
-from properboost.data.frames import Table
+from properboost.data.table import Table
 
 __all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "Tree", "as_shares", "describe_codes"]
 

@@ -28,7 +28,7 @@ from properboost.estimators.properboost import CRITERIA, ProperBoostClassifier, 
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import check_search
 from properboost.persistence.files import load_model
-from properboost.rado import RadoBoostClassifier
+from properboost.rado.estimator import RadoBoostClassifier
 from properboost.rado.estimator import check_parameters as check_rado_parameters
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from properboost.cli.csv_table import (
 )
 from properboost.data.binning import CategoricalBins
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.rado import RadoBoostClassifier
+from properboost.rado.estimator import RadoBoostClassifier
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -29,7 +29,7 @@ from properboost import _core, datasets, parameters, plots
 from properboost.estimators.presets import AdaBoost, LogitBoost
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.inspection.shape_functions import ShapeFunction
-from properboost.losses import GLog
+from properboost.losses.builtin import GLog
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.rado import RadoBoostClassifier
+from properboost.rado.estimator import RadoBoostClassifier
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.data.frames import CategoricalColumn, Category, Table
+from properboost.data.table import CategoricalColumn, Category, Table
 
 __all__ = [
     "MAX_CATEGORIES",

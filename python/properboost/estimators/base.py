@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from properboost import parameters
-from properboost.data.frames import Table, open_table
+from properboost.data.frames import open_table
 from properboost.data.labels import check_class_weight
+from properboost.data.table import Table
 
 __all__ = ["TableClassifier"]
 

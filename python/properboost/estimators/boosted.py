@@ -20,9 +20,9 @@ from properboost.inspection.shape_functions import (
     make_pair_function,
     make_shape,
 )
+from properboost.inspection.tree_shap import explain_tree
 from properboost.losses import MarginLoss
-from properboost.losses.probabilities import choose_classes, make_probabilities
-from properboost.metrics import find_lead
+from properboost.losses.probabilities import choose_classes, find_lead, make_probabilities
 
 if TYPE_CHECKING:
     from properboost.estimators.properboost import ProperBoostClassifier
@@ -387,7 +387,7 @@ class BoostedClassifier(TableClassifier):
         """
         table, n_threads = self._open(X)
         label, model, sign = self._find_model(class_)
-        values, baseline = self._ensemble.contributions(table, n_threads, model)
+        values, baseline = self._ensemble.contributions(table, n_threads, model, explain_tree)
         labels = self._feature_labels()
         terms = [*labels, *(f"{labels[p.first]} and {labels[p.second]}" for p in self._pairs())]
         values *= sign
@@ -419,7 +419,8 @@ class BoostedClassifier(TableClassifier):
         self._check_fitted()
         label, model, sign = self._find_model(class_)
         rounds, features = self._ensemble.models[model], self._ensemble.binning.features
-        return list_rules(rounds, features, self._feature_labels(), sign, label)
+        trees = [(rounds.tree(t), rounds.table(t)) for t in range(len(rounds))]
+        return list_rules(trees, features, self._feature_labels(), sign, label)
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
         """Find a class's label, the model that speaks for it, and the sign with which it does."""

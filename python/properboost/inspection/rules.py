@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from properboost.boosting.ensemble import Rounds
+from properboost.boosting.tree import Tree
 from properboost.data.binning import FeatureBins
 
 __all__ = ["Rule", "list_rules"]
@@ -45,24 +46,29 @@ class Rule:
 
 
 def list_rules(
-    rounds: Rounds, features: Sequence[FeatureBins], names: Sequence[str], sign: float, label: Any
+    trees: Sequence[tuple[Tree, NDArray[np.float64]]],
+    features: Sequence[FeatureBins],
+    names: Sequence[str],
+    sign: float,
+    label: Any,
 ) -> list[Rule]:
-    """Return the rules of one model; `sign` is that of the raw prediction for the class `label`."""
-    return [_read_rule(rounds, t, features, names, sign, label) for t in range(len(rounds))]
+    """Return the rules of one model from its rounds' trees, and what these add by node.
+
+    `sign` is that of the raw prediction for the class `label`.
+    """
+    return [_read_rule(tree, values, features, names, sign, label) for tree, values in trees]
 
 
 def _read_rule(
-    rounds: Rounds,
-    t: int,
+    tree: Tree,
+    values: NDArray[np.float64],
     features: Sequence[FeatureBins],
     names: Sequence[str],
     sign: float,
     label: Any,
 ) -> Rule:
-    values = rounds.table(t)
     # A tree is a rule if all nodes but the left-most leaf have one value.
-    if rounds.trees is not None:
-        tree = rounds.trees.part(int(rounds.offsets[t]), int(rounds.offsets[t + 1]))
+    if len(tree.feature) > 0:
         leaf, conditions = tree.follow_left(features, names)
         others = np.delete(values, leaf)
         if np.all(others == values[0]) or not conditions:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from properboost.boosting.interactions import PairBins, look_up
 from properboost.boosting.tree import describe_codes
 from properboost.data.binning import Binning, CategoricalBins, FeatureBins, NumericBins
-from properboost.data.frames import Category, factorize
+from properboost.data.frames import factorize
+from properboost.data.table import Category
 
 __all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape"]
 

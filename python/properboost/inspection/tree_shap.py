@@ -29,7 +29,7 @@ from properboost.boosting.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["ShapTree", "import_shap"]
+__all__ = ["ShapTree", "explain_tree", "import_shap"]
 
 _LEAST = 2.0**-900
 """Weight of a node without any, that of the root being 1: too little to be seen in any sum."""
@@ -181,6 +181,16 @@ class ShapTree:
         for (_, end, _), child in zip(runs[-2::-1], below[-2::-1], strict=True):
             link = self._nodes.add_split(column, end - 0.5, child, link)
         return link
+
+
+def explain_tree(
+    tree: Tree, values: NDArray[np.float64], widths: Sequence[int], codes: NDArray[np.uint8]
+) -> tuple[NDArray[np.float64], float]:
+    """Return what each feature adds in rows of these codes, (n_features, n_rows), and to what.
+
+    The tree's nodes predict `values`; `widths` is how many codes each feature has.
+    """
+    return ShapTree(tree, values, widths).explain(codes)
 
 
 def _share_left(tree: Tree) -> NDArray[np.float64]:

@@ -1,11 +1,13 @@
-"""From raw predictions to probabilities and classes, whatever made them."""
+"""From raw predictions to probabilities, classes and margins, whatever made them."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.losses.builtin import MarginLoss
 
-__all__ = ["choose_classes", "make_probabilities"]
+__all__ = ["choose_classes", "find_lead", "make_probabilities"]
 
 
 def make_probabilities(loss: MarginLoss, raw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -29,3 +31,12 @@ def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:
     # Links ascend, so the largest F is the most probable; probabilities may be equal at 1.
     chosen: NDArray[np.intp] = (raw > 0.0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
     return chosen
+
+
+def find_lead(values: NDArray[np.float64], own: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """Return by how much the value of each row's class exceeds the largest of the others."""
+    rows = np.arange(len(values))
+    others = values.copy()
+    others[rows, own] = -np.inf
+    lead: NDArray[np.float64] = values[rows, own] - others.max(axis=1)
+    return lead

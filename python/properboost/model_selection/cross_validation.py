@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.data.frames import Table
 from properboost.data.labels import Rows
+from properboost.data.table import Table
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_splits
 from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score

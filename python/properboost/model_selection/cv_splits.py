@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from properboost.data.frames import Table
 from properboost.data.labels import Rows
+from properboost.data.table import Table
 
 __all__ = ["MOST_PARTS", "TEST", "TRAIN", "CVSplit", "SplitBatch", "find_splits", "take_rows"]
 

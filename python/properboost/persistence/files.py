@@ -35,7 +35,7 @@ from properboost.data.binning import (
     FeatureBins,
     NumericBins,
 )
-from properboost.data.frames import Category
+from properboost.data.table import Category
 from properboost.estimators.arboost import ARBoostClassifier, Voting, check_voting
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
 from properboost.losses import CustomLoss, Exponential, LossTable, MarginLoss, get_loss

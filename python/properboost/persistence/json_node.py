@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.frames import Category
+from properboost.data.table import Category
 
 __all__ = [
     "FORMAT",

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import CategoricalBins
-from properboost.data.frames import Category, Table, find_categorical
+from properboost.data.frames import find_categorical
+from properboost.data.table import Category, Table
 
 __all__ = ["LinearColumns", "find_columns", "refuse_numbers"]
 

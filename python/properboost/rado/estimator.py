@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from properboost import _core, parameters
-from properboost.data.frames import Category, Table, open_table
+from properboost.data.frames import open_table
+from properboost.data.table import Category, Table
 from properboost.estimators.base import TableClassifier
-from properboost.losses import GLog
+from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import choose_classes, make_probabilities
 from properboost.progress import show_progress
 from properboost.rado.columns import ColumnReader, LinearColumns, find_columns, refuse_numbers

@@ -22,7 +22,7 @@ from properboost.rado.columns import LinearColumns
 from properboost.rado.estimator import RadoBoostClassifier, RadoModel, check_parameters
 
 if TYPE_CHECKING:
-    from properboost.data.frames import Category
+    from properboost.data.table import Category
 
 __all__ = ["build", "describe"]
 

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from properboost import _core, parameters
-from properboost.data.frames import Table, open_table
+from properboost.data.frames import open_table
 from properboost.data.labels import Rows, find_classes, read_rows
+from properboost.data.table import Table
 from properboost.rado.columns import LinearColumns, find_columns, refuse_numbers
 
 __all__ = ["Rados", "combine", "make_rados", "read_binary", "read_binary_rows", "sum_rows"]
