@@ -6,7 +6,7 @@
 
 #include "arrays.hpp"
 #include "properboost/data/edges.hpp"
-#include "properboost/histogram/histogram.hpp"
+#include "properboost/histogram/code_weights.hpp"
 
 namespace properboost::bindings {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "properboost/boosting/margins.hpp"
 #include "properboost/boosting/planner.hpp"
-#include "properboost/histogram/histogram.hpp"
+#include "properboost/histogram/code_weights.hpp"
 #include "properboost/steps/leverage.hpp"
 
 namespace properboost {
@@ -53,7 +53,7 @@ class Boosting::State {
 
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
-    if (counts_.empty()) count_codes(team);
+    if (counts_.empty()) counts_ = count_codes(codes_, bins_, team);
     if (any_is_grown(models_) && !packed_ && settings_.electorate == nullptr)
       packed_.emplace(codes_, bins_.size(), team);
     std::vector<bool> asked(models_.size(), false);
@@ -136,20 +136,6 @@ class Boosting::State {
     }
   };
 
-  void count_codes(Team& team) {
-    const std::size_t segments = codes_.segments.size() - 1;
-    counts_.assign(segments * bins_.total_width(), 0);
-    team.for_each(bins_.size(), 0.5 * static_cast<double>(bins_.size() * codes_.rows),
-                  [&](std::size_t f) {
-                    for (std::size_t s = 0; s < segments; ++s) {
-                      add_by_code(
-                          codes_.feature(f), codes_.segments[s], codes_.segments[s + 1],
-                          bins_[f].width(), [](std::size_t) { return std::size_t{1}; },
-                          counts_.data() + s * bins_.total_width() + bins_.offset(f));
-                    }
-                  });
-  }
-
   // The largest share of a pack's training rows that one code of each feature holds.
   std::vector<double> find_crowding(const Pack& pack) const {
     std::vector<std::size_t> counts(bins_.total_width(), 0);
@@ -196,7 +182,7 @@ class Boosting::State {
     }
     pack.shortened.assign(pack.models.size(), false);
     pack.always_shortened.assign(pack.models.size(), true);
-    pack.stretches = find_stretches(codes_.segments, pack.roles);
+    pack.blocks = cut_into_accumulation_blocks(codes_.segments, pack.roles);
     pack.crowding = find_crowding(pack);
     pack.margins = std::make_unique<Margins>(
         codes_, bins_, pack.roles, width_for(pack.models.size()), weights_.data(),

@@ -20,10 +20,11 @@ class FeaturePlanner final : public Planner {
   explicit FeaturePlanner(const Workplace& at)
       : Planner(at),
         in_turn_(at.settings.selection->in_turn()),
-        cells_(at.bins, at.pack.margins->lanes(), at.settings.response->needs_curvature()) {
-    if (in_turn_) return;  // cyclic selection fills its cells as it moves
-    workspace_.emplace(at.bins, at.pack.margins->lanes(), at.settings.response->needs_curvature(),
-                       at.pack.stretches, at.pack.crowding);
+        histogram_(at.bins, at.pack.margins->lanes(), at.settings.response->needs_curvature()) {
+    if (in_turn_) return;  // cyclic selection sums its cells as it moves
+    builder_.emplace(
+        HistogramRows{at.codes, at.bins, at.weights.data(), at.pack.blocks, at.pack.crowding},
+        at.pack.margins->lanes(), at.settings.response->needs_curvature());
   }
 
   std::size_t tables_per_estimator() const override {
@@ -31,15 +32,14 @@ class FeaturePlanner final : public Planner {
   }
 
   Orders orders(std::size_t t) override {
-    return {in_turn_ ? &cells_ : nullptr, t % at_.bins.size(), at_.settings.keep_rounds, false};
+    return {in_turn_ ? &histogram_ : nullptr, t % at_.bins.size(), at_.settings.keep_rounds, false};
   }
 
   std::vector<Plan> plan(std::size_t t, const std::vector<bool>& active,
                          const std::function<void()>& /*progress*/, Team& team) override {
     const Margins& margins = *at_.pack.margins;
     if (!in_turn_) {
-      fill_cells(at_.codes, at_.bins, margins.lanes(), margins.weight(), margins.curvature(),
-                 at_.weights.data(), *workspace_, cells_, team);
+      builder_->fill(margins.weight(), margins.curvature(), histogram_, team);
     }
     const Candidates candidates = at_.settings.selection->candidates(t, at_.bins.size());
     const std::size_t lanes = at_.pack.models.size();
@@ -77,8 +77,8 @@ class FeaturePlanner final : public Planner {
   }
 
   FeatureCells feature(std::size_t f, std::size_t lane, std::array<Cell, kMaxCodes>& buffer) const {
-    return cells_.feature(f, lane, at_.pack.occupied.data() + lane * at_.bins.total_width(),
-                          buffer);
+    return histogram_.feature(f, lane, at_.pack.occupied.data() + lane * at_.bins.total_width(),
+                              buffer);
   }
 
   Plan plan_table(std::size_t lane, std::size_t f, double cost, Team& team) const {
@@ -99,8 +99,8 @@ class FeaturePlanner final : public Planner {
   }
 
   bool in_turn_;
-  CellTable cells_;
-  std::optional<Workspace> workspace_;
+  Histogram histogram_;
+  std::optional<HistogramBuilder> builder_;
 };
 
 // Trees, one model at a time.

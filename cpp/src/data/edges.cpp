@@ -10,6 +10,7 @@
 #include <string>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/core/random.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/edge_search.hpp"
 
@@ -97,7 +98,7 @@ auto tally_few(const std::vector<Item>& items) {
   using Key = decltype(Item::key);
   constexpr unsigned kBits = 10;
   constexpr std::size_t kSlots = std::size_t{1} << kBits, kFew = kSlots / 4;
-  constexpr auto kGoldenRatio = static_cast<Key>(0x9e37'79b9'7f4a'7c15u >> (64 - 8 * sizeof(Key)));
+  constexpr auto kGoldenRatio = static_cast<Key>(kStride >> (64 - 8 * sizeof(Key)));
   std::array<Weighted<Key>, kSlots> slots;
   slots.fill({kMissing<Key>, 0.0});
   std::vector<Weighted<Key>> values;
@@ -288,16 +289,10 @@ std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::
     return rows;
   }
   std::vector<std::int64_t> sample(sample_size);
-  std::uint64_t state = seed;
   for (std::size_t k = 0; k < sample_size; ++k) {
-    // splitmix64 (Steele, Lea and Flood 2014): the same sequence with every standard library.
-    std::uint64_t z = (state += 0x9e37'79b9'7f4a'7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58'476d'1ce4'e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d0'49bb'1331'11ebu;
-    z ^= z >> 31;
     const double stretch = static_cast<double>(n) / static_cast<double>(sample_size);
-    const double where =
-        (static_cast<double>(k) + static_cast<double>(z >> 11) * 0x1p-53) * stretch;
+    const double share = static_cast<double>(draw_bits(seed, k) >> 11) * 0x1p-53;
+    const double where = (static_cast<double>(k) + share) * stretch;
     const std::size_t i = std::min(static_cast<std::size_t>(where), n - 1);
     sample[k] = weight == nullptr ? static_cast<std::int64_t>(i) : rows[i];
   }

@@ -5,7 +5,7 @@
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/data/codes.hpp"
-#include "properboost/histogram/stretches.hpp"
+#include "properboost/histogram/accumulation_block.hpp"
 
 namespace properboost {
 namespace {
@@ -67,8 +67,8 @@ std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::
   const std::uint8_t* const c = levels + triple.features[2] * n;
   std::vector<Sums> sums(kCells);
   Aligned<RowSums<float, true>> part(kCells);
-  for (std::size_t begin = 0; begin < n; begin += Stretch::kRows) {
-    const std::size_t end = std::min(begin + Stretch::kRows, n);
+  for (std::size_t begin = 0; begin < n; begin += AccumulationBlock::kRows) {
+    const std::size_t end = std::min(begin + AccumulationBlock::kRows, n);
     for (std::size_t i = begin; i < end; ++i) {
       const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
       part[cell] += RowSums<float, true>(gradient[i], variance[i]);

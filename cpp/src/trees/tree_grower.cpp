@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "properboost/core/random.hpp"
-#include "properboost/histogram/histogram.hpp"
+#include "properboost/core/words.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {
@@ -56,7 +56,7 @@ void add_units(const std::uint8_t* first, std::size_t stride, const std::uint32_
     const std::size_t row = rows == nullptr ? i : rows[i];
     std::memcpy(&word, first + row * stride, sizeof word);
     const Unit unit = units[i];
-    for (unsigned g = 0; g < Group; ++g) cells[g][detail::unpack<std::uint8_t>(word, g)] += unit;
+    for (unsigned g = 0; g < Group; ++g) cells[g][unpack<std::uint8_t>(word, g)] += unit;
   }
 }
 

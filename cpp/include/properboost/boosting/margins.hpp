@@ -6,23 +6,17 @@
 // round's; where only one feature's cells are asked for, they are summed on the spot instead.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
-#include "properboost/core/instruction_set.hpp"
-#include "properboost/core/math.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
-#include "properboost/histogram/cells.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/responses/response.hpp"
@@ -44,7 +38,7 @@ struct Move {
 // leaves the weights of all rows instead), the risk of the training rows, and what the rows held
 // out say.
 struct Orders {
-  CellTable* cells = nullptr;
+  Histogram* cells = nullptr;
   std::size_t feature = 0;
   bool risk = false;
   bool judge = false;
@@ -65,32 +59,7 @@ class Margins {
   // `roles` has an entry a segment; `sample_weight` (or null, for ones) is in segment order.
   Margins(const Codes& codes, const Bins& bins, const std::vector<SegmentRoles>& roles,
           std::size_t lanes, const double* sample_weight, const Loss& loss, bool needs_curvature,
-          const Electorate* electorate = nullptr, const Weighting& weighting = {})
-      : codes_(codes),
-        bins_(bins),
-        roles_(roles),
-        lanes_(lanes),
-        sample_weight_(sample_weight),
-        loss_(loss),
-        needs_curvature_(needs_curvature),
-        electorate_(electorate),
-        u_(codes.rows * lanes, 0.0f) {
-    if (electorate != nullptr) weighting_.emplace(weighting, codes.rows);
-    for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
-      const SegmentRoles& r = roles[chunk.segment];
-      if (!r.trains && !r.judges) continue;
-      chunks_.push_back(chunk);
-      double total = static_cast<double>(chunk.end - chunk.begin);
-      if (sample_weight != nullptr) {
-        total = 0.0;
-        for (std::size_t i = chunk.begin; i < chunk.end; ++i) total += sample_weight[i];
-      }
-      for (std::size_t k = 0; k < lanes; ++k) {
-        training_weight_[k] += r.train(k) * total;
-        held_out_weight_[k] += r.held_out[k] * total;
-      }
-    }
-  }
+          const Electorate* electorate = nullptr, const Weighting& weighting = {});
 
   std::size_t lanes() const noexcept { return lanes_; }
   double training_weight(std::size_t lane) const noexcept { return training_weight_[lane]; }
@@ -102,94 +71,24 @@ class Margins {
   float& u(std::size_t row, std::size_t lane) noexcept { return u_[row * lanes_ + lane]; }
 
   // Moves lane k by moves[k], for good.
-  std::vector<Point> move(const std::vector<Move>& moves, const Orders& orders, Team& team) {
-    if (orders.cells == nullptr && weight_.empty()) {
-      weight_.resize(u_.size());
-      if (needs_curvature_) curvature_.resize(u_.size());
-    }
-    if (weighting_) weighting_->settle(moves[0].t);
-    const auto go = [&](const std::vector<Move>& some) {
-      return visit_width(lanes_, [&](auto width) { return pass<width>(some, orders, team); });
-    };
-    std::vector<Point> points = go(moves);
-    if (weighting_ && weighting_->follow(least_)) points = go(std::vector<Move>(moves.size()));
-    return points;
-  }
+  std::vector<Point> move(const std::vector<Move>& moves, const Orders& orders, Team& team);
 
   // Keeps what every row weighs beside the mean row, for whoever mistrusts rows that weigh much.
-  void note_shares(double mean, Team& team) {
-    for_training_chunks(0, 1.0, team, [&](std::size_t, const Chunk& chunk, double) {
-      for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-        weighting_->share(i) = static_cast<float>(wide(weight_[i]) / mean);
-      }
-    });
-  }
+  void note_shares(double mean, Team& team);
 
   // What can be worked out again is given back.
-  void forget_weights() {
-    weight_ = {};
-    curvature_ = {};
-    scratch_ = {};
-  }
+  void forget_weights();
 
   // One lane's rows on their own, for steps that look before they go and for responses that need
   // more than the cells.
-  void single_out(std::size_t lane, Team& team) {
-    if (lanes_ == 1) {
-      own_ = u_.data();
-      return;
-    }
-    float* const own = spare();
-    own_ = own;
-    for_training_chunks(lane, 1.5, team, [&](std::size_t, const Chunk& chunk, double) {
-      for (std::size_t i = chunk.begin; i < chunk.end; ++i) own[i] = u_[i * lanes_ + lane];
-    });
-  }
+  void single_out(std::size_t lane, Team& team);
 
   // The direction in which `slope_after` looks.
   void face(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
-            Team& team) {
-    float* const along = spare() + (lanes_ == 1 ? 0 : codes_.rows);
-    along_ = along;
-    std::vector<float> entries(table.begin(), table.end());
-    const std::size_t width = table.size() / groups();
-    for_training_chunks(lane, 1.0, team, [&](std::size_t, const Chunk& chunk, double side) {
-      const float* const entry = entries.data() + group(chunk) * width;
-      for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-        along[i] = static_cast<float>(side) * entry[codes[i]];
-      }
-    });
-  }
+            Team& team);
 
   // The slope after the singled-out lane's move by t along what it faces, without making it.
-  double slope_after(std::size_t lane, double t, Team& team) {
-    std::vector<double> parts(chunks_.size(), 0.0);
-    const auto step = static_cast<float>(t);
-    for_training_chunks(lane, 1.0, team, [&](std::size_t c, const Chunk& chunk, double) {
-      alignas(64) Block x, w;
-      for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
-        const std::size_t n = std::min(kBlock, chunk.end - begin);
-        const float* from = own_ + begin;
-        const float* along = along_ + begin;
-        float* to = x.data();
-        vectorized([=] {
-          for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
-        });
-        alignas(64) Block speed;
-        if (weighting_) along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
-        loss_.weights(x.data(), w.data(), n);
-        const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
-        double* total = &parts[c];
-        const float* weight = w.data();
-        vectorized([=] {
-          add_rows<1>(n, s, total, [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
-        });
-      }
-    });
-    double slope = 0.0;
-    for (const double part : parts) slope += part;
-    return slope / training_weight_[lane];
-  }
+  double slope_after(std::size_t lane, double t, Team& team);
 
   // The rows of one lane behind one feature's cells.
   class ByCell final : public RowsByCell {
@@ -202,18 +101,8 @@ class Margins {
           shares_(shares),
           n_(n_cells),
           team_(team) {}
-    void evaluate(const double* values, double* slope, double* curvature) override {
-      if (!singled_out_) margins_.single_out(lane_, team_);
-      singled_out_ = true;
-      std::fill_n(slope, n_, 0.0);
-      std::fill_n(curvature, n_, 0.0);
-      for (const RowShare& share : shares_) {
-        margins_.add_cells(lane_, codes_, share, n_, values, slope, curvature, team_);
-      }
-    }
-    void evaluate_pseudo_rows(double value, double* slope, double* curvature) const override {
-      margins_.evaluate_pseudo_rows(value, slope, curvature);
-    }
+    void evaluate(const double* values, double* slope, double* curvature) override;
+    void evaluate_pseudo_rows(double value, double* slope, double* curvature) const override;
 
    private:
     Margins& margins_;
@@ -226,383 +115,27 @@ class Margins {
   };
 
  private:
-  static constexpr std::size_t kBlock = 2048;  // margins that stay in the first cache
-  using Block = std::array<float, kBlock>;
-  using PerCode = std::array<float, kMaxCodes>;
   using Sums = std::array<double, kMostLanes>;
-  struct ChunkSums {
-    Sums slope{}, risk{}, log_loss{}, error{}, brier{};
-    float least = std::numeric_limits<float>::infinity();  // margin of a row that votes
-  };
+  template <std::size_t W>
+  class Pass;
 
-  // Lanes that move along the same codes, as one table [code][lane]; or one lane's, [code].
-  struct JointMove {
-    const std::uint8_t* codes;
-    std::vector<std::size_t> lanes;
-    bool alone;
-    Aligned<float> table;
-    std::size_t width = 0;  // from one group's entries to the next's
-  };
-  // From so many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
-  static constexpr std::size_t kWorthJoining = 3;
-
-  static double wide(float x) { return static_cast<double>(x); }
-
-  // Two numbers a row (of a lone lane one).  The weights' own memory, where there are any: whoever
-  // looks at rows has read the weights, and moves them before they are read again.
-  float* spare() {
-    if (!weight_.empty()) return weight_.data();
-    scratch_.resize(codes_.rows * std::min<std::size_t>(lanes_, 2));
-    return scratch_.data();
-  }
-
-  // What a row pass costs.
+  float* spare();
   double nanoseconds(double a_margin) const {
     return a_margin * static_cast<double>(codes_.rows * lanes_);
   }
-
-  // total[k] += sum over rows of the row's weight times term(row x W + k), in double, with a fixed
-  // number of accumulators, so that the compiler may use vectors and the order is still ours.
-  template <std::size_t W, class Term>
-  static void add_rows(std::size_t rows, const double* weight, double* total, const Term& term) {
-    constexpr std::size_t kSums = W < 8 ? 8 : W;
-    const std::size_t n = rows * W;
-    double sums[kSums] = {};
-    std::size_t j = 0;
-    if (weight == nullptr) {
-      for (; j + kSums <= n; j += kSums) {
-        for (std::size_t k = 0; k < kSums; ++k) sums[k] += term(j + k);
-      }
-      for (std::size_t k = 0; j + k < n; ++k) sums[k] += term(j + k);
-    } else {
-      for (; j + kSums <= n; j += kSums) {
-        for (std::size_t k = 0; k < kSums; ++k) sums[k] += weight[(j + k) / W] * term(j + k);
-      }
-      for (std::size_t k = 0; j + k < n; ++k) sums[k] += weight[(j + k) / W] * term(j + k);
-    }
-    for (std::size_t k = 0; k < kSums; ++k) total[k % W] += sums[k];
-  }
-
-  // The first sets every lane, those that do not move to 0; the others add to some or set one.
-  template <std::size_t W>
-  std::vector<JointMove> join(const std::vector<Move>& moves) const {
-    std::vector<JointMove> joint;
-    for (std::size_t k = 0; k < moves.size(); ++k) {
-      if (moves[k].table == nullptr) continue;
-      const auto found = std::find_if(joint.begin(), joint.end(), [&](const JointMove& j) {
-        return j.codes == moves[k].codes;
-      });
-      if (found == joint.end()) {
-        joint.push_back({moves[k].codes, {k}, false, {}, moves[k].width});
-      } else {
-        found->lanes.push_back(k);
-      }
-    }
-    std::stable_sort(joint.begin(), joint.end(), [](const JointMove& a, const JointMove& b) {
-      return a.lanes.size() > b.lanes.size();
-    });
-    for (std::size_t i = 1; i < joint.size(); ++i) {
-      if (W < kWorthJoining || joint[i].lanes.size() >= kWorthJoining) continue;
-      while (joint[i].lanes.size() > 1) {
-        joint.push_back({joint[i].codes, {joint[i].lanes.back()}, true, {}});
-        joint[i].lanes.pop_back();
-      }
-      joint[i].alone = true;
-    }
-    for (JointMove& j : joint) {
-      const std::size_t stride = j.alone ? 1 : W;
-      std::size_t codes = 0;
-      for (const std::size_t k : j.lanes) codes = std::max(codes, moves[k].table->size());
-      j.table.assign(stride * codes, 0.0f);
-      for (const std::size_t k : j.lanes) {
-        const std::vector<double>& table = *moves[k].table;
-        for (std::size_t b = 0; b < table.size(); ++b) {
-          j.table[b * stride + (j.alone ? 0 : k)] = static_cast<float>(moves[k].t * table[b]);
-        }
-      }
-    }
-    return joint;
-  }
-
-  template <std::size_t W>
-  std::vector<Point> pass(const std::vector<Move>& moves, const Orders& orders, Team& team) {
-    const std::vector<JointMove> joint = join<W>(moves);
-    std::vector<ChunkSums> parts(chunks_.size());
-    if (orders.cells == nullptr) {
-      for_chunks(2.0, team, [&](std::size_t c) {
-        pass_chunk<W>(joint, orders, chunks_[c], parts[c], [](auto&&...) {});
-      });
-    } else {
-      pass_and_fill<W>(joint, orders, parts, team);
-    }
-    least_ = std::numeric_limits<double>::infinity();
-    for (const ChunkSums& part : parts) least_ = std::min(least_, wide(part.least));
-    std::vector<Point> points(moves.size());
-    for (std::size_t k = 0; k < moves.size(); ++k) {
-      Point& p = points[k];
-      for (std::size_t c = 0; c < chunks_.size(); ++c) {
-        const SegmentRoles& r = roles_[chunks_[c].segment];
-        p.slope += r.train(k) * wide(r.side[k]) * parts[c].slope[k];
-        p.risk += r.train(k) * parts[c].risk[k];
-        p.log_loss += r.held_out[k] * parts[c].log_loss[k];
-        p.error += r.held_out[k] * parts[c].error[k];
-        p.brier += r.held_out[k] * parts[c].brier[k];
-      }
-      p.slope /= training_weight_[k] * (moves[k].t == 0.0 ? 1.0 : moves[k].t);
-      p.risk *= (weighting_ ? std::exp(-weighting_->offset()) : 1.0) / training_weight_[k];
-      p.log_loss /= held_out_weight_[k];
-      p.error /= held_out_weight_[k];
-      p.brier /= held_out_weight_[k];
-    }
-    return points;
-  }
-
-  // The pass of cyclic selection: every chunk has sums of its own, added to the cells in order.
-  template <std::size_t W>
-  void pass_and_fill(const std::vector<JointMove>& joint, const Orders& orders,
-                     std::vector<ChunkSums>& parts, Team& team) {
-    const std::size_t f = orders.feature;
-    const auto width = static_cast<std::size_t>(bins_[f].width());
-    visit_terms(W, needs_curvature_, sample_weight_ != nullptr, [&](auto kind) {
-      using Terms = decltype(kind);
-      using Sum = typename Terms::Sum;
-      Aligned<Sum> sums(chunks_.size() * width, Sum{});
-      for_chunks(2.5, team, [&](std::size_t c) {
-        const bool trains = roles_[chunks_[c].segment].trains;
-        alignas(64) Sum own[kMaxCodes] = {};
-        const auto add = [&](const float* w, const float* curvature, std::size_t begin,
-                             std::size_t n) {
-          const std::uint8_t* const code = codes_.feature(f) + begin;
-          const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
-          const Terms terms = kind.of(w, curvature, s);
-          vectorized([&, terms, n] { detail::add_terms<1, kMaxCodes>(&code, terms, 0, n, own); });
-        };
-        pass_chunk<W>(joint, orders, chunks_[c], parts[c], add);
-        if (trains) std::copy_n(own, width, sums.begin() + static_cast<long>(c * width));
-      });
-      orders.cells->clear(f);
-      for (std::size_t c = 0; c < chunks_.size(); ++c) {
-        const SegmentRoles& roles = roles_[chunks_[c].segment];
-        if (!roles.trains) continue;
-        Sum* const own = sums.data() + c * width;
-        vectorized([&, own] { detail::flush(own, width, roles, *orders.cells, f); });
-      }
-    });
-  }
-
-  // add(weights, curvatures, begin, n): what to do with the training weights of a block of rows.
-  template <std::size_t W, class Add>
-  void pass_chunk(const std::vector<JointMove>& joint, const Orders& orders, const Chunk& chunk,
-                  ChunkSums& sums, const Add& add) {
-    constexpr std::size_t kRows = kBlock / W;
-    const SegmentRoles& roles = roles_[chunk.segment];
-    const bool stores = !weight_.empty();
-    alignas(64) Block shift{}, own_w, own_c, loss, soft;
-    for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kRows) {
-      const std::size_t n = std::min(kRows, chunk.end - begin);
-      float* const u = u_.data() + begin * W;
-      const double* const s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
-      if (!joint.empty()) shift_block<W>(joint, chunk, begin, n, u, shift.data());
-      if (roles.trains) {
-        float* const w = stores ? weight_.data() + begin * W : own_w.data();
-        float* c = nullptr;
-        if (needs_curvature_) c = stores ? curvature_.data() + begin * W : own_c.data();
-        const float* const x =
-            weighting_ ? weighting_->place(begin, n, u, soft.data(), sums.least) : u;
-        if (orders.risk) {
-          loss_.evaluate(x, w, loss.data(), c, n * W);
-        } else {
-          loss_.weights(x, w, n * W);
-          if (c != nullptr) loss_.curvatures(x, c, n * W);
-        }
-        if (weighting_ && weighting_->damps()) weighting_->damp_weights(n, u, w);
-        add_block<W>(n, s, w, shift.data(), orders.risk ? loss.data() : nullptr, sums);
-        if (W > 1 && s != nullptr) {
-          scale_block<W>(n, s, w);
-          if (c != nullptr) scale_block<W>(n, s, c);
-        }
-        add(w, c, begin, n);
-      }
-      if (orders.judge && roles.judges) judge_block<W>(roles, n, s, u, sums);
-    }
-  }
-
-  template <std::size_t W>
-  void shift_block(const std::vector<JointMove>& joint, const Chunk& chunk, std::size_t begin,
-                   std::size_t n, float* __restrict u, float* __restrict shift) const {
-    for (std::size_t m = 0; m < joint.size(); ++m) {
-      const std::uint8_t* const code = joint[m].codes + begin;
-      const float* const table = joint[m].table.data() + group(chunk) * joint[m].width;
-      if (joint[m].alone) {
-        float* const out = shift + joint[m].lanes.front();
-        for (std::size_t i = 0; i < n; ++i) out[i * W] = table[code[i]];
-      } else {
-        vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
-      }
-    }
-    if (weighting_ && weighting_->damps()) weighting_->damp_moves(n, u, shift);
-    const float* const side = roles_[chunk.segment].side.data();
-    vectorized([=] { add_to_side<W>(side, shift, n, u); });
-  }
-
-  template <std::size_t W>
-  static void look_up(const std::uint8_t* code, const float* table, std::size_t n, bool first,
-                      float* __restrict out) {
-    using Row = Floats<W>;
-    Row* const rows = reinterpret_cast<Row*>(out);
-    const Row* const entries = reinterpret_cast<const Row*>(table);
-    if (first) {
-      for (std::size_t i = 0; i < n; ++i) rows[i] = entries[code[i]];
-    } else {
-      for (std::size_t i = 0; i < n; ++i) rows[i] += entries[code[i]];
-    }
-  }
-
-  template <std::size_t W>
-  static void add_to_side(const float* sides, const float* __restrict shift, std::size_t n,
-                          float* __restrict u) {
-    if constexpr (W == 1) {
-      const float side = *sides;
-      for (std::size_t i = 0; i < n; ++i) u[i] += side * shift[i];
-    } else {
-      using Row = Floats<W>;
-      const Row side = *reinterpret_cast<const Row*>(sides);
-      const Row* const shifts = reinterpret_cast<const Row*>(shift);
-      Row* const margins = reinterpret_cast<Row*>(u);
-      for (std::size_t i = 0; i < n; ++i) {
-        Row step = shifts[i];
-        step *= side;
-        margins[i] += step;
-      }
-    }
-  }
-
-  template <std::size_t W>
-  static void add_block(std::size_t n, const double* s, const float* w, const float* shift,
-                        const float* loss, ChunkSums& sums) {
-    double* const slope = sums.slope.data();
-    vectorized([=] {
-      add_rows<W>(n, s, slope, [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); });
-    });
-    if (loss == nullptr) return;
-    double* const risk = sums.risk.data();
-    vectorized([=] { add_rows<W>(n, s, risk, [=](std::size_t j) { return wide(loss[j]); }); });
-  }
-
-  template <std::size_t W>
-  static void scale_block(std::size_t n, const double* s, float* __restrict w) {
-    vectorized([=] {
-      for (std::size_t i = 0; i < n; ++i) {
-        const auto factor = static_cast<float>(s[i]);
-        for (std::size_t k = 0; k < W; ++k) w[i * W + k] *= factor;
-      }
-    });
-  }
-
-  // How the rows held out fare: a label is 1 where F > 0, and a probability of 0 counts as the
-  // smallest step of a double (both as scikit-learn has it).
-  template <std::size_t W>
-  void judge_block(const SegmentRoles& roles, std::size_t n, const double* s, const float* u,
-                   ChunkSums& sums) const {
-    alignas(64) Block p, log_loss, error, brier;
-    loss_.probabilities(u, p.data(), n * W);
-    alignas(64) Block sides;
-    for (std::size_t j = 0; j < n * W; j += W) std::copy_n(roles.side.data(), W, &sides[j]);
-    judge(n * W, p.data(), u, sides.data(), log_loss.data(), error.data(), brier.data());
-    const std::pair<const Block&, Sums&> scores[] = {
-        {log_loss, sums.log_loss}, {error, sums.error}, {brier, sums.brier}};
-    for (const auto& [block, total] : scores) {
-      const float* const score = block.data();
-      double* const out = total.data();
-      vectorized([=] { add_rows<W>(n, s, out, [=](std::size_t j) { return wide(score[j]); }); });
-    }
-  }
-
-  // Of each row, from the probability of its class and its margin.
-  static void judge(std::size_t n, const float* __restrict p, const float* __restrict u,
-                    const float* __restrict side, float* __restrict log_loss,
-                    float* __restrict error, float* __restrict brier) {
-    vectorized([=] {
-      for (std::size_t j = 0; j < n; ++j) {
-        log_loss[j] = -math::log(math::at_least(p[j], 2.22044605e-16F));
-        brier[j] = (1.0f - p[j]) * (1.0f - p[j]);
-      }
-    });
-    vectorized([=] {
-      for (std::size_t j = 0; j < n; ++j) {
-        const float at_zero = side[j] > 0.0f ? 1.0f : 0.0f;
-        const float below = u[j] < 0.0f ? 1.0f : 0.0f;
-        error[j] = u[j] == 0.0f ? at_zero : below;
-      }
-    });
-  }
-
   std::size_t groups() const noexcept { return electorate_ == nullptr ? 1 : electorate_->groups(); }
   std::size_t group(const Chunk& chunk) const noexcept {
     return electorate_ == nullptr ? 0 : electorate_->group(chunk.segment);
   }
 
   template <class Task>
-  void for_chunks(double ns_a_margin, Team& team, const Task& task) {
-    team.for_each(chunks_.size(), nanoseconds(ns_a_margin), task);
-  }
-
-  // task(c, chunk, side) for the chunks that the lane learns from.
+  void for_chunks(double ns_a_margin, Team& team, const Task& task);
   template <class Task>
-  void for_training_chunks(std::size_t lane, double ns_a_row, Team& team, const Task& task) {
-    const double nanoseconds = ns_a_row * static_cast<double>(codes_.rows);
-    team.for_each(chunks_.size(), nanoseconds, [&](std::size_t c) {
-      const SegmentRoles& r = roles_[chunks_[c].segment];
-      if (r.train(lane) != 0.0) task(c, chunks_[c], wide(r.side[lane]));
-    });
-  }
-
+  void for_training_chunks(std::size_t lane, double ns_a_row, Team& team, const Task& task);
   void add_cells(std::size_t lane, const std::uint8_t* codes, const RowShare& share,
                  std::size_t n_cells, const double* values, double* slope, double* curvature,
-                 Team& team) {
-    const CellOfCode& cell_of = share.cell_of;
-    PerCode shift{};
-    for (std::size_t b = 0; b < kMaxCodes; ++b) {
-      if (cell_of[b] < n_cells) shift[b] = static_cast<float>(values[cell_of[b]]);
-    }
-    struct CellSums {
-      std::array<double, kMaxCodes> slope{}, curvature{};
-    };
-    std::vector<CellSums> parts(chunks_.size());
-    for_training_chunks(lane, 8.0, team, [&](std::size_t k, const Chunk& chunk, double wide_side) {
-      const auto side = static_cast<float>(wide_side);
-      for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
-        const std::size_t n = std::min(kBlock, chunk.end - begin);
-        alignas(64) Block u, w, c;
-        const std::uint8_t* code = codes + begin;
-        for (std::size_t i = 0; i < n; ++i) u[i] = own_[begin + i] + side * shift[code[i]];
-        loss_.weights(u.data(), w.data(), n);
-        loss_.curvatures(u.data(), c.data(), n);
-        for (std::size_t i = 0; i < n; ++i) {
-          const double s = sample_weight_ == nullptr ? 1.0 : sample_weight_[begin + i];
-          parts[k].slope[cell_of[code[i]]] += s * wide(side * w[i]);
-          parts[k].curvature[cell_of[code[i]]] += s * wide(c[i]);
-        }
-      }
-    });
-    for (const CellSums& part : parts) {
-      for (std::size_t b = 0; b < n_cells; ++b) {
-        slope[b] += share.share * part.slope[b];
-        curvature[b] += share.share * part.curvature[b];
-      }
-    }
-  }
-
-  // A row of each class at margin 0, moved by value: w(x) - w(-x) and c(x) + c(-x).
-  void evaluate_pseudo_rows(double value, double* slope, double* curvature) const {
-    const float u[2] = {static_cast<float>(value), static_cast<float>(-value)};
-    float w[2];
-    float c[2];
-    loss_.weights(u, w, 2);
-    loss_.curvatures(u, c, 2);
-    *slope = static_cast<double>(w[0]) - static_cast<double>(w[1]);
-    *curvature = static_cast<double>(c[0]) + static_cast<double>(c[1]);
-  }
+                 Team& team);
+  void evaluate_pseudo_rows(double value, double* slope, double* curvature) const;
 
   const Codes& codes_;
   const Bins& bins_;

@@ -9,7 +9,7 @@
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/margins.hpp"
-#include "properboost/histogram/stretches.hpp"
+#include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/steps/leverage.hpp"
@@ -105,7 +105,7 @@ inline std::vector<Lanes> deal_into_packs(const std::vector<Model>& models,
 struct Pack {
   Lanes models;
   std::vector<SegmentRoles> roles;
-  std::vector<Stretch> stretches;
+  std::vector<AccumulationBlock> blocks;
   std::vector<std::uint8_t> occupied;  // [lane][code]: whether training rows have it
   std::vector<double> crowding;        // of each feature: the share of rows that one code holds
   std::unique_ptr<Margins> margins;

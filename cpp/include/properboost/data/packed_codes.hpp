@@ -8,16 +8,10 @@
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/prefetch.hpp"
 #include "properboost/data/codes.hpp"
 
 namespace properboost {
-
-// Asks memory for what is at p.
-inline void prefetch([[maybe_unused]] const void* p) noexcept {
-#if defined(__GNUC__)
-  __builtin_prefetch(p);
-#endif
-}
 
 class PackedCodes {
  public:
@@ -49,16 +43,12 @@ class PackedCodes {
   const std::uint8_t* row(std::size_t i) const noexcept { return bytes_.data() + i * stride_; }
 
   // Asks memory for row i.
-  void prefetch(std::size_t i) const noexcept {
-    for (std::size_t b = 0; b < stride_; b += kLine) properboost::prefetch(row(i) + b);
-  }
+  void prefetch(std::size_t i) const noexcept { properboost::prefetch(row(i), stride_); }
 
  private:
-  static constexpr std::size_t kLine = 64;  // bytes that memory gives at a time
-
   // Rows fill lines of memory, or lines hold whole rows.
   static std::size_t stride_for(std::size_t features) {
-    if (features > kLine / 2) return (features + kLine - 1) / kLine * kLine;
+    if (features > kCacheLine / 2) return (features + kCacheLine - 1) / kCacheLine * kCacheLine;
     std::size_t stride = kTogether;
     while (stride < features) stride *= 2;
     return stride;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/prefetch.hpp"
 #include "properboost/data/transpose.hpp"
 
 namespace properboost {
@@ -156,17 +157,15 @@ void for_each_tile(std::size_t n, double nanoseconds, Team& team, const Task& ta
 // that memory and arithmetic keep each other company.
 inline void prefetch(const Table& table, const ColumnGroup& group, RowOrder order,
                      const TileRows& rows, std::size_t part, std::size_t parts) {
-#if defined(__GNUC__)
   const Column& first = table.columns[group.first];
   const std::size_t bytes = group.size * visit(first.type, [](auto zero) { return sizeof(zero); });
   const std::size_t from = rows.begin + rows.size;
   for (std::size_t i = rows.ahead * part / parts; i < rows.ahead * (part + 1) / parts; ++i) {
     const char* const row =
         first.data + static_cast<std::ptrdiff_t>(order[from + i]) * first.stride;
-    for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
-    __builtin_prefetch(row + bytes - 1);
+    prefetch(row, bytes);
+    prefetch(row + bytes - 1);
   }
-#endif
 }
 
 }  // namespace properboost

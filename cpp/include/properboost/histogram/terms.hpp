@@ -1,0 +1,135 @@
+// Terms: what the rows add to their cells, and the adding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/words.hpp"
+#include "properboost/histogram/bundles.hpp"
+#include "properboost/histogram/histogram.hpp"
+
+namespace properboost {
+
+// What a row adds to its cell.  `kRows` rows of terms stay in the cache while the features of a
+// task take turns with them.
+
+// One lane: float32 from the loss, times the sample weight if rows have one.  The product is taken
+// in double, so that a weight of 3 adds what three rows add; and one scalar add costs the same in
+// double as in float, so the sums are exact to about 1e-8.
+template <class Real, bool kCurvature, bool kWeighted>
+struct RowTerms {
+  using Sum = RowSums<Real, kCurvature>;
+  using InFloat = RowTerms<float, kCurvature, kWeighted>;
+  static constexpr std::size_t kJointCells = BundleSet::most_cells(1, kCurvature);
+  static constexpr std::size_t kRows = SIZE_MAX;
+  static constexpr std::size_t kFeaturesPerTask = 4;
+
+  const float* weight = nullptr;
+  const float* curvature = nullptr;
+  const double* sample_weight = nullptr;
+
+  // The same kind of terms of other rows.
+  RowTerms of(const float* w, const float* c, const double* s) const noexcept { return {w, c, s}; }
+
+  InFloat in_float() const noexcept { return {weight, curvature, sample_weight}; }
+
+  Sum operator[](std::size_t i) const noexcept {
+    if constexpr (kCurvature) {
+      return Sum(times_weight(weight[i], i), times_weight(curvature[i], i));
+    } else {
+      return Sum(times_weight(weight[i], i));
+    }
+  }
+
+ private:
+  Real times_weight(float x, std::size_t i) const noexcept {
+    if constexpr (kWeighted) return static_cast<Real>(sample_weight[i] * static_cast<double>(x));
+    return static_cast<Real>(x);
+  }
+};
+
+// Many lanes: weights that are already multiplied, summed in float32 over an accumulation block of
+// rows.
+template <std::size_t W, bool kCurvature>
+struct LaneTerms {
+  using Sum = LaneSums<W, kCurvature>;
+  using InFloat = LaneTerms;
+  static constexpr std::size_t kJointCells = BundleSet::most_cells(W, kCurvature);
+  static constexpr std::size_t kRows = 65'536 / W;     // 256 KiB: in the second cache
+  static constexpr std::size_t kFeaturesPerTask = 26;  // so are their sums
+
+  const float* weight = nullptr;
+  const float* curvature = nullptr;
+
+  LaneTerms of(const float* w, const float* c, const double*) const noexcept { return {w, c}; }
+  InFloat in_float() const noexcept { return *this; }
+
+  Sum operator[](std::size_t i) const noexcept {
+    Sum term;
+    term.weights = reinterpret_cast<const Floats<W>*>(weight)[i];
+    if constexpr (kCurvature) term.curvatures = reinterpret_cast<const Floats<W>*>(curvature)[i];
+    return term;
+  }
+};
+
+// sums[g x Stride + codes[g][i]] += terms[i], g < Together, i in [begin, end).
+template <std::size_t Together, std::size_t Stride, class Terms>
+void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t begin,
+               std::size_t end, typename Terms::Sum* sums) {
+  constexpr unsigned kUnrolled = 8;
+  std::size_t i = begin;
+  for (; i + kUnrolled <= end; i += kUnrolled) {
+    std::uint64_t words[Together];
+    for (std::size_t g = 0; g < Together; ++g)
+      std::memcpy(&words[g], codes[g] + i, sizeof words[g]);
+    for (unsigned j = 0; j < kUnrolled; ++j) {
+      const auto term = terms[i + j];
+      for (std::size_t g = 0; g < Together; ++g)
+        sums[g * Stride + unpack<std::uint8_t>(words[g], j)] += term;
+    }
+  }
+  for (; i < end; ++i) {
+    const auto term = terms[i];
+    for (std::size_t g = 0; g < Together; ++g) sums[g * Stride + codes[g][i]] += term;
+  }
+}
+
+// Adds the sums over rows of one segment's roles to the cells of feature f, and clears them.
+template <class Sum>
+void flush_sums(Sum* sums, std::size_t codes, const SegmentRoles& roles, Histogram& histogram,
+                std::size_t f) {
+  constexpr std::size_t W = Sum::kLanes;
+  double* __restrict positive = histogram.positive(f);
+  double* __restrict negative = histogram.negative(f);
+  double* __restrict curvature = histogram.curvature(f);
+  for (std::size_t b = 0; b < codes; ++b) {
+    for (std::size_t k = 0; k < W; ++k) {
+      const double weight = sums[b].weight(k);
+      positive[b * W + k] += roles.positive[k] * weight;
+      negative[b * W + k] += roles.negative[k] * weight;
+      if constexpr (Sum::kHasCurvature) {
+        curvature[b * W + k] += roles.train(k) * sums[b].curvature(k);
+      }
+    }
+    sums[b] = {};
+  }
+}
+
+// Calls visitor(Terms()) with the kind of terms that rows of W lanes have.
+template <std::size_t W, class Visitor>
+void visit_terms(bool has_curvature, [[maybe_unused]] bool has_weight, const Visitor& visitor) {
+  if constexpr (W > 1) {  // sample weights have been multiplied in
+    if (has_curvature) return visitor(LaneTerms<W, true>());
+    return visitor(LaneTerms<W, false>());
+  } else if (has_weight) {
+    if (has_curvature) return visitor(RowTerms<double, true, true>());
+    return visitor(RowTerms<double, false, true>());
+  } else {
+    if (has_curvature) return visitor(RowTerms<double, true, false>());
+    return visitor(RowTerms<double, false, false>());
+  }
+}
+
+}  // namespace properboost

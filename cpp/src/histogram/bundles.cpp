@@ -1,0 +1,130 @@
+#include "properboost/histogram/bundles.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace properboost {
+namespace {
+
+// How large joint cells may be.
+struct BundleLimits {
+  // What reading off costs must be little beside the adds that are saved.
+  static constexpr std::size_t kRowsPerCell = 6;
+  // Sums of many lanes differ in their last digits from those of one by one, and of so few rows
+  // that might show.
+  static constexpr std::size_t kFewRows = 16'384;
+  // So many rows of a cell are summed in float32 without harm to the digits that matter.
+  static constexpr double kRowsInFloat = 2048.0;
+
+  std::size_t lanes;
+  bool has_curvature;
+  std::size_t cells = 1;  // of a bundle
+
+  BundleLimits(std::size_t n_lanes, bool needs_curvature,
+               const std::vector<AccumulationBlock>& blocks)
+      : lanes(n_lanes), has_curvature(needs_curvature) {
+    const std::size_t rows = count_rows(blocks);
+    if (rows == 0 || (lanes > 1 && rows < kFewRows)) return;
+    rows_ = rows / blocks.size();
+    cells = std::min(BundleSet::most_cells(lanes, has_curvature), rows_ / kRowsPerCell);
+  }
+
+  // Many rows of a lone model are summed in float32 where no cell is crowded: twice as many sums
+  // fit the cache, and of pairs of weight and curvature twice as many are added a time.
+  bool in_float(const Bundle& bundle) const noexcept {
+    return lanes > 1 ||
+           (rows_ >= kFewRows && bundle.fullest * static_cast<double>(rows_) <= kRowsInFloat);
+  }
+  std::size_t sum_bytes(bool in_float) const noexcept {
+    return lanes * (has_curvature ? 2 : 1) * (in_float ? sizeof(float) : sizeof(double));
+  }
+
+ private:
+  std::size_t rows_ = 0;  // of a block
+};
+
+// Features dealt into bundles, the widest first and each into the fullest bundle that has room;
+// crowding[f] is the share of the rows in the fullest code of feature f.
+std::vector<Bundle> deal_into_bundles(const Bins& bins, const BundleLimits& limits,
+                                      const std::vector<double>& crowding) {
+  const auto width = [&](std::size_t f) { return static_cast<std::size_t>(bins[f].width()); };
+  std::vector<std::size_t> order(bins.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return width(a) > width(b); });
+  std::vector<Bundle> bundles;
+  const auto put = [&](Bundle& bundle, std::size_t f) {
+    bundle.features.push_back(f);
+    bundle.cells *= width(f);
+    bundle.crowding *= crowding[f];
+    bundle.fullest = std::min(bundle.fullest, crowding[f]);
+  };
+  std::size_t open = 0;  // bundles before have no room for the narrowest feature
+  for (const std::size_t f : order) {
+    std::size_t best = bundles.size();
+    for (std::size_t k = open; k < bundles.size(); ++k) {
+      if (bundles[k].cells * width(f) > limits.cells) continue;
+      if (best == bundles.size() || bundles[k].cells > bundles[best].cells) best = k;
+    }
+    if (best == bundles.size()) bundles.push_back({});
+    put(bundles[best], f);
+    while (open < bundles.size() && bundles[open].cells * width(order.back()) > limits.cells) {
+      ++open;
+    }
+  }
+  return bundles;
+}
+
+// `most` bundles of one wide feature make a set, or eight of a narrow or crowded one; joint ones
+// as many as fit the cache; the rest smaller sets.
+std::vector<BundleSet> deal_into_sets(const Bins& bins, std::size_t most,
+                                      const BundleLimits& limits,
+                                      const std::vector<double>& crowding) {
+  // Beyond this share of one cell, adds wait for each other.
+  constexpr double kCrowded = 0.125;
+  const auto crowded = [](const Bundle& bundle) { return bundle.crowding > kCrowded; };
+  std::vector<BundleSet> sets;
+  std::vector<Bundle> bundles = deal_into_bundles(bins, limits, crowding);
+  std::stable_sort(bundles.begin(), bundles.end(),
+                   [](const Bundle& a, const Bundle& b) { return a.cells > b.cells; });
+  // Takes the bundles that `fits`; as many as size_for(first one) make a set.
+  const auto deal = [&](std::size_t stride, const auto& fits, const auto& size_for) {
+    for (const bool in_float : {false, true}) {
+      const auto rest = std::stable_partition(bundles.begin(), bundles.end(), [&](const Bundle& b) {
+        return !fits(b) || limits.in_float(b) != in_float;
+      });
+      for (auto first = rest; first != bundles.end();) {
+        std::size_t size = size_for(*first, in_float);
+        while (static_cast<std::size_t>(bundles.end() - first) < size) size /= 2;
+        const auto last = first + static_cast<std::ptrdiff_t>(size);
+        const bool waits = first->joint() && size <= 2 && std::any_of(first, last, crowded);
+        sets.push_back({{first, last}, stride, std::size_t{waits ? 2u : 1u}, in_float});
+        first = last;
+      }
+      bundles.erase(rest, bundles.end());
+    }
+  };
+  deal(
+      BundleSet::most_cells(limits.lanes, limits.has_curvature),
+      [](const Bundle& b) { return b.joint(); },
+      [&](const Bundle& b, bool in_float) {
+        const std::size_t fit = BundleSet::kBytes / (b.cells * limits.sum_bytes(in_float));
+        return std::size_t{fit >= 4 ? 4u : fit >= 2 ? 2u : 1u};
+      });
+  const auto eight = [](const Bundle&, bool) { return std::size_t{8}; };
+  deal(BundleSet::kNarrow, [](const Bundle& b) { return b.cells <= BundleSet::kNarrow; }, eight);
+  if (limits.lanes == 1) deal(kMaxCodes, crowded, eight);
+  deal(kMaxCodes, [](const Bundle&) { return true; }, [&](const Bundle&, bool) { return most; });
+  return sets;
+}
+
+}  // namespace
+
+std::vector<BundleSet> bundle_features(const Bins& bins, std::size_t lanes, bool has_curvature,
+                                       const std::vector<AccumulationBlock>& blocks,
+                                       const std::vector<double>& crowding) {
+  return deal_into_sets(bins, lanes == 1 ? 4 : 2, BundleLimits(lanes, has_curvature, blocks),
+                        crowding);
+}
+
+}  // namespace properboost

@@ -1,0 +1,51 @@
+#include "properboost/histogram/code_weights.hpp"
+
+#include <array>
+
+namespace properboost {
+namespace {
+
+// out[code[i]] += term(i), i in [begin, end), for a feature of `width` codes.
+template <class Number, class Term>
+void add_by_code(const std::uint8_t* code, std::size_t begin, std::size_t end, int width,
+                 const Term& term, Number* out) {
+  // Rows take turns with four copies: an add to a cell just added to would wait.
+  std::array<std::array<Number, kMaxCodes>, 4> copies{};
+  for (std::size_t i = begin; i < end; ++i) copies[i % 4][code[i]] += term(i);
+  for (const auto& copy : copies) {
+    for (std::size_t b = 0; b < static_cast<std::size_t>(width); ++b) out[b] += copy[b];
+  }
+}
+
+double nanoseconds(std::size_t rows, const Bins& bins) {
+  return 0.5 * static_cast<double>(bins.size() * rows);
+}
+
+}  // namespace
+
+std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,
+                                const double* weight, Team& team) {
+  std::vector<double> held(bins.total_width());
+  team.for_each(bins.size(), nanoseconds(rows, bins), [&](std::size_t f) {
+    const auto weight_of = [weight](std::size_t i) { return weight == nullptr ? 1.0 : weight[i]; };
+    add_by_code(codes + f * rows, 0, rows, bins[f].width(), weight_of,
+                held.data() + bins.offset(f));
+  });
+  return held;
+}
+
+std::vector<std::size_t> count_codes(const Codes& codes, const Bins& bins, Team& team) {
+  const std::size_t segments = codes.segments.size() - 1;
+  std::vector<std::size_t> counts(segments * bins.total_width(), 0);
+  team.for_each(bins.size(), nanoseconds(codes.rows, bins), [&](std::size_t f) {
+    for (std::size_t s = 0; s < segments; ++s) {
+      add_by_code(
+          codes.feature(f), codes.segments[s], codes.segments[s + 1], bins[f].width(),
+          [](std::size_t) { return std::size_t{1}; },
+          counts.data() + s * bins.total_width() + bins.offset(f));
+    }
+  });
+  return counts;
+}
+
+}  // namespace properboost

@@ -1,0 +1,359 @@
+#include "properboost/histogram/histogram.hpp"
+
+#include <cstring>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/prefetch.hpp"
+#include "properboost/core/words.hpp"
+#include "properboost/histogram/bundles.hpp"
+#include "properboost/histogram/terms.hpp"
+
+namespace properboost {
+namespace {
+
+// Asks for the codes of n rows from `begin` on: a block's are read all at once, which is too late
+// for the processor to see them coming.
+void prefetch_codes(const Bundle& bundle, const Codes& codes, std::size_t begin, std::size_t n) {
+  if (begin + n > codes.rows) return;
+  for (const std::size_t f : bundle.features) prefetch(codes.feature(f) + begin, n);
+}
+
+// joint[i] = the joint cell of row begin + i, i < n.
+void find_joint_cells(const Bundle& bundle, const Bins& bins, const Codes& codes, std::size_t begin,
+                      std::size_t n, std::uint16_t* __restrict joint) {
+  const auto code = [&](std::size_t k) { return codes.feature(bundle.features[k]) + begin; };
+  const auto width = [&](std::size_t k) {
+    return static_cast<std::uint16_t>(bins[bundle.features[k]].width());
+  };
+  const std::uint8_t* const first = code(0);
+  const std::uint8_t* const second = code(1);
+  const std::uint16_t second_width = width(1);
+  for (std::size_t i = 0; i < n; ++i) {
+    joint[i] = static_cast<std::uint16_t>(first[i] * second_width + second[i]);
+  }
+  for (std::size_t k = 2; k < bundle.features.size(); ++k) {
+    const std::uint8_t* const next = code(k);
+    const std::uint16_t its_width = width(k);
+    for (std::size_t i = 0; i < n; ++i) {
+      joint[i] = static_cast<std::uint16_t>(joint[i] * its_width + next[i]);
+    }
+  }
+}
+
+// Sums over `first` times `rest` joint cells of kNumbers numbers each: own[a] of the cells with
+// first index a, others[r] of those with second index r.
+template <std::size_t kNumbers, class From>
+void marginalize(const From* joint, std::size_t first, std::size_t rest, double* own,
+                 double* others) {
+  // A block of numbers at a time, down all first indices: no sum waits for the one just before.
+  constexpr std::size_t kSums = kNumbers < 8 ? 8 : kNumbers;
+  const std::size_t n = rest * kNumbers;
+  alignas(64) double parts[kMaxCodes][kSums];  // of own[a], by place in the block
+  for (std::size_t a = 0; a < first; ++a) std::fill_n(parts[a], kSums, 0.0);
+  const auto add_block = [&](std::size_t j, std::size_t size) {
+    double sums[kSums] = {};
+    for (std::size_t a = 0; a < first; ++a) {
+      const From* const from = joint + a * n + j;
+      for (std::size_t k = 0; k < kSums; ++k) {
+        const double x = k < size ? static_cast<double>(from[k]) : 0.0;
+        sums[k] += x;
+        parts[a][k] += x;
+      }
+    }
+    for (std::size_t k = 0; k < size; ++k) others[j + k] = sums[k];
+  };
+  std::size_t j = 0;
+  for (; j + kSums <= n; j += kSums) add_block(j, kSums);
+  if (j < n) add_block(j, n - j);
+  for (std::size_t a = 0; a < first; ++a) {
+    for (std::size_t k = 0; k < kNumbers; ++k) own[a * kNumbers + k] = 0.0;
+    for (std::size_t k = 0; k < kSums; ++k) own[a * kNumbers + k % kNumbers] += parts[a][k];
+  }
+}
+
+// add_terms for joint cells, those of the g-th bundle from sums[g x Stride] on.  With a second copy
+// of the sums, rows take turns with them: where most rows are of one cell, an add then waits only
+// for the last but one.
+template <std::size_t Together, std::size_t Copies, std::size_t Stride, class Terms>
+void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes,
+                     const Terms& terms, std::size_t begin, std::size_t end,
+                     typename Terms::Sum* sums) {
+  constexpr std::size_t kBlock = 256;
+  constexpr std::size_t kAhead = 4 * kBlock;
+  constexpr unsigned kUnrolled = 4;
+  alignas(64) std::uint16_t cells[Together][kBlock];
+  for (; begin + kBlock <= end; begin += kBlock) {
+    for (std::size_t g = 0; g < Together; ++g) {
+      prefetch_codes(bundles[g], codes, begin + kAhead, kBlock);
+      find_joint_cells(bundles[g], bins, codes, begin, kBlock, cells[g]);
+    }
+    for (std::size_t i = 0; i < kBlock; i += kUnrolled) {
+      std::uint64_t words[Together];
+      for (std::size_t g = 0; g < Together; ++g)
+        std::memcpy(&words[g], &cells[g][i], sizeof words[g]);
+      for (unsigned j = 0; j < kUnrolled; ++j) {
+        const auto term = terms[begin + i + j];
+        const std::size_t copy = j % Copies * Together;
+        for (std::size_t g = 0; g < Together; ++g) {
+          sums[(copy + g) * Stride + unpack<std::uint16_t>(words[g], j)] += term;
+        }
+      }
+    }
+  }
+  for (std::size_t g = 0; g < Together; ++g) {
+    find_joint_cells(bundles[g], bins, codes, begin, end - begin, cells[g]);
+    for (std::size_t i = begin; i < end; ++i) sums[g * Stride + cells[g][i - begin]] += terms[i];
+  }
+}
+
+// flush for joint cells and the features of their bundle.
+template <class Sum>
+void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const SegmentRoles& roles,
+                 Histogram& histogram, std::vector<double>& scratch) {
+  using Number = typename Sum::Number;
+  using Own = DoubleSums<Sum::kLanes, Sum::kHasCurvature>;
+  constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Number);
+  // A feature's own sums, what is left to the features after it, and what is left then.
+  const std::size_t half = bundle.cells * kNumbers / 2;
+  if (scratch.size() < kMaxCodes * kNumbers + 2 * half) {
+    scratch.resize(kMaxCodes * kNumbers + 2 * half);
+  }
+  double* const own = scratch.data();
+  double* rest = own + kMaxCodes * kNumbers;
+  double* next = rest + half;
+  std::size_t left = bundle.cells;
+  for (std::size_t k = 0; k < bundle.features.size(); ++k) {
+    const std::size_t f = bundle.features[k];
+    const auto width = static_cast<std::size_t>(bins[f].width());
+    left /= width;
+    if (k == 0) {
+      marginalize<kNumbers>(reinterpret_cast<const Number*>(sums), width, left, own, next);
+    } else if (left > 1) {
+      marginalize<kNumbers>(rest, width, left, own, next);
+    }
+    flush_sums(reinterpret_cast<Own*>(left > 1 ? own : rest), width, roles, histogram, f);
+    std::swap(rest, next);
+  }
+  std::fill_n(sums, bundle.cells, Sum());
+}
+
+// visitor(size), of a set, as a constant
+template <class Visitor>
+void visit_size(std::size_t size, const Visitor& visitor) {
+  switch (size) {
+    case 8: return visitor(std::integral_constant<std::size_t, 8>{});
+    case 4: return visitor(std::integral_constant<std::size_t, 4>{});
+    case 2: return visitor(std::integral_constant<std::size_t, 2>{});
+    default: return visitor(std::integral_constant<std::size_t, 1>{});
+  }
+}
+
+// Adds terms[i] to the sums of a set, i in [begin, end).
+template <class Terms>
+void add_set(const BundleSet& set, const Codes& codes, const Bins& bins, const Terms& terms,
+             std::size_t begin, std::size_t end, typename Terms::Sum* sums) {
+  visit_size(set.bundles.size(), [&](auto size) {
+    constexpr std::size_t kSize = size;
+    if constexpr (kSize <= 4) {
+      if (set.joint()) {
+        const Bundle* const bundles = set.bundles.data();
+        const auto add = [&](auto copies) {
+          constexpr std::size_t kCopies = copies;
+          vectorized([&, terms, begin, end, sums] {
+            add_joint_terms<kSize, kCopies, Terms::kJointCells>(bundles, bins, codes, terms, begin,
+                                                                end, sums);
+          });
+        };
+        if (kSize <= 2 && set.copies == 2) {
+          return add(std::integral_constant<std::size_t, kSize <= 2 ? 2 : 1>{});
+        }
+        return add(std::integral_constant<std::size_t, 1>{});
+      }
+    }
+    const std::uint8_t* code[kSize];
+    for (std::size_t k = 0; k < kSize; ++k) {
+      code[k] = codes.feature(set.bundles[k].features.front());
+    }
+    if (set.stride == BundleSet::kNarrow) {
+      vectorized([&code, terms, begin, end, sums] {
+        add_terms<kSize, BundleSet::kNarrow>(code, terms, begin, end, sums);
+      });
+    } else {
+      vectorized([&code, terms, begin, end, sums] {
+        add_terms<kSize, kMaxCodes>(code, terms, begin, end, sums);
+      });
+    }
+  });
+}
+
+// Adds a set's sums to the cells of its features, and clears them.
+template <class Sum>
+void flush_set(const BundleSet& set, const Bins& bins, const SegmentRoles& roles, Sum* sums,
+               std::vector<double>& scratch, Histogram& histogram) {
+  const std::size_t size = set.bundles.size();
+  for (std::size_t k = 0; k < size; ++k) {
+    const Bundle& bundle = set.bundles[k];
+    Sum* const to = sums + k * set.stride;
+    if (set.copies == 2) {
+      vectorized([to, n = bundle.cells, from = to + size * set.stride] {
+        for (std::size_t b = 0; b < n; ++b) {
+          to[b] += from[b];
+          from[b] = Sum();
+        }
+      });
+    }
+    if (bundle.joint()) {
+      vectorized([&, to] { flush_joint(to, bundle, bins, roles, histogram, scratch); });
+    } else {
+      const std::size_t f = bundle.features.front();
+      vectorized([&, f, width = bundle.cells, to] { flush_sums(to, width, roles, histogram, f); });
+    }
+  }
+}
+
+// Calls visitor(terms, sums) for a set, with terms and its memory of the type they are summed in.
+template <class Terms, class Visitor>
+void visit_sums(const BundleSet& set, const Terms& terms, unsigned char* memory,
+                const Visitor& visitor) {
+  if (set.in_float) {
+    visitor(terms.in_float(), reinterpret_cast<typename Terms::InFloat::Sum*>(memory));
+  } else {
+    visitor(terms, reinterpret_cast<typename Terms::Sum*>(memory));
+  }
+}
+
+}  // namespace
+
+// What is kept from round to round: the sets of bundles, the rows in two parts where they are many,
+// the second part's cells, and a task's memory.
+class HistogramBuilder::State {
+ public:
+  State(const HistogramRows& rows, std::size_t lanes, bool has_curvature)
+      : codes_(rows.codes),
+        bins_(rows.bins),
+        sample_weight_(rows.sample_weight),
+        lanes_(lanes),
+        sets_(bundle_features(rows.bins, lanes, has_curvature, rows.blocks, rows.crowding)) {
+    const std::size_t n = count_rows(rows.blocks);
+    if (n < kRowsForParts || rows.blocks.size() < 2) {
+      parts_.push_back(rows.blocks);
+      return;
+    }
+    parts_.resize(2);
+    std::size_t before = 0;
+    for (const AccumulationBlock& block : rows.blocks) {
+      parts_[2 * before < n ? 0 : 1].push_back(block);
+      before += block.rows();
+    }
+    others_.push_back(Histogram(bins_, lanes, has_curvature));
+  }
+
+  // A task owns its features' cells in one part of the rows and walks them in order, and parts are
+  // added in order.
+  void fill(const float* weight, const float* curvature, Histogram& histogram, Team& team) {
+    const double nanoseconds = (0.3 + 0.06 * static_cast<double>(lanes_)) *
+                               static_cast<double>(bins_.size() * codes_.rows);
+    visit_kind(curvature != nullptr, [&](auto kind) {
+      using Terms = decltype(kind);
+      const Terms terms = kind.of(weight, curvature, sample_weight_);
+      // As many features a task as their sums allow: it reads every row's terms.
+      const std::size_t least =
+          (bins_.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
+      const std::size_t tasks = std::min(sets_.size(), std::max(least, team.size()));
+      set_tasks(tasks * parts_.size());
+      team.for_each(tasks * parts_.size(), nanoseconds, [&](std::size_t t) {
+        const std::size_t part = t % parts_.size();
+        fill_sets(terms, t / parts_.size(), tasks, part, part == 0 ? histogram : others_[part - 1]);
+      });
+    });
+    for (const Histogram& other : others_) histogram += other;
+  }
+
+ private:
+  static constexpr std::size_t kRowsForParts = 16'384;
+
+  template <class Visitor>
+  void visit_kind(bool has_curvature, const Visitor& visitor) const {
+    visit_width(lanes_, [&](auto width) {
+      visit_terms<width>(has_curvature, sample_weight_ != nullptr, visitor);
+    });
+  }
+
+  void set_tasks(std::size_t n) {
+    if (memory_.size() < n) memory_.resize(n);
+    if (scratch_.size() < n) scratch_.resize(n);
+  }
+
+  // Memory for a task: zero at first, and left so by whoever reads the sums off.
+  unsigned char* get(std::size_t task, std::size_t bytes) {
+    // Much memory is taken as one large page: scattered small ones get into each other's way in the
+    // second cache.
+    constexpr std::size_t kMuch = 3u << 17;
+    constexpr std::size_t kLargePage = 1u << 21;
+    const std::size_t wanted = bytes < kMuch ? bytes : std::max(bytes, kLargePage);
+    if (memory_[task].size() < wanted) memory_[task].resize(wanted);
+    return memory_[task].data();
+  }
+
+  // The cells of the features of every `tasks`-th set, from the task's on, in one part of the rows.
+  template <class Terms>
+  void fill_sets(const Terms& terms, std::size_t task, std::size_t tasks, std::size_t part,
+                 Histogram& histogram) {
+    const std::size_t place_of_task = task * parts_.size() + part;
+    std::vector<const BundleSet*> sets;
+    std::vector<std::size_t> place{0};  // of each set's sums
+    for (std::size_t g = task; g < sets_.size(); g += tasks) {
+      sets.push_back(&sets_[g]);
+      // Room for sums of either type, and whole cache lines.
+      place.push_back(place.back() +
+                      (sizeof(typename Terms::Sum) * sets.back()->sums() + 63) / 64 * 64);
+      for (const Bundle& bundle : sets.back()->bundles) {
+        for (const std::size_t f : bundle.features) histogram.clear(f);
+      }
+    }
+    unsigned char* const memory = get(place_of_task, place.back());
+    std::vector<double>& scratch = scratch_[place_of_task];
+    for (const AccumulationBlock& block : parts_[part]) {
+      for (const auto& [begin_range, end_range] : block.ranges) {
+        for (std::size_t begin = begin_range; begin < end_range;) {
+          const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
+          for (std::size_t g = 0; g < sets.size(); ++g) {
+            visit_sums(*sets[g], terms, memory + place[g], [&](const auto& kind, auto* sums) {
+              add_set(*sets[g], codes_, bins_, kind, begin, end, sums);
+            });
+          }
+          begin = end;
+        }
+      }
+      for (std::size_t g = 0; g < sets.size(); ++g) {
+        visit_sums(*sets[g], terms, memory + place[g], [&](const auto&, auto* sums) {
+          flush_set(*sets[g], bins_, *block.roles, sums, scratch, histogram);
+        });
+      }
+    }
+  }
+
+  const Codes& codes_;
+  const Bins& bins_;
+  const double* sample_weight_;
+  std::size_t lanes_;
+  std::vector<BundleSet> sets_;
+  std::vector<std::vector<AccumulationBlock>> parts_;
+  std::vector<Histogram> others_;  // of the parts after the first
+  std::vector<Aligned<unsigned char>> memory_;
+  std::vector<std::vector<double>> scratch_;
+};
+
+HistogramBuilder::HistogramBuilder(const HistogramRows& rows, std::size_t lanes, bool has_curvature)
+    : state_(std::make_unique<State>(rows, lanes, has_curvature)) {}
+HistogramBuilder::~HistogramBuilder() = default;
+
+void HistogramBuilder::fill(const float* weight, const float* curvature, Histogram& histogram,
+                            Team& team) {
+  state_->fill(weight, curvature, histogram, team);
+}
+
+}  // namespace properboost
