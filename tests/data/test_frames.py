@@ -10,7 +10,8 @@ import pytest
 
 import properboost
 from helpers.frames import open_new
-from properboost.data.frames import factorize, find_categorical, find_feature
+from helpers.searches import KINDS, as_kind
+from properboost.data.frames import factorize, find_categorical, find_feature, take_rows
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -252,6 +253,17 @@ def test_empty_tables_are_refused(make):
         open_new(make({"a": np.empty(0)}))
     with pytest.raises(ValueError, match=r"0 (sample|feature)\(s\)"):
         open_new(make({}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_taken_from_any_table(kind):
+    frame = pd.DataFrame({"age": np.arange(10.0), "town": pd.Categorical(list("abcabcabca"))})
+    table = as_kind(kind, frame)
+    taken = take_rows(table, np.array([5, 2, 9]))
+    assert type(taken) is type(table)
+    assert taken.shape == (3, table.shape[1])
+    ages = taken[:, 0] if kind == "numpy" else taken["age"]
+    np.testing.assert_array_equal(np.asarray(ages, dtype=float), [5.0, 2.0, 9.0])
 
 
 # -- categories -----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 )
 
 import properboost as pb
-from helpers.searches import KINDS, QUICK, as_kind, assert_same_scores, integers
+from helpers.searches import QUICK, assert_same_scores, integers
 from properboost.model_selection import cv_splits as splits
 
 GROUPS = np.arange(240) % 7
@@ -149,16 +149,6 @@ def test_any_splits_give_what_fits_on_them_give(roles):
         model = pb.ProperBoostClassifier(**shared).fit(X[train], y[train])
         expected = -log_loss(y[test], model.predict_proba(X[test]), labels=[0, 1])
         assert search.validation_curves_[0, k, -1] == pytest.approx(expected, rel=1e-4)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_rows_are_taken_from_any_table(mixed, kind):
-    table = as_kind(kind, mixed[0])
-    taken = splits.take_rows(table, np.array([5, 2, 9]))
-    assert type(taken) is type(table)
-    assert taken.shape == (3, table.shape[1])
-    ages = taken[:, 0] if kind == "numpy" else taken["age"]
-    np.testing.assert_array_equal(np.asarray(ages, dtype=float), mixed[0]["age"][[5, 2, 9]])
 
 
 # -- what users get wrong -------------------------------------------------------------------------

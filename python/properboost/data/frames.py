@@ -21,6 +21,7 @@ __all__ = [
     "find_feature",
     "is_plain",
     "open_table",
+    "take_rows",
 ]
 
 
@@ -176,6 +177,14 @@ def open_table(model: Any, X: Any, *, reset: bool) -> Table:
                 f"a minimum of 1 is required by {type(model).__name__}."
             )
     return frame
+
+
+def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
+    """Return some rows of a numpy array or of a pandas, polars or Arrow table, of the same type."""
+    # scikit-learn has a function for this, which is private and, before 1.7, not for Arrow's.
+    if isinstance(source, np.ndarray) or not hasattr(source, "take"):
+        return source[positions]
+    return source.take(positions)
 
 
 def is_plain(array: Any, ndim: int) -> bool:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.data.table import Table
 
-__all__ = ["MOST_PARTS", "TEST", "TRAIN", "CVSplit", "SplitBatch", "find_splits", "take_rows"]
+__all__ = ["MOST_PARTS", "TEST", "TRAIN", "CVSplit", "SplitBatch", "find_splits"]
 
 MOST_PARTS = 64
 """Parts that one order of the rows may have: each has histograms of its own."""
@@ -78,14 +79,6 @@ def find_splits(cv: Any, table: Table, rows: Rows, groups: Any) -> list[SplitBat
         raise ValueError(f"cv must give at least one split; got {cv!r}, which gave none")
     found.append(SplitBatch(first, part, roles))
     return found
-
-
-def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
-    """Return some rows of a numpy array or of a pandas, polars or Arrow table, of the same type."""
-    # scikit-learn has a function for this, which is private and, before 1.7, not for Arrow's.
-    if isinstance(source, np.ndarray) or not hasattr(source, "take"):
-        return source[positions]
-    return source.take(positions)
 
 
 def _refine(

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
+from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes, make_probabilities
-from properboost.model_selection.cv_splits import take_rows
 
 __all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score", "negative_error"]
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from properboost import parameters
-from properboost.data.frames import open_table
+from properboost.data.frames import open_table, take_rows
 from properboost.losses.builtin import GLog
 from properboost.model_selection.cross_validation import (
     CVTask,
@@ -24,7 +24,7 @@ from properboost.model_selection.cross_validation import (
     mean_scores,
     read_task,
 )
-from properboost.model_selection.cv_splits import TEST, TRAIN, take_rows
+from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.scoring import HeldOut, negative_error
 from properboost.progress import show_progress
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
