@@ -2,7 +2,9 @@
 
 from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado
 from properboost._core import __version__, has_openmp
+from properboost.estimators import arboost_file, properboost_file, udt_file  # noqa: F401
 from properboost.estimators.arboost import ARBoostClassifier
+from properboost.estimators.base import load_model
 from properboost.estimators.presets import (
     CART,
     SAMME,
@@ -22,11 +24,11 @@ from properboost.estimators.udt import UDTClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import Rule
 from properboost.inspection.shape_functions import ShapeFunction
+from properboost.model_selection import arboost_cv_file, search_cv_file  # noqa: F401
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters import count_threads
-from properboost.persistence.files import load_model
-from properboost.rado import RadoBoostClassifier
+from properboost.rado import RadoBoostClassifier, estimator_file  # noqa: F401
 
 __all__ = [
     "CART",

@@ -469,7 +469,7 @@ def test_without_refit_there_are_results_only(binary):
     assert search.best_params_ == refitted
     assert search.classes_.tolist() == [0, 1]
     assert not hasattr(search, "best_estimator_")
-    for use in (lambda: search.predict(X), lambda: search.history_, lambda: search.save_model("x")):
+    for use in (lambda: search.predict(X), lambda: search.history_):
         with pytest.raises(NotFittedError, match="fitted with refit=False"):
             use()
     with pytest.raises(NotFittedError, match="is not fitted yet"):
@@ -486,25 +486,6 @@ def test_a_failed_search_leaves_the_previous_model(binary):
         search.set_params(scoring=lambda *_: 1 / 0).fit(X[:, :2], y)
     np.testing.assert_array_equal(search.predict_proba(X), before[0])
     assert search.validation_curves_ is before[1]
-
-
-@pytest.mark.parametrize("selection", _core.selection_names())
-def test_a_saved_search_comes_back_as_the_classifier_it_chose(mixed, tmp_path, selection):
-    X, y, _ = mixed
-    search = pb.ProperBoostClassifierCV(
-        "alpha", alphas=[0.1, 0.3], **QUICK, selection=selection, class_weight="balanced"
-    ).fit(X, y)
-    search.save_model(tmp_path / "model.json")
-    loaded = pb.load_model(tmp_path / "model.json")
-    assert type(loaded) is pb.ProperBoostClassifier
-    assert loaded.get_params() == search.best_estimator_.get_params()
-    np.testing.assert_array_equal(loaded.predict_proba(X), search.predict_proba(X))
-    for a, b in zip(loaded.staged_predict_proba(X), search.staged_predict_proba(X), strict=True):
-        np.testing.assert_array_equal(a, b)
-    refit = clone(loaded).fit(X, y)
-    np.testing.assert_allclose(
-        refit.predict_proba(X), loaded.predict_proba(X), rtol=1e-5, atol=1e-6
-    )
 
 
 def test_copies_and_pickles(binary):

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import properboost as pb
+from helpers.documents import JSON, change, places
 from helpers.models import assert_same
 from properboost.estimators.properboost import GROWN
 
@@ -277,14 +278,13 @@ def test_every_truncation_is_refused(document, tmp_path):
 
 
 def test_newer_files_are_refused(document, tmp_path):
-    with pytest.raises(ValueError, match="format_version is 5: this library reads up to 4"):
-        load_text(json.dumps({**document, "format_version": 5}), tmp_path)
+    with pytest.raises(ValueError, match="format_version is 6: this library reads up to 5"):
+        load_text(json.dumps({**document, "format_version": 6}), tmp_path)
 
 
 def test_files_of_version_1_know_greedy_selection_only(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 1
-    del old["voting"]
     del old["selection"]
     del old["parameters"]["selection"]
     del old["pairs"]
@@ -301,7 +301,6 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
 def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 2
-    del old["voting"]
     names = {"max_literals", *GROWN["tree"]}
     names |= {name for name in old["parameters"] if name.startswith("interaction")}
     for name in names:
@@ -428,11 +427,7 @@ NUMERIC, TOWN = 0, 1
     ids=lambda value: value if isinstance(value, str) else None,
 )
 def test_every_field_is_checked(document, tmp_path, place, value, message):
-    changed = copy.deepcopy(document)
-    inner = changed
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
+    changed = change(document, place, value)
     if place == ("models", 0, "step", 0):
         changed["models"][0]["tables"][0][0] = 1e10
     with pytest.raises(ValueError, match=rf"(?s)model\.json: .*{message}"):
@@ -479,10 +474,10 @@ FIRST = ("models", 0, "trees", 0)
             r"of\[0\]\[1\] must be an integer from",
         ),
         (("models", 0, "trees"), {}, r"models\[0\]\.trees must be a list"),
-        (("models", 0, "trees"), [], r"models\[0\]\.feature must have 0 entries, one a tree"),
+        (("models", 0, "trees"), [], r"models\[0\]\.feature must have 0 entries, one per tree"),
         (("models", 0, "trees"), None, r"models\[0\]\.feature must hold integers from 0 to 2"),
         (("models", 0, "feature", 0), 0, r"models\[0\]\.feature must hold integers from -1 to -1"),
-        (("models", 0, "feature"), [-1], r"models\[0\]\.feature must have 2 entries, one a tree"),
+        (("models", 0, "feature"), [-1], r"models\[0\]\.feature must have 2 entries, one per tree"),
         (("models", 0, "tables", 0), [0.0], r"tables\[0\] must have 5 entries; it has 1"),
         (FIRST, None, r"models\[0\]\.trees\[0\] must be an object"),
         ((*FIRST, "depth"), 1, r"trees\[0\] has an unknown field 'depth'"),
@@ -525,11 +520,7 @@ FIRST = ("models", 0, "trees", 0)
     ids=lambda value: value if isinstance(value, str) else None,
 )
 def test_every_field_of_trees_is_checked(tree_document, tmp_path, place, value, message):
-    changed = copy.deepcopy(tree_document)
-    inner = changed
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
+    changed = change(tree_document, place, value)
     with pytest.raises(ValueError, match=rf"(?s)model\.json: .*{message}"):
         load_text(json.dumps(changed), tmp_path)
 
@@ -566,33 +557,13 @@ def test_a_small_file_cannot_ask_for_much_memory(document, tmp_path):
         load_text(json.dumps(changed), tmp_path)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-    ),
-    max_leaves=5,
-)
-
-
-def places(value, place=()):
-    yield place
-    if isinstance(value, dict | list):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            yield from places(value[key], (*place, key))
-
-
 @pytest.mark.parametrize("of", ["document", "tree_document"])
 @settings(QUICK, max_examples=150)
 @given(data=st.data())
 def test_any_change_gives_a_model_or_a_value_error(of, table, tmp_path, request, data):
     document = request.getfixturevalue(of)
-    changed = copy.deepcopy(document)
     place = data.draw(st.sampled_from(list(places(document))[1:]))
-    inner = changed
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = data.draw(JSON)
+    changed = change(document, place, data.draw(JSON))
     try:
         loaded = load_text(json.dumps(changed), tmp_path)
     except ValueError as error:

@@ -23,11 +23,11 @@ from properboost.cli.csv_table import (
     require,
 )
 from properboost.cli.fit_report import TrainingRows, describe_fit, hold_out
+from properboost.estimators.base import load_model
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.properboost import CRITERIA, ProperBoostClassifier, check_parameters
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import check_search
-from properboost.persistence.files import load_model
 from properboost.rado.estimator import RadoBoostClassifier
 from properboost.rado.estimator import check_parameters as check_rado_parameters
 
@@ -537,7 +537,8 @@ def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
     model = estimator.set_params(categorical_features=categorical)
     held_out = hold_out(model, rows, arguments.test_size)
     rows.fit(model)
-    model.save_model(arguments.output)
+    # Of a search what it chose: its curves are not needed to predict.
+    getattr(model, "best_estimator_", model).save_model(arguments.output)
     source = name_source(arguments.file)
     print(describe_fit(model, rows, held_out, source=source, target=arguments.target))
     print(f"\nThe model, fitted on all rows, is in {arguments.output}.")

@@ -279,9 +279,6 @@ class ARBoostClassifier(BoostedClassifier):
         self._check_fitted()
         return self._voting.rho
 
-    def _as_classifier(self) -> Any:
-        return self
-
     def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return make_probabilities(self._voting.link, raw)
 

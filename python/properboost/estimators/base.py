@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from properboost import parameters
 from properboost.data.frames import open_table
 from properboost.data.labels import check_class_weight
 from properboost.data.table import Table
+from properboost.persistence import files
 
-__all__ = ["TableClassifier"]
+__all__ = ["TableClassifier", "load_model"]
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -70,3 +72,56 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return what to call the features: their names, or their positions."""
         positions = [f"feature {j}" for j in range(self.n_features_in_)]
         return [str(name) for name in getattr(self, "feature_names_in_", positions)]
+
+    # -- keeping ----------------------------------------------------------------------------------
+
+    def save_model(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a JSON file, for `properboost.load_model`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.  An existing one is replaced once the new one is complete.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter is not allowed, or files cannot hold it; the message names it.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        A model of a class derived from one of the package's is saved as that class, with the
+        parameters that it has, unless the derived class is registered (`persistence.kind`).
+        """
+        self._check_can_be_saved()
+        files.save(self, path)
+
+    def _check_can_be_saved(self) -> None:
+        self._check_fitted()
+
+
+def load_model(path: str | PathLike[str]) -> TableClassifier:
+    """Read a model that was written by the method `save_model` of an estimator.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    TableClassifier
+        The fitted estimator, of the class that was saved, with its parameters.  Its predictions are
+        bit for bit those of the one that was saved.  A search comes back with its results.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model this version can read; the message names the file and the field.
+    OSError
+        If it cannot be read at all.
+    """
+    model: TableClassifier = files.load(path)
+    return model

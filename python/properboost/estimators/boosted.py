@@ -1,8 +1,7 @@
-"""A fitted classifier, whoever fitted it: predicting, explaining, keeping."""
+"""A fitted classifier, whoever fitted it: predicting, explaining."""
 
 from collections.abc import Iterator
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +22,6 @@ from properboost.inspection.shape_functions import (
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses import MarginLoss
 from properboost.losses.probabilities import choose_classes, find_lead, make_probabilities
-
-if TYPE_CHECKING:
-    from properboost.estimators.properboost import ProperBoostClassifier
 
 __all__ = ["BoostedClassifier"]
 
@@ -49,10 +45,6 @@ class BoostedClassifier(TableClassifier):
         self._ensemble = ensemble
         self._seed = seed
         return self
-
-    def _as_classifier(self) -> "ProperBoostClassifier":
-        """Return the fitted model as the estimator that files hold."""
-        raise NotImplementedError
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -433,18 +425,3 @@ class BoostedClassifier(TableClassifier):
         if len(labels) == 2:
             return labels[k], 0, 1.0 if k == 1 else -1.0
         return labels[k], k, 1.0
-
-    # -- keeping ----------------------------------------------------------------------------------
-
-    def save_model(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a JSON file, for `properboost.load_model`.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.  An existing one is replaced once the new one is complete.
-        """
-        from properboost.persistence.files import save_model
-
-        self._check_fitted()
-        save_model(self._as_classifier(), path)

@@ -431,9 +431,6 @@ class ProperBoostClassifier(BoostedClassifier):
             chosen = _read_pairs(self.interactions, training)
         return lay_grids(training, stage.bin_weights, chosen)
 
-    def _as_classifier(self) -> "ProperBoostClassifier":
-        return self
-
 
 def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     """Check every parameter that does not depend on the data; returns the loss."""

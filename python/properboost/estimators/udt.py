@@ -98,6 +98,7 @@ class UDTClassifier(TableClassifier):
     tree_: Tree
     _binning: Binning
     _phi: tuple[str, float, float]  # as fitted
+    _seed: int
 
     def __init__(
         self,
@@ -183,6 +184,7 @@ class UDTClassifier(TableClassifier):
             self.classes_ = training.classes
             self._binning = training.binning
             self._phi = (self.phi, float(self.mu), float(self.zeta))
+            self._seed = training.seed
         return self
 
     def _check_parameters(self) -> int:

@@ -148,13 +148,7 @@ class ARBoostClassifierCV(ARBoostClassifier):
             If a parameter or an argument is not as described; the message names it.
         """
         with self._restored_on_failure():
-            rhos = parameters.auto_or_list("rhos", self.rhos, parameters.positive) or list(RHOS)
-            own = self.get_params(deep=False)
-            passed_on = {k: v for k, v in own.items() if k not in ("rhos", "cv", "scoring")}
-            plain = ARBoostClassifier(**passed_on)
-            check_voting(plain)
-            if self._is_binary() and rhos != [1.0] and self.mistrust > 0.0:
-                raise ValueError(f"rhos must be [1] with mistrust={self.mistrust!r}; got {rhos!r}")
+            rhos, plain = self._read_parameters()
             table = open_table(self, X, reset=True)
             rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
             self._check_classes(rows)
@@ -188,8 +182,19 @@ class ARBoostClassifierCV(ARBoostClassifier):
             self._set_voting(best._voting)
             return self._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
 
-    def _as_classifier(self) -> Any:
-        return self.best_estimator_
+    def _read_parameters(self) -> tuple[list[float], ARBoostClassifier]:
+        """Check every parameter that does not depend on the data.
+
+        Returns what rho is chosen from, and the model but for its rho.
+        """
+        rhos = parameters.auto_or_list("rhos", self.rhos, parameters.positive) or list(RHOS)
+        own = self.get_params(deep=False)
+        passed_on = {k: v for k, v in own.items() if k not in ("rhos", "cv", "scoring")}
+        plain = ARBoostClassifier(**passed_on)
+        check_voting(plain)
+        if self._is_binary() and rhos != [1.0] and self.mistrust > 0.0:
+            raise ValueError(f"rhos must be [1] with mistrust={self.mistrust!r}; got {rhos!r}")
+        return rhos, plain
 
 
 def _fit_on_splits(

@@ -314,6 +314,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             order = rows.sort(first.part, first.roles.shape[1])
             training = prepare(self, table, rows, order)
             self.classes_ = rows.classes
+            self._seed = training.seed
 
             split_rows = list(arrange(rows, task.split_batches, order, training))
             self.validation_curves_, log_losses = self._boost(
@@ -460,8 +461,9 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             )
         super()._check_fitted()
 
-    def _as_classifier(self) -> ProperBoostClassifier:
-        return self.best_estimator_
+    def _check_can_be_saved(self) -> None:
+        if not hasattr(self, "cv_results_"):  # which is all there is without a refit
+            self._check_fitted()
 
 
 # -- what is found --------------------------------------------------------------------------------

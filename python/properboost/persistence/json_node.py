@@ -1,46 +1,32 @@
-"""Documents that models are kept in: values of JSON that say where they stand, and what all hold.
-
-Nothing in them is ever executed.  Numbers are written with the digits that give the same float64
-back; infinite ones are strings.
-"""
+"""Values of JSON that say where they stand, so that what is wrong with one can be named."""
 
 import math
-import re
-from itertools import pairwise
+import sys
+from collections.abc import Collection
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.table import Category
-
-__all__ = [
-    "FORMAT",
-    "INFINITE",
-    "VERSION",
-    "Node",
-    "build_category",
-    "build_classes",
-    "check_categorical",
-    "check_format",
-    "name_type",
-    "plain",
-    "write_category",
-]
-
-FORMAT = "properboost model"
-
-# 1 knew greedy selection only, 2 neither trees nor pairs, 3 neither losses of one's own nor votes
-# nor rados.
-VERSION = 4
+__all__ = ["INFINITE", "NOT_FINITE", "Node", "plain", "write_reals"]
 
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
-
-_LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
+NOT_FINITE = {**INFINITE, "nan": math.nan}
+"""What stands for numbers that JSON does not have."""
 
 
 class Node:
-    """A value of the document and where it stands; its methods check what it is."""
+    """A value of a document, and where it stands.
+
+    Parameters
+    ----------
+    value : object
+        What JSON gave.
+    file : str
+        The document's file.
+    place : str
+        Keys and positions from the document on.
+    """
 
     def __init__(self, value: Any, file: str, place: str = "") -> None:
         self.value = value
@@ -92,6 +78,12 @@ class Node:
             self.fail("must be a string")
         return self.value
 
+    def choice(self, known: Collection[str]) -> str:
+        """Return one of the known names."""
+        if self.string() not in known:
+            self.fail(f"must be one of {list(known)}; it is {self.value!r}")
+        return self.string()
+
     def boolean(self) -> bool:
         """Return true or false."""
         if not isinstance(self.value, bool):
@@ -111,91 +103,37 @@ class Node:
             self.fail(f"must hold integers from {low} to {high}")
         return np.array(values, dtype=np.int64)
 
-    def reals(self, length: int | None = None) -> NDArray[np.float64]:
-        """Return a list of finite numbers."""
+    def real(self) -> float:
+        """Return a number, which may be infinite or NaN."""
+        value = self.value
+        if type(value) is str and value in NOT_FINITE:
+            return NOT_FINITE[value]
+        if type(value) not in (int, float) or abs(value) > sys.float_info.max:
+            self.fail(f"must be a number or one of {list(NOT_FINITE)}")
+        return float(value)
+
+    def reals(
+        self, length: int | None = None, *, also: Collection[str] = ()
+    ) -> NDArray[np.float64]:
+        """Return a list of finite numbers, or also of those that these strings stand for."""
         values = self.sequence(length)
-        if not set(map(type, values)) <= {int, float}:
-            self.fail("must hold numbers")
+        others = [value for value in values if not (type(value) is str and value in also)]
+        if not set(map(type, others)) <= {int, float}:
+            *some, last = ["numbers", *(repr(name) for name in also)]
+            self.fail(f"must hold {', '.join(some)} or {last}" if some else "must hold numbers")
         try:
-            array = np.array(values, dtype=np.float64)
+            finite = bool(np.all(np.isfinite(np.array(others, dtype=np.float64))))
         except OverflowError:
-            array = np.array([math.inf])
-        if not np.all(np.isfinite(array)):
+            finite = False
+        if not finite:
             self.fail("must hold finite numbers")
-        return array
+        numbers = [NOT_FINITE[value] if type(value) is str else value for value in values]
+        return np.array(numbers, dtype=np.float64)
 
 
-def check_format(document: Node) -> int:
-    """Return the version of the format."""
-    if not isinstance(document.value, dict) or document.value.get("format") != FORMAT:
-        document.fail(f"is not a properboost model: its format must be {FORMAT!r}")
-    fields = document.mapping()
-    if "format_version" not in fields:
-        document.fail("lacks the field 'format_version'")
-    version = fields["format_version"].integer(1, 2**31)
-    if version > VERSION:
-        fields["format_version"].fail(f"is {version}: this library reads up to {VERSION}")
-    return version
-
-
-def name_type(labels: NDArray[Any]) -> str:
-    """Return the name of the type of labels."""
-    return "str" if labels.dtype.kind == "U" else labels.dtype.name
-
-
-def build_classes(node: Node) -> NDArray[Any]:
-    """Return the labels of the classes."""
-    fields = node.fields("dtype", "labels")
-    dtype, labels = fields["dtype"].string(), fields["labels"].sequence()
-    if not _LABEL_TYPES.fullmatch(dtype):
-        fields["dtype"].fail(f"is not a type of labels: {dtype!r}")
-    plain = {"b": bool, "i": int, "u": int, "f": float}.get(np.dtype(dtype).kind, str)
-    if len(labels) < 2 or not all(type(label) is plain for label in labels):
-        fields["labels"].fail(f"must hold at least two labels of type {dtype}")
-    ascending = all(a < b for a, b in pairwise(labels))
-    if not ascending or math.inf in labels or -math.inf in labels:
-        fields["labels"].fail("must be finite, different and in ascending order")
-    try:
-        with np.errstate(over="ignore"):
-            classes = np.array(labels, dtype=dtype)
-    except OverflowError:
-        classes = np.empty(0, dtype=dtype)
-    if classes.tolist() != labels:  # rounded or cut off
-        fields["labels"].fail(f"must hold labels that fit into {dtype}")
-    return classes
-
-
-def write_category(category: Category) -> Category | dict[str, str]:
-    """Return what stands for a category."""
-    # An object, since the string 'inf' may be a category too.
-    if isinstance(category, float) and math.isinf(category):
-        return {"number": str(category)}
-    return category
-
-
-def build_category(node: Node) -> Category:
-    """Return the category that a value stands for."""
-    value = node.value
-    if isinstance(value, dict):
-        number = node.fields("number")["number"].string()
-        if number not in INFINITE:
-            node.fail("must hold 'inf' or '-inf'")
-        return INFINITE[number]
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    if not isinstance(value, str | int):
-        node.fail("must be a string, a finite number or a boolean")
-    return value
-
-
-def check_categorical(node: Node) -> None:
-    """Check the parameter that says which features are categorical."""
-    if isinstance(node.value, list):
-        for entry in node.entries():
-            if not isinstance(entry.value, str | int):
-                entry.fail("must be a position, a name or a boolean")
-    elif node.value is not None and node.string() != "from_dtype":
-        node.fail("must be 'from_dtype', null or a list")
+def write_reals(values: NDArray[np.floating[Any]]) -> list[float | str]:
+    """Return a list of numbers, of which those that JSON does not have are strings."""
+    return [x if math.isfinite(x) else str(x) for x in values.tolist()]
 
 
 def plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -358,7 +357,7 @@ class RadoBoostClassifier(TableClassifier):
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]
         return labels
 
-    # -- explaining and keeping -------------------------------------------------------------------
+    # -- explaining -------------------------------------------------------------------------------
 
     @property
     def n_iter_(self) -> int:
@@ -401,19 +400,6 @@ class RadoBoostClassifier(TableClassifier):
         """
         self._check_fitted()
         return {name: values.copy() for name, values in self._model.rounds.items()}
-
-    def save_model(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a JSON file, for `properboost.load_model`.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.  An existing one is replaced once the new one is complete.
-        """
-        from properboost.persistence.files import save_model
-
-        self._check_fitted()
-        save_model(self, path)
 
 
 def check_parameters(model: RadoBoostClassifier) -> dict[str, float]:

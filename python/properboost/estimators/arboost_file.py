@@ -1,0 +1,51 @@
+"""What writes an `ARBoostClassifier` to a file, and reads it back."""
+
+from dataclasses import asdict
+from typing import Any
+
+from properboost.estimators.arboost import ARBoostClassifier, Voting, check_voting
+from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
+from properboost.losses import Exponential
+from properboost.persistence import Codec, Node, kind
+from properboost.persistence.labels import build_classes
+from properboost.persistence.losses import build_loss
+from properboost.persistence.parameters import build_estimator, describe_parameters
+
+__all__ = ["ARBoostFile"]
+
+
+@kind("ARBoostClassifier", ARBoostClassifier, since=4)
+class ARBoostFile(Codec[ARBoostClassifier]):
+    """Parameters, how votes are read, classes, bins and rounds."""
+
+    def describe(self, model: ARBoostClassifier) -> dict[str, Any]:
+        """Return the fields of a fitted model."""
+        check_voting(model)  # they may have been set since the fit
+        return {
+            "parameters": describe_parameters(model, ARBoostClassifier, model._seed),
+            "voting": asdict(model._voting),
+            **describe_fitted(model),
+        }
+
+    def build(self, node: Node, version: int) -> ARBoostClassifier:
+        """Return the fitted model that fields describe."""
+        fields = node.fields(*find_fields(version, ["voting"]))
+        loss = build_loss(fields["loss"], version)
+        if loss != Exponential():
+            fields["loss"].fail("must be exponential, of gain 1, of classifiers that vote")
+        model = build_estimator(fields["parameters"], ARBoostClassifier, check_voting)
+        voting = _build_voting(fields["voting"], len(build_classes(fields["classes"])))
+        model._set_voting(voting)
+        return restore(model, fields, version, loss, voting.damping)
+
+
+def _build_voting(node: Node, n_classes: int) -> Voting:
+    fields = node.fields("rho", "by_label", "mistrust", "damping")
+    values = {name: fields[name].value for name in ("rho", "mistrust", "damping")}
+    try:
+        check_voting(ARBoostClassifier(**values))
+    except (TypeError, ValueError) as error:
+        node.fail(f"has a value that is not allowed: {error}")
+    if values["damping"] > 0.0 and n_classes > 2:
+        fields["damping"].fail("must be 0 with more than two classes")
+    return Voting(by_label=fields["by_label"].boolean(), **values)

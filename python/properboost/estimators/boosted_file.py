@@ -1,0 +1,54 @@
+"""Fitted boosted classifiers as documents hold them, whatever their parameters."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.losses import MarginLoss
+from properboost.persistence.ensembles import ENSEMBLE_FIELDS, build_ensemble, describe_ensemble
+from properboost.persistence.json_node import Node
+from properboost.persistence.labels import (
+    build_classes,
+    build_names,
+    describe_classes,
+    describe_names,
+)
+from properboost.persistence.losses import describe_loss
+
+__all__ = ["describe_fitted", "find_fields", "restore"]
+
+_FIELDS = {"parameters": 1, "loss": 1, "seed": 1, "classes": 1, "feature_names": 1}
+
+Model = TypeVar("Model", bound=BoostedClassifier)
+
+
+def find_fields(version: int, others: Iterable[str] = ()) -> list[str]:
+    """Return the fields that files of this version have, and others."""
+    since = {**_FIELDS, **ENSEMBLE_FIELDS}
+    return [*(name for name, first in since.items() if version >= first), *others]
+
+
+def describe_fitted(model: BoostedClassifier) -> dict[str, Any]:
+    """Return all fields but the parameters."""
+    return {
+        "loss": describe_loss(model.loss_),
+        "seed": model._seed,
+        "classes": describe_classes(model.classes_),
+        "feature_names": describe_names(model),
+        **describe_ensemble(model._ensemble),
+    }
+
+
+def restore(
+    model: Model, fields: dict[str, Node], version: int, loss: MarginLoss, damping: float = 0.0
+) -> Model:
+    """Make the estimator the fitted model that the fields describe."""
+    classes = build_classes(fields["classes"])
+    seed = fields["seed"].integer(0, 2**32 - 1)
+    ensemble = build_ensemble(fields, version, len(classes), damping)
+    model._set_fitted(loss, classes, ensemble, seed)
+    model.n_features_in_ = len(ensemble.binning.features)
+    names = build_names(fields["feature_names"], model.n_features_in_)
+    if names is not None:
+        model.feature_names_in_ = names
+    return model

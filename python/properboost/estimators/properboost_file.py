@@ -1,0 +1,48 @@
+"""What writes a `ProperBoostClassifier` to a file, and reads it back."""
+
+from typing import Any
+
+from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
+from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
+from properboost.losses import CustomLoss, MarginLoss
+from properboost.persistence import Codec, Node, kind
+from properboost.persistence.losses import build_loss, describe_loss
+from properboost.persistence.parameters import build_estimator, describe_parameters
+
+__all__ = ["ProperBoostFile"]
+
+_FITTED = "of the fitted loss"
+
+
+@kind("ProperBoostClassifier", ProperBoostClassifier, since=1)
+class ProperBoostFile(Codec[ProperBoostClassifier]):
+    """Parameters, loss, classes, bins and rounds."""
+
+    def describe(self, model: ProperBoostClassifier) -> dict[str, Any]:
+        """Return the fields of a fitted model."""
+        check_parameters(model)  # they may have been set since the fit
+
+        def refer(loss: MarginLoss) -> dict[str, Any]:
+            own = describe_loss(loss)
+            if own["table"] is not None and loss == model.loss_:
+                own["table"] = _FITTED  # not twice: it is long
+            return own
+
+        parameters = describe_parameters(model, ProperBoostClassifier, model._seed, refer)
+        return {"parameters": parameters, **describe_fitted(model)}
+
+    def build(self, node: Node, version: int) -> ProperBoostClassifier:
+        """Return the fitted model that fields describe."""
+        # Version 4 has the votes' field in every file.
+        fields = node.fields(*find_fields(version, ["voting"] if version == 4 else []))
+        if "voting" in fields and fields["voting"].value is not None:
+            fields["voting"].fail("must be null")
+        fitted = build_loss(fields["loss"], version)
+
+        def resolve(entry: Node) -> MarginLoss:
+            as_fitted = isinstance(fitted, CustomLoss) and entry.value.get("table") == _FITTED
+            return fitted if as_fitted else build_loss(entry, version)
+
+        parameters = fields["parameters"]
+        model = build_estimator(parameters, ProperBoostClassifier, check_parameters, resolve)
+        return restore(model, fields, version, fitted)

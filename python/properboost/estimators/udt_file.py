@@ -1,0 +1,85 @@
+"""What writes a `UDTClassifier` to a file, and reads it back."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from properboost.boosting.tree import Tree
+from properboost.data.binning import Binning
+from properboost.estimators.udt import UDTClassifier
+from properboost.persistence import Codec, Node, kind
+from properboost.persistence.bins import build_bins, describe_bins
+from properboost.persistence.labels import (
+    build_classes,
+    build_names,
+    describe_classes,
+    describe_names,
+)
+from properboost.persistence.parameters import build_estimator, describe_parameters
+from properboost.persistence.trees import build_tree, describe_tree
+
+__all__ = ["UDTFile"]
+
+_FIELDS = (
+    "parameters",
+    "phi",
+    "seed",
+    "classes",
+    "feature_names",
+    "categorical_from_dtype",
+    "features",
+    "tree",
+)
+
+
+@kind("UDTClassifier", UDTClassifier)
+class UDTFile(Codec[UDTClassifier]):
+    """Parameters, the permissible function, classes, bins and the tree."""
+
+    def describe(self, model: UDTClassifier) -> dict[str, Any]:
+        """Return the fields of a fitted tree."""
+        model._check_parameters()  # they may have been set since the fit
+        return {
+            "parameters": describe_parameters(model, UDTClassifier, model._seed),
+            "phi": dict(zip(("phi", "mu", "zeta"), model._phi, strict=True)),
+            "seed": model._seed,
+            "classes": describe_classes(model.classes_),
+            "feature_names": describe_names(model),
+            "categorical_from_dtype": model._binning.from_dtype,
+            "features": [describe_bins(bins) for bins in model._binning.features],
+            "tree": describe_tree(model.tree_),
+        }
+
+    def build(self, node: Node, version: int) -> UDTClassifier:
+        """Return the fitted tree that fields describe."""
+        del version  # there is one
+        fields = node.fields(*_FIELDS)
+        check = UDTClassifier._check_parameters
+        model = build_estimator(fields["parameters"], UDTClassifier, check)
+        fields["phi"].fields("phi", "mu", "zeta")
+        phi = build_estimator(fields["phi"], UDTClassifier, check)
+        model._phi = (phi.phi, float(phi.mu), float(phi.zeta))
+        model._seed = fields["seed"].integer(0, 2**32 - 1)
+        model.classes_ = build_classes(fields["classes"])
+        if len(model.classes_) != 2:
+            fields["classes"].fail("must hold two labels")
+        from_dtype = fields["categorical_from_dtype"].boolean()
+        model._binning = build_bins(fields["features"], from_dtype)
+        model.tree_ = _build_tree(fields["tree"], model._binning)
+        model.n_features_in_ = len(model._binning.features)
+        names = build_names(fields["feature_names"], model.n_features_in_)
+        if names is not None:
+            model.feature_names_in_ = names
+        return model
+
+
+def _build_tree(node: Node, binning: Binning) -> Tree:
+    tree = build_tree(node, binning, 2**31 - 1)
+    with np.errstate(over="ignore"):
+        held, saved = tree.weight.sum(axis=1), tree.saving.sum()
+    if np.any(held <= 0.0) or not np.all(np.isfinite(held)):
+        node.entry("weight", None).fail("must have positive finite sums")
+    if not saved < math.inf:
+        node.entry("saving", None).fail("must have a finite sum")
+    return tree

@@ -1,0 +1,44 @@
+"""What writes an `ARBoostClassifierCV` to a file, and reads it back."""
+
+from typing import Any
+
+from properboost.estimators.arboost_file import ARBoostFile
+from properboost.model_selection.arboost_cv import ARBoostClassifierCV
+from properboost.persistence import Codec, Node, kind
+from properboost.persistence.losses import LossList
+from properboost.persistence.parameters import build_estimator, describe_parameters
+from properboost.persistence.results import build_columns, describe_columns, describe_value
+
+__all__ = ["ARBoostCVFile"]
+
+
+@kind("ARBoostClassifierCV", ARBoostClassifierCV)
+class ARBoostCVFile(Codec[ARBoostClassifierCV]):
+    """Parameters, the results of the search, and the model fitted to all rows."""
+
+    def describe(self, model: ARBoostClassifierCV) -> dict[str, Any]:
+        """Return the fields of a search."""
+        model._read_parameters()  # they may have been set since the fit
+        none = LossList()
+        return {
+            "parameters": describe_parameters(model, ARBoostClassifierCV, model._seed),
+            "best_score": describe_value(model.best_score_, none),
+            "cv_results": describe_columns(model.cv_results_, none),
+            "best_estimator": ARBoostFile().describe(model.best_estimator_),
+        }
+
+    def build(self, node: Node, version: int) -> ARBoostClassifierCV:
+        """Return the search that fields describe."""
+        fields = node.fields("parameters", "best_score", "cv_results", "best_estimator")
+        check = ARBoostClassifierCV._read_parameters
+        model = build_estimator(fields["parameters"], ARBoostClassifierCV, check)
+        model.best_score_ = fields["best_score"].real()
+        model.cv_results_ = build_columns(fields["cv_results"], LossList())
+        best = ARBoostFile().build(fields["best_estimator"], version)
+        model.best_estimator_ = best
+        model._set_voting(best._voting)
+        model._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
+        model.n_features_in_ = best.n_features_in_
+        if hasattr(best, "feature_names_in_"):
+            model.feature_names_in_ = best.feature_names_in_
+        return model

@@ -1,0 +1,157 @@
+"""What writes a `ProperBoostClassifierCV` to a file, and reads it back."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from properboost import _core
+from properboost.estimators.properboost_file import ProperBoostFile
+from properboost.losses import MarginLoss
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.model_selection.search_space import check_search
+from properboost.persistence import Codec, Node, kind
+from properboost.persistence.labels import (
+    build_classes,
+    build_names,
+    describe_classes,
+    describe_names,
+)
+from properboost.persistence.losses import LossList
+from properboost.persistence.parameters import build_estimator, describe_parameters
+from properboost.persistence.results import (
+    build_columns,
+    build_curves,
+    build_value,
+    describe_columns,
+    describe_curves,
+    describe_value,
+)
+
+__all__ = ["ProperBoostCVFile"]
+
+_MOST_CONFIGURATIONS = 2**16
+"""That a file may ask for: a small file must not ask for much work."""
+
+
+def _read_factor(node: Node) -> float:
+    value = node.real()
+    if not 0.0 < value < math.inf:
+        node.fail("must be a finite number above 0")
+    return value
+
+
+def _read_share(node: Node) -> float:
+    value = node.real()
+    if not 0.0 <= value < math.inf:
+        node.fail("must be a finite number of at least 0")
+    return value
+
+
+def _or_null(read: Callable[[Node], float]) -> Callable[[Node], float | None]:
+    return lambda node: None if node.value is None else read(node)
+
+
+_FOUND: Mapping[str, Callable[[Node], Any]] = {
+    "gain": _read_factor,
+    "alpha": _or_null(_read_share),
+    "smoothing": _read_share,
+    "prior": _or_null(_read_factor),
+    "selection": lambda node: node.choice(_core.selection_names()),
+    "n_estimators": lambda node: node.integer(1, 2**31 - 1),
+    "best_index": lambda node: node.integer(0, 2**31 - 1),
+    "best_score": Node.real,
+}
+"""What was chosen, each the attribute with an underscore after its name."""
+
+_FIELDS = (
+    "parameters",
+    "losses",
+    "seed",
+    "classes",
+    "n_features",
+    "feature_names",
+    "found",
+    "best_params",
+    "cv_results",
+    "interaction_results",
+    "validation_curves",
+    "best_estimator",
+)
+
+
+@kind("ProperBoostClassifierCV", ProperBoostClassifierCV)
+class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
+    """Parameters, the results of the search, and the model fitted to all rows, if there is one."""
+
+    def describe(self, model: ProperBoostClassifierCV) -> dict[str, Any]:
+        """Return the fields of a search."""
+        check_search(model)  # they may have been set since the fit
+        losses = LossList()
+        parameters = describe_parameters(model, ProperBoostClassifierCV, model._seed, losses.refer)
+        pairs = getattr(model, "interaction_results_", None)
+        best = getattr(model, "best_estimator_", None)
+        fields = {
+            "parameters": parameters,
+            "seed": model._seed,
+            "classes": describe_classes(model.classes_),
+            "n_features": model.n_features_in_,
+            "feature_names": describe_names(model),
+            "found": {name: describe_value(getattr(model, f"{name}_"), losses) for name in _FOUND},
+            "best_params": describe_value(model.best_params_, losses),
+            "cv_results": describe_columns(model.cv_results_, losses),
+            "interaction_results": None if pairs is None else describe_columns(pairs, losses),
+            "validation_curves": describe_curves(model.validation_curves_),
+            "best_estimator": None if best is None else ProperBoostFile().describe(best),
+        }
+        return {"losses": losses.describe(), **fields}
+
+    def build(self, node: Node, version: int) -> ProperBoostClassifierCV:
+        """Return the search that fields describe."""
+        fields = node.fields(*_FIELDS)
+        losses = LossList.build(fields["losses"], version)
+        model = _build_unfitted(fields["parameters"], losses.resolve)
+        model._seed = fields["seed"].integer(0, 2**32 - 1)
+        model.classes_ = build_classes(fields["classes"])
+        model.n_features_in_ = fields["n_features"].integer(1, 2**31 - 1)
+        names = build_names(fields["feature_names"], model.n_features_in_)
+        if names is not None:
+            model.feature_names_in_ = names
+        found = fields["found"].fields(*_FOUND)
+        for name, read in _FOUND.items():
+            setattr(model, f"{name}_", read(found[name]))
+        model.best_params_ = build_value(fields["best_params"], losses)
+        if not isinstance(model.best_params_, dict):
+            fields["best_params"].fail("must hold entries")
+        model.cv_results_ = build_columns(fields["cv_results"], losses)
+        if fields["interaction_results"].value is not None:
+            model.interaction_results_ = build_columns(fields["interaction_results"], losses)
+        model.validation_curves_ = build_curves(fields["validation_curves"], 3)
+        n_configurations = len(next(iter(model.cv_results_.values())))
+        if len(model.validation_curves_) != n_configurations:
+            fields["validation_curves"].fail(f"must be of {n_configurations} configurations")
+        if model.best_index_ >= n_configurations:
+            found["best_index"].fail(f"must be below {n_configurations}")
+        if fields["best_estimator"].value is not None:
+            _set_best(model, fields["best_estimator"], version)
+        return model
+
+
+def _build_unfitted(node: Node, resolve: Callable[[Node], MarginLoss]) -> ProperBoostClassifierCV:
+    lists = [entry.value for entry in node.mapping().values() if isinstance(entry.value, list)]
+    if math.prod(max(1, len(values)) for values in lists) > _MOST_CONFIGURATIONS:
+        node.fail(f"asks for more than {_MOST_CONFIGURATIONS} configurations")
+    model: ProperBoostClassifierCV
+    model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
+    return model
+
+
+def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:
+    best = ProperBoostFile().build(node, version)
+    same = best.classes_.dtype == model.classes_.dtype
+    same &= best.classes_.tolist() == model.classes_.tolist()
+    same &= best.n_features_in_ == model.n_features_in_
+    same &= describe_names(best) == describe_names(model)
+    if not same:
+        node.fail("must have the classes and features of the search")
+    model.best_estimator_ = best
+    model._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)

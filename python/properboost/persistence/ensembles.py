@@ -1,0 +1,135 @@
+"""What boosting found, as documents hold it: bins, pairs, and the rounds of every model."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from properboost import _core
+from properboost.boosting.ensemble import (
+    LARGEST_RAW,
+    Ensemble,
+    Rounds,
+    TableEnsemble,
+    make_ensemble,
+)
+from properboost.boosting.tree import Tree
+from properboost.data.binning import Binning
+from properboost.persistence.bins import (
+    build_pairs,
+    build_weighted_bins,
+    describe_pairs,
+    describe_weighted_bins,
+)
+from properboost.persistence.json_node import Node
+from properboost.persistence.trees import build_tree, describe_tree
+
+__all__ = ["ENSEMBLE_FIELDS", "build_ensemble", "describe_ensemble"]
+
+ENSEMBLE_FIELDS = {
+    "categorical_from_dtype": 1,
+    "selection": 2,
+    "features": 1,
+    "pairs": 3,
+    "models": 1,
+}
+"""The fields that stand for an ensemble, and the format versions that they came with."""
+
+_LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
+_MOST_NODES = 255  # of a tree: a row's node is a byte
+
+
+def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
+    """Return the fields that stand for an ensemble."""
+    pairs: list[dict[str, Any]] = []
+    if isinstance(ensemble, TableEnsemble):
+        pairs = describe_pairs(ensemble.pairs, ensemble.pair_weights)
+    return {
+        "categorical_from_dtype": ensemble.binning.from_dtype,
+        "selection": ensemble.selection,
+        "features": describe_weighted_bins(ensemble.binning, ensemble.bin_weights),
+        "pairs": pairs,
+        "models": [_describe_rounds(rounds) for rounds in ensemble.models],
+    }
+
+
+def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
+    offsets = rounds.offsets.tolist()
+    values = rounds.values.tolist()
+    return {
+        "feature": rounds.feature.tolist(),
+        "score": rounds.score.tolist(),
+        "step": rounds.step.tolist(),
+        "risk": rounds.risk.tolist(),
+        "tables": [values[a:b] for a, b in pairwise(offsets)],
+        "trees": None
+        if rounds.trees is None
+        else [describe_tree(rounds.trees.part(a, b)) for a, b in pairwise(offsets)],
+    }
+
+
+def build_ensemble(
+    fields: dict[str, Node], version: int, n_classes: int, damping: float = 0.0
+) -> Ensemble:
+    """Return the ensemble that the fields of a file of this version stand for."""
+    from_dtype = fields["categorical_from_dtype"].boolean()
+    binning, weights = build_weighted_bins(fields["features"], from_dtype)
+    n_models = 1 if n_classes == 2 else n_classes
+    pairs, pair_weights = build_pairs(fields["pairs"], binning) if version > 2 else ((), ())
+    widths = [bins.width for bins in (*binning.features, *pairs)]
+    if n_models * sum(widths) > _LARGEST:
+        fields["features"].fail(f"asks for more than {_LARGEST} look-up values")
+    models = tuple(
+        _build_rounds(node, binning, widths, version) for node in fields["models"].entries(n_models)
+    )
+    if any(rounds.trees is not None for rounds in models) and not all(
+        rounds.trees is not None or len(rounds) == 0 for rounds in models
+    ):
+        fields["models"].fail("must all hold trees if one does")
+    selection = "greedy"
+    if version > 1:
+        selection = fields["selection"].choice(_core.selection_names())
+    ensemble = make_ensemble(binning, models, weights, selection, pairs, pair_weights, damping)
+    if pairs and not isinstance(ensemble, TableEnsemble):
+        fields["pairs"].fail("must be empty in a model of trees")
+    n_features = len(binning.features)
+    for rounds in models:
+        mains = int(np.count_nonzero(rounds.feature < n_features))
+        if np.any(rounds.feature[:mains] >= n_features):
+            fields["models"].fail("must hold the rounds of features before those of pairs")
+        cyclic = selection == "cyclic" and isinstance(ensemble, TableEnsemble)
+        if cyclic and (mains % n_features or (len(rounds) - mains) % max(1, len(pairs))):
+            fields["models"].fail("must hold whole cycles: a round for every feature or pair")
+    return ensemble
+
+
+def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: int) -> Rounds:
+    names = ("feature", "score", "step", "risk", "tables", "trees")
+    fields = node.fields(*(name for name in names if version > 2 or name != "trees"))
+    trees = None
+    if version > 2 and fields["trees"].value is not None:
+        entries = fields["trees"].entries()
+        trees = [build_tree(entry, binning, _MOST_NODES) for entry in entries]
+        features = fields["feature"].integers(-1, -1)
+        widths = [len(tree.feature) for tree in trees]
+        if len(features) != len(trees):
+            fields["feature"].fail(f"must have {len(trees)} entries, one per tree")
+    else:
+        features = fields["feature"].integers(0, len(all_widths) - 1)
+        widths = [all_widths[feature] for feature in features]
+    tables = [
+        table.reals(width)
+        for table, width in zip(fields["tables"].entries(len(features)), widths, strict=True)
+    ]
+    rounds = Rounds(
+        feature=features.astype(np.int32),
+        score=fields["score"].reals(len(features)),
+        step=fields["step"].reals(len(features)),
+        risk=fields["risk"].reals(len(features)),
+        offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+        values=np.concatenate([np.empty(0), *tables]),
+        trees=None if trees is None else Tree.join(trees),
+    )
+    if rounds.bound() > LARGEST_RAW:
+        fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
+    return rounds

@@ -1,0 +1,94 @@
+"""Labels of classes, categories and the names of features, as documents hold them."""
+
+import math
+import re
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.table import Category
+from properboost.persistence.json_node import INFINITE, Node
+
+__all__ = [
+    "build_categories",
+    "build_classes",
+    "build_names",
+    "describe_categories",
+    "describe_classes",
+    "describe_names",
+]
+
+_LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
+
+
+def describe_classes(labels: NDArray[Any]) -> dict[str, Any]:
+    """Return what stands for the labels of the classes."""
+    name = "str" if labels.dtype.kind == "U" else labels.dtype.name
+    return {"dtype": name, "labels": labels.tolist()}
+
+
+def build_classes(node: Node) -> NDArray[Any]:
+    """Return the labels of the classes."""
+    fields = node.fields("dtype", "labels")
+    dtype, labels = fields["dtype"].string(), fields["labels"].sequence()
+    if not _LABEL_TYPES.fullmatch(dtype):
+        fields["dtype"].fail(f"is not a type of labels: {dtype!r}")
+    plain = {"b": bool, "i": int, "u": int, "f": float}.get(np.dtype(dtype).kind, str)
+    if len(labels) < 2 or not all(type(label) is plain for label in labels):
+        fields["labels"].fail(f"must hold at least two labels of type {dtype}")
+    ascending = all(a < b for a, b in pairwise(labels))
+    if not ascending or math.inf in labels or -math.inf in labels:
+        fields["labels"].fail("must be finite, different and in ascending order")
+    try:
+        with np.errstate(over="ignore"):
+            classes = np.array(labels, dtype=dtype)
+    except OverflowError:
+        classes = np.empty(0, dtype=dtype)
+    if classes.tolist() != labels:  # rounded or cut off
+        fields["labels"].fail(f"must hold labels that fit into {dtype}")
+    return classes
+
+
+def describe_categories(categories: tuple[Category, ...]) -> list[Any]:
+    """Return what stands for the categories of a feature."""
+    # An object for infinity, since the string 'inf' may be a category too.
+    return [{"number": str(c)} if isinstance(c, float) and math.isinf(c) else c for c in categories]
+
+
+def build_categories(node: Node, most: int | None = None) -> tuple[Category, ...]:
+    """Return the categories of a feature, which are different, and so many at most."""
+    categories = tuple(_build_category(entry) for entry in node.entries())
+    too_many = most is not None and len(categories) > most
+    if too_many or len(set(categories)) < len(categories):
+        limit = "" if most is None else f"at most {most} "
+        node.fail(f"must hold {limit}categories, all different")
+    return categories
+
+
+def _build_category(node: Node) -> Category:
+    value = node.value
+    if isinstance(value, dict):
+        number = node.fields("number")["number"].string()
+        if number not in INFINITE:
+            node.fail("must hold 'inf' or '-inf'")
+        return INFINITE[number]
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if not isinstance(value, str | int):
+        node.fail("must be a string, a finite number or a boolean")
+    return value
+
+
+def describe_names(model: object) -> list[str] | None:
+    """Return the names of the features that a model was fitted to, if it knows them."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def build_names(node: Node, n_features: int) -> NDArray[np.object_] | None:
+    """Return the names of so many features, if the file has them."""
+    if node.value is None:
+        return None
+    return np.array([name.string() for name in node.entries(n_features)], dtype=object)

@@ -1,0 +1,114 @@
+"""Losses as documents hold them: by name, or as a table."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from properboost.losses import CustomLoss, LossTable, MarginLoss, get_loss
+from properboost.parameters import non_negative, positive
+from properboost.persistence.json_node import Node
+
+__all__ = ["LossList", "build_loss", "describe_loss"]
+
+_SIDES = ("right", "right_slope", "left", "left_slope")
+_LARGEST_WEIGHT = 1e35
+
+
+def describe_loss(loss: MarginLoss) -> dict[str, Any]:
+    """Return what stands for a loss."""
+    table = None
+    if isinstance(loss, CustomLoss):
+        fall = loss.table.find_fall()
+        if fall is not None:  # of functions that nobody has validated; loading would refuse it
+            raise ValueError(
+                f"loss {loss.name!r} cannot be saved: its inverse link falls at the margin {fall:g}"
+            )
+        table = {
+            "scale": loss.table.scale,
+            "beyond": loss.table.beyond,
+            **{name: getattr(loss.table, name).tolist() for name in _SIDES},
+        }
+    return {
+        "name": loss.name,
+        "parameters": dict(loss.parameters),
+        "gain": loss.gain,
+        "table": table,
+    }
+
+
+def build_loss(node: Node, version: int) -> MarginLoss:
+    """Return a loss; files before version 4 have those with a name only."""
+    names = ("name", "parameters", "gain", "table")
+    fields = node.fields(*(name for name in names if version > 3 or name != "table"))
+    parameters = {name: entry.value for name, entry in fields["parameters"].mapping().items()}
+    try:
+        if version > 3 and fields["table"].value is not None:
+            if parameters:
+                fields["parameters"].fail("must be empty beside a table")
+            return _build_custom_loss(fields)
+        return get_loss(fields["name"].string(), fields["gain"].value, **parameters)
+    except (TypeError, ValueError) as error:
+        node.fail(f"is not a loss: {error}")
+
+
+def _build_custom_loss(fields: dict[str, Node]) -> CustomLoss:
+    name = fields["name"].string()
+    table = fields["table"].fields("scale", "beyond", *_SIDES)
+    scale = positive("scale", table["scale"].value)
+    beyond = non_negative("beyond", table["beyond"].value)
+    sides = {side: table[side].reals() for side in _SIDES}
+    for side, values in sides.items():
+        if np.any(np.abs(values) > _LARGEST_WEIGHT):  # so that nothing made of them is infinite
+            table[side].fail(f"must hold no number beyond {_LARGEST_WEIGHT:g}")
+    built = LossTable(scale, beyond, **sides)
+    loss = CustomLoss(name, built, fields["gain"].value)
+    _ = loss.native  # which looks at the numbers
+    fall = built.find_fall()
+    if fall is not None:
+        raise ValueError(f"its inverse link falls at the margin {fall:g}")
+    return loss
+
+
+class LossList:
+    """Losses that a document holds once, however often and with whatever gains it names them.
+
+    Parameters
+    ----------
+    losses : sequence of MarginLoss
+        Those that are known already; their gains do not matter.
+    """
+
+    def __init__(self, losses: Sequence[MarginLoss] = ()) -> None:
+        self._losses = [_with_gain(loss, 1.0) for loss in losses]
+
+    def refer(self, loss: MarginLoss) -> dict[str, Any]:
+        """Return what stands for a loss, which is added to the list if need be."""
+        own = _with_gain(loss, 1.0)
+        if own not in self._losses:
+            self._losses.append(own)
+        return {"loss": self._losses.index(own), "gain": loss.gain}
+
+    def resolve(self, node: Node) -> MarginLoss:
+        """Return the loss that `refer` wrote."""
+        fields = node.fields("loss", "gain")
+        loss = self._losses[fields["loss"].integer(0, len(self._losses) - 1)]
+        try:
+            return _with_gain(loss, positive("gain", fields["gain"].value))
+        except (TypeError, ValueError) as error:
+            node.fail(f"is not a loss: {error}")
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return what stands for the list."""
+        return [describe_loss(loss) for loss in self._losses]
+
+    @classmethod
+    def build(cls, node: Node, version: int) -> "LossList":
+        """Return the list that `describe` wrote."""
+        return cls([build_loss(entry, version) for entry in node.entries()])
+
+
+def _with_gain(loss: MarginLoss, gain: float) -> MarginLoss:
+    tuned: MarginLoss = dataclasses.replace(loss, gain=gain)  # type: ignore[type-var]
+    return tuned

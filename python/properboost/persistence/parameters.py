@@ -1,0 +1,201 @@
+"""Parameters of estimators, as documents hold them.
+
+A name means the same in every estimator, and so does what stands for its value.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from properboost.losses import MarginLoss
+from properboost.persistence.json_node import Node, plain
+
+__all__ = ["NotSaved", "build_estimator", "describe_parameters"]
+
+Model = TypeVar("Model")
+
+_LISTS = ("categorical_features", "interactions", "monotonic_cst")
+_CODE = ("cv", "scoring")
+"""What may be an object that only code can make again."""
+
+_MOST_SHOWN = 200  # characters of what such an object is called
+
+
+@dataclass(frozen=True)
+class NotSaved:
+    """What a loaded estimator has for a parameter that files cannot hold.
+
+    Files hold no code: a splitter, ready-made splits and a function that scores must be given anew
+    to fit again.
+
+    Attributes
+    ----------
+    what : str
+        What it was.
+    """
+
+    what: str
+
+    def __repr__(self) -> str:
+        return f"<not saved: {self.what}>"
+
+
+def describe_parameters(
+    model: Any,
+    estimator: Callable[[], Any],
+    seed: int | None,
+    refer: Callable[[MarginLoss], Any] | None = None,
+) -> dict[str, Any]:
+    """Return what stands for the parameters of a model.
+
+    Parameters
+    ----------
+    model : estimator
+        The model; it may be of a class derived from `estimator`.
+    estimator : type
+        The class as which it is saved: parameters that this does not have are left out.
+    seed : int or None
+        What a `RandomState` gave the fit; it is written in its place.
+    refer : callable, optional
+        Returns what stands for a loss object.
+    """
+
+    def write(name: str, value: Any) -> Any:
+        if isinstance(value, MarginLoss) and refer is not None:
+            return refer(value)
+        if isinstance(value, np.random.RandomState):
+            return seed
+        if name in _CODE and not (value is None or isinstance(value, str | int | np.integer)):
+            return {"not saved": _call_by_name(value)}
+        if isinstance(value, Mapping):
+            return _describe_mapping(name, value)
+        if name == "ridge_matrix" and value is not None:
+            return np.asarray(value, dtype=np.float64).tolist()
+        listed = name in _LISTS and not (value is None or isinstance(value, str | int | np.integer))
+        if listed or isinstance(value, list | tuple | np.ndarray):
+            return [write("", entry) for entry in value]
+        value = plain(value)
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        raise TypeError(f"{name or 'a parameter'} cannot be saved: it is {value!r}")
+
+    return {name: write(name, getattr(model, name)) for name in estimator().get_params(deep=False)}
+
+
+def _describe_mapping(name: str, value: Mapping[Any, Any]) -> Any:
+    if name == "regularizer":
+        return {key: plain(factor) for key, factor in value.items()}
+    pairs = [[plain(key), plain(entry)] for key, entry in value.items()]
+    return {"of": pairs} if name == "monotonic_cst" else pairs
+
+
+def _call_by_name(value: object) -> str:
+    if isinstance(value, NotSaved):
+        return value.what
+    if isinstance(value, list | tuple):
+        return f"a {type(value).__name__} of {len(value)} splits"
+    if not hasattr(value, "__qualname__"):
+        # Without addresses: the same model makes the same file.
+        return re.sub(r" at 0x[0-9a-f]+", "", repr(value))[:_MOST_SHOWN]
+    return f"{value.__module__}.{value.__qualname__}"
+
+
+def build_estimator(
+    node: Node,
+    estimator: Callable[..., Model],
+    check: Callable[[Model], object],
+    resolve: Callable[[Node], MarginLoss] | None = None,
+) -> Model:
+    """Return the estimator with these parameters, not fitted.
+
+    One that the file's writer did not know has its default.  `check` raises an error if they are
+    not allowed; `resolve` returns the loss that an object stands for.
+    """
+    known = estimator().get_params(deep=False)  # type: ignore[attr-defined]
+    values = {}
+    for name, entry in node.mapping().items():
+        if name not in known:
+            node.fail(f"has an unknown field {name!r}")
+        read = _READERS.get(name, _read_any)
+        if name == "loss" and resolve is not None:
+            values[name] = _read_losses(entry, resolve)
+        else:
+            values[name] = read(entry)
+        if isinstance(known[name], tuple) and list(known[name]) == values[name]:
+            values[name] = known[name]  # JSON has lists only
+    model = estimator(**values)
+    try:
+        check(model)
+    except (TypeError, ValueError) as error:
+        node.fail(f"has a value that is not allowed: {error}")
+    return model
+
+
+def _read_any(node: Node) -> Any:
+    return node.value
+
+
+def _read_losses(node: Node, resolve: Callable[[Node], MarginLoss]) -> Any:
+    if isinstance(node.value, list):
+        return [_read_losses(entry, resolve) for entry in node.entries()]
+    return resolve(node) if isinstance(node.value, dict) else node.value
+
+
+def _read_class_weight(node: Node) -> Any:
+    if not isinstance(node.value, list):
+        return node.value
+    weights = {}
+    for pair in node.entries():
+        label, weight = pair.sequence(2)
+        if not isinstance(label, str | int | float):
+            pair.fail("must begin with a label")
+        weights[label] = weight
+    return weights
+
+
+def _read_categorical(node: Node) -> Any:
+    if isinstance(node.value, list):
+        for entry in node.entries():
+            if not isinstance(entry.value, str | int):
+                entry.fail("must be a position, a name or a boolean")
+    elif node.value is not None and node.string() != "from_dtype":
+        node.fail("must be 'from_dtype', null or a list")
+    return node.value
+
+
+def _read_constraints(node: Node) -> list[int] | dict[str | int, int] | None:
+    if isinstance(node.value, dict):
+        pairs = [pair.entries(2) for pair in node.fields("of")["of"].entries()]
+        for key, _ in pairs:
+            if type(key.value) not in (str, int):
+                key.fail("must be a name or a position")
+        return {key.value: direction.integer(-1, 1) for key, direction in pairs}
+    return None if node.value is None else node.integers(-1, 1).tolist()
+
+
+def _read_matrix(node: Node) -> Any:
+    if node.value is None:
+        return None
+    rows = node.entries()
+    return np.array([row.reals(len(rows)) for row in rows])
+
+
+def _read_code(node: Node) -> Any:
+    if isinstance(node.value, dict):
+        return NotSaved(node.fields("not saved")["not saved"].string())
+    if node.value is not None and type(node.value) not in (str, int):
+        node.fail("must be null, a string, an integer or what was not saved")
+    return node.value
+
+
+_READERS: Mapping[str, Callable[[Node], Any]] = {
+    "class_weight": _read_class_weight,
+    "categorical_features": _read_categorical,
+    "monotonic_cst": _read_constraints,
+    "ridge_matrix": _read_matrix,
+    "cv": _read_code,
+    "scoring": _read_code,
+}

@@ -1,0 +1,90 @@
+"""The kinds of estimators that files can hold, by name."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from properboost.persistence.json_node import Node
+
+__all__ = ["KINDS", "Codec", "Kind", "find_kind", "kind"]
+
+Model = TypeVar("Model")
+
+
+class Codec(ABC, Generic[Model]):
+    """What writes the fitted estimators of one class as JSON, and reads them back."""
+
+    @abstractmethod
+    def describe(self, model: Model) -> dict[str, Any]:
+        """Return the fields of a fitted model: values that JSON knows.
+
+        Raises an error if the model cannot be saved.
+        """
+
+    @abstractmethod
+    def build(self, node: Node, version: int) -> Model:
+        """Return the fitted model that the fields in a file of this format version describe.
+
+        Every field is checked: what the file holds is not to be trusted.
+        """
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of estimator, the format version that first had it, and what writes and reads it."""
+
+    name: str
+    estimator: type
+    since: int
+    codec: Codec[Any]
+
+
+_KINDS: dict[str, Kind] = {}
+
+KINDS: Mapping[str, Kind] = MappingProxyType(_KINDS)
+"""What is registered, by the name that files have for it."""
+
+
+def kind(
+    name: str, estimator: type[Model], *, since: int = 5
+) -> Callable[[type[Codec[Model]]], type[Codec[Model]]]:
+    """Register a codec: files that have this name hold estimators of this class.
+
+    Parameters
+    ----------
+    name : str
+        What files call the kind.  It stays when the class is renamed.
+    estimator : type
+        The class.  Models of classes derived from it that are not registered are saved as it.
+    since : int, default=5
+        The first format version that has it.
+
+    Returns
+    -------
+    callable
+        A decorator of the codec's class, which takes no arguments.
+    """
+
+    def register(codec: type[Codec[Model]]) -> type[Codec[Model]]:
+        taken = [known for known in _KINDS.values() if name == known.name]
+        taken += [known for known in _KINDS.values() if estimator is known.estimator]
+        if taken:
+            raise ValueError(
+                f"{name!r} and {estimator.__name__} must not be registered before; "
+                f"{taken[0].name!r} is, for {taken[0].estimator.__name__}"
+            )
+        _KINDS[name] = Kind(name, estimator, since, codec())
+        return codec
+
+    return register
+
+
+def find_kind(model: object) -> Kind:
+    """Return the kind as which a model is saved: that of its class, or of the nearest base."""
+    by_class = {known.estimator: known for known in _KINDS.values()}
+    for cls in type(model).__mro__:
+        if cls in by_class:
+            return by_class[cls]
+    raise TypeError(f"model must be of a class that files know; got a {type(model).__name__}")

@@ -1,0 +1,134 @@
+"""Results of searches, as documents hold them: columns, curves, and the values in them."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.losses import MarginLoss
+from properboost.persistence.json_node import NOT_FINITE, Node, plain, write_reals
+from properboost.persistence.losses import LossList
+
+__all__ = [
+    "build_columns",
+    "build_curves",
+    "build_value",
+    "describe_columns",
+    "describe_curves",
+    "describe_value",
+]
+
+_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
+
+
+def describe_value(value: Any, losses: LossList) -> Any:
+    """Return what stands for a number, a name, a loss or nothing; or for a dict of them."""
+    if isinstance(value, Mapping):
+        return {"entries": {name: describe_value(entry, losses) for name, entry in value.items()}}
+    if isinstance(value, MarginLoss):
+        return losses.refer(value)
+    value = plain(value)
+    if isinstance(value, float) and not np.isfinite(value):
+        return {"number": str(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"results of a search cannot be saved that hold {value!r}")
+
+
+def build_value(node: Node, losses: LossList) -> Any:
+    """Return what `describe_value` wrote."""
+    if not isinstance(node.value, dict):
+        if isinstance(node.value, list):
+            node.fail("must not be a list")
+        return node.real() if isinstance(node.value, float) else node.value
+    if "entries" in node.value:
+        entries = node.fields("entries")["entries"].mapping()
+        return {name: build_value(entry, losses) for name, entry in entries.items()}
+    if "number" in node.value:
+        return NOT_FINITE[node.fields("number")["number"].choice(NOT_FINITE)]
+    return losses.resolve(node)
+
+
+def describe_columns(columns: Mapping[str, Any], losses: LossList) -> dict[str, Any]:
+    """Return what stands for results as in scikit-learn's searches: lists and arrays by name."""
+    return {name: _describe_column(column, losses) for name, column in columns.items()}
+
+
+def _describe_column(column: Any, losses: LossList) -> dict[str, Any]:
+    if isinstance(column, list):
+        return {"list": [describe_value(entry, losses) for entry in column]}
+    values = np.ma.getdata(column)
+    if not _TYPES.fullmatch(values.dtype.name):
+        raise TypeError(f"results of a search cannot be saved that have the type {values.dtype}")
+    described: dict[str, Any] = {"dtype": values.dtype.name}
+    if values.dtype.kind == "f":
+        described["values"] = write_reals(values)
+    else:
+        described["values"] = [describe_value(entry, losses) for entry in values.tolist()]
+    if isinstance(column, np.ma.MaskedArray):
+        masked = column.mask is not np.ma.nomask
+        described["mask"] = column.mask.tolist() if masked else None
+    return described
+
+
+def build_columns(node: Node, losses: LossList) -> dict[str, Any]:
+    """Return what `describe_columns` wrote: columns of one length, of at least one row."""
+    columns = {name: _build_column(entry, losses) for name, entry in node.mapping().items()}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        node.fail("must hold columns, all of one length, which is not 0")
+    return columns
+
+
+def _build_column(node: Node, losses: LossList) -> Any:
+    if "list" in node.mapping():
+        return [build_value(entry, losses) for entry in node.fields("list")["list"].entries()]
+    fields = node.fields("dtype", "values", *(["mask"] if "mask" in node.mapping() else []))
+    values = _build_array(fields["dtype"], fields["values"], losses)
+    if "mask" not in fields:
+        return values
+    if fields["mask"].value is None:
+        return np.ma.array(values)
+    mask = [entry.boolean() for entry in fields["mask"].entries(len(values))]
+    return np.ma.array(values, mask=mask)
+
+
+def _build_array(dtype: Node, node: Node, losses: LossList) -> NDArray[Any]:
+    name = dtype.string()
+    if not _TYPES.fullmatch(name):
+        dtype.fail(f"is not a type of results: {name!r}")
+    kind = np.dtype(name).kind
+    if kind == "O":
+        values = np.empty(len(node.sequence()), dtype=object)
+        values[:] = [build_value(entry, losses) for entry in node.entries()]
+        return values
+    if kind == "f":
+        with np.errstate(over="ignore"):
+            return node.reals(also=NOT_FINITE).astype(name)
+    if kind == "b":
+        return np.array([entry.boolean() for entry in node.entries()], dtype=bool)
+    limits = np.iinfo(name)
+    whole = [entry.integer(int(limits.min), int(limits.max)) for entry in node.entries()]
+    return np.array(whole, dtype=name)
+
+
+def describe_curves(curves: NDArray[np.float64]) -> dict[str, Any]:
+    """Return what stands for an array of several dimensions."""
+    return {"shape": list(curves.shape), "values": write_reals(curves.ravel())}
+
+
+def build_curves(node: Node, n_dimensions: int) -> NDArray[np.float64]:
+    """Return the array that `describe_curves` wrote."""
+    fields = node.fields("shape", "values")
+    shape = fields["shape"].integers(1, 2**31 - 1).tolist()
+    if len(shape) != n_dimensions:
+        fields["shape"].fail(f"must have {n_dimensions} entries; it has {len(shape)}")
+    values = fields["values"].reals(also=NOT_FINITE)
+    size = 1
+    for n in shape:
+        size *= n
+    if size != len(values):
+        fields["values"].fail(f"must have {size} entries; it has {len(values)}")
+    return values.reshape(shape)

@@ -1,0 +1,100 @@
+"""What writes a `RadoBoostClassifier` to a file, and reads it back."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.persistence import Codec, Node, kind
+from properboost.persistence.labels import (
+    build_categories,
+    build_classes,
+    build_names,
+    describe_categories,
+    describe_classes,
+)
+from properboost.persistence.parameters import build_estimator, describe_parameters
+from properboost.rado.columns import LinearColumns
+from properboost.rado.estimator import RadoBoostClassifier, RadoModel, check_parameters
+
+__all__ = ["RadoBoostFile"]
+
+_FIELDS = (
+    "parameters",
+    "seed",
+    "n_rados",
+    "n_kept",
+    "classes",
+    "feature_names",
+    "categories",
+    "intercept",
+    "rounds",
+)
+_ROUNDS = ("feature", "edge", "step", "penalty", "log_rado_loss")
+_LARGEST_COEFFICIENT = 1e300
+
+
+@kind("RadoBoostClassifier", RadoBoostClassifier, since=4)
+class RadoBoostFile(Codec[RadoBoostClassifier]):
+    """Parameters, classes, columns and rounds."""
+
+    def describe(self, model: RadoBoostClassifier) -> dict[str, Any]:
+        """Return the fields of a fitted model."""
+        check_parameters(model)  # they may have been set since the fit
+        fitted = model._model
+        columns = fitted.columns
+        return {
+            "parameters": describe_parameters(model, RadoBoostClassifier, fitted.seed),
+            "seed": fitted.seed,
+            "n_rados": fitted.n_rados,
+            "n_kept": fitted.n_kept,
+            "classes": describe_classes(model.classes_),
+            "feature_names": None if columns.names is None else list(columns.names),
+            "categories": [
+                None if categories is None else describe_categories(categories)
+                for categories in columns.categories
+            ],
+            "intercept": bool(columns.intercept),
+            "rounds": {name: values.tolist() for name, values in fitted.rounds.items()},
+        }
+
+    def build(self, node: Node, version: int) -> RadoBoostClassifier:
+        """Return the fitted model that fields describe."""
+        del version  # all are the same
+        fields = node.fields(*_FIELDS)
+        model = build_estimator(fields["parameters"], RadoBoostClassifier, check_parameters)
+        classes = build_classes(fields["classes"])
+        if len(classes) != 2:
+            fields["classes"].fail("must hold two labels")
+        columns = _build_columns(fields)
+        rounds = _build_rounds(fields["rounds"], len(columns))
+        n_kept = fields["n_kept"].integer(0, len(rounds["feature"]))
+        n_rados = fields["n_rados"].integer(1, 2**53)
+        seed = None if fields["seed"].value is None else fields["seed"].integer(0, 2**32 - 1)
+        return model._set_fitted(classes, RadoModel(columns, rounds, n_kept, n_rados, seed))
+
+
+def _build_columns(fields: dict[str, Node]) -> LinearColumns:
+    features = tuple(
+        None if entry.value is None else build_categories(entry)
+        for entry in fields["categories"].entries()
+    )
+    if not features:
+        fields["categories"].fail("must not be empty")
+    names = build_names(fields["feature_names"], len(features))
+    known = None if names is None else tuple(names.tolist())
+    return LinearColumns(features, known, fields["intercept"].boolean())
+
+
+def _build_rounds(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:
+    judged = ("training_error",) if "training_error" in node.mapping() else ()
+    fields = node.fields(*_ROUNDS, *judged)
+    feature = fields["feature"].integers(0, n_columns - 1)
+    rounds: dict[str, NDArray[Any]] = {"feature": feature.astype(np.int32)}
+    for name in (*_ROUNDS[1:], *judged):
+        rounds[name] = fields[name].reals(len(feature))
+    with np.errstate(over="ignore"):
+        total = np.abs(rounds["step"]).sum()
+    if not total <= _LARGEST_COEFFICIENT:
+        fields["step"].fail(f"must not add up to coefficients beyond {_LARGEST_COEFFICIENT:g}")
+    return rounds
