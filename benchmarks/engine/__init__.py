@@ -1,0 +1,1 @@
+"""What the engine's parts cost, one by one."""

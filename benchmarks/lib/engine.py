@@ -1,0 +1,107 @@
+"""The engine's stages one by one: the only file here that reaches behind the public names.
+
+asv times other versions too; what one of them lacks is missed where it is used, not on import.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.lib.race import WORK, Clock
+
+FIRST_ROUNDS = 10  # with the memory that they are the first to touch
+
+
+def prepare(model: Any, X: Any, y: Any) -> Any:
+    """Do what `fit` does before it boosts; returns properboost.training.Training."""
+    from properboost.boosting.engine import prepare
+
+    return prepare(model, *_sorted_rows(model, X, y))
+
+
+def _sorted_rows(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
+    from properboost.data.frames import open_table
+    from properboost.data.labels import read_rows
+
+    table = open_table(model, X, reset=True)
+    rows = read_rows(y, table.n_rows, None, None)
+    return table, rows, rows.sort()
+
+
+def start(
+    model: Any,
+    training: Any,
+    *,
+    gains: Sequence[float] = (1.0,),
+    threads: int | None = None,
+    keep_rounds: bool = True,
+) -> Any:
+    """Return the boosting of one model for each gain, before its first round."""
+    from properboost.boosting.engine import find_sides, start
+    from properboost.losses import GLog
+
+    n = len(gains)
+    return start(
+        training if threads is None else replace(training, n_threads=threads),
+        np.repeat(find_sides(training.class_of, 2), n, axis=0),
+        [model] * n,
+        [GLog(gain) for gain in gains],
+        keep_rounds=keep_rounds,
+    )
+
+
+def clock_rounds(clock: Clock, boosting: Any, n_rounds: int) -> None:
+    """Time a round, as `WORK`: the mean of `n_rounds` but for the first ten."""
+    if n_rounds <= FIRST_ROUNDS:
+        raise ValueError(f"the first {FIRST_ROUNDS} rounds are not counted: take more")
+    boosting.advance(FIRST_ROUNDS)
+    with clock("rounds"):
+        boosting.advance(n_rounds - FIRST_ROUNDS)
+    check_rounds(boosting, n_rounds)
+    clock.note(WORK, clock["rounds"] / (n_rounds - FIRST_ROUNDS))
+
+
+def check_rounds(boosting: Any, n: int) -> None:
+    """Make sure that all rounds were needed: a model with nothing left to learn is done early."""
+    done = int(np.min(boosting.n_estimators))
+    if done < n:
+        raise RuntimeError(f"nothing was left to learn after {done} of {n} rounds: take more rows")
+
+
+class Stages:
+    """What `prepare` does with a table that is one array, stage by stage."""
+
+    def __init__(self, model: Any, X: NDArray[Any], y: NDArray[Any]) -> None:
+        from properboost import _core
+
+        self.max_bins = model.max_bins
+        self.table = X
+        _, _, self.order = _sorted_rows(model, X, y)
+        self.core = _core
+        self.edges = self.find_edges(1)
+        self.bins = _core.Bins(self.edges)
+        self.codes = self.encode(1)
+
+    def find_edges(self, threads: int) -> Any:
+        """Find where the columns are cut."""
+        return self.core.find_edges(
+            self.table, None, self.max_bins, self.sampled_rows, seed=0, n_threads=threads
+        )
+
+    def encode(self, threads: int) -> Any:
+        """Make the codes, in the order in which the engine takes the rows."""
+        return self.bins.encode(self.table, self.order.order, n_threads=threads)
+
+    def count(self, threads: int) -> Any:
+        """Count the rows that each code of each feature has."""
+        return self.bins.weigh(self.codes, None, n_threads=threads)
+
+    @property
+    def sampled_rows(self) -> int:
+        """How many rows `find_edges` looks at."""
+        from properboost.data.binning import SAMPLE_SIZE
+
+        return min(len(self.table), SAMPLE_SIZE)

@@ -1,0 +1,1 @@
+"""What of the papers' figures and claims comes out here."""

@@ -1,0 +1,1 @@
+"""Whole fits, binnings, predictions and searches beside other libraries'."""

@@ -1,0 +1,6 @@
+"""The asv suite: one file per data set; asv imports this folder as a package of its own."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks.lib`
