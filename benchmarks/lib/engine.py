@@ -18,8 +18,10 @@ FIRST_ROUNDS = 10  # with the memory that they are the first to touch
 def prepare(model: Any, X: Any, y: Any) -> Any:
     """Do what `fit` does before it boosts; returns properboost.training.Training."""
     from properboost.boosting.engine import prepare
+    from properboost.boosting.options import BinningOptions
+    from properboost.parameters.declare import read
 
-    return prepare(model, *_sorted_rows(model, X, y))
+    return prepare(read(BinningOptions, model), *_sorted_rows(model, X, y))
 
 
 def _sorted_rows(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
@@ -41,13 +43,15 @@ def start(
 ) -> Any:
     """Return the boosting of one model for each gain, before its first round."""
     from properboost.boosting.engine import find_sides, start
+    from properboost.boosting.options import BoostingOptions
     from properboost.losses import GLog
+    from properboost.parameters.declare import read
 
     n = len(gains)
     return start(
         training if threads is None else replace(training, n_threads=threads),
         np.repeat(find_sides(training.class_of, 2), n, axis=0),
-        [model] * n,
+        [read(BoostingOptions, model)] * n,
         [GLog(gain) for gain in gains],
         keep_rounds=keep_rounds,
     )

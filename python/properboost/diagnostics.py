@@ -14,9 +14,9 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, parameters, plots
+from properboost.boosting.options import gain_is_free
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
-from properboost.estimators.properboost import gain_is_free
 from properboost.losses import MarginLoss, get_loss
 from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
 from properboost.model_selection.search_cv import ProperBoostClassifierCV

@@ -16,7 +16,7 @@ import properboost.progress as progress_module
 from helpers.models import assert_same, same_model
 from helpers.searches import QUICK, assert_same_scores, integers
 from helpers.solved_steps import LEARNERS, LOSSES, edges, features_of, fit, noisy, sides
-from properboost.estimators.properboost import SOLVED
+from properboost.parameters.groups import SOLVED
 
 pd = pytest.importorskip("pandas")
 
@@ -438,7 +438,6 @@ def test_a_search_scores_what_grid_search_does(step, learner):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"learning_rate": 0.5}, r"learning_rate must be 1 with step='leveraging'.*got 0\.5"),
         ({"loss": "savage"}, "step must not be 'leveraging' with loss='savage'.*not convex"),
         ({"interactions": 2}, "interactions must be 0 with step='leveraging'.*got 2"),
         ({"criterion": "mu"}, "criterion must be one of 'gini', 'entropy', 'matsushita'; got 'mu'"),

@@ -27,7 +27,6 @@ from helpers.searches import assert_same_scores, integers
 from properboost import _core
 from properboost.boosting.ensemble import Rounds
 from properboost.data.frames import open_table
-from properboost.estimators.properboost import GROWN
 
 pd = pytest.importorskip("pandas")
 
@@ -465,27 +464,13 @@ def test_directions_are_for_two_classes(iris):
     assert same_model(fit_tree(*iris, monotonic_cst=[0, 0, 0, 0]), fit_tree(*iris))
 
 
-OTHERS = {
-    "max_leaf_nodes": 8,
-    "max_depth": 3,
-    "min_child_weight": 0.0,
-    "max_features": 0.5,
-    "subsample": 0.5,
-    "monotonic_cst": [0, 0],
-}
-
-
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
-@pytest.mark.parametrize("name", OTHERS)
-def test_parameters_of_trees_are_for_trees(weak_learner, name):
-    assert OTHERS.keys() == set(GROWN["tree"])
+@pytest.mark.parametrize("weak_learner", ["histogram", "stump", "monomial"])
+@pytest.mark.parametrize("given", [[0, 0], np.array([0, 1]), {1: -1}], ids=str)
+def test_directions_are_for_trees(weak_learner, given):
     X, y = noisy(n=60, d=2)
-    message = rf"{name} must be .* with weak_learner='{weak_learner}', which does not use it; got"
-    for value in (OTHERS[name], *([np.array(OTHERS[name])] if name == "monotonic_cst" else [])):
-        with pytest.raises(ValueError, match=message):
-            fit_tree(X, y, weak_learner=weak_learner, **{"max_leaf_nodes": 31, name: value})
-    defaults = pb.ProperBoostClassifier().get_params()
-    fit_tree(X, y, weak_learner=weak_learner, **{"max_leaf_nodes": 31, name: defaults[name]})
+    message = f"monotonic_cst must be None with weak_learner='{weak_learner}', which cannot keep"
+    with pytest.raises(ValueError, match=message):
+        fit_tree(X, y, weak_learner=weak_learner, monotonic_cst=given)
 
 
 # -- searches -------------------------------------------------------------------------------------
@@ -545,7 +530,6 @@ def test_subsample_is_searched_and_reported():
     [
         ({"max_leaf_nodes": [4, 1]}, "max_leaf_nodes must be between 2 and 128; got 1"),
         ({"subsample": []}, "subsample must not be empty"),
-        ({"max_features": [0.5], "weak_learner": "stump"}, "max_features must be 1.0 with"),
         ({"max_depth": [2, 3]}, "max_depth must be an integer"),
     ],
     ids=str,

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import properboost as pb
 from helpers.engine import assert_identical, problem, train
 from helpers.models import EVERY_MODEL, LEARNERS, assert_same, same_model
-from properboost.estimators.properboost import GROWN
+from properboost.parameters.groups import GROWN
 
 pd = pytest.importorskip("pandas")
 

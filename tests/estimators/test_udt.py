@@ -418,7 +418,7 @@ def test_a_pickle_predicts_the_same(mixed):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"phi": "log"}, "phi must be one of 'gini', 'entropy', 'matsushita', 'mu', 'zeta'"),
+        ({"phi": "log"}, "phi must be one of 'matsushita', 'gini', 'entropy', 'mu', 'zeta'"),
         ({"mu": 1.0}, "mu must be below 1"),
         ({"zeta": 0.0}, "zeta must be below 0"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes must be between 2 and"),

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 from properboost import _core
-from properboost.estimators.properboost import GROWN
+from properboost.parameters.groups import GROWN
 
 LEARNERS = {
     "histogram": {},

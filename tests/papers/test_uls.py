@@ -1,12 +1,14 @@
 """ULS (Nock and Nielsen 2009): Theorem 2, permissible functions, and rules grown by them."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import properboost as pb
 from helpers.solved_steps import CONVEXITY, LEARNERS, MU, features_of, noisy, sides
-from properboost.estimators.properboost import CRITERIA
+from properboost.parameters.kinds import Criterion
 
 # -- what Theorem 2 says --------------------------------------------------------------------------
 
@@ -145,7 +147,7 @@ def impurity(phi, positive, negative):
     )
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("criterion", get_args(Criterion))
 def test_a_first_stump_is_that_of_least_impurity(criterion):
     X, y, s = noisy(6)
     X = X[["b", "c", "d"]].to_numpy()
@@ -191,7 +193,7 @@ def test_rules_by_impurity_do_not_stand_still_on_plateaus():
     X = rng.integers(0, 4, (500, 3)).astype(float)
     y = rng.random(500) < np.where((X[:, 0] > 1) & (X[:, 1] > 1), 0.45, 0.05)
     settings = {"weak_learner": "monomial", "response": "sign", "n_estimators": 1}
-    for criterion in (None, *CRITERIA):
+    for criterion in (None, *get_args(Criterion)):
         model = pb.ProperBoostClassifier(criterion=criterion, **settings).fit(X, y)
         (rule,) = model.rules()
         assert len(rule.conditions) == (0 if criterion is None else 2)

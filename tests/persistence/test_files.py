@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import properboost as pb
 from helpers.documents import JSON, change, places
 from helpers.models import assert_same
-from properboost.estimators.properboost import GROWN
+from properboost.parameters.declare import declared
 
 pd = pytest.importorskip("pandas")
 
@@ -301,7 +301,11 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
 def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 2
-    names = {"max_literals", *GROWN["tree"]}
+    learners = {
+        name: (p.only_with or {}).get("weak_learner", ())
+        for name, p in declared(pb.ProperBoostClassifier).items()
+    }
+    names = {name for name, known in learners.items() if {"tree", "monomial"} & {*known}}
     names |= {name for name in old["parameters"] if name.startswith("interaction")}
     for name in names:
         del old["parameters"][name]
@@ -336,7 +340,7 @@ NUMERIC, TOWN = 0, 1
         (("parameters",), [], "parameters must be an object"),
         (("parameters", "gain"), -1, "parameters has a value .*gain must be above 0"),
         (("parameters", "gain"), 1e999, "Infinity is not allowed"),
-        (("parameters", "gain"), None, "gain must be a finite number"),
+        (("parameters", "gain"), "1", "gain must be a finite number"),
         (("parameters", "n_estimators"), 10**30, "n_estimators must be between"),
         (("parameters", "loss"), "none", "loss must be one of"),
         (("parameters", "loss"), ["glog"], "loss must be a name"),
@@ -459,7 +463,7 @@ FIRST = ("models", 0, "trees", 0)
         (("parameters", "min_child_weight"), -1, "min_child_weight must be at least 0"),
         (("parameters", "max_features"), 0, "max_features must be above 0"),
         (("parameters", "subsample"), 2, "subsample must be between 0 and 1"),
-        (("parameters", "weak_learner"), "stump", "max_leaf_nodes must be 31 with"),
+        (("parameters", "weak_learner"), "forest", "weak_learner must be one of"),
         (("parameters", "monotonic_cst"), [2], r"parameters\.monotonic_cst must hold integers"),
         (("parameters", "monotonic_cst"), [0.0], r"parameters\.monotonic_cst must hold integers"),
         (("parameters", "monotonic_cst"), 1, r"parameters\.monotonic_cst must be a list"),

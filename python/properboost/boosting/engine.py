@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from properboost import _core, parameters
 from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, rank_pairs
+from properboost.boosting.options import BinningOptions, BoostingOptions, VotingOptions
 from properboost.data.binning import Binning, NumericBins, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, find_feature
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import Table
 from properboost.losses import MarginLoss
+from properboost.parameters.groups import LARGEST_INT
+from properboost.parameters.kinds import MonotonicConstraints
 
 __all__ = [
     "Training",
@@ -44,8 +47,6 @@ class Training:
     weight: NDArray[np.float64] | None
     seed: int
     n_threads: int
-    directions: tuple[int, ...] = ()
-    """Of each feature: 1 or -1 where the prediction must rise or fall with it; empty for none."""
     names: Sequence[str] | None = None
     """Of the features, if they have any."""
     pairs: tuple[PairBins, ...] | None = None
@@ -99,21 +100,18 @@ class Training:
         return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))
 
 
-def prepare(settings: Any, table: Table, rows: Rows, order: SortedRows) -> Training:
-    """Cut the features of `table` into bins and encode its rows in that `order`.
-
-    `settings` is the estimator, whose parameters are read.
-    """
-    n_threads = parameters.count_threads(settings.n_jobs)
-    categorical, from_dtype = find_categorical(settings.categorical_features, table)
-    seed = parameters.seed(settings.random_state)
+def prepare(options: BinningOptions, table: Table, rows: Rows, order: SortedRows) -> Training:
+    """Cut the features of `table` into bins and encode its rows in that `order`."""
+    n_threads = parameters.count_threads(options.n_jobs)
+    categorical, from_dtype = find_categorical(options.categorical_features, table)
+    seed = parameters.seed(options.random_state)
     weight = rows.training_weight
     bins = find_bins(
         table,
         categorical,
         weight,
-        max_numeric=count_numeric_bins(settings.max_bins, settings.rows_per_bin, rows.total),
-        max_categories=settings.max_bins,
+        max_numeric=count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total),
+        max_categories=options.max_bins,
         seed=seed,
         n_threads=n_threads,
     )
@@ -129,33 +127,30 @@ def prepare(settings: Any, table: Table, rows: Rows, order: SortedRows) -> Train
         weight=weight,
         seed=seed,
         n_threads=n_threads,
-        directions=_find_directions(settings, table, binning, len(rows.classes)),
         names=table.names,
     )
 
 
-def _find_directions(
-    settings: Any, table: Table, binning: Binning, n_classes: int
-) -> tuple[int, ...]:
+def _find_directions(given: MonotonicConstraints, training: Training) -> tuple[int, ...]:
     """Return the direction that `monotonic_cst` gives each feature; nothing if it gives none."""
-    given = getattr(settings, "monotonic_cst", None)
     if given is None:
         return ()
-    directions = [0] * table.n_features
+    features, names = training.binning.features, training.names
+    directions = [0] * len(features)
     if isinstance(given, Mapping):
         for name, direction in given.items():
-            j = find_feature(name, table.names, table.n_features, "monotonic_cst")
-            directions[j] = direction
-    elif len(given) != table.n_features:
+            directions[find_feature(name, names, len(features), "monotonic_cst")] = direction
+    elif len(given) != len(features):
         raise ValueError(
-            f"monotonic_cst must have an entry for each of the {table.n_features} features; "
+            f"monotonic_cst must have an entry for each of the {len(features)} features; "
             f"got {len(given)}"
         )
     else:
         directions = list(given)
-    for j, (direction, bins) in enumerate(zip(directions, binning.features, strict=True)):
+    for j, (direction, bins) in enumerate(zip(directions, features, strict=True)):
         if direction != 0 and not isinstance(bins, NumericBins):
             raise ValueError(f"monotonic_cst must be 0 for feature {j}, which is categorical")
+    n_classes = len(training.classes)
     if n_classes > 2 and any(directions):
         raise ValueError(
             f"monotonic_cst must be None with {n_classes} classes: their probabilities add up to 1"
@@ -172,7 +167,7 @@ def find_sides(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:
 def start(
     training: Training,
     roles: NDArray[np.int8],
-    settings: Sequence[Any],
+    options: Sequence[BoostingOptions],
     losses: Sequence[MarginLoss],
     *,
     base: NDArray[np.float64] | None = None,
@@ -180,25 +175,25 @@ def start(
 ) -> _core.Boosting:
     """Set up models over the same rows; every sequence has an entry a model.
 
-    `settings` are estimators, whose parameters are read.  They may differ in their learning rates,
-    priors and weak learners' parameters.  Models start from the raw predictions `base`, of shape
-    (n_models or 1, n_rows), or from 0.
+    `options` may differ in their learning rates, priors and weak learners' parameters.  Models
+    start from the raw predictions `base`, of shape (n_models or 1, n_rows), or from 0.
     """
-    priors = [0.0 if s.prior is None else s.prior for s in settings]
+    priors = [0.0 if o.prior is None else o.prior for o in options]
+    shared = options[0]
     return _core.Boosting(
         training.codes,
         training.bins,
         training.segments,
         roles,
         [loss.native for loss in losses],
-        [_find_learner(s, training) for s in settings],
+        [_find_learner(o, training) for o in options],
         gain=np.array([loss.gain for loss in losses], dtype=np.float64),
-        learning_rate=np.array([s.learning_rate for s in settings], dtype=np.float64),
+        learning_rate=np.array([o.learning_rate for o in options], dtype=np.float64),
         prior=np.array(priors, dtype=np.float64),
-        selection=settings[0].selection,
-        response=settings[0].response,
-        step=settings[0].step,
-        l2=settings[0].l2,
+        selection=shared.selection,
+        response=shared.response,
+        step=shared.step,
+        l2=shared.l2,
         weight=training.weight,
         base=base,
         keep_rounds=keep_rounds,
@@ -206,8 +201,8 @@ def start(
     )
 
 
-def start_votes(training: Training, settings: Any, loss: MarginLoss) -> _core.Boosting:
-    """Set up weak classifiers that vote; `settings` is an `ARBoostClassifier`.
+def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:
+    """Set up weak classifiers that vote.
 
     Rows are asked for their class; or, where `multiclass` says so, about every label in turn.
     """
@@ -215,7 +210,7 @@ def start_votes(training: Training, settings: Any, loss: MarginLoss) -> _core.Bo
     codes, segments, weight = training.codes, training.segments, training.weight
     groups, roles = training.class_of, np.ones(len(training.class_of), dtype=np.int8)
     name: Literal["plurality", "labels"] = "plurality"
-    if n_classes > 2 and settings.multiclass == "labels":
+    if n_classes > 2 and options.multiclass == "labels":
         name = "labels"
         # Of each label the rows before its own, its own and those after: they lie sorted by class.
         labels = np.repeat(np.arange(n_classes), 3)
@@ -229,48 +224,49 @@ def start_votes(training: Training, settings: Any, loss: MarginLoss) -> _core.Bo
         segments = np.cumsum([0, *sizes[sizes > 0]])
         codes = np.tile(codes, (1, n_classes))
         weight = None if weight is None else np.tile(weight, n_classes)
-    options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}
     return _core.Boosting(
         codes,
         training.bins,
         segments,
         roles[None, :],
         [loss.native],
-        [_make_learner(settings.weak_learner, max_leaves=int(settings.max_leaf_nodes), **options)],
+        [
+            _make_learner(
+                options.weak_learner,
+                max_leaves=options.max_leaf_nodes,
+                max_depth=options.max_depth or LARGEST_INT,
+            )
+        ],
         gain=np.array([loss.gain], dtype=np.float64),
-        learning_rate=np.array([settings.learning_rate], dtype=np.float64),
+        learning_rate=np.array([options.learning_rate], dtype=np.float64),
         prior=np.zeros(1),
         selection="greedy",
         response="sign",
-        step="line_search" if settings.mistrust > 0.0 else "adaptive",
+        step="line_search" if options.mistrust > 0.0 else "adaptive",
         l2=0.0,
         weight=weight,
-        vote=_core.Vote(name, n_classes, settings.criterion),
+        vote=_core.Vote(name, n_classes, options.criterion),
         groups=groups.tolist(),
-        rho=float(settings.rho),
-        damping=float(settings.damping),
-        mistrust=float(settings.mistrust),
+        rho=options.rho,
+        damping=options.damping,
+        mistrust=options.mistrust,
         n_threads=training.n_threads,
     )
 
 
-def _find_learner(settings: Any, training: Training) -> _core.WeakLearner:
-    criterion = settings.criterion
-    if settings.weak_learner not in ("tree", "monomial"):
-        smoothing = float(settings.smoothing)
-        return _make_learner(settings.weak_learner, smoothing=smoothing, criterion=criterion)
-    options = {} if settings.max_depth is None else {"max_depth": int(settings.max_depth)}
+def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLearner:
     return _make_learner(
-        settings.weak_learner,
-        max_leaves=int(settings.max_leaf_nodes),
-        max_literals=int(settings.max_literals),
-        min_child_weight=float(settings.min_child_weight),
-        max_features=float(settings.max_features),
-        directions=training.directions,
-        subsample=float(settings.subsample),
+        options.weak_learner,
+        smoothing=options.smoothing,
+        max_leaves=options.max_leaf_nodes,
+        max_depth=options.max_depth or LARGEST_INT,
+        max_literals=options.max_literals,
+        min_child_weight=options.min_child_weight,
+        max_features=options.max_features,
+        directions=_find_directions(options.monotonic_cst, training),
+        subsample=options.subsample,
         seed=training.seed,
-        criterion=criterion,
-        **options,
+        criterion=options.criterion,
     )
 
 

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args
 
 from properboost import _core, losses
 from properboost.cli.csv_columns import make_features, read_features, read_labels, read_weights
@@ -25,9 +25,10 @@ from properboost.cli.csv_table import (
 from properboost.cli.fit_report import TrainingRows, describe_fit, hold_out
 from properboost.estimators.base import load_model
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.estimators.properboost import CRITERIA, ProperBoostClassifier, check_parameters
+from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import check_search
+from properboost.parameters.kinds import Criterion
 from properboost.rado.estimator import RadoBoostClassifier
 from properboost.rado.estimator import check_parameters as check_rado_parameters
 
@@ -359,7 +360,7 @@ def _add_parameters(group: Any) -> None:
     add(
         "--criterion",
         "the impurity by which features are chosen; None is the response's own cost",
-        choices=CRITERIA,
+        choices=get_args(Criterion),
     )
     add("--step", "how far along each table", choices=_core.step_names())
     add(

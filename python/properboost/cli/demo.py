@@ -30,6 +30,7 @@ from properboost.estimators.presets import AdaBoost, LogitBoost
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.inspection.shape_functions import ShapeFunction
 from properboost.losses.builtin import GLog
+from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Trial:
     @property
     def gain(self) -> float:
         """The gain of the loss."""
-        return float(self.model.gain)
+        return get_loss(self.model.loss, self.model.gain).gain
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """Training rows: their labels and weights, and the order in which the engine takes them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +9,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, column_or_1d
 
-from properboost import parameters
 from properboost.data.frames import is_plain
+from properboost.parameters.kinds import ClassWeight
 
-__all__ = ["Rows", "SortedRows", "check_class_weight", "find_classes", "read_rows", "read_weights"]
+__all__ = ["Rows", "SortedRows", "find_classes", "read_rows", "read_weights"]
 
 FEW_KEYS = 8
 """Segments up to which it is faster to look for each of them than to sort."""
@@ -84,7 +83,7 @@ class Rows:
         )
 
 
-def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> Rows:
+def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: ClassWeight) -> Rows:
     """Check labels and weights."""
     labels = _read_labels(y, n_rows)
     weight = read_weights(sample_weight, labels)
@@ -105,18 +104,6 @@ def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: Any) -> Row
         with np.errstate(over="ignore"):
             _check_total(held * factor, "sample_weight, times class_weight,")
     return Rows(classes, codes, weight, factor, total)
-
-
-def check_class_weight(class_weight: object) -> None:
-    """Check the parameter; labels that are not among the classes are left to `read_rows`."""
-    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
-        return
-    if not isinstance(class_weight, Mapping):
-        raise ValueError(f"class_weight must be None, 'balanced' or a dict; got {class_weight!r}")
-    for label, weight in class_weight.items():
-        if not isinstance(label, str | int | float | np.generic):
-            raise TypeError(f"class_weight must have labels as keys; got {label!r}")
-        parameters.positive(f"class_weight[{label!r}]", weight)
 
 
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
@@ -204,7 +191,7 @@ def _check_total(weight: NDArray[np.float64], name: str) -> None:
 
 
 def _class_factors(
-    class_weight: Any, classes: NDArray[Any], held: NDArray[Any]
+    class_weight: ClassWeight, classes: NDArray[Any], held: NDArray[Any]
 ) -> NDArray[np.float64]:
     """Return the factor on the weight of each class; `held` is the weight each has."""
     if isinstance(class_weight, str):  # "balanced"

@@ -1,22 +1,24 @@
 """AR-Boost, and the boosting algorithms it is compared with: weak classifiers that vote."""
 
-from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
-from properboost import parameters
 from properboost.boosting.engine import Training, prepare, start_votes
 from properboost.boosting.ensemble import Ensemble, Rounds, make_ensemble
+from properboost.boosting.options import BinningOptions, VotingOptions
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses import Exponential
 from properboost.losses.probabilities import make_probabilities
+from properboost.parameters import checks
+from properboost.parameters.declare import check_declared, estimator, parameter, read
+from properboost.parameters.groups import BinningParameters, VerboseParameters, VotingParameters
+from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.progress import Report, show_progress
 
 __all__ = ["ARBoostClassifier", "Voting", "check_voting"]
@@ -37,6 +39,12 @@ class Voting:
         return Exponential() if self.by_label else _Votes()
 
 
+def _check_rows_per_bin(name: str, value: object) -> object:
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return value
+    return checks.positive(name, value)
+
+
 class _Votes(Exponential):
     """The link of votes for classes: the exponential's for two, the softmax for more."""
 
@@ -49,7 +57,8 @@ class _Votes(Exponential):
         return probability
 
 
-class ARBoostClassifier(BoostedClassifier):
+@estimator
+class ARBoostClassifier(VotingParameters, BinningParameters, BoostedClassifier, VerboseParameters):
     """Weak classifiers that vote under the exponential loss: AdaBoost, SAMME and AR-Boost.
 
     Each round takes the weak classifier of least cost under the current weights, gives its vote the
@@ -60,54 +69,6 @@ class ARBoostClassifier(BoostedClassifier):
     are let in, and wrong labels are not followed to the end.  With rho 1 it is AdaBoost and
     SAMME [2]_; below 1 it is boosting with an L1 penalty [3]_; with a `learning_rate` below 1
     epsilon-boosting [4]_.
-
-    Parameters
-    ----------
-    rho : float, default=1.0
-        Above 0.  Cross-validate it with `ARBoostClassifierCV`.
-    n_estimators : int, default=100
-        Rounds.  Boosting stops earlier where no classifier has an error that is let in, or one has
-        none.
-    learning_rate : float, default=1.0
-        Multiplies every alpha; above 0.
-    weak_learner : {"stump", "tree", "histogram"}, default="stump"
-        One split of a feature; a tree, which grows best split first; a class for every bin of a
-        feature.
-    criterion : {"gini", "error"}, default="gini"
-        What the weak classifier is chosen by: the Gini impurity, as in CART, or its error.
-    max_leaf_nodes : int, default=8
-        Leaves of a tree at most, in [2, 128].
-    max_depth : int or None, default=None
-        Splits from a tree's root to a leaf, at most; None sets no limit.
-    multiclass : {"classes", "labels"}, default="classes"
-        Of more than two classes, whether a weak classifier says one class in each cell (SAMME,
-        AR-Boost), or yes or no about every one (AdaBoost.MH [5]_, for which training rows are held
-        once a class).
-    mistrust : float, default=0.0
-        The C of AdaBoost_reg [6]_: the margin of a row counts as y F + C A m^2, A being the sum of
-        all alphas and m the mean, by alpha, of what the row weighed in each round; so rows which
-        keep being wrong lose weight.  alpha minimises the risk of these margins.  Weights are
-        divided by their mean, so that C does not depend on the number of rows (with weights that
-        add up to 1 it is n^2 times as large).  Two classes only, and rho 1.
-    damping : float, default=0.0
-        The beta of WeightBoost [7]_, below 1: a round adds e^(-beta |F|) alpha h(x) where F was the
-        raw prediction before it, and a row's weight is e^(-y F - beta |F|).  Two classes only.
-    max_bins : int, default=255
-        Bins of a numeric feature, and categories of its own, at most.
-    rows_per_bin : float, None or "auto", default="auto"
-        Weight a bin holds at least on average; "auto" is 100 for the histogram, and no limit for
-        others, whose restraint is their size.
-    categorical_features : list, "from_dtype" or None, default="from_dtype"
-        As in `ProperBoostClassifier`.  A split of categories orders them by the share of the
-        heaviest class, which of two classes finds the best one.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the sample weights, by label.
-    n_jobs : int or None, default=None
-        Threads, as in `ProperBoostClassifier`; the model does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the sample that bins of large tables are cut from.
-    verbose : int, default=0
-        With 1, the rounds and the training risk are shown on stderr.
 
     Attributes
     ----------
@@ -150,46 +111,31 @@ class ARBoostClassifier(BoostedClassifier):
     True
     """
 
-    _voting: Voting
-
-    def __init__(
-        self,
-        rho: float = 1.0,
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 1.0,
-        weak_learner: str = "stump",
-        criterion: str = "gini",
-        max_leaf_nodes: int = 8,
-        max_depth: int | None = None,
-        multiclass: str = "classes",
-        mistrust: float = 0.0,
-        damping: float = 0.0,
-        max_bins: int = 255,
-        rows_per_bin: Any = "auto",
-        categorical_features: Any = "from_dtype",
-        class_weight: Mapping[Any, float] | str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.rho = rho
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.weak_learner = weak_learner
-        self.criterion = criterion
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.multiclass = multiclass
-        self.mistrust = mistrust
-        self.damping = damping
-        self.max_bins = max_bins
-        self.rows_per_bin = rows_per_bin
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    rho: float = parameter(
+        default=1.0,
+        kw_only=False,
+        check=checks.positive,
+        doc="Above 0.  Cross-validate it with `ARBoostClassifierCV`.",
+    )
+    rows_per_bin: float | Literal["auto"] | None = parameter(
+        default="auto",
+        check=_check_rows_per_bin,
+        kind='float, None or "auto"',
+        doc="""
+        Weight a bin holds at least on average; "auto" is 100 for the histogram, and no limit for
+        others, whose restraint is their size.
+        """,
+    )
+    categorical_features: CategoricalFeatures = parameter(
+        default="from_dtype",
+        doc="""
+        As in `ProperBoostClassifier`.  A split of categories orders them by the share of the
+        heaviest class, which of two classes finds the best one.
+        """,
+    )
+    random_state: RandomState = parameter(
+        default=None, doc="Seed of the sample that bins of large tables are cut from."
+    )
 
     def _check_classes(self, rows: Rows) -> None:
         if len(rows.classes) > 2 and self._is_binary():
@@ -236,21 +182,18 @@ class ARBoostClassifier(BoostedClassifier):
             table = open_table(self, X, reset=True)
             rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
             self._check_classes(rows)
-            training = prepare(self._with_bins(), table, rows, rows.sort())
+            training = prepare(self._binning_options(), table, rows, rows.sort())
             with show_progress(self.verbose, self.n_estimators) as report:
                 ensemble = self._boost(training, report)
             return self._set_votes(training, ensemble)
 
-    def _with_bins(self) -> Any:
-        """Return the settings that cut bins."""
-        if not isinstance(self.rows_per_bin, str):
-            return self
-        settings = copy(self)
-        settings.rows_per_bin = 100.0 if self.weak_learner == "histogram" else None
-        return settings
+    def _binning_options(self) -> BinningOptions:
+        auto = 100.0 if self.weak_learner == "histogram" else None
+        given = self.rows_per_bin
+        return read(BinningOptions, self, rows_per_bin=auto if given == "auto" else given)
 
     def _boost(self, training: Training, report: Report | None = None) -> Ensemble:
-        boosting = start_votes(training, self, Exponential())
+        boosting = start_votes(training, read(VotingOptions, self), Exponential())
         boosting.advance(self.n_estimators, None, report)
         n_classes = len(training.classes)
         groups = [1] if n_classes == 2 else range(n_classes)
@@ -349,7 +292,7 @@ class ARBoostClassifier(BoostedClassifier):
         ValueError
             Where `training_error_bounds` does.
         """
-        theta = parameters.between("theta", theta, -1.0, 1.0)
+        theta = checks.between("theta", theta, -1.0, 1.0)
         _, alpha = self._errors_and_alphas()
         normalizer = self.training_error_bounds()["normalizer"]
         return float(np.exp(np.sum(theta * alpha + np.log(normalizer))))
@@ -366,27 +309,11 @@ class ARBoostClassifier(BoostedClassifier):
 
 def check_voting(model: ARBoostClassifier) -> None:
     """Check every parameter that does not depend on the data."""
-    parameters.positive("rho", model.rho)
-    parameters.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
-    parameters.positive("learning_rate", model.learning_rate)
-    parameters.choice("weak_learner", model.weak_learner, ["stump", "tree", "histogram"])
-    parameters.choice("criterion", model.criterion, ["gini", "error"])
-    parameters.integer("max_leaf_nodes", model.max_leaf_nodes, 2, 128)
-    if model.max_depth is not None:
-        parameters.integer("max_depth", model.max_depth, 1, 2**31 - 1)
-    parameters.choice("multiclass", model.multiclass, ["classes", "labels"])
-    parameters.between("mistrust", model.mistrust, 0.0, 1e30)
+    check_declared(model)
     if model.mistrust > 0.0 and model.rho != 1.0:
         raise ValueError(f"rho must be 1 with mistrust={model.mistrust!r}; got {model.rho!r}")
-    if parameters.between("damping", model.damping, 0.0, 1.0) == 1.0:
-        raise ValueError("damping must be below 1; got 1, at which rows never lose weight")
     if model.mistrust > 0.0 and model.damping > 0.0:
         raise ValueError(
             f"mistrust and damping must not both be above 0; got {model.mistrust!r} and "
             f"{model.damping!r}"
         )
-    given = model.rows_per_bin
-    if not (given is None or (isinstance(given, str) and given == "auto")):
-        parameters.positive("rows_per_bin", model.rows_per_bin)
-    parameters.integer("verbose", model.verbose, 0)
-    model._check_table_parameters()

@@ -1,6 +1,6 @@
 """What every classifier of the package is: one that reads tables of any kind."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from typing import Any
@@ -12,23 +12,19 @@ from sklearn.exceptions import NotFittedError
 
 from properboost import parameters
 from properboost.data.frames import open_table
-from properboost.data.labels import check_class_weight
 from properboost.data.table import Table
+from properboost.parameters.groups import RunParameters
 from properboost.persistence import files
 
 __all__ = ["TableClassifier", "load_model"]
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of tables with missing values and categories."""
 
     classes_: NDArray[Any]
     feature_names_in_: NDArray[np.object_]
     n_features_in_: int
-    class_weight: Mapping[Any, float] | str | None
-    max_bins: int
-    n_jobs: int | None
-    random_state: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -48,13 +44,6 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except BaseException:
             self.__dict__ = before
             raise
-
-    def _check_table_parameters(self) -> None:
-        """Check what every such classifier has."""
-        parameters.integer("max_bins", self.max_bins, 2, 255)
-        parameters.count_threads(self.n_jobs)
-        parameters.check_random_state(self.random_state)
-        check_class_weight(self.class_weight)
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

@@ -22,11 +22,12 @@ from properboost.inspection.shape_functions import (
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses import MarginLoss
 from properboost.losses.probabilities import choose_classes, find_lead, make_probabilities
+from properboost.parameters.groups import ClassifierParameters
 
 __all__ = ["BoostedClassifier"]
 
 
-class BoostedClassifier(TableClassifier):
+class BoostedClassifier(ClassifierParameters, TableClassifier):
     """What a boosted classifier can do once it is fitted."""
 
     loss_: MarginLoss

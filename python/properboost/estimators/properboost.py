@@ -1,107 +1,49 @@
 """The classifier: scikit-learn's interface to the engine."""
 
-import itertools
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from inspect import currentframe, signature
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
-from properboost import _core, parameters
-from properboost.boosting.engine import Training, find_pairs, find_sides, lay_grids, prepare, start
+from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
+from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
+from properboost.boosting.options import BinningOptions, BoostingOptions, for_pairs
 from properboost.data.frames import find_feature, open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses import MarginLoss, get_loss
-from properboost.progress import Report, show_progress
+from properboost.parameters import checks
+from properboost.parameters.declare import check_declared, estimator, parameter, read
+from properboost.parameters.groups import (
+    LARGEST_INT,
+    SOLVED,
+    BinningParameters,
+    BoostingParameters,
+    PairParameters,
+    RegularizerParameters,
+    SizeParameters,
+    VerboseParameters,
+)
+from properboost.parameters.kinds import Interactions, LossName, Selection
+from properboost.progress import show_progress
 
-__all__ = [
-    "CRITERIA",
-    "GROWN",
-    "SOLVED",
-    "ProperBoostClassifier",
-    "check_learner_of_pairs",
-    "check_parameters",
-    "gain_is_free",
-]
-
-LANES_FROM = 1000
-"""Rows from which the classes' models are boosted together, in lanes.
-
-Of fewer, one after the other costs as little, and sums them in double precision.
-"""
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """Models that were boosted, what they predict of their rows, and the weight of each code."""
-
-    models: list[Rounds]
-    raw: NDArray[np.float64] | None  # (n_models, n_rows), in the order of the segments, if asked
-    bin_weights: tuple[NDArray[np.float64], ...]
+__all__ = ["ProperBoostClassifier", "check_loss_of_step", "check_parameters"]
 
 
-def boost(
-    settings: Any,
-    loss: MarginLoss,
-    training: Training,
-    n_estimators: int,
-    *,
-    base: NDArray[np.float64] | None = None,
-    keep_raw: bool = False,
-    report: Report | None = None,
-) -> Stage:
-    """Boost a model of two classes, or one a class against the rest, from `base` on."""
-    sides = find_sides(training.class_of, len(training.classes))
-    together = len(sides) if training.codes.shape[1] >= LANES_FROM else 1
-    models: list[Rounds] = []
-    raw = []
-    for first in range(0, len(sides), together):
-        boosting = start(
-            training,
-            sides[first : first + together],
-            [settings] * together,
-            [loss] * together,
-            base=None if base is None else base[first : first + together],
-            keep_rounds=True,
-        )
-        boosting.advance(n_estimators, None, report and _report_from(report, first * n_estimators))
-        models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
-        raw += [boosting.raw(m) for m in range(together) if keep_raw]
-        for m in range(together):
-            if boosting.separated(m):
-                _warn_of_separation(settings.step, training.classes, first + m)
-        if report is not None and len(models[-1]):
-            report(len(models) * n_estimators, float(models[-1].risk[-1]))
-    return Stage(models, np.stack(raw) if keep_raw else None, training.weigh_codes(boosting))
-
-
-def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:
-    label = classes.tolist()[1 if len(classes) == 2 else model]
-    warnings.warn(
-        f"step={step!r} found no finite coefficients of least risk within reach for class "
-        f"{label!r}: the features chosen separate some rows by their class, or all but do. An "
-        "error of 0 counts as half a row, which keeps the coefficients finite",
-        UserWarning,
-        stacklevel=_count_own_frames(),
-    )
-
-
-def _count_own_frames() -> int:
-    """Return the stacklevel at which the caller's warning points out of the package."""
-    frame, level = currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("properboost."):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-class ProperBoostClassifier(BoostedClassifier):
+@estimator
+class ProperBoostClassifier(
+    BoostingParameters[float, int, Selection],
+    PairParameters[float, Interactions],
+    RegularizerParameters,
+    BinningParameters,
+    SizeParameters,
+    BoostedClassifier,
+    VerboseParameters,
+):
     """Boosted look-up tables, trees or rules under a proper margin loss with a gain.
 
     Each round takes one feature, gives each of its bins a value and adds that table to the raw
@@ -111,105 +53,6 @@ class ProperBoostClassifier(BoostedClassifier):
 
     Several classes are learnt one against the rest, each by a model of its own over the same bins;
     their probabilities are divided by their sum (and are equal where all are zero).
-
-    Parameters
-    ----------
-    loss : str or loss object, default="glog"
-        A loss's name, one of `properboost.losses`, or an object from there, which carries its own
-        gain (`gain` must then be left at 1 or be the same).
-    gain : float, default=1.0
-        The gain sigma > 0: the loss is sigma phi(v / sigma), v = y F(x).  Twice the gain with the
-        same tables halves how far a round moves the probabilities.
-    n_estimators : int, default=100
-        Rounds (with cyclic selection, cycles over the features), a class where there are more than
-        two.  Boosting stops earlier if nothing is left to learn.
-    learning_rate : float, default=1.0
-        Shrinkage > 0 of each step.
-    weak_learner : {"histogram", "stump", "tree", "monomial"}, default="histogram"
-        A value for every bin of a feature; one for each side of a split; one for each leaf of a
-        tree over several features, which grows best split first; one where a rule holds, "this
-        feature is in that range or set, and that one ...", and one elsewhere (see `rules`).
-    max_leaf_nodes : int, default=31
-        Leaves of a tree at most, in [2, 128].
-    max_depth : int or None, default=None
-        Splits from a tree's root to a leaf, at most; None sets no limit.
-    max_literals : int, default=2
-        Conditions of a monomial at most, in [1, 127].  Fewer are taken where another one would not
-        lower the cost.
-    min_child_weight : float, default=1.0
-        What each side of a tree's split, and of a monomial, holds at least: of the weights that the
-        loss gives to rows (with the Newton response of their curvatures), times the sample weights.
-    max_features : float, default=1.0
-        Share of the features, drawn anew for each split of a tree and for each literal of a
-        monomial, that it is chosen from, in (0, 1]; never less than one feature.
-    subsample : float, default=1.0
-        Share of the rows, drawn anew for each tree or monomial, that it is grown from, in (0, 1].
-    monotonic_cst : list of int, dict or None, default=None
-        Of each numeric feature (by position, or some by name), whether the raw prediction must not
-        fall with it (1), must not rise (-1), or may do as it likes (0).  With trees and two classes
-        only.
-    interactions : int or list of pairs, default=0
-        Pairs of features that get look-up tables over both, once the tables of single features are
-        boosted: so many of those that tell most of what is still unexplained, or these (two
-        positions or names each).  Not with trees and monomials.  Without pairs the parameters that
-        follow have no effect.
-    interaction_estimators : int or None, default=None
-        Rounds (with cyclic selection, cycles over the pairs) for the pairs; None is `n_estimators`.
-    interaction_rate : float, default=1.0
-        Times `learning_rate`: the shrinkage > 0 of each step along a pair's table.
-    interaction_smoothing : float, default=0.2
-        `smoothing` of pairs' tables, whose cells have neighbours in both directions.  Only with the
-        histogram weak learner.
-    selection : {"greedy", "cyclic"}, default="greedy"
-        Which feature a round takes: the best one, for which all features' histograms are needed;
-        or each in turn, many times cheaper a round.  Trees and monomials choose a feature a split,
-        and take no notice.
-    response : {"real", "sign", "newton", "exact"}, default="real"
-        The value in a bin: half the log-odds of its class weights; the heavier class; a Newton
-        step; the exact minimiser of the bin's risk.
-    criterion : {"gini", "entropy", "matsushita"} or None, default=None
-        By what cells are judged when a feature, a split or a literal is chosen: the impurity of a
-        permissible function (ULS, eq. 49 [2]_), as in `UDTClassifier`, on the weights of the round;
-        None is the response's own cost.  The values of the cells are the response's all the same.
-        Not with the Newton response.
-    step : {"guarded", "unit", "line_search", "leveraging", "totally_corrective"}, default="guarded"
-        Times the table: `learning_rate`, or the minimiser of the risk along the table if that is
-        shorter; `learning_rate` always; the minimiser times `learning_rate`; the minimiser in
-        double precision, which leaves the table no edge on the next weights; the minimiser over the
-        steps of all tables so far, which leaves none of them an edge (ULS, eq. 35 [2]_).  The last
-        two take a convex loss and learning_rate 1.
-    prior : float or None, default=None
-        What the real and exact responses add to the weight of each class in each bin, as a share
-        of the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B
-        the bins of the feature (the sides of the stump or the rule, the leaves of the tree) that
-        hold any.  The other responses take None only.
-    smoothing : float, default=0.0
-        Share of its weight that each bin of a numeric feature gives to each of its two neighbours
-        before the table is made, in [0, 0.25].  Only with the histogram weak learner.
-    l2 : float, default=0.0
-        What the Newton response adds to the curvature in each bin.  The others take 0 only.
-    max_bins : int, default=255
-        Bins of a feature at most, in [2, 255]; missing values come on top.
-    rows_per_bin : float or None, default=100
-        A numeric feature also has at most one bin for every so many training rows (by sample
-        weight), but may always have four.  A table with a bin for every row learns the rows by
-        heart: over the ten small data sets of the BoostLR paper the cross-validated log loss is
-        3.1 with 255 bins and 0.48 with the default (50 rounds, gain 1).  None sets no such limit.
-    categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
-        Which features are categorical: those whose column has a categorical type; none; those at
-        these positions or of these names; those where the boolean mask is true.
-    class_weight : "balanced", dict or None, default=None
-        Factor on the sample weight of each class: given by label, or inversely proportional to
-        the class's total weight.  It shifts the probabilities.
-    n_jobs : int or None, default=None
-        Threads.  None and -1 use every CPU this process may use, or ``OMP_NUM_THREADS`` if set.
-        The model and its predictions do not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the sample of rows from which bins are found (tables of more than 200,000 rows), and
-        of what trees draw (`max_features`, `subsample`).  None is the seed 0: fitting the same rows
-        again gives the same model.
-    verbose : int, default=0
-        With 1, the rounds and the training risk are shown on stderr.
 
     Attributes
     ----------
@@ -271,70 +114,43 @@ class ProperBoostClassifier(BoostedClassifier):
     (569, 2)
     """
 
-    def __init__(
-        self,
-        loss: Any = "glog",
-        *,
-        gain: float = 1.0,
-        n_estimators: int = 100,
-        learning_rate: float = 1.0,
-        weak_learner: str = "histogram",
-        max_leaf_nodes: int = 31,
-        max_depth: int | None = None,
-        max_literals: int = 2,
-        min_child_weight: float = 1.0,
-        max_features: float = 1.0,
-        subsample: float = 1.0,
-        monotonic_cst: Any = None,
-        interactions: Any = 0,
-        interaction_estimators: int | None = None,
-        interaction_rate: float = 1.0,
-        interaction_smoothing: float = 0.2,
-        selection: str = "greedy",
-        response: str = "real",
-        criterion: str | None = None,
-        step: str = "guarded",
-        prior: float | None = None,
-        smoothing: float = 0.0,
-        l2: float = 0.0,
-        max_bins: int = 255,
-        rows_per_bin: float | None = 100,
-        categorical_features: Any = "from_dtype",
-        class_weight: Mapping[Any, float] | str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.gain = gain
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.weak_learner = weak_learner
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.max_literals = max_literals
-        self.min_child_weight = min_child_weight
-        self.max_features = max_features
-        self.subsample = subsample
-        self.monotonic_cst = monotonic_cst
-        self.interactions = interactions
-        self.interaction_estimators = interaction_estimators
-        self.interaction_rate = interaction_rate
-        self.interaction_smoothing = interaction_smoothing
-        self.selection = selection
-        self.response = response
-        self.criterion = criterion
-        self.step = step
-        self.prior = prior
-        self.smoothing = smoothing
-        self.l2 = l2
-        self.max_bins = max_bins
-        self.rows_per_bin = rows_per_bin
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: LossName | MarginLoss = parameter(
+        default="glog",
+        kw_only=False,
+        check=lambda _, value: value,  # together with the gain
+        kind="str or loss object",
+        doc="""
+        A loss's name, one of `properboost.losses`, or an object from there, which carries its own
+        gain.
+        """,
+        option="the loss",
+    )
+    gain: float | None = parameter(
+        default=None,
+        check=checks.optional(checks.positive),
+        doc="""
+        The gain sigma > 0: the loss is sigma phi(v / sigma), v = y F(x).  Twice the gain with the
+        same tables halves how far a round moves the probabilities.  None is the gain that a loss
+        object carries, and 1 with a name.  The gain of the fit is ``loss_.gain``.
+        """,
+        option="gain of the loss, above 0: larger regularises more; none is 1",
+    )
+    n_estimators: int = parameter(
+        default=100,
+        check=partial(checks.integer, low=1, high=LARGEST_INT),
+        doc="""
+        Rounds (with cyclic selection, cycles over the features), per class where there are more
+        than two.  Boosting stops earlier if nothing is left to learn.
+        """,
+        option="rounds, or cycles over the features, per class where there are more than 2",
+    )
+    interaction_estimators: int | None = parameter(
+        default=None,
+        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        doc="""
+        Rounds (with cyclic selection, cycles over the pairs) for the pairs; None is `n_estimators`.
+        """,
+    )
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
         """Fit the model.
@@ -361,7 +177,7 @@ class ProperBoostClassifier(BoostedClassifier):
             loss = check_parameters(self)
             table = open_table(self, X, reset=True)
             rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
-            training = prepare(self, table, rows, rows.sort())
+            training = prepare(read(BinningOptions, self), table, rows, rows.sort())
             del rows  # bytes that boosting does not need
             return self._boost(loss, training)
 
@@ -369,25 +185,26 @@ class ProperBoostClassifier(BoostedClassifier):
         """Boost a model of two classes, or one a class against the rest; then pairs, if asked."""
         n_models = 1 if len(training.classes) == 2 else len(training.classes)
         steps = n_models * self.n_estimators
-        for_pairs = n_models * self._count_pair_estimators() if self._wants_pairs() else 0
-        with show_progress(self.verbose, steps + for_pairs) as report:
-            wants_pairs = self._wants_pairs()
+        wants_pairs = self._wants_pairs()
+        later_steps = n_models * self._count_pair_estimators() if wants_pairs else 0
+        options = read(BoostingOptions, self)
+        with show_progress(self.verbose, steps + later_steps) as report:
             stage = boost(
-                self, loss, training, self.n_estimators, keep_raw=wants_pairs, report=report
+                options, loss, training, self.n_estimators, keep_raw=wants_pairs, report=report
             )
             models, weights = stage.models, stage.bin_weights
             pairs: tuple[PairBins, ...] = ()
             pair_weights: tuple[NDArray[np.float64], ...] = ()
-            if self._wants_pairs():
+            if wants_pairs:
                 pairs = self._choose_pairs(loss, training, stage)
             if pairs:
                 later = boost(
-                    self._for_pairs(),
+                    for_pairs(options, self.interaction_rate, self.interaction_smoothing),
                     loss,
                     training.of_pairs(pairs),
                     self._count_pair_estimators(),
                     base=stage.raw,
-                    report=report and _report_from(report, steps),
+                    report=report and report_from(report, steps),
                 )
                 n_features = len(training.binning.features)
                 models = [
@@ -400,7 +217,7 @@ class ProperBoostClassifier(BoostedClassifier):
                 f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
             )
         ensemble = make_ensemble(
-            training.binning, tuple(models), weights, str(self.selection), pairs, pair_weights
+            training.binning, tuple(models), weights, options.selection, pairs, pair_weights
         )
         return self._set_fitted(loss, training.classes, ensemble, training.seed)
 
@@ -412,161 +229,36 @@ class ProperBoostClassifier(BoostedClassifier):
         given = self.interaction_estimators
         return self.n_estimators if given is None else given
 
-    def _for_pairs(self) -> "ProperBoostClassifier":
-        """Return the settings with which pairs are boosted."""
-        settings: ProperBoostClassifier = clone(self)
-        settings.learning_rate = self.learning_rate * self.interaction_rate
-        settings.smoothing = self.interaction_smoothing
-        return settings
-
     def _choose_pairs(
         self, loss: MarginLoss, training: Training, stage: Stage
     ) -> tuple[PairBins, ...]:
         """Return the pairs that were asked for, or so many of the strongest."""
-        if isinstance(self.interactions, int | np.integer):
-            most = int(self.interactions)
+        given = self.interactions
+        if isinstance(given, int | np.integer):
             raw = np.asarray(stage.raw)
-            chosen = find_pairs(loss, training, raw, stage.bin_weights, most)
+            chosen = find_pairs(loss, training, raw, stage.bin_weights, int(given))
         else:
-            chosen = _read_pairs(self.interactions, training)
+            chosen = _read_pairs(given, training)
         return lay_grids(training, stage.bin_weights, chosen)
 
 
 def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     """Check every parameter that does not depend on the data; returns the loss."""
-    parameters.positive("gain", model.gain)
-    parameters.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
-    parameters.positive("learning_rate", model.learning_rate)
-    parameters.choice("weak_learner", model.weak_learner, _core.weak_learner_names())
-    parameters.choice("selection", model.selection, _core.selection_names())
-    parameters.choice("response", model.response, _core.response_names())
-    parameters.choice("step", model.step, _core.step_names())
-    parameters.between("smoothing", model.smoothing, 0.0, 0.25)
-    parameters.non_negative("l2", model.l2)
-    if model.rows_per_bin is not None:
-        parameters.positive("rows_per_bin", model.rows_per_bin)
-    parameters.integer("verbose", model.verbose, 0)
-    model._check_table_parameters()
-    _check_tree_parameters(model)
-    _check_pair_parameters(model)
-    if model.prior is not None:
-        parameters.positive("prior", model.prior)
-        if model.response not in ("real", "exact"):
-            raise ValueError(
-                f"prior must be None with response={model.response!r}, which does not use it; "
-                f"got {model.prior!r}"
-            )
-    if model.smoothing > 0.0 and model.weak_learner != "histogram":
-        raise ValueError(
-            f"smoothing must be 0 with weak_learner={model.weak_learner!r}, which does not use "
-            f"it; got {model.smoothing!r}"
-        )
-    if model.l2 > 0.0 and model.response != "newton":
-        raise ValueError(
-            f"l2 must be 0 with response={model.response!r}, which does not use it; "
-            f"got {model.l2!r}"
-        )
+    check_declared(model)
     loss = get_loss(model.loss, model.gain)
-    if model.criterion is not None:
-        parameters.choice("criterion", model.criterion, CRITERIA)
-        if model.response == "newton":
-            raise ValueError(
-                "criterion must be None with response='newton', which needs the cost of its own; "
-                f"got {model.criterion!r}"
-            )
-    if model.step in SOLVED:
-        _check_solved(model, loss)
+    check_loss_of_step(loss, model.step)
     return loss
 
 
-CRITERIA = ("gini", "entropy", "matsushita")
-"""Impurities by which features may be chosen; the other permissible functions choose as these."""
-
-SOLVED = ("leveraging", "totally_corrective")
-"""Steps that are solved for in double precision."""
-
-
-def _check_solved(model: ProperBoostClassifier, loss: MarginLoss) -> None:
-    """Check what only a step that is solved for cannot go with."""
-    if model.learning_rate != 1.0:
-        raise ValueError(
-            f"learning_rate must be 1 with step={model.step!r}, which is exact; "
-            f"got {model.learning_rate!r}"
-        )
-    if not loss.native.convex:
-        raise ValueError(
-            f"step must not be {model.step!r} with loss={loss.name!r}, which is not convex"
-        )
+def check_loss_of_step(loss: MarginLoss, step: str) -> None:
+    """Check that a step that is solved for has one solution."""
+    if step in SOLVED and not loss.native.convex:
+        raise ValueError(f"step must not be {step!r} with loss={loss.name!r}, which is not convex")
 
 
-_GROWING = ("min_child_weight", "max_features", "subsample")
-
-GROWN = {
-    "tree": ("max_leaf_nodes", "max_depth", "monotonic_cst", *_GROWING),
-    "monomial": ("max_literals", *_GROWING),
-}
-"""Weak learners over several features, and the parameters that only they have."""
-
-
-def _check_tree_parameters(model: ProperBoostClassifier) -> None:
-    parameters.integer("max_leaf_nodes", model.max_leaf_nodes, 2, 128)
-    if model.max_depth is not None:
-        parameters.integer("max_depth", model.max_depth, 1, 2**31 - 1)
-    parameters.integer("max_literals", model.max_literals, 1, 127)
-    parameters.non_negative("min_child_weight", model.min_child_weight)
-    for name in ("max_features", "subsample"):
-        if parameters.between(name, getattr(model, name), 0.0, 1.0) == 0.0:
-            raise ValueError(f"{name} must be above 0 and at most 1; got {getattr(model, name)!r}")
-    if model.monotonic_cst is not None:
-        _check_directions(model.monotonic_cst)
-    used = GROWN.get(model.weak_learner, ())
-    defaults = signature(ProperBoostClassifier).parameters
-    for name in dict.fromkeys(itertools.chain(*GROWN.values())):
-        if name in used:
-            continue
-        value, default = getattr(model, name), defaults[name].default
-        if value is not default and (value is None or default is None or value != default):
-            raise ValueError(
-                f"{name} must be {default!r} with weak_learner={model.weak_learner!r}, which does "
-                f"not use it; got {value!r}"
-            )
-
-
-def _check_directions(given: Any) -> None:
-    listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
-    if not (isinstance(given, Mapping) or listed or getattr(given, "ndim", 0) == 1):
-        raise TypeError(f"monotonic_cst must be a list, a dict or None; got {given!r}")
-    for key, direction in given.items() if isinstance(given, Mapping) else enumerate(given):
-        parameters.integer(f"monotonic_cst[{key!r}]", direction, -1, 1)
-
-
-def _check_pair_parameters(model: ProperBoostClassifier) -> None:
-    parameters.positive("interaction_rate", model.interaction_rate)
-    parameters.between("interaction_smoothing", model.interaction_smoothing, 0.0, 0.25)
-    if model.interaction_estimators is not None:
-        parameters.integer("interaction_estimators", model.interaction_estimators, 1, 2**31 - 1)
-    given = model.interactions
-    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
-        parameters.integer("interactions", given, 0, 2**31 - 1)
-    if model._wants_pairs():
-        check_learner_of_pairs(model)
-
-
-def check_learner_of_pairs(model: Any) -> None:
-    """Check that the weak learner and the step of either estimator can be given pairs."""
-    if model.weak_learner in GROWN:
-        raise ValueError(
-            f"interactions must be 0 with weak_learner={model.weak_learner!r}, which has its own; "
-            f"got {model.interactions!r}"
-        )
-    if model.step in SOLVED:
-        raise ValueError(
-            f"interactions must be 0 with step={model.step!r}, which solves for single features; "
-            f"got {model.interactions!r}"
-        )
-
-
-def _read_pairs(given: Any, training: Training) -> list[tuple[int, int]]:
+def _read_pairs(
+    given: Sequence[Sequence[int | str]] | NDArray[Any], training: Training
+) -> list[tuple[int, int]]:
     """Return pairs of positions for the pairs the user names."""
     n_features, names = len(training.binning.features), training.names
     pairs = []
@@ -579,19 +271,3 @@ def _read_pairs(given: Any, training: Training) -> list[tuple[int, int]]:
             raise ValueError(f"{argument} must be two different features, once; got {pair!r}")
         pairs.append((first, second))
     return pairs
-
-
-def gain_is_free(response: str, step: str, l2: float) -> bool:
-    """Whether the gain scales the raw prediction and changes nothing else.
-
-    F / sigma is then the same for every gain: the value or the length of a step is a minimiser of
-    the risk, which scales with the loss.  A Newton response with l2 has values that do not scale,
-    whatever the step.
-    """
-    if response == "newton":
-        return l2 == 0.0
-    return response == "exact" or step == "line_search" or step in SOLVED
-
-
-def _report_from(report: Report, before: int) -> Report:
-    return lambda done, risk: report(before + done, risk)

@@ -43,6 +43,11 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             as_fitted = isinstance(fitted, CustomLoss) and entry.value.get("table") == _FITTED
             return fitted if as_fitted else build_loss(entry, version)
 
-        parameters = fields["parameters"]
-        model = build_estimator(parameters, ProperBoostClassifier, check_parameters, resolve)
+        def check(model: ProperBoostClassifier) -> None:
+            own = model.loss.gain if isinstance(model.loss, MarginLoss) else 1.0
+            if version <= 4 and own != 1.0 and model.gain == 1.0:
+                model.gain = None  # 1 was the default, which left it to the loss
+            check_parameters(model)
+
+        model = build_estimator(fields["parameters"], ProperBoostClassifier, check, resolve)
         return restore(model, fields, version, fitted)

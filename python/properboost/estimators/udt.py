@@ -1,60 +1,51 @@
 """Class probability trees: top-down induction under any permissible function."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from functools import partial
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost import _core, parameters
+from properboost import _core
 from properboost.boosting.engine import find_sides, prepare
+from properboost.boosting.options import BinningOptions
 from properboost.boosting.tree import Tree, as_shares
-from properboost.data.binning import Binning
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.base import TableClassifier
+from properboost.parameters import checks
+from properboost.parameters.declare import check_declared, estimator, parameter, read
+from properboost.parameters.groups import LARGEST_INT, BinningParameters, ClassifierParameters
+from properboost.parameters.kinds import RandomState
 
 __all__ = ["UDTClassifier"]
 
 
-class UDTClassifier(TableClassifier):
+Phi: TypeAlias = Literal["matsushita", "gini", "entropy", "mu", "zeta"]
+
+
+def _check_mu(name: str, value: object) -> float:
+    mu = checks.between(name, value, 0.0, 1.0)
+    if mu == 1.0:
+        raise ValueError(f"{name} must be below 1; got 1, at which all trees are equally good")
+    return mu
+
+
+def _check_zeta(name: str, value: object) -> float:
+    zeta = checks.between(name, value, -1e6, 0.0)
+    if zeta == 0.0:
+        raise ValueError(f"{name} must be below 0; got 0, where phi='gini' is its limit")
+    return zeta
+
+
+@estimator
+class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     """A decision tree whose leaves hold probabilities: unified top-down induction (UDT).
 
     The tree grows by the split, of all leaves and features, that most reduces the sum over the
     leaves of their weight times -phi(p) / b_phi, p being the share of the positive class
     ([1]_, eq. 49) and phi a permissible function: convex and symmetric about 1/2.  Each split
     lowers the risk of the canonical loss that belongs to phi.
-
-    Parameters
-    ----------
-    phi : {"matsushita", "gini", "entropy", "mu", "zeta"}, default="matsushita"
-        The permissible function: -sqrt(p(1-p)); -p(1-p); p log p + (1-p) log(1-p);
-        -(mu + (1-mu) sqrt(p(1-p))), which grows the same trees as Matsushita's;
-        2/|zeta| (log cosh(zeta/2 (p-1/2)) - log cosh(zeta/4)), whose trees become Gini's as zeta
-        goes to 0.
-    mu : float, default=0.5
-        The parameter of ``phi="mu"``, in [0, 1).
-    zeta : float, default=-4.0
-        The parameter of ``phi="zeta"``, in [-1e6, 0).
-    max_leaf_nodes : int or None, default=31
-        Leaves at most; None sets no limit.
-    max_depth : int or None, default=None
-        Splits from the root to a leaf, at most; None sets no limit.
-    min_child_weight : float, default=1.0
-        Weight that a child has at least: of rows, times `sample_weight` and `class_weight`.
-    max_bins : int, default=255
-        Bins of a feature at most, in [2, 255]; missing values come on top.
-    categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
-        Which features are categorical: those whose column has a categorical type; none; those at
-        these positions or of these names; those where the boolean mask is true.
-    class_weight : "balanced", dict or None, default=None
-        Factor on the sample weight of each class: given by label, or inversely proportional to
-        the class's total weight.
-    n_jobs : int or None, default=None
-        Threads.  None and -1 use every CPU this process may use, or ``OMP_NUM_THREADS`` if set.
-        The tree does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the sample of rows from which bins are found (tables of more than 200,000 rows).
 
     Attributes
     ----------
@@ -93,39 +84,43 @@ class UDTClassifier(TableClassifier):
     4
     """
 
-    rows_per_bin = None  # a tree's restraint is its size, whatever its bins
-
-    tree_: Tree
-    _binning: Binning
-    _phi: tuple[str, float, float]  # as fitted
-    _seed: int
-
-    def __init__(
-        self,
-        phi: str = "matsushita",
-        *,
-        mu: float = 0.5,
-        zeta: float = -4.0,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        min_child_weight: float = 1.0,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        class_weight: Mapping[Any, float] | str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.phi = phi
-        self.mu = mu
-        self.zeta = zeta
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_child_weight = min_child_weight
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    phi: Phi = parameter(
+        default="matsushita",
+        kw_only=False,
+        doc="""
+        The permissible function: -sqrt(p(1-p)); -p(1-p); p log p + (1-p) log(1-p);
+        -(mu + (1-mu) sqrt(p(1-p))), which grows the same trees as Matsushita's;
+        2/|zeta| (log cosh(zeta/2 (p-1/2)) - log cosh(zeta/4)), whose trees become Gini's as zeta
+        goes to 0.
+        """,
+    )
+    mu: float = parameter(
+        default=0.5, check=_check_mu, doc='The parameter of ``phi="mu"``, in [0, 1).'
+    )
+    zeta: float = parameter(
+        default=-4.0, check=_check_zeta, doc='The parameter of ``phi="zeta"``, in [-1e6, 0).'
+    )
+    max_leaf_nodes: int | None = parameter(
+        default=31,
+        check=checks.optional(partial(checks.integer, low=2, high=LARGEST_INT)),
+        doc="Leaves at most; None sets no limit.",
+    )
+    max_depth: int | None = parameter(
+        default=None,
+        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        doc="Splits from the root to a leaf, at most; None sets no limit.",
+    )
+    min_child_weight: float = parameter(
+        default=1.0,
+        check=checks.non_negative,
+        doc="Weight that a child has at least: of rows, times `sample_weight` and `class_weight`.",
+    )
+    random_state: RandomState = parameter(
+        default=None,
+        doc="""
+        Seed of the sample of rows from which bins are found (tables of more than 200,000 rows).
+        """,
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -157,7 +152,7 @@ class UDTClassifier(TableClassifier):
             If a parameter or an argument is not as described; the message names it.
         """
         with self._restored_on_failure():
-            most = self._check_parameters()
+            check_declared(self)
             table = open_table(self, X, reset=True)
             rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
             if len(rows.classes) > 2:
@@ -165,7 +160,9 @@ class UDTClassifier(TableClassifier):
                     "Only binary classification is supported. The type of the target is "
                     f"multiclass: y holds {len(rows.classes)} classes"
                 )
-            training = prepare(self, table, rows, rows.sort())
+            # A tree's restraint is its size, whatever its bins.
+            options = read(BinningOptions, self, rows_per_bin=None)
+            training = prepare(options, table, rows, rows.sort())
             self.tree_ = Tree.from_native(
                 _core.grow_tree(
                     training.codes,
@@ -175,8 +172,8 @@ class UDTClassifier(TableClassifier):
                     phi=self.phi,
                     parameter={"mu": self.mu, "zeta": self.zeta}.get(self.phi, 0.0),
                     weight=training.weight,
-                    max_leaves=self.max_leaf_nodes or most,
-                    max_depth=self.max_depth or most,
+                    max_leaves=self.max_leaf_nodes or LARGEST_INT,
+                    max_depth=self.max_depth or LARGEST_INT,
                     min_child_weight=self.min_child_weight,
                     n_threads=training.n_threads,
                 )
@@ -186,23 +183,6 @@ class UDTClassifier(TableClassifier):
             self._phi = (self.phi, float(self.mu), float(self.zeta))
             self._seed = training.seed
         return self
-
-    def _check_parameters(self) -> int:
-        """Check every parameter that does not depend on the data; returns what "no limit" is."""
-        most = 2**31 - 1
-        parameters.choice("phi", self.phi, _core.impurity_names())
-        mu = parameters.between("mu", self.mu, 0.0, 1.0)
-        if mu == 1.0:
-            raise ValueError("mu must be below 1; got 1, at which all trees are equally good")
-        zeta = parameters.between("zeta", self.zeta, -1e6, 0.0)
-        if zeta == 0.0:
-            raise ValueError("zeta must be below 0; got 0, where phi='gini' is its limit")
-        for name, least in (("max_leaf_nodes", 2), ("max_depth", 1)):
-            if getattr(self, name) is not None:
-                parameters.integer(name, getattr(self, name), least, most)
-        parameters.non_negative("min_child_weight", self.min_child_weight)
-        self._check_table_parameters()
-        return most
 
     # -- predicting -------------------------------------------------------------------------------
 

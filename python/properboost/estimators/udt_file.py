@@ -8,6 +8,7 @@ import numpy as np
 from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning
 from properboost.estimators.udt import UDTClassifier
+from properboost.parameters.declare import check_declared
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.bins import build_bins, describe_bins
 from properboost.persistence.labels import (
@@ -39,7 +40,7 @@ class UDTFile(Codec[UDTClassifier]):
 
     def describe(self, model: UDTClassifier) -> dict[str, Any]:
         """Return the fields of a fitted tree."""
-        model._check_parameters()  # they may have been set since the fit
+        check_declared(model)  # they may have been set since the fit
         return {
             "parameters": describe_parameters(model, UDTClassifier, model._seed),
             "phi": dict(zip(("phi", "mu", "zeta"), model._phi, strict=True)),
@@ -55,10 +56,9 @@ class UDTFile(Codec[UDTClassifier]):
         """Return the fitted tree that fields describe."""
         del version  # there is one
         fields = node.fields(*_FIELDS)
-        check = UDTClassifier._check_parameters
-        model = build_estimator(fields["parameters"], UDTClassifier, check)
+        model = build_estimator(fields["parameters"], UDTClassifier, check_declared)
         fields["phi"].fields("phi", "mu", "zeta")
-        phi = build_estimator(fields["phi"], UDTClassifier, check)
+        phi = build_estimator(fields["phi"], UDTClassifier, check_declared)
         model._phi = (phi.phi, float(phi.mu), float(phi.zeta))
         model._seed = fields["seed"].integer(0, 2**32 - 1)
         model.classes_ = build_classes(fields["classes"])

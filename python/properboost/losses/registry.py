@@ -35,8 +35,8 @@ def get_loss(
     loss : str or MarginLoss
         A name in `LOSSES`, or a loss, which carries its own gain and parameters.
     gain : float or None, default=None
-        The gain of a named loss; None means 1.  Beside an object it must be None, 1 (every
-        estimator's default) or the object's own gain.
+        The gain of a named loss; None means 1.  Beside an object it must be None or the object's
+        own gain.
     **loss_parameters : float
         The parameters of a named loss, e.g. ``alpha=0.25``.
 
@@ -51,10 +51,10 @@ def get_loss(
     GBoost(gain=2.0)
     """
     if isinstance(loss, MarginLoss):
-        if gain is not None and positive("gain", gain) not in (1.0, loss.gain):
+        if gain is not None and positive("gain", gain) != loss.gain:
             raise ValueError(
                 f"gain={gain!r} contradicts loss={loss!r}, which carries its own gain: "
-                f"leave gain at 1.0, or give the loss by its name"
+                f"leave gain at None, or give the loss by its name"
             )
         if loss_parameters:
             raise ValueError(f"loss={loss!r} carries its own parameters; got {loss_parameters!r}")

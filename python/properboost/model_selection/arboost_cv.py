@@ -1,6 +1,6 @@
 """The search for AR-Boost's rho, by cross-validation."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -26,6 +26,12 @@ from properboost.model_selection.cross_validation import (
 )
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.scoring import HeldOut
+from properboost.parameters.kinds import (
+    ClassWeight,
+    VotingCriterion,
+    VotingLearner,
+    WhatVotesSay,
+)
 from properboost.progress import show_progress
 
 __all__ = ["ARBoostClassifierCV"]
@@ -82,17 +88,17 @@ class ARBoostClassifierCV(ARBoostClassifier):
         scoring: Any = "accuracy",
         n_estimators: int = 100,
         learning_rate: float = 1.0,
-        weak_learner: str = "stump",
-        criterion: str = "gini",
+        weak_learner: VotingLearner = "stump",
+        criterion: VotingCriterion = "gini",
         max_leaf_nodes: int = 8,
         max_depth: int | None = None,
-        multiclass: str = "classes",
+        multiclass: WhatVotesSay = "classes",
         mistrust: float = 0.0,
         damping: float = 0.0,
         max_bins: int = 255,
         rows_per_bin: Any = "auto",
         categorical_features: Any = "from_dtype",
-        class_weight: Mapping[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -154,7 +160,7 @@ class ARBoostClassifierCV(ARBoostClassifier):
             self._check_classes(rows)
             task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
             order = rows.sort()
-            training = prepare(plain._with_bins(), table, rows, order)
+            training = prepare(plain._binning_options(), table, rows, order)
             models = [clone(plain).set_params(rho=rho) for rho in rhos]
             total = self.n_estimators * len(models) * task.n_splits
             shown = f"best {task.score_name}"

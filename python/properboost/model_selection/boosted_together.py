@@ -17,12 +17,14 @@ from properboost.boosting.engine import (
     reorder,
     start,
 )
+from properboost.boosting.options import BoostingOptions
 from properboost.data.labels import Rows, SortedRows
-from properboost.estimators.properboost import SOLVED
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
+from properboost.parameters.declare import read
+from properboost.parameters.groups import SOLVED
 from properboost.progress import Report
 
 __all__ = [
@@ -214,7 +216,7 @@ class _BatchModels:
         self.boosting = start(
             training,
             np.stack(roles),
-            [owner.settings for owner in owners],
+            [read(BoostingOptions, owner.settings) for owner in owners],
             [owner.loss for owner in owners],
             base=rows.base if rows.base is None or len(sides) == 1 else rows.base[classes],
             keep_rounds=False,

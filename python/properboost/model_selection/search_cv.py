@@ -1,7 +1,7 @@
 """The classifier that chooses its gain, and what goes with it, by cross-validation."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from properboost.boosting.engine import Training, prepare, reorder
+from properboost.boosting.options import BinningOptions
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
@@ -43,6 +44,8 @@ from properboost.model_selection.search_space import (
     warn_of_free_gains,
     with_gain,
 )
+from properboost.parameters.declare import read
+from properboost.parameters.kinds import ClassWeight
 from properboost.progress import show_progress
 
 __all__ = ["ProperBoostClassifierCV"]
@@ -232,7 +235,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         max_bins: int = 255,
         rows_per_bin: float | None = 100,
         categorical_features: Any = "from_dtype",
-        class_weight: Mapping[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -312,7 +315,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
             warn_of_free_gains(self, candidates[0].loss.gain)
             first = task.split_batches[0]
             order = rows.sort(first.part, first.roles.shape[1])
-            training = prepare(self, table, rows, order)
+            training = prepare(read(BinningOptions, self), table, rows, order)
             self.classes_ = rows.classes
             self._seed = training.seed
 

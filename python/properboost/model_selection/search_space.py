@@ -14,15 +14,15 @@ import numpy as np
 from sklearn.base import clone
 
 from properboost import _core, parameters
+from properboost.boosting.options import gain_is_free
 from properboost.estimators.properboost import (
-    GROWN,
     ProperBoostClassifier,
-    check_learner_of_pairs,
     check_parameters,
-    gain_is_free,
 )
 from properboost.losses import MarginLoss, get_loss
 from properboost.model_selection.boosted_together import Candidate
+from properboost.parameters.declare import declared
+from properboost.parameters.groups import GROWN
 
 __all__ = [
     "MAY_BE_LISTS",
@@ -88,7 +88,9 @@ def check_search(model: Any) -> None:
             raise TypeError(f"{name} must be True or False; got {value!r}")
     list_candidates(model, FEW_ROWS, check=True)
     if max(list_interactions(model)[0]) > 0:
-        check_learner_of_pairs(model)
+        declared(ProperBoostClassifier)["interactions"].check_promise(
+            max(list_interactions(model)[0]), partial(getattr, model)
+        )
 
 
 def list_candidates(model: Any, total: float, *, check: bool = False) -> list[Candidate]:
@@ -175,7 +177,8 @@ def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candi
         "interaction_smoothing": smoothing,
     }
     settings = clone(chosen.settings).set_params(**params)
-    return Candidate(chosen.loss, settings._for_pairs(), params)
+    settings.set_params(learning_rate=settings.learning_rate * rate, smoothing=smoothing)
+    return Candidate(chosen.loss, settings, params)
 
 
 def _list_losses(model: Any) -> list[tuple[str | None, MarginLoss]]:

@@ -3,7 +3,7 @@
 import math
 import numbers
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import joblib
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 __all__ = [
     "auto_or_list",
     "between",
+    "boolean",
+    "check_class_weight",
     "check_random_state",
     "choice",
     "count_threads",
@@ -21,6 +23,7 @@ __all__ = [
     "integer",
     "non_negative",
     "numbers_of",
+    "optional",
     "positive",
     "seed",
 ]
@@ -104,6 +107,18 @@ def entries(
     return found
 
 
+def boolean(name: str, value: object) -> bool:
+    """Return `value`, which must be True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def optional(read: Callable[[str, object], T]) -> Callable[[str, object], T | None]:
+    """Return what reads None, too, and leaves anything else to `read`."""
+    return lambda name, value: None if value is None else read(name, value)
+
+
 def auto_or_list(name: str, given: Any, read: Callable[[str, object], T]) -> list[T] | None:
     """Return the `entries` of a list of numbers; None if it is "auto"."""
     allowed = "'auto' or a list of numbers"
@@ -112,6 +127,19 @@ def auto_or_list(name: str, given: Any, read: Callable[[str, object], T]) -> lis
     if given != "auto":
         raise ValueError(f"{name} must be {allowed}; got {given!r}")
     return None
+
+
+def check_class_weight(name: str, value: object) -> object:
+    """Check factors by label; labels that are not among the classes are left to `read_rows`."""
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return value
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be None, 'balanced' or a dict; got {value!r}")
+    for label, weight in value.items():
+        if not isinstance(label, str | int | float | np.generic):
+            raise TypeError(f"{name} must have labels as keys; got {label!r}")
+        positive(f"{name}[{label!r}]", weight)
+    return value
 
 
 def seed(random_state: Any) -> int:

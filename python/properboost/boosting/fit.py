@@ -1,0 +1,91 @@
+"""Boosting all models of a fit: one for two classes, or one per class against the rest."""
+
+import warnings
+from dataclasses import dataclass
+from inspect import currentframe
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.engine import Training, find_sides, start
+from properboost.boosting.ensemble import Rounds
+from properboost.boosting.options import BoostingOptions
+from properboost.losses import MarginLoss
+from properboost.progress import Report
+
+__all__ = ["Stage", "boost", "report_from"]
+
+LANES_FROM = 1000
+"""Rows from which the classes' models are boosted together, in lanes.
+
+Of fewer, one after the other costs as little, and sums them in double precision.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Models that were boosted, what they predict of their rows, and the weight of each code."""
+
+    models: list[Rounds]
+    raw: NDArray[np.float64] | None  # (n_models, n_rows), in the order of the segments, if asked
+    bin_weights: tuple[NDArray[np.float64], ...]
+
+
+def boost(
+    options: BoostingOptions,
+    loss: MarginLoss,
+    training: Training,
+    n_estimators: int,
+    *,
+    base: NDArray[np.float64] | None = None,
+    keep_raw: bool = False,
+    report: Report | None = None,
+) -> Stage:
+    """Boost a model of two classes, or one a class against the rest, from `base` on."""
+    sides = find_sides(training.class_of, len(training.classes))
+    together = len(sides) if training.codes.shape[1] >= LANES_FROM else 1
+    models: list[Rounds] = []
+    raw = []
+    for first in range(0, len(sides), together):
+        boosting = start(
+            training,
+            sides[first : first + together],
+            [options] * together,
+            [loss] * together,
+            base=None if base is None else base[first : first + together],
+            keep_rounds=True,
+        )
+        boosting.advance(n_estimators, None, report and report_from(report, first * n_estimators))
+        models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
+        raw += [boosting.raw(m) for m in range(together) if keep_raw]
+        for m in range(together):
+            if boosting.separated(m):
+                _warn_of_separation(options.step, training.classes, first + m)
+        if report is not None and len(models[-1]):
+            report(len(models) * n_estimators, float(models[-1].risk[-1]))
+    return Stage(models, np.stack(raw) if keep_raw else None, training.weigh_codes(boosting))
+
+
+def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:
+    label = classes.tolist()[1 if len(classes) == 2 else model]
+    warnings.warn(
+        f"step={step!r} found no finite coefficients of least risk within reach for class "
+        f"{label!r}: the features chosen separate some rows by their class, or all but do. An "
+        "error of 0 counts as half a row, which keeps the coefficients finite",
+        UserWarning,
+        stacklevel=_count_own_frames(),
+    )
+
+
+def _count_own_frames() -> int:
+    """Return the stacklevel at which the caller's warning points out of the package."""
+    frame, level = currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("properboost."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def report_from(report: Report, before: int) -> Report:
+    """Return what reports rounds that follow `before` others."""
+    return lambda done, risk: report(before + done, risk)

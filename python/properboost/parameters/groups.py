@@ -1,0 +1,473 @@
+"""The parameters that several estimators have, by what they are about."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from properboost.parameters import checks
+from properboost.parameters.declare import group, parameter
+from properboost.parameters.kinds import (
+    CategoricalFeatures,
+    ClassWeight,
+    Criterion,
+    MonotonicConstraints,
+    RandomState,
+    Response,
+    Step,
+    VotingCriterion,
+    VotingLearner,
+    WeakLearner,
+    WhatVotesSay,
+)
+
+__all__ = [
+    "LARGEST_INT",
+    "SOLVED",
+    "BinningParameters",
+    "BoostingParameters",
+    "ClassifierParameters",
+    "PairParameters",
+    "RegularizerParameters",
+    "RunParameters",
+    "SizeParameters",
+    "VerboseParameters",
+    "VotingParameters",
+]
+
+LARGEST_INT = 2**31 - 1
+"""What the engine's int holds."""
+
+SOLVED = ("leveraging", "totally_corrective")
+"""Steps that are solved for in double precision."""
+
+GROWN = ("tree", "monomial")
+"""Weak learners over several features."""
+
+# What a search takes a list of has a type variable, which an estimator sets to the first of its
+# names and a search to that or a list of it.
+Float = TypeVar("Float")
+Int = TypeVar("Int")
+Pairs = TypeVar("Pairs")
+Selected = TypeVar("Selected")
+
+
+def check_share(name: str, value: object) -> float:
+    """Return a share, which must not be 0."""
+    if checks.between(name, value, 0.0, 1.0) == 0.0:
+        raise ValueError(f"{name} must be above 0 and at most 1; got {value!r}")
+    return checks.positive(name, value)
+
+
+def check_directions(name: str, given: Any) -> object:
+    """Check that every direction is -1, 0 or 1; whose they are depends on the data."""
+    if given is None:
+        return None
+    listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
+    if not (isinstance(given, Mapping) or listed or getattr(given, "ndim", 0) == 1):
+        raise TypeError(f"{name} must be a list, a dict or None; got {given!r}")
+    for key, direction in given.items() if isinstance(given, Mapping) else enumerate(given):
+        checks.integer(f"{name}[{key!r}]", direction, -1, 1)
+    return given
+
+
+def check_interactions(name: str, given: Any) -> object:
+    """Check a number of pairs, or return the pairs; whose they are depends on the data."""
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+        return checks.integer(name, given, 0, LARGEST_INT)
+    return given if len(given) else 0
+
+
+def check_damping(name: str, value: object) -> float:
+    """Return a damping, which must be below 1."""
+    damping = checks.between(name, value, 0.0, 1.0)
+    if damping == 1.0:
+        raise ValueError(f"{name} must be below 1; got 1, at which rows never lose weight")
+    return damping
+
+
+def check_threads(name: str, value: object) -> object:  # noqa: ARG001
+    """Check what threads are counted from; how many there are is asked when they are needed."""
+    checks.count_threads(value)
+    return value
+
+
+def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
+    """Check what a seed is drawn from, without drawing."""
+    checks.check_random_state(value)
+    return value
+
+
+@group
+class BoostingParameters(Generic[Float, Int, Selected]):
+    """What the engine is told of rounds: how a table is chosen and made, and how far a step is."""
+
+    learning_rate: Float = parameter(
+        default=1.0,
+        check=checks.positive,
+        kind="float",
+        doc="""
+        Shrinkage > 0 of each step.  A step that is solved for is exact, and takes no notice.
+        """,
+        option="shrinkage of each step, above 0",
+        only_with={"step": ("guarded", "unit", "line_search")},
+    )
+    weak_learner: WeakLearner = parameter(
+        default="histogram",
+        doc="""
+        A value for every bin of a feature; one for each side of a split; one for each leaf of a
+        tree over several features, which grows best split first; one where a rule holds, "this
+        feature is in that range or set, and that one ...", and one elsewhere (see `rules`).
+        Parameters of another weak learner have no effect.
+        """,
+        option="the weak learner",
+    )
+    max_leaf_nodes: Int = parameter(
+        default=31,
+        check=partial(checks.integer, low=2, high=128),
+        kind="int",
+        doc="Leaves of a tree at most, in [2, 128].",
+        option="leaves of a tree at most, 2 to 128",
+        only_with={"weak_learner": ("tree",)},
+    )
+    max_depth: int | None = parameter(
+        default=None,
+        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        doc="Splits from a tree's root to a leaf, at most; None sets no limit.",
+        option="splits from a tree's root to a leaf at most",
+        only_with={"weak_learner": ("tree",)},
+    )
+    max_literals: Int = parameter(
+        default=2,
+        check=partial(checks.integer, low=1, high=127),
+        kind="int",
+        doc="""
+        Conditions of a monomial at most, in [1, 127].  Fewer are taken where another one would not
+        lower the cost.
+        """,
+        option="literals of a rule at most (monomial)",
+        only_with={"weak_learner": ("monomial",)},
+    )
+    min_child_weight: Float = parameter(
+        default=1.0,
+        check=checks.non_negative,
+        kind="float",
+        doc="""
+        What each side of a tree's split, and of a monomial, holds at least: of the weights that the
+        loss gives to rows (with the Newton response of their curvatures), times the sample weights.
+        """,
+        option="what each side of a tree's or a rule's split holds at least, of rows' weights",
+        only_with={"weak_learner": GROWN},
+    )
+    max_features: Float = parameter(
+        default=1.0,
+        check=check_share,
+        kind="float",
+        doc="""
+        Share of the features, drawn anew for each split of a tree and for each literal of a
+        monomial, that it is chosen from, in (0, 1]; never less than one feature.
+        """,
+        option="share of the features that each split of a tree or a rule is chosen from",
+        only_with={"weak_learner": GROWN},
+    )
+    subsample: Float = parameter(
+        default=1.0,
+        check=check_share,
+        kind="float",
+        doc="Share of the rows, drawn anew for each tree or monomial, that it is grown from, in (0, 1].",  # noqa: E501
+        option="share of the rows a tree or a rule is grown from",
+        only_with={"weak_learner": GROWN},
+    )
+    monotonic_cst: MonotonicConstraints = parameter(
+        default=None,
+        check=check_directions,
+        kind="list of int, dict or None",
+        doc="""
+        Of each numeric feature (by position, or some by name), whether the raw prediction must not
+        fall with it (1), must not rise (-1), or may do as it likes (0).  With trees and two classes
+        only; anything else cannot keep to it and is refused.
+        """,
+        only_with={"weak_learner": ("tree",)},
+        promise=True,
+    )
+    selection: Selected = parameter(
+        default="greedy",
+        check=partial(checks.choice, known=("greedy", "cyclic")),
+        kind='{"greedy", "cyclic"}',
+        doc="""
+        Which feature a round takes: the best one, for which all features' histograms are needed; or
+        each in turn, many times cheaper per round.  Trees and monomials choose a feature per split,
+        and take no notice.
+        """,
+        option="which feature a round takes: the best, or each in turn",
+        only_with={"weak_learner": ("histogram", "stump")},
+        search_default="cyclic",
+    )
+    response: Response = parameter(
+        default="real",
+        doc="""
+        The value in a bin: half the log-odds of its class weights; the heavier class; a Newton
+        step; the exact minimiser of the bin's risk.
+        """,
+        option="the value in a bin",
+    )
+    criterion: Criterion | None = parameter(
+        default=None,
+        doc="""
+        By what cells are judged when a feature, a split or a literal is chosen: the impurity of a
+        permissible function (ULS, eq. 49 [2]_), as in `UDTClassifier`, on the weights of the round;
+        None is the response's own cost.  The values of the cells are the response's all the same.
+        The Newton response cannot keep to one, and refuses it.
+        """,
+        option="the impurity by which features are chosen; none is the response's own cost",
+        only_with={"response": ("real", "sign", "exact")},
+        promise=True,
+    )
+    step: Step = parameter(
+        default="guarded",
+        doc="""
+        Times the table: `learning_rate`, or the minimiser of the risk along the table if that is
+        shorter; `learning_rate` always; the minimiser times `learning_rate`; the minimiser in
+        double precision, which leaves the table no edge on the next weights; the minimiser over the
+        steps of all tables so far, which leaves none of them an edge (ULS, eq. 35 [2]_).  The last
+        two take a convex loss only.
+        """,
+        option="how far along each table",
+    )
+    l2: float = parameter(
+        default=0.0,
+        check=checks.non_negative,
+        doc="What the Newton response adds to the curvature in each bin.  Others take no notice.",
+        option="added to the curvature by the newton response",
+        only_with={"response": ("newton",)},
+    )
+
+
+@group
+class RegularizerParameters:
+    """What regularises the values of a table, of which a search has lists of its own names."""
+
+    prior: float | None = parameter(
+        default=None,
+        check=checks.optional(checks.positive),
+        doc="""
+        What the real and exact responses add to the weight of each class in each bin, as a share of
+        the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B the
+        bins of the feature (the sides of the stump or the rule, the leaves of the tree) that hold
+        any.  The other responses take no notice.
+        """,
+        option="share of the total weight added to each class in each bin; none is 1/(S B) for total "  # noqa: E501
+        "weight S and B bins",
+        only_with={"response": ("real", "exact")},
+    )
+    smoothing: float = parameter(
+        default=0.0,
+        check=partial(checks.between, low=0.0, high=0.25),
+        doc="""
+        Share of its weight that each bin of a numeric feature gives to each of its two neighbours
+        before the table is made, in [0, 0.25].  Only the histogram takes notice.
+        """,
+        option="share of its weight a bin gives to each neighbour, 0 to 0.25",
+        only_with={"weak_learner": ("histogram",)},
+    )
+
+
+@group
+class PairParameters(Generic[Float, Pairs]):
+    """Which pairs of features have tables, and how these are boosted."""
+
+    interactions: Pairs = parameter(
+        default=0,
+        check=check_interactions,
+        kind="int or list of pairs",
+        doc="""
+        Pairs of features that get look-up tables over both, once the tables of single features are
+        boosted: so many of those that tell most of what is still unexplained, or these (two
+        positions or names each).  Trees, monomials and steps that are solved for cannot have them,
+        and refuse.  Without pairs the other parameters of interactions have no effect.
+        """,
+        option="pairs of features that get tables of their own once single features have theirs",
+        only_with={
+            "weak_learner": ("histogram", "stump"),
+            "step": ("guarded", "unit", "line_search"),
+        },
+        promise=True,
+    )
+
+    interaction_rate: Float = parameter(
+        default=1.0,
+        check=checks.positive,
+        kind="float",
+        doc="Times `learning_rate`: the shrinkage > 0 of each step along a pair's table.",
+        search_default=(1.0, 0.5, 0.25, 0.125),
+    )
+    interaction_smoothing: Float = parameter(
+        default=0.2,
+        check=partial(checks.between, low=0.0, high=0.25),
+        kind="float",
+        doc="""
+        `smoothing` of pairs' tables, whose cells have neighbours in both directions.  Only the
+        histogram takes notice.
+        """,
+        only_with={"weak_learner": ("histogram",)},
+        search_default=(0.0, 0.1, 0.2, 0.25),
+    )
+
+
+@group
+class BinningParameters:
+    """How features are cut."""
+
+    max_bins: int = parameter(
+        default=255,
+        check=partial(checks.integer, low=2, high=255),
+        doc="Bins of a feature at most, in [2, 255]; missing values come on top.",
+        option="bins of a feature at most, 2 to 255",
+    )
+
+
+@group
+class SizeParameters:
+    """How many rows a bin needs."""
+
+    rows_per_bin: float | None = parameter(
+        default=100,
+        check=checks.optional(checks.positive),
+        doc="""
+        A numeric feature also has at most one bin for every so many training rows (by sample
+        weight), but may always have four.  A table with a bin for every row learns the rows by
+        heart: over the ten small data sets of the BoostLR paper the cross-validated log loss is 3.1
+        with 255 bins and 0.48 with the default (50 rounds, gain 1).  None sets no such limit.
+        """,
+        option="a numeric feature has at most one bin for so many rows, but may always have four; "
+        "none is no such limit",
+    )
+
+
+@group
+class RunParameters:
+    """What every estimator has: which columns are categories, threads, a seed."""
+
+    categorical_features: CategoricalFeatures = parameter(
+        default="from_dtype",
+        check=lambda _, value: value,  # columns are needed to judge it
+        kind='"from_dtype", None, list of int or str, or mask',
+        doc="""
+        Which features are categorical: those whose column has a categorical type; none; those at
+        these positions or of these names; those where the boolean mask is true.
+        """,
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        check=check_threads,
+        doc="""
+        Threads.  None and -1 use every CPU this process may use, or ``OMP_NUM_THREADS`` if set.
+        The model and its predictions do not depend on it.
+        """,
+    )
+    random_state: RandomState = parameter(
+        default=None,
+        check=check_random_state,
+        kind="int, RandomState or None",
+        doc="""
+        Seed of the sample of rows from which bins are found (tables of more than 200,000 rows), and
+        of what trees draw (`max_features`, `subsample`).  None is the seed 0: fitting the same rows
+        again gives the same model.
+        """,
+    )
+
+
+@group
+class ClassifierParameters:
+    """How classes count."""
+
+    class_weight: ClassWeight = parameter(
+        default=None,
+        check=checks.check_class_weight,
+        kind='"balanced", dict or None',
+        doc="""
+        Factor on the sample weight of each class: given by label, or inversely proportional to the
+        class's total weight.  It shifts the probabilities.
+        """,
+    )
+
+
+@group
+class VerboseParameters:
+    """What a fit tells of itself."""
+
+    verbose: int = parameter(
+        default=0,
+        check=partial(checks.integer, low=0),
+        doc="With 1, the rounds and the training risk are shown on stderr.",
+    )
+
+
+@group
+class VotingParameters:
+    """How weak classifiers are chosen, and what their votes weigh."""
+
+    n_estimators: int = parameter(
+        default=100,
+        check=partial(checks.integer, low=1, high=LARGEST_INT),
+        doc="""
+        Rounds.  Boosting stops earlier where no classifier has an error that is let in, or one has
+        none.
+        """,
+    )
+    learning_rate: float = parameter(
+        default=1.0, check=checks.positive, doc="Multiplies every alpha; above 0."
+    )
+    weak_learner: VotingLearner = parameter(
+        default="stump",
+        doc="""
+        One split of a feature; a tree, which grows best split first; a class for every bin of a
+        feature.
+        """,
+    )
+    criterion: VotingCriterion = parameter(
+        default="gini",
+        doc="""
+        What the weak classifier is chosen by: the Gini impurity, as in CART, or its error.
+        """,
+    )
+    max_leaf_nodes: int = parameter(
+        default=8,
+        check=partial(checks.integer, low=2, high=128),
+        doc="Leaves of a tree at most, in [2, 128].",
+        only_with={"weak_learner": ("tree",)},
+    )
+    max_depth: int | None = parameter(
+        default=None,
+        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        doc="Splits from a tree's root to a leaf, at most; None sets no limit.",
+        only_with={"weak_learner": ("tree",)},
+    )
+    multiclass: WhatVotesSay = parameter(
+        default="classes",
+        doc="""
+        With more than two classes, whether a weak classifier says one class in each cell (SAMME,
+        AR-Boost), or yes or no about every one (AdaBoost.MH [5]_, for which training rows are held
+        once per class).
+        """,
+    )
+    mistrust: float = parameter(
+        default=0.0,
+        check=partial(checks.between, low=0.0, high=1e30),
+        doc="""
+        The C of AdaBoost_reg [6]_: the margin of a row counts as y F + C A m^2, A being the sum of
+        all alphas and m the mean, by alpha, of what the row weighed in each round; so rows which
+        keep being wrong lose weight.  alpha minimises the risk of these margins.  Weights are
+        divided by their mean, so that C does not depend on the number of rows (with weights that
+        add up to 1 it is n^2 times as large).  Two classes only, and rho 1.
+        """,
+    )
+    damping: float = parameter(
+        default=0.0,
+        check=check_damping,
+        doc="""
+        The beta of WeightBoost [7]_, below 1: a round adds e^(-beta |F|) alpha h(x) where F was the
+        raw prediction before it, and a row's weight is e^(-y F - beta |F|).  Two classes only.
+        """,
+    )

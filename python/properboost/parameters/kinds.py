@@ -1,0 +1,45 @@
+"""The types of parameters, for signatures: each name and each union is spelled here once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "CategoricalFeatures",
+    "ClassWeight",
+    "Criterion",
+    "Interactions",
+    "LossName",
+    "MonotonicConstraints",
+    "RandomState",
+    "Response",
+    "Selection",
+    "Step",
+    "VotingCriterion",
+    "VotingLearner",
+    "WeakLearner",
+    "WhatVotesSay",
+]
+
+LossName: TypeAlias = Literal[
+    "glog", "ggauss", "glaplacian", "gboost", "exponential", "savage", "alpha", "tangent"
+]
+WeakLearner: TypeAlias = Literal["histogram", "stump", "tree", "monomial"]
+VotingCriterion: TypeAlias = Literal["gini", "error"]
+VotingLearner: TypeAlias = Literal["stump", "tree", "histogram"]
+Selection: TypeAlias = Literal["greedy", "cyclic"]
+Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
+Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
+WhatVotesSay: TypeAlias = Literal["classes", "labels"]
+Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
+
+CategoricalFeatures: TypeAlias = Literal["from_dtype"] | Sequence[int | str] | NDArray[Any] | None
+MonotonicConstraints: TypeAlias = (
+    Sequence[int] | Mapping[int, int] | Mapping[str, int] | NDArray[np.integer[Any]] | None
+)
+Interactions: TypeAlias = int | Sequence[Sequence[int | str]] | NDArray[np.integer[Any]]
+ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
+"""By label, which may be whatever `y` holds."""
+RandomState: TypeAlias = int | np.random.RandomState | None

@@ -1,0 +1,175 @@
+"""Parameters: each is declared once, and what is made of the declarations."""
+
+import inspect
+from typing import get_args
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import properboost as pb
+from helpers.models import same_model
+from properboost import _core, losses
+from properboost.boosting.options import BoostingOptions, VotingOptions
+from properboost.parameters import kinds
+from properboost.parameters.declare import declared, read
+
+ESTIMATORS = [pb.ProperBoostClassifier, pb.ARBoostClassifier, pb.UDTClassifier]
+
+
+# -- declarations ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_signature_and_parameters_are_the_declarations(estimator):
+    known = declared(estimator)
+    signature = inspect.signature(estimator).parameters
+    assert signature.keys() == known.keys() == estimator().get_params().keys()
+    for name, entry in known.items():
+        assert signature[name].default is entry.default
+        assert signature[name].annotation == entry.annotation
+        assert not hasattr(estimator, name)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_defaults_are_allowed(estimator):
+    for entry in declared(estimator).values():
+        entry.read(entry.default)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_parameter_is_documented(estimator):
+    section = estimator.__doc__.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    heads = [line for line in section.splitlines() if not line.startswith(" ")]
+    assert [head.partition(" : ")[0] for head in heads] == list(declared(estimator))
+    assert all(len(line) <= 100 for line in section.splitlines())
+    for entry in declared(estimator).values():
+        assert entry.doc
+
+
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [
+        (kinds.LossName, losses.LOSSES),
+        (kinds.WeakLearner, _core.weak_learner_names()),
+        (kinds.Selection, _core.selection_names()),
+        (kinds.Response, _core.response_names()),
+        (kinds.Step, _core.step_names()),
+    ],
+    ids=str,
+)
+def test_names_are_the_engines(names, known):
+    assert set(get_args(names)) == set(known)
+
+
+def test_options_are_not_changed():
+    options = read(BoostingOptions, pb.ProperBoostClassifier())
+    with pytest.raises(AttributeError, match="see replace"):
+        options.l2 = 1.0
+    assert options.replace(l2=1.0).l2 == 1.0
+    assert options.l2 == 0.0
+
+
+def test_values_are_read_as_they_are_worked_with():
+    model = pb.ProperBoostClassifier(learning_rate=np.float32(0.5), max_leaf_nodes=np.int8(4))
+    options = read(BoostingOptions, model.set_params(weak_learner="tree"))
+    assert type(options.learning_rate) is float
+    assert type(options.max_leaf_nodes) is int
+
+
+# -- parameters that have no meaning --------------------------------------------------------------
+
+OTHERS = {
+    "learning_rate": 0.5,
+    "max_leaf_nodes": 4,
+    "max_depth": 2,
+    "max_literals": 1,
+    "min_child_weight": 3.0,
+    "max_features": 0.5,
+    "subsample": 0.5,
+    "selection": "cyclic",
+    "prior": 0.1,
+    "smoothing": 0.2,
+    "l2": 2.0,
+    "interaction_smoothing": 0.1,
+}
+"""A value of each parameter that is ignored beside some others, unlike its default."""
+
+
+def obstacles(estimator):
+    """Name each parameter that may be without a meaning, and what takes it its meaning."""
+    for name, entry in declared(estimator).items():
+        for other, allowed in (entry.only_with or {}).items():
+            for choice in get_args(declared(estimator)[other].annotation):
+                if choice not in allowed:
+                    yield pytest.param(name, other, choice, id=f"{name} with {choice}")
+
+
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (80, 3)).astype(float)
+    return X, X[:, 0] + 2 * rng.normal(size=80) > 4
+
+
+@pytest.mark.filterwarnings("ignore:step=")
+@pytest.mark.parametrize(("name", "other", "choice"), [*obstacles(pb.ProperBoostClassifier)])
+def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
+    entry = declared(pb.ProperBoostClassifier)[name]
+    model = pb.ProperBoostClassifier(n_estimators=4).set_params(**{other: choice})
+    if name.startswith("interaction_") and choice == "stump":
+        model.set_params(interactions=1)
+    if entry.promise:
+        value = {"monotonic_cst": [1, 0, 0], "interactions": 1, "criterion": "gini"}[name]
+        message = f"{name} must be .* with {other}='{choice}', which cannot keep to it; got"
+        with pytest.raises(ValueError, match=message):
+            model.set_params(**{name: value}).fit(*table())
+    else:
+        assert OTHERS[name] != entry.default
+        other_model = clone(model).set_params(**{name: OTHERS[name]}).fit(*table())
+        assert same_model(model.fit(*table()), other_model)
+
+
+@pytest.mark.parametrize(("name", "other", "choice"), [*obstacles(pb.ARBoostClassifier)])
+def test_what_votes_ignore_is_inert(name, other, choice):
+    model = pb.ARBoostClassifier(n_estimators=4).set_params(**{other: choice})
+    other_model = clone(model).set_params(**{name: OTHERS[name]}).fit(*table())
+    X, y = table()
+    np.testing.assert_array_equal(
+        model.fit(X, y).decision_function(X), other_model.decision_function(X)
+    )
+    default = read(VotingOptions, pb.ARBoostClassifier()).__dict__[name]
+    assert read(VotingOptions, other_model).__dict__[name] == default
+
+
+def test_what_is_ignored_is_checked_all_the_same():
+    with pytest.raises(ValueError, match="max_leaf_nodes must be between 2 and 128; got 1"):
+        pb.ProperBoostClassifier(max_leaf_nodes=1).fit(*table())
+
+
+def test_a_grid_may_run_over_learners_responses_and_steps():
+    grid = {
+        "weak_learner": ["histogram", "stump", "tree", "monomial"],
+        "response": ["real", "newton"],
+        "step": ["guarded", "leveraging"],
+    }
+    tuned = {"max_leaf_nodes": 4, "smoothing": 0.1, "l2": 1.0, "prior": 0.01, "learning_rate": 0.5}
+    model = pb.ProperBoostClassifier(n_estimators=3, **tuned)
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(*table())
+    assert len(search.cv_results_["params"]) == 16
+
+
+# -- the gain -------------------------------------------------------------------------------------
+
+
+def test_the_gain_of_a_fit_is_the_losses():
+    X, y = table()
+    for loss, gain, expected in (
+        (losses.GBoost(2.0), None, 2.0),
+        (losses.GBoost(2.0), 2.0, 2.0),
+        ("gboost", None, 1.0),
+        ("gboost", 3.0, 3.0),
+    ):
+        model = pb.ProperBoostClassifier(loss, gain=gain).fit(X, y)
+        assert model.loss_.gain == expected
+        assert model.gain is gain
