@@ -13,14 +13,16 @@ from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from properboost import _core, parameters, plots
+from properboost import _core, plots
 from properboost.boosting.options import gain_is_free
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
-from properboost.losses import MarginLoss, get_loss
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.registry import get_loss
 from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import bound_gains, check_search
+from properboost.parameters import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -395,11 +397,11 @@ def gain_curve(
     >>> curve.sizes, bool(curve.best_gains[0] > curve.best_gains[1])
     (array([ 20, 320]), True)
     """
-    parameters.integer("n_repeats", n_repeats, 1)
-    parameters.choice("selection", selection, _core.selection_names())
-    parameters.integer("n_estimators", n_estimators, 1)
-    parameters.integer("cv", cv, 2)
-    parameters.non_negative("tolerance", tolerance)
+    checks.integer("n_repeats", n_repeats, 1)
+    checks.choice("selection", selection, _core.selection_names())
+    checks.integer("n_estimators", n_estimators, 1)
+    checks.integer("cv", cv, 2)
+    checks.non_negative("tolerance", tolerance)
     bound = get_loss(loss)
     search = _make_search(
         loss,
@@ -418,7 +420,7 @@ def gain_curve(
             f"classes {rows.classes.tolist()}"
         )
     score = find_score(scoring, rows.classes, table.source)
-    random = np.random.RandomState(parameters.seed(random_state))
+    random = np.random.RandomState(checks.seed(random_state))
     search.set_params(random_state=int(random.randint(2**31)))
     repeats = [_split(cv, rows.codes, random) for _ in range(n_repeats)]
     most = min(len(train) for splits in repeats for train, _ in splits)
@@ -491,8 +493,8 @@ def _read_sizes(given: Any, most: int, n_classes: int) -> list[int]:
 
     def read(name: str, size: object) -> int:
         if isinstance(size, numbers.Integral):
-            return parameters.integer(name, size, n_classes, most)
-        n = int(parameters.between(name, size, 0.0, 1.0) * most)
+            return checks.integer(name, size, n_classes, most)
+        n = int(checks.between(name, size, 0.0, 1.0) * most)
         if n < n_classes:
             raise ValueError(
                 f"{name} must leave a row for each of {n_classes} classes; got {size!r} of the "
@@ -500,7 +502,7 @@ def _read_sizes(given: Any, most: int, n_classes: int) -> list[int]:
             )
         return n
 
-    rows = parameters.auto_or_list("sizes", given, read)
+    rows = checks.auto_or_list("sizes", given, read)
     if rows is None:
         halves = [most // 2**k for k in range(1, N_SIZES)]
         rows = [most, *(n for n in halves if n >= max(FEWEST_ROWS, 2 * n_classes))]
@@ -509,7 +511,7 @@ def _read_sizes(given: Any, most: int, n_classes: int) -> list[int]:
 
 def _read_gains(given: Any, loss: MarginLoss, fewest: int) -> NDArray[np.float64]:
     """Return the gains that are tried, in rising order."""
-    gains = parameters.auto_or_list("gains", given, parameters.positive)
+    gains = checks.auto_or_list("gains", given, checks.positive)
     if gains is None:
         least, most = bound_gains(loss, fewest, GAIN_RANGE)
         n_steps = int(np.ceil(GAINS_A_DOUBLING * np.log2(most / least)))
@@ -552,7 +554,7 @@ def _score_gains(
     search = clone(search).set_params(cv=splits)
     if search.rows_per_bin is not None:
         # Bins are counted by all rows of the table, but are to be those of n.
-        per_bin = parameters.positive("rows_per_bin", search.rows_per_bin)
+        per_bin = checks.positive("rows_per_bin", search.rows_per_bin)
         search.set_params(rows_per_bin=per_bin * len(labels) / n)
     with warnings.catch_warnings():
         # Of a best gain at the end of the grid: the reading says so.

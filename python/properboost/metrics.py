@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from scipy.stats import entropy, rankdata
 
-from properboost import parameters
 from properboost.data.labels import find_classes, read_weights
 from properboost.losses.probabilities import find_lead
+from properboost.parameters import checks
 
 __all__ = [
     "average_ranks",
@@ -143,7 +143,7 @@ def quantized_cross_entropy(
     that tell.  That is ten bins, bits, and true probabilities spread evenly over the bins.
     """
     n_bins, base = _read_bins(n_bins, base)
-    parameters.positive("pseudo_count", pseudo_count)
+    checks.positive("pseudo_count", pseudo_count)
     estimated = _read_probabilities("probability", probability)
     weight = read_weights(sample_weight, estimated)
     true = _quantize_true(true_probability, n_bins)
@@ -361,8 +361,8 @@ def win_counts(
     losses = _read_scores(scores, greater_is_better)
     compared = losses
     if rivals is not None:
-        position = partial(parameters.integer, low=0, high=len(losses) - 1)
-        compared = losses[parameters.entries("rivals", rivals, position)]
+        position = partial(checks.integer, low=0, high=len(losses) - 1)
+        compared = losses[checks.entries("rivals", rivals, position)]
     best = compared.min(axis=0)
     wins: NDArray[np.int64] = np.sum(losses <= best, axis=1, dtype=np.int64)
     return wins
@@ -444,6 +444,6 @@ def _read_probabilities(name: str, given: ArrayLike, dimensions: Sequence[int] =
 
 
 def _read_bins(n_bins: int, base: float) -> tuple[int, float]:
-    if parameters.positive("base", base) <= 1.0:
+    if checks.positive("base", base) <= 1.0:
         raise ValueError(f"base must be above 1; got {base!r}")
-    return parameters.integer("n_bins", n_bins, 2, _MOST_BINS), base
+    return checks.integer("n_bins", n_bins, 2, _MOST_BINS), base

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost import parameters
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.shape_functions import ShapeFunction
 from properboost.metrics import margin_distribution
+from properboost.parameters import checks
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -121,7 +121,7 @@ def plot_shape_function(
     ValueError, TypeError
         If there is no such feature or class, or `max_categories` is not an integer above 0.
     """
-    parameters.integer("max_categories", max_categories, 1)
+    checks.integer("max_categories", max_categories, 1)
     shape = clf.shape_function(feature, class_)
     ax = _axes(ax)
     what = f"added to F of {shape.class_label}"
@@ -174,8 +174,8 @@ def plot_shape_functions(
     ValueError, TypeError
         If there is no such class, or a number is not an integer above 0.
     """
-    parameters.integer("n_features", n_features, 1)
-    parameters.integer("n_columns", n_columns, 1)
+    checks.integer("n_features", n_features, 1)
+    checks.integer("n_columns", n_columns, 1)
     importances = clf.feature_importances_
     features = np.argsort(-importances, kind="stable")[:n_features]
     columns = min(n_columns, len(features))
@@ -225,8 +225,8 @@ def plot_contributions(
     ValueError, TypeError
         If there is no such row, or `max_features` is not an integer above 0.
     """
-    parameters.integer("row", row, 0, len(contributions.values) - 1)
-    parameters.integer("max_features", max_features, 1)
+    checks.integer("row", row, 0, len(contributions.values) - 1)
+    checks.integer("max_features", max_features, 1)
     ax = _axes(ax)
     values = contributions.values[row]
     order = np.argsort(-np.abs(values), kind="stable")

@@ -8,14 +8,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost import _core, parameters
+from properboost import _core
 from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, rank_pairs
 from properboost.boosting.options import BinningOptions, BoostingOptions, VotingOptions
 from properboost.data.binning import Binning, NumericBins, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, find_feature
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import Table
-from properboost.losses import MarginLoss
+from properboost.losses.builtin import MarginLoss
+from properboost.parameters import checks
 from properboost.parameters.groups import LARGEST_INT
 from properboost.parameters.kinds import MonotonicConstraints
 
@@ -102,9 +103,9 @@ class Training:
 
 def prepare(options: BinningOptions, table: Table, rows: Rows, order: SortedRows) -> Training:
     """Cut the features of `table` into bins and encode its rows in that `order`."""
-    n_threads = parameters.count_threads(options.n_jobs)
+    n_threads = checks.count_threads(options.n_jobs)
     categorical, from_dtype = find_categorical(options.categorical_features, table)
-    seed = parameters.seed(options.random_state)
+    seed = checks.seed(options.random_state)
     weight = rows.training_weight
     bins = find_bins(
         table,

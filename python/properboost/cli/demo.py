@@ -25,13 +25,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from properboost import _core, datasets, parameters, plots
+from properboost import _core, datasets, plots
 from properboost.estimators.presets import AdaBoost, LogitBoost
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.inspection.shape_functions import ShapeFunction
 from properboost.losses.builtin import GLog
 from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.parameters import checks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,15 +146,15 @@ def run(
         Threads, as in `ProperBoostClassifier`.
     """
     began = time.perf_counter()
-    gains = sorted({parameters.positive("gains", gain) for gain in gains})
+    gains = sorted({checks.positive("gains", gain) for gain in gains})
     if not gains:
         raise ValueError("gains must hold at least one gain")
-    parameters.integer("n_estimators", n_estimators, 1)
+    checks.integer("n_estimators", n_estimators, 1)
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)  # a wrong folder is to be heard of before the work
     progress = _Progress()
     shared = {"n_estimators": n_estimators, "n_jobs": n_jobs}
-    print(_headline(n_estimators, parameters.count_threads(n_jobs)), flush=True)
+    print(_headline(n_estimators, checks.count_threads(n_jobs)), flush=True)
     outcomes = []
     for problem in _load_problems(progress):
         outcomes.append(_try_all(problem, gains, shared, progress))

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from properboost import parameters
 from properboost.data.table import CategoricalColumn, Category, Column, Table
+from properboost.parameters import checks
 
 __all__ = [
     "factorize",
@@ -241,7 +241,7 @@ def find_feature(
             problem = "is not unique" if found else "is unknown"
             raise ValueError(f"{argument}: the name {feature!r} {problem}; X had {known}")
         return found[0]
-    return parameters.integer(argument, feature, 0, n_features - 1)
+    return checks.integer(argument, feature, 0, n_features - 1)
 
 
 def _open_frame(X: Any) -> Table | None:

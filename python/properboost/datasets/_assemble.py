@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from properboost.parameters import choice
+from properboost.parameters.checks import choice
 
 from . import _locate, _tables
 from ._record import MISSING, Record

@@ -4,7 +4,7 @@ import dataclasses
 from string import ascii_uppercase
 from typing import Literal
 
-from properboost.parameters import choice
+from properboost.parameters.checks import choice
 
 from ._assemble import Dataset, assemble, leading
 from ._locate import load_shipped

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from properboost.parameters import integer
+from properboost.parameters.checks import integer
 
 # Both coordinates of the mean of class 1; class 0 is at the origin.
 SHIFT = 0.7416

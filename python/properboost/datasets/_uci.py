@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from properboost.parameters import choice
+from properboost.parameters.checks import choice
 
 from ._assemble import Dataset, assemble, load_rows
 from ._uci_records import RECORDS

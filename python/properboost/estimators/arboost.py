@@ -13,7 +13,7 @@ from properboost.boosting.options import BinningOptions, VotingOptions
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.losses import Exponential
+from properboost.losses.builtin import Exponential
 from properboost.losses.probabilities import make_probabilities
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read

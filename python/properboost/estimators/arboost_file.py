@@ -5,7 +5,7 @@ from typing import Any
 
 from properboost.estimators.arboost import ARBoostClassifier, Voting, check_voting
 from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
-from properboost.losses import Exponential
+from properboost.losses.builtin import Exponential
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss

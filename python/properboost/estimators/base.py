@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from properboost import parameters
 from properboost.data.frames import open_table
 from properboost.data.table import Table
+from properboost.parameters import checks
 from properboost.parameters.groups import RunParameters
 from properboost.persistence import files
 
@@ -55,7 +55,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
     def _open(self, X: Any) -> tuple[Table, int]:
         """Return the rows to predict, and the threads to do it with."""
         self._check_fitted()
-        return open_table(self, X, reset=False), parameters.count_threads(self.n_jobs)
+        return open_table(self, X, reset=False), checks.count_threads(self.n_jobs)
 
     def _feature_labels(self) -> list[str]:
         """Return what to call the features: their names, or their positions."""

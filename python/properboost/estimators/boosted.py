@@ -20,7 +20,7 @@ from properboost.inspection.shape_functions import (
     make_shape,
 )
 from properboost.inspection.tree_shap import explain_tree
-from properboost.losses import MarginLoss
+from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes, find_lead, make_probabilities
 from properboost.parameters.groups import ClassifierParameters
 

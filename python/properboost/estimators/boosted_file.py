@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.losses import MarginLoss
+from properboost.losses.builtin import MarginLoss
 from properboost.persistence.ensembles import ENSEMBLE_FIELDS, build_ensemble, describe_ensemble
 from properboost.persistence.json_node import Node
 from properboost.persistence.labels import (

@@ -3,10 +3,10 @@
 from typing import Any
 
 from properboost import losses
-from properboost import parameters as checks
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.udt import UDTClassifier
+from properboost.parameters import checks
 from properboost.parameters.groups import GROWN
 
 __all__ = [

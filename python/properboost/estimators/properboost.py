@@ -15,7 +15,8 @@ from properboost.boosting.options import BinningOptions, BoostingOptions, for_pa
 from properboost.data.frames import find_feature, open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.losses import MarginLoss, get_loss
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.registry import get_loss
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
 from properboost.parameters.groups import (

@@ -4,7 +4,8 @@ from typing import Any
 
 from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
-from properboost.losses import CustomLoss, MarginLoss
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.custom import CustomLoss
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.losses import build_loss, describe_loss
 from properboost.persistence.parameters import build_estimator, describe_parameters

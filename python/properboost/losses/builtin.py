@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import _core
-from properboost.parameters import between, positive
+from properboost.parameters.checks import between, positive
 
 __all__ = [
     "Alpha",

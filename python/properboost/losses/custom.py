@@ -15,7 +15,7 @@ from properboost.losses import table as tables
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.check import check
 from properboost.losses.table import LossTable, check_name, evaluate, find_name
-from properboost.parameters import between, positive
+from properboost.parameters.checks import between, positive
 
 __all__ = ["CustomLoss", "from_functions"]
 

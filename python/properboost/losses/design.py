@@ -11,7 +11,7 @@ from properboost.losses.builtin import GBoost, GLog, MarginLoss
 from properboost.losses.check import check
 from properboost.losses.custom import CustomLoss
 from properboost.losses.table import KNOTS, central_difference, evaluate, find_name, tabulate
-from properboost.parameters import choice, positive
+from properboost.parameters.checks import choice, positive
 
 __all__ = ["Permissible", "from_pdf", "from_risk"]
 

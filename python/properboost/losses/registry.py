@@ -15,7 +15,7 @@ from properboost.losses.builtin import (
     Savage,
 )
 from properboost.losses.tangent import Tangent
-from properboost.parameters import choice, positive
+from properboost.parameters.checks import choice, positive
 
 __all__ = ["LOSSES", "get_loss"]
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from properboost import parameters
 from properboost.boosting.engine import Training, prepare
 from properboost.data.frames import open_table
 from properboost.data.labels import SortedRows, read_rows
@@ -26,6 +25,7 @@ from properboost.model_selection.cross_validation import (
 )
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.scoring import HeldOut
+from properboost.parameters import checks
 from properboost.parameters.kinds import (
     ClassWeight,
     VotingCriterion,
@@ -193,7 +193,7 @@ class ARBoostClassifierCV(ARBoostClassifier):
 
         Returns what rho is chosen from, and the model but for its rho.
         """
-        rhos = parameters.auto_or_list("rhos", self.rhos, parameters.positive) or list(RHOS)
+        rhos = checks.auto_or_list("rhos", self.rhos, checks.positive) or list(RHOS)
         own = self.get_params(deep=False)
         passed_on = {k: v for k, v in own.items() if k not in ("rhos", "cv", "scoring")}
         plain = ARBoostClassifier(**passed_on)

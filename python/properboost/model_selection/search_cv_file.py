@@ -6,7 +6,7 @@ from typing import Any
 
 from properboost import _core
 from properboost.estimators.properboost_file import ProperBoostFile
-from properboost.losses import MarginLoss
+from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import check_search
 from properboost.persistence import Codec, Node, kind

@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from properboost import _core, parameters
+from properboost import _core
 from properboost.boosting.options import gain_is_free
 from properboost.estimators.properboost import (
     ProperBoostClassifier,
     check_parameters,
 )
-from properboost.losses import MarginLoss, get_loss
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.registry import get_loss
 from properboost.model_selection.boosted_together import Candidate
+from properboost.parameters import checks
 from properboost.parameters.declare import declared
 from properboost.parameters.groups import GROWN
 
@@ -77,11 +79,11 @@ MAY_BE_LISTS = (
 def check_search(model: Any) -> None:
     """Check every parameter that does not depend on the data."""
     if not isinstance(model.n_estimators, str):
-        parameters.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
+        checks.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
     elif model.n_estimators != "auto":
         raise ValueError(f"n_estimators must be 'auto' or an integer; got {model.n_estimators!r}")
     if model.max_estimators is not None:
-        parameters.integer("max_estimators", model.max_estimators, 1, 2**31 - 1)
+        checks.integer("max_estimators", model.max_estimators, 1, 2**31 - 1)
     for name in ("one_standard_error", "refit"):
         value = getattr(model, name)
         if not isinstance(value, bool | np.bool_):
@@ -100,18 +102,18 @@ def list_candidates(model: Any, total: float, *, check: bool = False) -> list[Ca
     """
     losses = _list_losses(model)
     smoothings = [0.0] if model.smoothings is None else model.smoothings
-    between = partial(parameters.between, low=0.0, high=0.25)
-    smoothings = parameters.entries("smoothings", smoothings, between)
+    between = partial(checks.between, low=0.0, high=0.25)
+    smoothings = checks.entries("smoothings", smoothings, between)
     priors = [None] if model.priors is None else model.priors
-    priors = parameters.entries("priors", priors, _read_prior)
-    choice = partial(parameters.choice, known=_core.selection_names())
+    priors = checks.entries("priors", priors, _read_prior)
+    choice = partial(checks.choice, known=_core.selection_names())
     if model.weak_learner in GROWN:
         selections = ["greedy"]  # these have one of their own
     elif isinstance(model.selection, str):
         selections = [choice("selection", model.selection)]
     else:
         names = "a name or a list of names"
-        selections = parameters.entries("selection", model.selection, choice, names)
+        selections = checks.entries("selection", model.selection, choice, names)
     listed = _read_lists(model)
     fixed = [*PASSED_ON, *(name for name in MAY_BE_LISTS if name not in listed)]
     passed_on = {name: getattr(model, name) for name in fixed}
@@ -143,7 +145,7 @@ def _read_lists(model: Any) -> dict[str, list[Any]]:
     for name in MAY_BE_LISTS:
         given = getattr(model, name)
         if _is_list(given):
-            lists[name] = parameters.entries(name, given, lambda _, value: value)
+            lists[name] = checks.entries(name, given, lambda _, value: value)
     return lists
 
 
@@ -157,12 +159,12 @@ def list_interactions(
     """Return the numbers of pairs to choose from, and the product of their rates and smoothings."""
 
     def read(name: str, value: Any, check: Callable[[str, object], Any]) -> list[Any]:
-        return parameters.entries(name, value, check) if _is_list(value) else [check(name, value)]
+        return checks.entries(name, value, check) if _is_list(value) else [check(name, value)]
 
-    integer = partial(parameters.integer, low=0, high=2**31 - 1)
+    integer = partial(checks.integer, low=0, high=2**31 - 1)
     numbers = read("interactions", model.interactions, integer)
-    rates = read("interaction_rate", model.interaction_rate, parameters.positive)
-    between = partial(parameters.between, low=0.0, high=0.25)
+    rates = read("interaction_rate", model.interaction_rate, checks.positive)
+    between = partial(checks.between, low=0.0, high=0.25)
     smoothings = read("interaction_smoothing", model.interaction_smoothing, between)
     if model.weak_learner != "histogram":
         smoothings = [0.0]
@@ -195,8 +197,8 @@ def _list_losses(model: Any) -> list[tuple[str | None, MarginLoss]]:
                 f"gains=[{loss.gain!r}], and the loss with gain 1"
             )
         if entry == "alpha" and model.alphas is not None:
-            between = partial(parameters.between, low=0.0, high=0.5)
-            alphas = parameters.entries("alphas", model.alphas, between)
+            between = partial(checks.between, low=0.0, high=0.5)
+            alphas = checks.entries("alphas", model.alphas, between)
             losses |= {get_loss("alpha", alpha=alpha): None for alpha in alphas}
         else:
             losses[loss] = entry if isinstance(entry, str) else None
@@ -210,8 +212,8 @@ def _list_losses(model: Any) -> list[tuple[str | None, MarginLoss]]:
 
 def _read_gains(model: Any) -> list[float] | None:
     """Return the gains the user gave, None for "auto"; one only where it cannot matter."""
-    gains = parameters.auto_or_list("gains", model.gains, parameters.positive)
-    parameters.non_negative("l2", model.l2)
+    gains = checks.auto_or_list("gains", model.gains, checks.positive)
+    checks.non_negative("l2", model.l2)
     if not gain_is_free(model.response, model.step, model.l2):
         return gains
     return [1.0 if gains is None or 1.0 in gains else gains[0]]
@@ -257,4 +259,4 @@ def with_gain(loss: MarginLoss, gain: float) -> MarginLoss:
 
 
 def _read_prior(name: str, value: object) -> float | None:
-    return None if value is None else parameters.positive(name, value)
+    return None if value is None else checks.positive(name, value)

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from properboost.losses import CustomLoss, LossTable, MarginLoss, get_loss
-from properboost.parameters import non_negative, positive
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.custom import CustomLoss
+from properboost.losses.registry import get_loss
+from properboost.losses.table import LossTable
+from properboost.parameters.checks import non_negative, positive
 from properboost.persistence.json_node import Node
 
 __all__ = ["LossList", "build_loss", "describe_loss"]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from properboost.losses import MarginLoss
+from properboost.losses.builtin import MarginLoss
 from properboost.persistence.json_node import Node, plain
 
 __all__ = ["NotSaved", "build_estimator", "describe_parameters"]

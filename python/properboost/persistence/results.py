@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.losses import MarginLoss
+from properboost.losses.builtin import MarginLoss
 from properboost.persistence.json_node import NOT_FINITE, Node, plain, write_reals
 from properboost.persistence.losses import LossList
 

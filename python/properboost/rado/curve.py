@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from properboost import parameters
 from properboost.data.frames import open_table, take_rows
 from properboost.losses.builtin import GLog
 from properboost.model_selection.cross_validation import (
@@ -26,6 +25,7 @@ from properboost.model_selection.cross_validation import (
 )
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.scoring import HeldOut, negative_error
+from properboost.parameters import checks
 from properboost.progress import show_progress
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
 from properboost.rado.making import Rados, make_rados, read_binary_rows
@@ -121,7 +121,7 @@ def omega_curve(
     if not isinstance(model, RadoBoostClassifier):
         raise TypeError(f"model must be a RadoBoostClassifier; got {type(model).__name__}")
     check_parameters(model)
-    tried = np.array(sorted(parameters.entries("omegas", omegas, parameters.non_negative)))
+    tried = np.array(sorted(checks.entries("omegas", omegas, checks.non_negative)))
     table = open_table(clone(model), X, reset=True)
     rows = read_binary_rows(y, table.n_rows)
     if isinstance(cv, int | np.integer):

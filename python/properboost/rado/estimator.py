@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from properboost import _core, parameters
+from properboost import _core
 from properboost.data.frames import open_table
 from properboost.data.table import Category, Table
 from properboost.estimators.base import TableClassifier
 from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import choose_classes, make_probabilities
+from properboost.parameters import checks
 from properboost.progress import show_progress
 from properboost.rado.columns import ColumnReader, LinearColumns, find_columns, refuse_numbers
 from properboost.rado.making import Rados, read_binary, sum_rows
@@ -211,8 +212,8 @@ class RadoBoostClassifier(TableClassifier):
         """
         with self._restored_on_failure():
             factors = check_parameters(self)
-            seed = parameters.seed(self.random_state)
-            n_threads = parameters.count_threads(self.n_jobs)
+            seed = checks.seed(self.random_state)
+            n_threads = checks.count_threads(self.n_jobs)
             table = open_table(self, X, reset=True)
             classes, positive = read_binary(y, table.n_rows)
             columns = find_columns(
@@ -256,7 +257,7 @@ class RadoBoostClassifier(TableClassifier):
                 raise ValueError("keep='error' needs rows, as fit has them; rados have keep='loss'")
             known = rados if isinstance(rados, Rados) else _wrap(rados)
             values = _check_values(known)
-            n_threads = parameters.count_threads(self.n_jobs)
+            n_threads = checks.count_threads(self.n_jobs)
             rounds = self._boost(values, known.columns, factors, n_threads)
             model = _keep_best(known.columns, rounds, None, len(values), known.seed)
             return self._set_fitted(known.classes, model)
@@ -406,20 +407,20 @@ def check_parameters(model: RadoBoostClassifier) -> dict[str, float]:
     """Check all that does not depend on the data; return what each regulariser is multiplied by."""
     factors = check_regularizer(model.regularizer, model.omega, model.l1_ratio, model.q)
     if model.gamma is not None:
-        gamma = parameters.between("gamma", model.gamma, 0.0, 1.0)
+        gamma = checks.between("gamma", model.gamma, 0.0, 1.0)
         if gamma in (0.0, 1.0):
             raise ValueError(f"gamma must be above 0 and below 1, or None; got {gamma:g}")
     if isinstance(model.n_rados, str):
-        parameters.choice("n_rados", model.n_rados, [AUTO])
+        checks.choice("n_rados", model.n_rados, [AUTO])
     else:
-        parameters.integer("n_rados", model.n_rados, 1)
-    parameters.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
-    parameters.choice("keep", model.keep, ["loss", "error"])
+        checks.integer("n_rados", model.n_rados, 1)
+    checks.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
+    checks.choice("keep", model.keep, ["loss", "error"])
     if not isinstance(model.fit_intercept, bool | np.bool_):
         raise TypeError(f"fit_intercept must be True or False; got {model.fit_intercept!r}")
-    parameters.count_threads(model.n_jobs)
-    parameters.check_random_state(model.random_state)
-    parameters.integer("verbose", model.verbose, 0)
+    checks.count_threads(model.n_jobs)
+    checks.check_random_state(model.random_state)
+    checks.integer("verbose", model.verbose, 0)
     return factors
 
 
@@ -452,7 +453,7 @@ def _find_errors(
 
 def _wrap(rados: ArrayLike) -> Rados:
     allowed = "Rados, or numbers of shape (n_rados, n_features)"
-    values = parameters.numbers_of("rados", rados, allowed)
+    values = checks.numbers_of("rados", rados, allowed)
     if values.ndim != 2:
         raise ValueError(f"rados must be {allowed}; got an array of shape {values.shape}")
     columns = LinearColumns((None,) * values.shape[1])

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from properboost import _core, parameters
+from properboost import _core
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, find_classes, read_rows
 from properboost.data.table import Table
+from properboost.parameters import checks
 from properboost.rado.columns import LinearColumns, find_columns, refuse_numbers
 
 __all__ = ["Rados", "combine", "make_rados", "read_binary", "read_binary_rows", "sum_rows"]
@@ -136,12 +137,12 @@ def make_rados(
     >>> (both.values == rado.make_rados(X, y, 4).values).all()
     np.True_
     """
-    parameters.integer("n_rados", n_rados, 1)
-    seed = parameters.seed(random_state)
-    n_threads = parameters.count_threads(n_jobs)
+    checks.integer("n_rados", n_rados, 1)
+    seed = checks.seed(random_state)
+    n_threads = checks.count_threads(n_jobs)
     reader = _Reader()
     table = open_table(reader, X, reset=True)
-    parameters.integer("row_offset", row_offset, 0, LAST_ROW - table.n_rows)
+    checks.integer("row_offset", row_offset, 0, LAST_ROW - table.n_rows)
     labels, positive = read_binary(y, table.n_rows, classes)
     columns = find_columns(
         table, categorical_features, getattr(reader, "feature_names_in_", None), intercept=intercept

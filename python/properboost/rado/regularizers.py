@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from properboost import _core, parameters
+from properboost import _core
+from properboost.parameters import checks
 
 __all__ = ["Regularizer", "Term", "find_terms", "slope_coefficients"]
 
@@ -24,21 +25,21 @@ def check_regularizer(
     regularizer: Regularizer, omega: float, l1_ratio: float, q: float
 ) -> dict[str, float]:
     """Return what each regulariser is multiplied by."""
-    omega = parameters.non_negative("omega", omega)
-    l1_ratio = parameters.between("l1_ratio", l1_ratio, 0.0, 1.0)
+    omega = checks.non_negative("omega", omega)
+    l1_ratio = checks.between("l1_ratio", l1_ratio, 0.0, 1.0)
     _check_q(q)
     known = _core.regularizer_names()
     if regularizer is None:
         return {}
     if isinstance(regularizer, Mapping):
         shares = {
-            parameters.choice("regularizer's key", name, known): parameters.non_negative(
+            checks.choice("regularizer's key", name, known): checks.non_negative(
                 f"regularizer[{name!r}]", share
             )
             for name, share in regularizer.items()
         }
     else:
-        name = parameters.choice("regularizer", regularizer, [*known, ELASTIC_NET])
+        name = checks.choice("regularizer", regularizer, [*known, ELASTIC_NET])
         mixed = {"lasso": l1_ratio, "ridge": 1.0 - l1_ratio}
         shares = mixed if name == ELASTIC_NET else {name: 1.0}
     factors = {name: omega * share for name, share in shares.items() if omega * share > 0.0}
@@ -83,7 +84,7 @@ def slope_coefficients(q: float, n_columns: int) -> NDArray[np.float64]:
         If an argument is not as described, or q / (2 d) is 0 in float64.
     """
     _check_q(q)
-    tail = q / (2.0 * parameters.integer("n_columns", n_columns, 1)) * np.arange(1, n_columns + 1)
+    tail = q / (2.0 * checks.integer("n_columns", n_columns, 1)) * np.arange(1, n_columns + 1)
     if tail[0] == 0.0:
         raise ValueError(
             f"q must be above 0 when divided by 2 n_columns, {2 * n_columns}; got {q!r}"
@@ -93,14 +94,14 @@ def slope_coefficients(q: float, n_columns: int) -> NDArray[np.float64]:
 
 
 def _check_q(q: float) -> None:
-    if not 0.0 < parameters.between("q", q, 0.0, 1.0) < 1.0:
+    if not 0.0 < checks.between("q", q, 0.0, 1.0) < 1.0:
         raise ValueError(f"q must be above 0 and below 1; got {q!r}")
 
 
 def _check_matrix(matrix: Any, n_columns: int) -> NDArray[np.float64] | None:
     if matrix is None:
         return None
-    given = parameters.numbers_of("ridge_matrix", matrix)
+    given = checks.numbers_of("ridge_matrix", matrix)
     if given.shape != (n_columns, n_columns):
         raise ValueError(
             f"ridge_matrix must have shape {(n_columns, n_columns)}, a row and a column for each "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost import parameters
+from properboost.parameters import checks
 
 __all__ = ["LOSS_PAIRS", "LossPair", "all_rados", "regularize_rados"]
 
@@ -95,11 +95,11 @@ class LossPair(ABC):
         -------
         float
         """
-        ratio = parameters.positive("mu_r", mu_r) / parameters.positive("mu_e", mu_e)
+        ratio = checks.positive("mu_r", mu_r) / checks.positive("mu_e", mu_e)
         if self.same_mu and mu_e != mu_r:
             raise ValueError(f"mu_e and mu_r must be equal; got {mu_e!r} and {mu_r!r}")
-        rado_loss = parameters.finite("rado_loss", rado_loss)
-        return self._to_rows(rado_loss, parameters.integer("n_rows", n_rows, 1), ratio)
+        rado_loss = checks.finite("rado_loss", rado_loss)
+        return self._to_rows(rado_loss, checks.integer("n_rows", n_rows, 1), ratio)
 
     def rado_share(self, mu_e: float = 1.0) -> float:
         """Return a_e: how much of a regulariser of the rows the rados get (Theorem 7).
@@ -113,7 +113,7 @@ class LossPair(ABC):
         -------
         float
         """
-        return self._share * parameters.positive("mu_e", mu_e)
+        return self._share * checks.positive("mu_e", mu_e)
 
     @abstractmethod
     def _of_rows(self, z: Floats) -> float: ...
@@ -135,7 +135,7 @@ class _Logistic(LossPair):
         return float(np.exp(z).sum())
 
     def _to_rows(self, rado_loss: float, _: int, __: float) -> float:
-        return float(np.log(parameters.positive("rado_loss", rado_loss)))
+        return float(np.log(checks.positive("rado_loss", rado_loss)))
 
 
 class _Square(LossPair):
@@ -161,7 +161,7 @@ class _ReLU(LossPair):
         return max(0.0, float(z.max()))
 
     def _to_rows(self, rado_loss: float, _: int, ratio: float) -> float:
-        return ratio * parameters.non_negative("rado_loss", rado_loss)
+        return ratio * checks.non_negative("rado_loss", rado_loss)
 
 
 class _Unhinged(LossPair):
@@ -234,19 +234,19 @@ def regularize_rados(
         For theta = 0 the rados themselves.
     """
     given, vector = _matrix("rados", rados), _vector(theta, "rados", rados)
-    share = parameters.positive("rado_share", rado_share)
-    total = share * parameters.non_negative("penalty", penalty)
+    share = checks.positive("rado_share", rado_share)
+    total = share * checks.non_negative("penalty", penalty)
     length = float(vector @ vector)
     return given if length == 0.0 else given - total / length * vector
 
 
 def _scores(theta: ArrayLike, vectors: ArrayLike, argument: str, name: str, mu: float) -> Floats:
     scores: Floats = _matrix(argument, vectors) @ _vector(theta, argument, vectors)
-    return -scores / parameters.positive(name, mu)
+    return -scores / checks.positive(name, mu)
 
 
 def _matrix(argument: str, values: Any) -> Floats:
-    matrix = parameters.numbers_of(argument, values)
+    matrix = checks.numbers_of(argument, values)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             f"{argument} must have two dimensions and not be empty; got shape {matrix.shape}"
@@ -257,7 +257,7 @@ def _matrix(argument: str, values: Any) -> Floats:
 
 
 def _vector(theta: ArrayLike, argument: str, vectors: ArrayLike) -> Floats:
-    vector = parameters.numbers_of("theta", theta)
+    vector = checks.numbers_of("theta", theta)
     n_columns = _matrix(argument, vectors).shape[1]
     if vector.shape != (n_columns,):
         raise ValueError(
