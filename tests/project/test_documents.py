@@ -85,6 +85,10 @@ def test_files_that_pages_name_exist(page):
     folders = "benchmarks|cpp|docs|python|tests|tools"
     for path in re.findall(rf"(?<![\w/.])(?:{folders})/[\w/.-]*\w", page.read_text("utf-8")):
         assert (ROOT / path).exists() or (page.parent / path).exists(), path
+    for module in re.findall(r"python -m (benchmarks[\w.]+)", page.read_text("utf-8")):
+        assert (ROOT / f"{module.replace('.', '/')}.py").exists(), module
+    for header in re.findall(r"(?<=`)[\w/]+\.hpp(?=`)", page.read_text("utf-8")):
+        assert list((ROOT / "cpp/include/properboost").glob(f"**/{header}")), header
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
