@@ -155,6 +155,7 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
     search = pb.ProperBoostClassifierCV(categorical_features=categorical, **settings)
     search.fit(X, frame["grade"])
     model = pb.load_model("model.json")
+    assert type(model) is pb.ProperBoostClassifier
     assert model.get_params() == search.best_estimator_.get_params()
     np.testing.assert_array_equal(model.predict_proba(X), search.predict_proba(X))
     unit = "cycles" if search.selection == "cyclic" else "rounds"

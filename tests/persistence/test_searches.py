@@ -137,6 +137,21 @@ def test_scores_that_are_not_known_stay_so(mixed, tmp_path):
     assert_same_search(round_trip(search, tmp_path), search, X)
 
 
+@pytest.mark.parametrize(
+    "search",
+    [pb.ProperBoostClassifierCV(**QUICK), pb.ARBoostClassifierCV([1.0], n_estimators=2)],
+    ids=["gains", "rhos"],
+)
+def test_an_infinite_score_comes_back(search, mixed, tmp_path):
+    X, y, _ = mixed
+    search.set_params(scoring=lambda *_: np.inf)
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # its deviation
+        search.fit(X, y)
+    loaded = round_trip(search, tmp_path).set_params(scoring=search.scoring)
+    assert loaded.best_score_ == np.inf
+    assert_same_search(loaded, search, X)
+
+
 def test_arrays_and_tuples_come_back_as_lists(mixed, tmp_path):
     X, y, _ = mixed
     search = pb.ProperBoostClassifierCV(("glog", losses.GBoost()), gains=np.array([1, 2.0]), cv=2)

@@ -5,9 +5,10 @@ from typing import Any
 from properboost.estimators.arboost_file import ARBoostFile
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.persistence import Codec, Node, kind
+from properboost.persistence.json_node import write_real
 from properboost.persistence.losses import LossList
 from properboost.persistence.parameters import build_estimator, describe_parameters
-from properboost.persistence.results import build_columns, describe_columns, describe_value
+from properboost.persistence.results import build_columns, describe_columns
 
 __all__ = ["ARBoostCVFile"]
 
@@ -19,11 +20,10 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
     def describe(self, model: ARBoostClassifierCV) -> dict[str, Any]:
         """Return the fields of a search."""
         model._read_parameters()  # they may have been set since the fit
-        none = LossList()
         return {
             "parameters": describe_parameters(model, ARBoostClassifierCV, model._seed),
-            "best_score": describe_value(model.best_score_, none),
-            "cv_results": describe_columns(model.cv_results_, none),
+            "best_score": write_real(model.best_score_),
+            "cv_results": describe_columns(model.cv_results_, LossList()),
             "best_estimator": ARBoostFile().describe(model.best_estimator_),
         }
 

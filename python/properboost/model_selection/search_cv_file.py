@@ -10,6 +10,7 @@ from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import check_search
 from properboost.persistence import Codec, Node, kind
+from properboost.persistence.json_node import write_real
 from properboost.persistence.labels import (
     build_classes,
     build_names,
@@ -59,7 +60,6 @@ _FOUND: Mapping[str, Callable[[Node], Any]] = {
     "selection": lambda node: node.choice(_core.selection_names()),
     "n_estimators": lambda node: node.integer(1, 2**31 - 1),
     "best_index": lambda node: node.integer(0, 2**31 - 1),
-    "best_score": Node.real,
 }
 """What was chosen, each the attribute with an underscore after its name."""
 
@@ -71,6 +71,7 @@ _FIELDS = (
     "n_features",
     "feature_names",
     "found",
+    "best_score",
     "best_params",
     "cv_results",
     "interaction_results",
@@ -97,6 +98,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             "n_features": model.n_features_in_,
             "feature_names": describe_names(model),
             "found": {name: describe_value(getattr(model, f"{name}_"), losses) for name in _FOUND},
+            "best_score": write_real(model.best_score_),
             "best_params": describe_value(model.best_params_, losses),
             "cv_results": describe_columns(model.cv_results_, losses),
             "interaction_results": None if pairs is None else describe_columns(pairs, losses),
@@ -119,6 +121,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         found = fields["found"].fields(*_FOUND)
         for name, read in _FOUND.items():
             setattr(model, f"{name}_", read(found[name]))
+        model.best_score_ = fields["best_score"].real()
         model.best_params_ = build_value(fields["best_params"], losses)
         if not isinstance(model.best_params_, dict):
             fields["best_params"].fail("must hold entries")

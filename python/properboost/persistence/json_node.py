@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["INFINITE", "NOT_FINITE", "Node", "plain", "write_reals"]
+__all__ = ["INFINITE", "NOT_FINITE", "Node", "plain", "write_real", "write_reals"]
 
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
 NOT_FINITE = {**INFINITE, "nan": math.nan}
@@ -131,9 +131,14 @@ class Node:
         return np.array(numbers, dtype=np.float64)
 
 
+def write_real(x: float) -> float | str:
+    """Return a number, or the string that stands for one that JSON does not have."""
+    return x if math.isfinite(x) else str(x)
+
+
 def write_reals(values: NDArray[np.floating[Any]]) -> list[float | str]:
     """Return a list of numbers, of which those that JSON does not have are strings."""
-    return [x if math.isfinite(x) else str(x) for x in values.tolist()]
+    return [write_real(x) for x in values.tolist()]
 
 
 def plain(value: Any) -> Any:
