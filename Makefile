@@ -10,7 +10,7 @@ SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/i
 CPP = find cpp -name '*.hpp' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench selftest lint format clean
+.PHONY: help demo test bench selftest lint tidy format clean
 .NOTPARALLEL:  # two installers must not write to one environment
 
 help:  ## print this list
@@ -37,13 +37,21 @@ bench:  ## build, then time the working tree with asv; ARGS replaces --quick
 selftest:  ## test the engine on every processor at hand: the instruction sets, emulators
 	@sh tools/selftest.sh
 
-lint:  ## check style, types and the one-pragma rule
-	@$(SETUP) lint
+# stubtest compares the stub with the module, so the package is built first.
+lint:  ## check style, types, the stub, spelling and the one-pragma rule
+	@$(SETUP) --package lint
 	"$(BIN)/ruff" check
 	"$(BIN)/ruff" format --check
 	"$(BIN)/mypy"
+	"$(BIN)/python" -m mypy.stubtest properboost._core properboost.native_losses
 	"$(BIN)/clang-format" --dry-run -Werror $$($(CPP))
 	"$(BIN)/python" tools/check_openmp.py
+	"$(BIN)/codespell"
+
+tidy:  ## let clang-tidy read the engine
+	@$(SETUP) --package lint
+	find cpp -name '*.cpp' | xargs -n 1 -P "$$(getconf _NPROCESSORS_ONLN)" \
+	  "$(BIN)/clang-tidy" -p "$(VENV)/properboost/build" --quiet
 
 format:  ## put the sources into the house style
 	@$(SETUP) lint

@@ -41,6 +41,7 @@ def time_build(build: Path) -> float:
 
 
 def main() -> None:
+    """Print the seconds of each build."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE", default=FILES)
     parser.add_argument("--source", type=Path, default=Path(__file__).resolve().parents[1])

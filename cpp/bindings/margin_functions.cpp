@@ -16,19 +16,32 @@ namespace {
 
 namespace py = pybind11;
 
+// A Python object that may be let go of on any thread.
+class Held {
+ public:
+  explicit Held(py::object object) : object_(std::move(object)) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  // NOLINTNEXTLINE(bugprone-exception-escape): the process cannot go on without the GIL
+  ~Held() {
+    const py::gil_scoped_acquire acquire;
+    object_ = py::object();
+  }
+  const py::object& get() const { return object_; }
+
+ private:
+  py::object object_;
+};
+
 // A C function; `owner` keeps it alive.  Called without the GIL, on any thread.
 template <class Call>
 class NativeFunction final : public MarginFunction {
  public:
   NativeFunction(py::object owner, Call call) : owner_(std::move(owner)), call_(call) {}
-  ~NativeFunction() override {
-    const py::gil_scoped_acquire acquire;
-    owner_ = py::object();
-  }
   void operator()(const float* u, float* out, std::size_t n) const override { call_(u, out, n); }
 
  private:
-  py::object owner_;
+  Held owner_;
   Call call_;
 };
 
@@ -110,10 +123,6 @@ class PythonFunction final : public MarginFunction {
  public:
   PythonFunction(py::object function, std::string name, std::string what)
       : function_(std::move(function)), name_(std::move(name)), what_(std::move(what)) {}
-  ~PythonFunction() override {
-    const py::gil_scoped_acquire acquire;
-    function_ = py::object();
-  }
 
   void operator()(const float* u, float* out, std::size_t n) const override {
     const py::gil_scoped_acquire acquire;
@@ -141,7 +150,7 @@ class PythonFunction final : public MarginFunction {
   py::array_t<double> call(const float* u, std::size_t n) const {
     py::array_t<double> margins(static_cast<py::ssize_t>(n));
     std::copy_n(u, n, margins.mutable_data());
-    const py::object returned = function_(margins);
+    const py::object returned = function_.get()(margins);
     const auto values =
         py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(returned);
     if (!values || values.ndim() != 1 || values.shape(0) != static_cast<py::ssize_t>(n)) {
@@ -171,7 +180,7 @@ class PythonFunction final : public MarginFunction {
     return place.str();
   }
 
-  py::object function_;
+  Held function_;
   std::string name_, what_;
 };
 

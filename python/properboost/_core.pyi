@@ -1,14 +1,17 @@
 """The compiled engine: checks, borrows, releases the GIL, translates.  Nothing here is public."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Never, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
 
 # A table is either one two-dimensional array (any real dtype, any strides) or a list of columns.
 # A categorical column is an int32 array of bins: 0 ... K - 1, -1 for missing, -2 for unseen.
-Table = NDArray[np.generic] | Sequence[NDArray[np.generic]]
+_Table = NDArray[np.generic] | Sequence[NDArray[np.generic]]
+
+@type_check_only
+class _Bound(type): ...  # pybind11's
 
 __version__: str
 has_openmp: bool
@@ -26,7 +29,7 @@ def step_names() -> list[str]: ...
 def vote_step_names() -> list[str]: ...
 def vote_names() -> list[str]: ...
 
-class Loss:
+class Loss(metaclass=_Bound):
     """One margin loss at gain 1; u = v / gain.  Arrays of any shape; engine_* are float32."""
 
     def __init__(self, name: str, parameters: dict[str, float] = ...) -> None: ...
@@ -62,7 +65,7 @@ class Loss:
     def engine_curvature(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
     def engine_probability(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
 
-class Bins:
+class Bins(metaclass=_Bound):
     """How each feature is cut into bins: edges (float64, ascending) or a number of categories.
 
     A numeric feature's code is the number of edges below the value; one more code is missing.
@@ -79,7 +82,7 @@ class Bins:
     def widths(self) -> NDArray[np.int64]:
         """Codes each feature can take, missing (and unseen) included."""
     def encode(
-        self, table: Table, order: NDArray[np.int64] | None = ..., n_threads: int = ...
+        self, table: _Table, order: NDArray[np.int64] | None = ..., n_threads: int = ...
     ) -> NDArray[np.uint8]:
         """Codes of shape (n_features, n_rows); row i of the result is row order[i] of the table."""
     def weigh(
@@ -91,7 +94,7 @@ class Bins:
         """Sum the weight (rows without one) each code holds, features side by side."""
 
 def find_edges(
-    table: Table,
+    table: _Table,
     weight: NDArray[np.float64] | None = ...,
     max_bins: int = ...,
     sample_size: int = ...,
@@ -100,19 +103,27 @@ def find_edges(
 ) -> list[NDArray[np.float64]]:
     """Edges of every column (all of them numeric), each of at most max_bins bins."""
 
-class Rounds:
+class Rounds(metaclass=_Bound):
     """What boosting found, a row a round; round t's table is values[offsets[t]:offsets[t + 1]]."""
 
-    feature: NDArray[np.int32]
-    score: NDArray[np.float64]
-    step: NDArray[np.float64]
-    risk: NDArray[np.float64]
-    offsets: NDArray[np.int64]
-    values: NDArray[np.float64]
-    trees: Tree | None
-    """Of trees, whose tables are over nodes: the nodes, which the offsets cut, too."""
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
+    @property
+    def feature(self) -> NDArray[np.int32]: ...
+    @property
+    def score(self) -> NDArray[np.float64]: ...
+    @property
+    def step(self) -> NDArray[np.float64]: ...
+    @property
+    def risk(self) -> NDArray[np.float64]: ...
+    @property
+    def offsets(self) -> NDArray[np.int64]: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def trees(self) -> Tree | None:
+        """Of trees, whose tables are over nodes: the nodes, which the offsets cut, too."""
 
-class WeakLearner:
+class WeakLearner(metaclass=_Bound):
     """What a round may add, with its settings; each kind takes those it needs."""
 
     def __init__(
@@ -131,7 +142,7 @@ class WeakLearner:
         criterion: str | None = ...,
     ) -> None: ...
 
-class Vote:
+class Vote(metaclass=_Bound):
     """What a weak classifier says in a cell, about so many groups of rows."""
 
     def __init__(
@@ -141,7 +152,7 @@ class Vote:
         criterion: Literal["gini", "error"] | str = ...,
     ) -> None: ...
 
-class Boosting:
+class Boosting(metaclass=_Bound):
     """Models trained together over the same codes: lanes.
 
     Rows come sorted by segment (classes, folds); segment s is rows segments[s] to segments[s + 1].
@@ -213,7 +224,7 @@ class Boosting:
     def rounds(self, model: int, group: int = ...) -> Rounds:
         """Return what boosting found so far; of weak classifiers that vote, about one group."""
 
-class Tree:
+class Tree(metaclass=_Bound):
     """Splits of features into two sets of codes; node 0 is the root, -1 the feature of a leaf.
 
     Sets are bits (n_nodes, 4); children lie side by side; weight is (n_nodes, 2), negative first.
@@ -242,7 +253,7 @@ class Tree:
     def find_nodes(self, codes: NDArray[np.uint8], n_threads: int = ...) -> NDArray[np.int64]:
         """Return the node at which each row ends; codes of shape (n_features, n_rows)."""
 
-class Forest:
+class Forest(metaclass=_Bound):
     """Trees, cut by offsets, and what each node adds."""
 
     def __init__(
@@ -272,7 +283,7 @@ def grow_tree(
 ) -> Tree:
     """Grow a tree from the rows of segments of role 1 or -1, the best split of all leaves first."""
 
-class Pair:
+class Pair(metaclass=_Bound):
     """Two features taken as one, of so many cells; then a code for missing and one for unseen.
 
     A row's cell is the sum of its codes' levels, arrays of 256; those that no cell has are 256.
@@ -305,7 +316,7 @@ def score_pairs(
     """
 
 def score(
-    table: Table,
+    table: _Table,
     bins: Bins,
     tables: NDArray[np.float64],
     pairs: Sequence[Pair] = ...,
@@ -314,13 +325,13 @@ def score(
     """Raw predictions (n_rows, n_models); tables is (n_models, sum(widths)), pairs' after bins'."""
 
 def score_trees(
-    table: Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...
+    table: _Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...
 ) -> NDArray[np.float64]:
     """Raw predictions (n_rows, n_models): the sum over a model's trees of the rows' nodes."""
 
 def regularizer_names() -> list[str]: ...
 def make_rados(
-    table: Table,
+    table: _Table,
     features: Sequence[tuple[int, int]],
     positive: NDArray[np.uint8],
     first_row: int,

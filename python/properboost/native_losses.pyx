@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, cdivision=True
+# cython: language_level=3, boundscheck=False, cdivision=True, autotestdict=False
 """Losses written in Cython: TangentBoost's, which `properboost.losses.Tangent` trains with.
 
 A loss of one's own is written the same way, `cimport`-ing the signature from here::

@@ -1,6 +1,5 @@
 """What must agree between files that no compiler or type checker reads together."""
 
-import ast
 import importlib.metadata
 import re
 import subprocess
@@ -67,26 +66,6 @@ def test_every_choice_is_documented(axis):
 def test_every_source_is_compiled():
     listed = set(re.findall(r"\bcpp/\S+\.cpp\b", read("CMakeLists.txt")))
     assert listed == {path.relative_to(ROOT).as_posix() for path in (ROOT / "cpp").rglob("*.cpp")}
-
-
-def test_stub_describes_the_extension_module():
-    def public(names):
-        return {name for name in names if not name.startswith("_")}
-
-    def declared(body):
-        """Functions, classes and annotated names, with the classes' own; aliases are the stub's."""
-        for node in body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                yield node.name, node
-            elif isinstance(node, ast.AnnAssign):
-                yield node.target.id, node
-
-    stub = dict(declared(ast.parse(read("python/properboost/_core.pyi")).body))
-    assert public(stub) == public(vars(_core))
-    for name, node in stub.items():
-        if isinstance(node, ast.ClassDef):
-            members = vars(getattr(_core, name))
-            assert public(dict(declared(node.body))) == public(members), name
 
 
 def test_openmp_stands_in_one_header():

@@ -184,7 +184,7 @@ class TreePlanner final : public Planner {
       if (tree.is_leaf(node)) continue;
       const auto left = static_cast<std::size_t>(tree.left[node]);
       bounds[left] = bounds[left + 1] = bounds[node];
-      const int direction = limits_.directions[static_cast<std::size_t>(tree.feature[node])];
+      const auto direction = limits_.directions[static_cast<std::size_t>(tree.feature[node])];
       if (direction == 0) continue;
       const double middle = std::clamp(0.5 * (plan.table[left] + plan.table[left + 1]), low, high);
       bounds[direction > 0 ? left : left + 1].second = middle;

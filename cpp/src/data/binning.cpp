@@ -8,7 +8,8 @@
 namespace properboost {
 namespace {
 
-const std::vector<double>& checked(const std::vector<double>& edges) {
+// Counts the bins between edges that are as they must be.
+int count_bins(const std::vector<double>& edges) {
   if (edges.size() > kMaxCodes - 2) {
     throw std::invalid_argument("a numeric feature has at most 254 edges");
   }
@@ -17,13 +18,13 @@ const std::vector<double>& checked(const std::vector<double>& edges) {
       throw std::invalid_argument("edges must be numbers in strictly ascending order");
     }
   }
-  return edges;
+  return static_cast<int>(edges.size()) + 1;
 }
 
 }  // namespace
 
 FeatureBins::FeatureBins(const std::vector<double>& edges)
-    : ordered_(true), bins_(static_cast<int>(checked(edges).size()) + 1), search_(edges) {}
+    : ordered_(true), bins_(count_bins(edges)), search_(edges) {}
 
 FeatureBins::FeatureBins(int categories) : ordered_(false), bins_(categories) {
   if (categories < 1 || categories > kMaxCodes - 2) {

@@ -63,7 +63,7 @@ template <int kLevels>
 class Tree {
  public:
   PROPERBOOST_KERNEL explicit Tree(const float* edges) {
-    for (int r = 0; r < first(kLevels); ++r) edges_[r] = _mm512_load_ps(edges + 16 * r);
+    for (std::ptrdiff_t r = 0; r < first(kLevels); ++r) edges_[r] = _mm512_load_ps(edges + 16 * r);
     of_low_ = broadcast(kCodes.of_low);
     of_high_ = broadcast(kCodes.of_high);
   }

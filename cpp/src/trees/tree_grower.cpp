@@ -43,6 +43,8 @@ struct FixedPoint {
     per_unit = std::ldexp(1.0, std::min(60 - std::ilogb(total), 1023));
     unit = 1.0 / per_unit;
   }
+  // A call would keep loops from being vectorised, and x is not negative.
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings)
   std::int64_t round(double x) const { return static_cast<std::int64_t>(x * per_unit + 0.5); }
 };
 
