@@ -23,9 +23,10 @@ demo:  ## build, then run the demonstration; its results go to out/
 	@$(SETUP) --package
 	"$(BIN)/properboost" demo $(ARGS)
 
+# A process per processor; ARGS=-n0 runs the tests in one.
 test:  ## build, then run the tests; ARGS="-k loss -x" goes to pytest
 	@$(SETUP) --package test
-	"$(BIN)/python" -m pytest $(ARGS)
+	"$(BIN)/python" -m pytest -n auto --dist worksteal $(ARGS)
 
 # asv times whatever is installed, so the package is rebuilt first; asv keeps one record a machine.
 bench:  ## build, then time the working tree with asv; ARGS replaces --quick

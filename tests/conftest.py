@@ -1,11 +1,19 @@
 """Shared by all tests."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import settings
 from sklearn.datasets import load_breast_cancer, load_iris
 
 pytest.register_assert_rewrite("helpers")
+
+# Tests that run side by side share the processors: threads beyond these wait for each other.
+# Tests of threads say how many they want.
+if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
+    share = (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, share)))
 
 # The same examples in every run, and no limit on their time: shared machines pause.
 settings.register_profile("properboost", deadline=None, derandomize=True)

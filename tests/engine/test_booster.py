@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 import threading
 import time
 
@@ -274,7 +275,15 @@ def test_progress_is_reported_and_its_exceptions_stop_the_fit():
     assert 0 < risk[0] < np.log(2)
 
 
-def test_ctrl_c_stops_a_fit():
+@pytest.fixture
+def interruptible():
+    """Interrupts are heard, also where the shell that started the tests has them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_stops_a_fit(interruptible):
     codes, features, _, y = problem(9, n=100_000)
     threading.Timer(0.3, lambda: os.kill(os.getpid(), 2)).start()
     start = time.perf_counter()

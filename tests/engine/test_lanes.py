@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from helpers.engine import LOSSES, make_boosting, problem, train
 from helpers.folds import N_FOLDS, folded, raw_predictions, roles_of
+from helpers.instruction_sets import load_with, other_sets
 from properboost import _core
 
 RAW = 1e-4  # of a lane's raw predictions beside those of the model alone (float32 sums)
@@ -264,29 +265,35 @@ for loss in natives + [table.native for table in tables]:
         for m in range(n):
             digest.update(boosting.rounds(m).values.tobytes())
             digest.update(boosting.curves(m).tobytes())
-print(_core.instruction_set, digest.hexdigest())
+result = digest.hexdigest()
 """
-
-
-def run_with(instruction_set):
-    environment = os.environ | {"PROPERBOOST_INSTRUCTION_SET": instruction_set}
-    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
-    return subprocess.run(
-        [sys.executable, "-c", DIGEST], env=environment, capture_output=True, text=True
-    )
 
 
 def test_every_instruction_set_gives_the_same_bits():
     """All that this processor has: the best, chosen by itself, and those below it."""
-    chosen, digest = run_with("").stdout.split()
-    assert chosen == _core.instruction_set
-    below = {"avx512": ["avx2", "baseline"], "avx2": ["baseline"], "baseline": []}
-    for other in below[chosen]:
-        assert run_with(other).stdout.split() == [other, digest]
+    here = {}
+    exec(DIGEST, here)
+    for other in other_sets():
+        environment = os.environ | {
+            "PROPERBOOST_INSTRUCTION_SET": other,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        command = [sys.executable, "-c", f"{DIGEST}\nprint(_core.instruction_set, result)"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [other, here["result"]]
+
+
+@pytest.mark.skipif(
+    "PROPERBOOST_INSTRUCTION_SET" in os.environ,
+    reason="a set was asked for",
+)
+def test_the_best_instruction_set_is_chosen():
+    best = next(name for name in ("avx512", "avx2", "baseline") if load_with(name).returncode == 0)
+    assert _core.instruction_set == best
 
 
 def test_an_unknown_instruction_set_is_refused():
-    refused = run_with("mmx")
+    refused = load_with("mmx")
     assert refused.returncode != 0
     assert "PROPERBOOST_INSTRUCTION_SET must be one of" in refused.stderr
     assert "got 'mmx'" in refused.stderr

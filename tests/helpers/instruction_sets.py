@@ -33,3 +33,13 @@ def run_with(instruction_set, program, data):
     name, result = pickle.load(io.BytesIO(done.stdout))
     assert name == instruction_set
     return result
+
+
+def load_with(instruction_set):
+    """Load the engine alone under an instruction set; returns the process, which has ended."""
+    return subprocess.run(
+        [sys.executable, "-c", "import sys; sys.path.append(sys.argv[1]); import _core",
+         str(Path(_core.__file__).parent)],
+        env=os.environ | {"PROPERBOOST_INSTRUCTION_SET": instruction_set},
+        capture_output=True, text=True,
+    )  # fmt: skip
