@@ -6,6 +6,11 @@ GROUP is a dependency group of pyproject.toml; --package builds and installs pro
 Each step keeps a digest of what it depended on and is done again when that changes.  Digests, not
 times: a source put back from a backup is older than the binary built from its replacement, and that
 binary must not be tested.
+
+Why not pip or uv alone?  `pip install . --group test` does the same once, and a workflow tests that
+it does.  Used again it compiles everything anew; editable, it runs what the last build left, even
+if the compiler or its flags have changed.  uv goes by times too, and has to be installed first.
+This needs Python alone, compiles what changed, and says in a sentence what the machine lacks.
 """
 
 import argparse
