@@ -432,7 +432,6 @@ def test_a_tree_that_nothing_more_can_be_learnt_from_is_the_last(depth):
         ({"subsample": 0}, "subsample must be above 0 and at most 1; got 0"),
         ({"subsample": -0.5}, r"subsample must be between 0 and 1; got -0\.5"),
         ({"subsample": None}, "subsample must be a finite number"),
-        ({"smoothing": 0.1}, "smoothing must be 0 with weak_learner='tree'"),
         ({"monotonic_cst": 1}, "monotonic_cst must be a list, a dict or None; got 1"),
         ({"monotonic_cst": np.eye(3, dtype=int)}, "monotonic_cst must be a list, a dict or None"),
         ({"monotonic_cst": "up"}, "monotonic_cst must be a list, a dict or None; got 'up'"),
@@ -528,7 +527,7 @@ def test_subsample_is_searched_and_reported():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"max_leaf_nodes": [4, 1]}, "max_leaf_nodes must be between 2 and 128; got 1"),
+        ({"max_leaf_nodes": [4, 1]}, r"max_leaf_nodes\[1\] must be between 2 and 128; got 1"),
         ({"subsample": []}, "subsample must not be empty"),
         ({"max_depth": [2, 3]}, "max_depth must be an integer"),
     ],

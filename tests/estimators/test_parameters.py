@@ -15,7 +15,14 @@ from properboost.boosting.options import BoostingOptions, VotingOptions
 from properboost.parameters import kinds
 from properboost.parameters.declare import declared, read
 
-ESTIMATORS = [pb.ProperBoostClassifier, pb.ARBoostClassifier, pb.UDTClassifier]
+ESTIMATORS = [
+    pb.ProperBoostClassifier,
+    pb.ProperBoostClassifierCV,
+    pb.ARBoostClassifier,
+    pb.ARBoostClassifierCV,
+    pb.UDTClassifier,
+    pb.RadoBoostClassifier,
+]
 
 
 # -- declarations ---------------------------------------------------------------------------------

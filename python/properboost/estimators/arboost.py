@@ -16,12 +16,12 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import Exponential
 from properboost.losses.probabilities import make_probabilities
 from properboost.parameters import checks
-from properboost.parameters.declare import check_declared, estimator, parameter, read
+from properboost.parameters.declare import check_declared, estimator, group, parameter, read
 from properboost.parameters.groups import BinningParameters, VerboseParameters, VotingParameters
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.progress import Report, show_progress
 
-__all__ = ["ARBoostClassifier", "Voting", "check_voting"]
+__all__ = ["ARBoostClassifier", "Voting", "VotingClassifier", "check_voting"]
 
 
 @dataclass(frozen=True)
@@ -57,66 +57,10 @@ class _Votes(Exponential):
         return probability
 
 
-@estimator
-class ARBoostClassifier(VotingParameters, BinningParameters, BoostedClassifier, VerboseParameters):
-    """Weak classifiers that vote under the exponential loss: AdaBoost, SAMME and AR-Boost.
+@group
+class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, VerboseParameters):
+    """Weak classifiers that vote, however rho was found."""
 
-    Each round takes the weak classifier of least cost under the current weights, gives its vote the
-    weight alpha, and multiplies the weights of the rows it is wrong about.  AR-Boost [1]_ raises
-    the odds of being right by the factor rho: alpha = log(rho (1 - e)/e)/2 for two classes, and
-    log(rho (1 - e)/e) + log(C - 1) for C > 2 (Algorithms 1 and 2), where e is the classifier's
-    weighted error.  So classifiers with errors up to rho/(rho + 1), or rho (C-1)/(rho (C-1) + 1),
-    are let in, and wrong labels are not followed to the end.  With rho 1 it is AdaBoost and
-    SAMME [2]_; below 1 it is boosting with an L1 penalty [3]_; with a `learning_rate` below 1
-    epsilon-boosting [4]_.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    rho_ : float
-        The rho of the fit.
-    n_features_in_, feature_names_in_, n_iter_, history_, feature_importances_
-        As in `ProperBoostClassifier`; ``history_["score"]`` is the weighted error e, and
-        ``history_["step"]`` alpha.
-
-    Notes
-    -----
-    Of two classes the raw prediction F is the sum of alpha h(x), h in {-1, +1}, and probabilities
-    are the exponential loss's, 1/(1 + e^(-2F)).  Of more, F_k is the sum of alpha over the rounds
-    that say k, less the mean over the classes, and probabilities are their softmax, at which
-    SAMME's risk is least.  With rho other than 1 they are not calibrated, and the more rounds the
-    less so.
-
-    References
-    ----------
-    .. [1] Saha, Kunapuli, Ray, Maldjian and Natarajan (2013). AR-Boost: Reducing overfitting by a
-       robust data-driven regularization strategy. ECML PKDD.
-    .. [2] Zhu, Zou, Rosset and Hastie (2009). Multi-class AdaBoost. Statistics and its Interface 2.
-    .. [3] Xi, Xiang, Ramadge and Schapire (2009). Speed and sparsity of regularized boosting.
-       AISTATS.
-    .. [4] Hastie, Tibshirani and Friedman (2009). The elements of statistical learning.
-    .. [5] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
-       predictions. Machine Learning 37.
-    .. [6] Raetsch, Onoda and Mueller (2001). Soft margins for AdaBoost. Machine Learning 42.
-    .. [7] Jin, Liu, Si, Carbonell and Hauptmann (2003). A new boosting algorithm using
-       input-dependent regularizer. ICML.
-
-    Examples
-    --------
-    >>> from properboost import ARBoostClassifier
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> ARBoostClassifier(rho=2.0, n_estimators=50).fit(X, y).score(X, y) > 0.95
-    True
-    """
-
-    rho: float = parameter(
-        default=1.0,
-        kw_only=False,
-        check=checks.positive,
-        doc="Above 0.  Cross-validate it with `ARBoostClassifierCV`.",
-    )
     rows_per_bin: float | Literal["auto"] | None = parameter(
         default="auto",
         check=_check_rows_per_bin,
@@ -156,62 +100,10 @@ class ARBoostClassifier(VotingParameters, BinningParameters, BoostedClassifier, 
         tags.classifier_tags.poor_score = True
         return tags
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows.
-        y : array-like of shape (n_rows,)
-            Their labels: integers, booleans or strings, at least two different ones.
-        sample_weight : array-like of shape (n_rows,), optional
-            How often each row counts, finite and at least 0.
-
-        Returns
-        -------
-        self : ARBoostClassifier
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter or an argument is not as described; the message names it.
-        """
-        with self._restored_on_failure():
-            check_voting(self)
-            table = open_table(self, X, reset=True)
-            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
-            self._check_classes(rows)
-            training = prepare(self._binning_options(), table, rows, rows.sort())
-            with show_progress(self.verbose, self.n_estimators) as report:
-                ensemble = self._boost(training, report)
-            return self._set_votes(training, ensemble)
-
     def _binning_options(self) -> BinningOptions:
         auto = 100.0 if self.weak_learner == "histogram" else None
         given = self.rows_per_bin
         return read(BinningOptions, self, rows_per_bin=auto if given == "auto" else given)
-
-    def _boost(self, training: Training, report: Report | None = None) -> Ensemble:
-        boosting = start_votes(training, read(VotingOptions, self), Exponential())
-        boosting.advance(self.n_estimators, None, report)
-        n_classes = len(training.classes)
-        groups = [1] if n_classes == 2 else range(n_classes)
-        return make_ensemble(
-            training.binning,
-            tuple(Rounds.from_native(boosting.rounds(0, group)) for group in groups),
-            training.weigh_segments(np.ones(len(training.class_of), dtype=np.bool_)),
-            "greedy",
-            damping=float(self.damping),
-        )
-
-    def _set_votes(self, training: Training, ensemble: Ensemble) -> Self:
-        self._set_voting(self._describe_votes(len(training.classes)))
-        return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
-
-    def _describe_votes(self, n_classes: int) -> Voting:
-        by_label = n_classes > 2 and self.multiclass == "labels"
-        return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
 
     def _set_voting(self, voting: Voting) -> None:
         self._voting = voting
@@ -305,6 +197,120 @@ class ARBoostClassifier(VotingParameters, BinningParameters, BoostedClassifier, 
             raise ValueError("the bounds do not hold with mistrust or damping")
         rounds = self._ensemble.models[0]
         return rounds.score, rounds.step
+
+
+@estimator
+class ARBoostClassifier(VotingClassifier):
+    """Weak classifiers that vote under the exponential loss: AdaBoost, SAMME and AR-Boost.
+
+    Each round takes the weak classifier of least cost under the current weights, gives its vote the
+    weight alpha, and multiplies the weights of the rows it is wrong about.  AR-Boost [1]_ raises
+    the odds of being right by the factor rho: alpha = log(rho (1 - e)/e)/2 for two classes, and
+    log(rho (1 - e)/e) + log(C - 1) for C > 2 (Algorithms 1 and 2), where e is the classifier's
+    weighted error.  So classifiers with errors up to rho/(rho + 1), or rho (C-1)/(rho (C-1) + 1),
+    are let in, and wrong labels are not followed to the end.  With rho 1 it is AdaBoost and
+    SAMME [2]_; below 1 it is boosting with an L1 penalty [3]_; with a `learning_rate` below 1
+    epsilon-boosting [4]_.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    rho_ : float
+        The rho of the fit.
+    n_features_in_, feature_names_in_, n_iter_, history_, feature_importances_
+        As in `ProperBoostClassifier`; ``history_["score"]`` is the weighted error e, and
+        ``history_["step"]`` alpha.
+
+    Notes
+    -----
+    Of two classes the raw prediction F is the sum of alpha h(x), h in {-1, +1}, and probabilities
+    are the exponential loss's, 1/(1 + e^(-2F)).  Of more, F_k is the sum of alpha over the rounds
+    that say k, less the mean over the classes, and probabilities are their softmax, at which
+    SAMME's risk is least.  With rho other than 1 they are not calibrated, and the more rounds the
+    less so.
+
+    References
+    ----------
+    .. [1] Saha, Kunapuli, Ray, Maldjian and Natarajan (2013). AR-Boost: Reducing overfitting by a
+       robust data-driven regularization strategy. ECML PKDD.
+    .. [2] Zhu, Zou, Rosset and Hastie (2009). Multi-class AdaBoost. Statistics and its Interface 2.
+    .. [3] Xi, Xiang, Ramadge and Schapire (2009). Speed and sparsity of regularized boosting.
+       AISTATS.
+    .. [4] Hastie, Tibshirani and Friedman (2009). The elements of statistical learning.
+    .. [5] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
+       predictions. Machine Learning 37.
+    .. [6] Raetsch, Onoda and Mueller (2001). Soft margins for AdaBoost. Machine Learning 42.
+    .. [7] Jin, Liu, Si, Carbonell and Hauptmann (2003). A new boosting algorithm using
+       input-dependent regularizer. ICML.
+
+    Examples
+    --------
+    >>> from properboost import ARBoostClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ARBoostClassifier(rho=2.0, n_estimators=50).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    rho: float = parameter(
+        default=1.0,
+        kw_only=False,
+        check=checks.positive,
+        doc="Above 0.  Cross-validate it with `ARBoostClassifierCV`.",
+    )
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their labels: integers, booleans or strings, at least two different ones.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts, finite and at least 0.
+
+        Returns
+        -------
+        self : ARBoostClassifier
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        """
+        with self._restored_on_failure():
+            check_voting(self)
+            table = open_table(self, X, reset=True)
+            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            self._check_classes(rows)
+            training = prepare(self._binning_options(), table, rows, rows.sort())
+            with show_progress(self.verbose, self.n_estimators) as report:
+                ensemble = self._boost(training, report)
+            return self._set_votes(training, ensemble)
+
+    def _boost(self, training: Training, report: Report | None = None) -> Ensemble:
+        boosting = start_votes(training, read(VotingOptions, self), Exponential())
+        boosting.advance(self.n_estimators, None, report)
+        n_classes = len(training.classes)
+        groups = [1] if n_classes == 2 else range(n_classes)
+        return make_ensemble(
+            training.binning,
+            tuple(Rounds.from_native(boosting.rounds(0, group)) for group in groups),
+            training.weigh_segments(np.ones(len(training.class_of), dtype=np.bool_)),
+            "greedy",
+            damping=float(self.damping),
+        )
+
+    def _set_votes(self, training: Training, ensemble: Ensemble) -> Self:
+        self._set_voting(self._describe_votes(len(training.classes)))
+        return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
+
+    def _describe_votes(self, n_classes: int) -> Voting:
+        by_label = n_classes > 2 and self.multiclass == "labels"
+        return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
 
 
 def check_voting(model: ARBoostClassifier) -> None:

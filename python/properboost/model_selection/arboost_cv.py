@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from properboost.boosting.engine import Training, prepare
 from properboost.data.frames import open_table
 from properboost.data.labels import SortedRows, read_rows
-from properboost.estimators.arboost import ARBoostClassifier, check_voting
+from properboost.estimators.arboost import ARBoostClassifier, VotingClassifier, check_voting
 from properboost.model_selection.cross_validation import (
     CVTask,
     Fits,
@@ -26,12 +26,8 @@ from properboost.model_selection.cross_validation import (
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.scoring import HeldOut
 from properboost.parameters import checks
-from properboost.parameters.kinds import (
-    ClassWeight,
-    VotingCriterion,
-    VotingLearner,
-    WhatVotesSay,
-)
+from properboost.parameters.declare import estimator, parameter
+from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import show_progress
 
 __all__ = ["ARBoostClassifierCV"]
@@ -40,21 +36,13 @@ RHOS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """What "auto" tries: the paper's examples lie between 4 and 6."""
 
 
-class ARBoostClassifierCV(ARBoostClassifier):
-    """AR-Boost whose rho is chosen by cross-validation, and then fitted to all rows.
+def _read_rhos(name: str, value: object) -> list[float]:
+    return checks.auto_or_list(name, value, checks.positive) or list(RHOS)
 
-    Parameters
-    ----------
-    rhos : list of float or "auto", default="auto"
-        What is tried.  "auto" is 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8 and 10.  Of equally good ones the
-        first is taken.
-    cv : int, splitter or iterable, default=5
-        As in scikit-learn's searches; a number means stratified folds.  Bins are found once, from
-        all rows, never from labels.
-    scoring : str, callable or None, default="accuracy"
-        As in `ProperBoostClassifierCV`: a scorer's name, or a callable (estimator, X, y) -> float.
-    **parameters
-        Those of `ARBoostClassifier` other than `rho`.
+
+@estimator
+class ARBoostClassifierCV(VotingClassifier):
+    """AR-Boost whose rho is chosen by cross-validation, and then fitted to all rows.
 
     Attributes
     ----------
@@ -76,52 +64,33 @@ class ARBoostClassifierCV(ARBoostClassifier):
     True
     """
 
-    best_estimator_: ARBoostClassifier
-    best_score_: float
-    cv_results_: dict[str, Any]
-
-    def __init__(
-        self,
-        rhos: Any = "auto",
-        *,
-        cv: Any = 5,
-        scoring: Any = "accuracy",
-        n_estimators: int = 100,
-        learning_rate: float = 1.0,
-        weak_learner: VotingLearner = "stump",
-        criterion: VotingCriterion = "gini",
-        max_leaf_nodes: int = 8,
-        max_depth: int | None = None,
-        multiclass: WhatVotesSay = "classes",
-        mistrust: float = 0.0,
-        damping: float = 0.0,
-        max_bins: int = 255,
-        rows_per_bin: Any = "auto",
-        categorical_features: Any = "from_dtype",
-        class_weight: ClassWeight = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.rhos = rhos
-        self.cv = cv
-        self.scoring = scoring
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.weak_learner = weak_learner
-        self.criterion = criterion
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.multiclass = multiclass
-        self.mistrust = mistrust
-        self.damping = damping
-        self.max_bins = max_bins
-        self.rows_per_bin = rows_per_bin
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    rhos: Literal["auto"] | Sequence[float] = parameter(
+        default="auto",
+        kw_only=False,
+        check=_read_rhos,
+        kind='list of float or "auto"',
+        doc="""
+        What is tried.  "auto" is 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8 and 10.  Of equally good ones the
+        first is taken.
+        """,
+    )
+    cv: CV = parameter(
+        default=5,
+        check=lambda _, value: value,  # rows are needed to judge it
+        kind="int, splitter or iterable",
+        doc="""
+        As in scikit-learn's searches; a number means stratified folds.  Bins are found once, from
+        all rows, never from labels.
+        """,
+    )
+    scoring: Scoring = parameter(
+        default="accuracy",
+        check=lambda _, value: value,  # classes are needed to judge it
+        kind="str, callable or None",
+        doc="""
+        As in `ProperBoostClassifierCV`: a scorer's name, or a callable (estimator, X, y) -> float.
+        """,
+    )
 
     def fit(
         self,
@@ -193,7 +162,7 @@ class ARBoostClassifierCV(ARBoostClassifier):
 
         Returns what rho is chosen from, and the model but for its rho.
         """
-        rhos = checks.auto_or_list("rhos", self.rhos, checks.positive) or list(RHOS)
+        rhos = _read_rhos("rhos", self.rhos)
         own = self.get_params(deep=False)
         passed_on = {k: v for k, v in own.items() if k not in ("rhos", "cv", "scoring")}
         plain = ARBoostClassifier(**passed_on)

@@ -23,8 +23,8 @@ from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
-from properboost.parameters.declare import read
 from properboost.parameters.groups import SOLVED
+from properboost.parameters.kinds import Selection
 from properboost.progress import Report
 
 __all__ = [
@@ -47,20 +47,16 @@ BATCH = 16
 
 @dataclass(frozen=True)
 class Candidate:
-    """Settings that the search compares.
-
-    `params` says them in the words of `settings`, the `ProperBoostClassifier` that has them all.
-    """
+    """Settings that the search compares; `params` are those that a `ProperBoostClassifier` has."""
 
     loss: MarginLoss
-    settings: Any
+    options: BoostingOptions
     params: dict[str, Any]
 
     @property
-    def selection(self) -> str:
+    def selection(self) -> Selection:
         """How features are selected."""
-        name: str = self.settings.selection
-        return name
+        return self.options.selection
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +103,7 @@ def boost_candidates(
     `caps` is the most estimators, by selection; candidates of one selection are neighbours.
     """
     n_rows = split_rows[0].training.codes.shape[1]
-    a_model = _row_bytes(candidates[0].settings.step) * n_rows
+    a_model = _row_bytes(candidates[0].options.step) * n_rows
     most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
     size = most // BATCH * BATCH or most
     first = 0
@@ -216,7 +212,7 @@ class _BatchModels:
         self.boosting = start(
             training,
             np.stack(roles),
-            [read(BoostingOptions, owner.settings) for owner in owners],
+            [owner.options for owner in owners],
             [owner.loss for owner in owners],
             base=rows.base if rows.base is None or len(sides) == 1 else rows.base[classes],
             keep_rounds=False,

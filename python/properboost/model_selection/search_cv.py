@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from properboost.boosting.engine import Training, prepare, reorder
@@ -36,16 +35,18 @@ from properboost.model_selection.cross_validation import (
 )
 from properboost.model_selection.scoring import BUILT_IN
 from properboost.model_selection.search_space import (
-    MAY_BE_LISTS,
+    SearchParameters,
     check_search,
     for_pairs,
     list_candidates,
     list_interactions,
+    make_estimator,
     warn_of_free_gains,
     with_gain,
 )
-from properboost.parameters.declare import read
-from properboost.parameters.kinds import ClassWeight
+from properboost.parameters.declare import parameter, read, search
+from properboost.parameters.groups import BinningParameters, SizeParameters, VerboseParameters
+from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import show_progress
 
 __all__ = ["ProperBoostClassifierCV"]
@@ -54,7 +55,10 @@ MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """Estimators at most where ``max_estimators`` is None."""
 
 
-class ProperBoostClassifierCV(BoostedClassifier):
+@search
+class ProperBoostClassifierCV(
+    SearchParameters, BinningParameters, SizeParameters, BoostedClassifier, VerboseParameters
+):
     """`ProperBoostClassifier` that chooses gain and number of estimators by cross-validation.
 
     All models of the search, one for each candidate, split and class, are boosted at the same
@@ -62,62 +66,6 @@ class ProperBoostClassifierCV(BoostedClassifier):
     on the rows its split holds out is known while it grows.  The best candidate, with the
     number of estimators that was best for it, is then fitted to all rows.  The paper behind the
     gain chooses it in the same way (BoostLR, section 7 [1]_).
-
-    Parameters
-    ----------
-    loss : str or loss object, or a list of these, default="glog"
-        Losses to choose from.  Objects must have gain 1: the gain is what is searched.
-    gains : "auto" or list of float, default="auto"
-        Gains to choose from.  "auto" tries 16, evenly on a log scale: from the smallest that
-        regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 64 times as much, or, of fewer than 1,000
-        rows (by sample weight), 64 sqrt(1000 / rows) times as much.  Where the gain cannot matter
-        (see Notes) there is a warning and one gain.
-    alphas : list of float or None, default=None
-        Alphas to choose from, for ``loss="alpha"``.  None is that loss's default.
-    smoothings : list of float or None, default=None
-        Values of `smoothing` to choose from; None is 0.
-    priors : list of float or None, default=None
-        Values of `prior` to choose from, among which None may be; None is None only.
-    selection : {"cyclic", "greedy"} or a list of these, default="cyclic"
-        As in `ProperBoostClassifier`, or both to choose from.  Cyclic selection gives far more fit
-        for the time, and the lower log loss on most tables; greedy selection takes fewer features,
-        and is better where few of them matter much.
-    cv : int, splitter or iterable, default=5
-        How rows are split: as many stratified folds (not shuffled), any splitter of scikit-learn,
-        or pairs of arrays of positions (training, test).  Every split must train on two classes at
-        least; of several, one that it does not train on has probability 0 in that split.
-    scoring : str, callable or None, default="neg_log_loss"
-        What is to be large: a scorer's name, None for accuracy, or a callable ``(estimator, X, y)
-        -> float``, of which the estimator predicts the rows of a split, all of them in their order.
-        "neg_log_loss", "accuracy" and "neg_brier_score" of two classes come from the engine, after
-        every estimator; anything else, and a search with `class_weight`, is looked at after 1, 2,
-        3, 4, 5, 6, 8, 10, 12, 15, ... estimators, each time about a quarter more.
-    n_estimators : "auto" or int, default="auto"
-        Rounds (with cyclic selection, cycles), a class where there are more than two.  "auto"
-        chooses them for every candidate by the mean of its splits' scores; boosting stops where
-        neither this nor the log loss has improved, by 1e-4 of itself, for 20 estimators or half of
-        those so far, whichever is more.  Of equal scores the one of least log loss is taken.
-    max_estimators : int or None, default=None
-        The most that "auto" tries; None is 1000 rounds or 200 cycles.
-    one_standard_error : bool, default=False
-        Take not the best but the most regularised candidate: of those of the same loss that are
-        within one standard error of the best, the one of largest gain (then of best score), and of
-        its numbers of estimators within one standard error of the best the smallest.  Of pairs the
-        best are taken all the same.
-    refit : bool, default=True
-        Fit the chosen candidate to all rows.  Without, there is no model to predict with.
-    learning_rate, max_leaf_nodes, max_literals, min_child_weight, max_features, subsample
-        As in `ProperBoostClassifier`, or lists of values to choose from.
-    interactions : int or list of int, default=0
-        Numbers of pairs to choose from, among which 0 may be (pairs that are known go to
-        `ProperBoostClassifier`).  The search for pairs follows that
-        for everything else: each split finds its own strongest pairs from its training rows.
-    interaction_rate, interaction_smoothing : float or list of float
-        As in `ProperBoostClassifier`, to choose from if there are pairs; default=(1, 0.5, 0.25,
-        0.125) and (0, 0.1, 0.2, 0.25).
-    weak_learner, max_depth, monotonic_cst, response, criterion, step, l2, max_bins, rows_per_bin, \
-categorical_features, class_weight, n_jobs, random_state, verbose
-        As in `ProperBoostClassifier`.  With `verbose` 1 the whole search is shown on stderr.
 
     Attributes
     ----------
@@ -188,93 +136,28 @@ categorical_features, class_weight, n_jobs, random_state, verbose
     True
     """
 
-    alpha_: float | None
-    best_estimator_: ProperBoostClassifier
-    best_index_: int
-    best_params_: dict[str, Any]
-    best_score_: float
-    cv_results_: dict[str, Any]
-    gain_: float
-    n_estimators_: int
-    prior_: float | None
-    selection_: str
-    smoothing_: float
-    validation_curves_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        loss: Any = "glog",
-        *,
-        gains: Any = "auto",
-        alphas: Sequence[float] | None = None,
-        smoothings: Sequence[float] | None = None,
-        priors: Sequence[float | None] | None = None,
-        selection: str | Sequence[str] = "cyclic",
-        cv: Any = 5,
-        scoring: Any = "neg_log_loss",
-        n_estimators: int | str = "auto",
-        max_estimators: int | None = None,
-        one_standard_error: bool = False,
-        refit: bool = True,
-        learning_rate: float | Sequence[float] = 1.0,
-        weak_learner: str = "histogram",
-        max_leaf_nodes: int | Sequence[int] = 31,
-        max_depth: int | None = None,
-        max_literals: int | Sequence[int] = 2,
-        min_child_weight: float | Sequence[float] = 1.0,
-        max_features: float | Sequence[float] = 1.0,
-        subsample: float | Sequence[float] = 1.0,
-        monotonic_cst: Any = None,
-        interactions: int | Sequence[int] = 0,
-        interaction_rate: float | Sequence[float] = (1.0, 0.5, 0.25, 0.125),
-        interaction_smoothing: float | Sequence[float] = (0.0, 0.1, 0.2, 0.25),
-        response: str = "real",
-        criterion: str | None = None,
-        step: str = "guarded",
-        l2: float = 0.0,
-        max_bins: int = 255,
-        rows_per_bin: float | None = 100,
-        categorical_features: Any = "from_dtype",
-        class_weight: ClassWeight = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.gains = gains
-        self.alphas = alphas
-        self.smoothings = smoothings
-        self.priors = priors
-        self.selection = selection
-        self.cv = cv
-        self.scoring = scoring
-        self.n_estimators = n_estimators
-        self.max_estimators = max_estimators
-        self.one_standard_error = one_standard_error
-        self.refit = refit
-        self.learning_rate = learning_rate
-        self.weak_learner = weak_learner
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.max_literals = max_literals
-        self.min_child_weight = min_child_weight
-        self.max_features = max_features
-        self.subsample = subsample
-        self.monotonic_cst = monotonic_cst
-        self.interactions = interactions
-        self.interaction_rate = interaction_rate
-        self.interaction_smoothing = interaction_smoothing
-        self.response = response
-        self.criterion = criterion
-        self.step = step
-        self.l2 = l2
-        self.max_bins = max_bins
-        self.rows_per_bin = rows_per_bin
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    cv: CV = parameter(
+        default=5,
+        check=lambda _, value: value,  # rows are needed to judge it
+        kind="int, splitter or iterable",
+        doc="""
+        How rows are split: as many stratified folds (not shuffled), any splitter of scikit-learn,
+        or pairs of arrays of positions (training, test).  Every split must train on two classes at
+        least; of several, one that it does not train on has probability 0 in that split.
+        """,
+    )
+    scoring: Scoring = parameter(
+        default="neg_log_loss",
+        check=lambda _, value: value,  # classes are needed to judge it
+        kind="str, callable or None",
+        doc="""
+        What is to be large: a scorer's name, None for accuracy, or a callable ``(estimator, X, y)
+        -> float``, of which the estimator predicts the rows of a split, all of them in their order.
+        "neg_log_loss", "accuracy" and "neg_brier_score" of two classes come from the engine, after
+        every estimator; anything else, and a search with `class_weight`, is looked at after 1, 2,
+        3, 4, 5, 6, 8, 10, 12, 15, ... estimators, each time about a quarter more.
+        """,
+    )
 
     def fit(
         self,
@@ -324,8 +207,7 @@ categorical_features, class_weight, n_jobs, random_state, verbose
                 candidates, split_rows, task, "searching"
             )
             self._choose(candidates, log_losses)
-            best = clone(candidates[self.best_index_].settings)
-            best.set_params(n_estimators=self.n_estimators_)
+            best = make_estimator(self, self.best_params_)
             if max(list_interactions(self)[0]) > 0:
                 chosen = candidates[self.best_index_]
                 best.set_params(**self._search_pairs(chosen, split_rows, task))
@@ -400,8 +282,8 @@ categorical_features, class_weight, n_jobs, random_state, verbose
         self.best_params_ = {**chosen.params, "n_estimators": at + 1}
         self.gain_ = chosen.loss.gain
         self.alpha_ = chosen.loss.parameters.get("alpha")
-        self.smoothing_ = chosen.settings.smoothing
-        self.prior_ = chosen.settings.prior
+        self.smoothing_ = chosen.options.smoothing
+        self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
         self._warn_at_the_end()
 
@@ -474,12 +356,8 @@ categorical_features, class_weight, n_jobs, random_state, verbose
 
 def _describe(candidate: Candidate) -> dict[str, Any]:
     """Return what the results have of a candidate, each in a column of its own."""
-    loss, settings = candidate.loss, candidate.settings
-    listed = [name for name in MAY_BE_LISTS if name in candidate.params]
-    names = ("smoothing", "prior", "selection", *listed)
-    columns = {"loss": loss.name, "gain": loss.gain}
-    columns |= {name: getattr(settings, name) for name in names}
-    alpha = loss.parameters.get("alpha")
+    columns = {**candidate.params, "loss": candidate.loss.name}
+    alpha = candidate.loss.parameters.get("alpha")
     return columns if alpha is None else {**columns, "alpha": alpha}
 
 

@@ -1,39 +1,40 @@
-"""What a search compares: the product of all there is to choose from.
-
-Every function takes the `ProperBoostClassifierCV`, whose parameters are read.
-"""
+"""What a search compares: the product of all there is to choose from."""
 
 import dataclasses
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from sklearn.base import clone
 
-from properboost import _core
-from properboost.boosting.options import gain_is_free
-from properboost.estimators.properboost import (
-    ProperBoostClassifier,
-    check_parameters,
-)
+from properboost.boosting import options
+from properboost.boosting.options import BoostingOptions, gain_is_free
+from properboost.estimators.properboost import ProperBoostClassifier, check_loss_of_step
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
 from properboost.model_selection.boosted_together import Candidate
 from properboost.parameters import checks
-from properboost.parameters.declare import declared
-from properboost.parameters.groups import GROWN
+from properboost.parameters.declare import (
+    check_declared,
+    declared,
+    group,
+    is_list,
+    parameter,
+    read,
+)
+from properboost.parameters.groups import LARGEST_INT, BoostingParameters, PairParameters
+from properboost.parameters.kinds import LossName, Selection
 
 __all__ = [
-    "MAY_BE_LISTS",
-    "PASSED_ON",
+    "SearchParameters",
     "bound_gains",
     "check_search",
     "for_pairs",
     "list_candidates",
     "list_interactions",
+    "make_estimator",
     "warn_of_free_gains",
     "with_gain",
 ]
@@ -47,128 +48,192 @@ GAIN_RANGE = 64.0
 FEW_ROWS = 1000.0
 """Below so many rows the largest gain grows, like the noise, with one over the square root."""
 
-PASSED_ON = (
-    "weak_learner",
-    "max_depth",
-    "monotonic_cst",
-    "response",
-    "criterion",
-    "step",
-    "l2",
-    "max_bins",
-    "rows_per_bin",
-    "categorical_features",
-    "class_weight",
-    "n_jobs",
-    "random_state",
-    "verbose",
-)
-"""The parameters that both estimators have and that the search does not touch."""
-
-MAY_BE_LISTS = (
-    "learning_rate",
-    "max_leaf_nodes",
-    "max_literals",
-    "min_child_weight",
-    "max_features",
-    "subsample",
-)
-"""Those it does not touch unless they are lists to choose from."""
+Loss: TypeAlias = LossName | MarginLoss
 
 
-def check_search(model: Any) -> None:
+def _read_gains(name: str, value: object) -> list[float] | None:
+    return checks.auto_or_list(name, value, checks.positive)
+
+
+def _read_alphas(name: str, value: object) -> list[float] | None:
+    between = partial(checks.between, low=0.0, high=0.5)
+    return None if value is None else checks.entries(name, value, between)
+
+
+def _read_smoothings(name: str, value: object) -> list[float]:
+    between = partial(checks.between, low=0.0, high=0.25)
+    return [0.0] if value is None else checks.entries(name, value, between)
+
+
+def _read_priors(name: str, value: object) -> list[float | None]:
+    return (
+        [None] if value is None else checks.entries(name, value, checks.optional(checks.positive))
+    )
+
+
+def _read_n_estimators(name: str, value: object) -> object:
+    if not isinstance(value, str):
+        return checks.integer(name, value, 1, LARGEST_INT)
+    if value != "auto":
+        raise ValueError(f"{name} must be 'auto' or an integer; got {value!r}")
+    return value
+
+
+@group
+class SearchParameters(
+    BoostingParameters[
+        float | Sequence[float], int | Sequence[int], Selection | Sequence[Selection]
+    ],
+    PairParameters[float | Sequence[float], int | Sequence[int]],
+):
+    """What a search chooses from, and how."""
+
+    loss: Loss | Sequence[Loss] = parameter(
+        default="glog",
+        kw_only=False,
+        check=lambda _, value: value,  # together with the alphas
+        kind="str or loss object, or a list of these",
+        doc="Losses to choose from.  Objects must have gain 1: the gain is what is searched.",
+    )
+    gains: Literal["auto"] | Sequence[float] = parameter(
+        default="auto",
+        check=_read_gains,
+        kind='"auto" or list of float',
+        doc="""
+        Gains to choose from.  "auto" tries 16, evenly on a log scale: from the smallest that
+        regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 64 times as much, or, for fewer than 1,000
+        rows (by sample weight), 64 sqrt(1000 / rows) times as much.  Where the gain cannot matter
+        (see Notes) there is a warning and one gain.
+        """,
+    )
+    alphas: Sequence[float] | None = parameter(
+        default=None,
+        check=_read_alphas,
+        kind="list of float or None",
+        doc="""Alphas to choose from, for ``loss="alpha"``.  None is that loss's default.""",
+    )
+    smoothings: Sequence[float] | None = parameter(
+        default=None,
+        check=_read_smoothings,
+        kind="list of float or None",
+        doc="Values of `smoothing` to choose from; None is 0.",
+    )
+    priors: Sequence[float | None] | None = parameter(
+        default=None,
+        check=_read_priors,
+        kind="list of float or None",
+        doc="Values of `prior` to choose from, among which None may be; None is None only.",
+    )
+    selection: Selection | Sequence[Selection] = parameter(
+        default="greedy",
+        doc="""
+        As in `ProperBoostClassifier`, or both to choose from.  Cyclic selection gives far more fit
+        for the time, and the lower log loss on most tables; greedy selection takes fewer features,
+        and is better where few of them matter much.
+        """,
+    )
+    n_estimators: Literal["auto"] | int = parameter(
+        default="auto",
+        check=_read_n_estimators,
+        doc="""
+        Rounds (with cyclic selection, cycles), per class where there are more than two.  "auto"
+        chooses them for every candidate by the mean of its splits' scores; boosting stops where
+        neither this nor the log loss has improved, by 1e-4 of itself, for 20 estimators or half of
+        those so far, whichever is more.  Of equal scores the one of least log loss is taken.
+        """,
+    )
+    max_estimators: int | None = parameter(
+        default=None,
+        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        doc="""The most that "auto" tries; None is 1000 rounds or 200 cycles.""",
+    )
+    one_standard_error: bool = parameter(
+        default=False,
+        doc="""
+        Take not the best but the most regularised candidate: of those of the same loss that are
+        within one standard error of the best, the one of largest gain (then of best score), and of
+        its numbers of estimators within one standard error of the best the smallest.  Of pairs the
+        best are taken all the same.
+        """,
+    )
+    refit: bool = parameter(
+        default=True,
+        doc="Fit the chosen candidate to all rows.  Without, there is no model to predict with.",
+    )
+    interactions: int | Sequence[int] = parameter(
+        default=0,
+        check=partial(checks.integer, low=0, high=LARGEST_INT),
+        kind="int",
+        doc="""
+        Numbers of pairs to choose from, among which 0 may be (pairs that are known go to
+        `ProperBoostClassifier`).  The search for pairs follows that for everything else: each split
+        finds its own strongest pairs from its training rows.
+        """,
+    )
+
+
+def check_search(search: SearchParameters) -> None:
     """Check every parameter that does not depend on the data."""
-    if not isinstance(model.n_estimators, str):
-        checks.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
-    elif model.n_estimators != "auto":
-        raise ValueError(f"n_estimators must be 'auto' or an integer; got {model.n_estimators!r}")
-    if model.max_estimators is not None:
-        checks.integer("max_estimators", model.max_estimators, 1, 2**31 - 1)
-    for name in ("one_standard_error", "refit"):
-        value = getattr(model, name)
-        if not isinstance(value, bool | np.bool_):
-            raise TypeError(f"{name} must be True or False; got {value!r}")
-    list_candidates(model, FEW_ROWS, check=True)
-    if max(list_interactions(model)[0]) > 0:
-        declared(ProperBoostClassifier)["interactions"].check_promise(
-            max(list_interactions(model)[0]), partial(getattr, model)
-        )
+    check_declared(search)
+    for _, loss in _list_losses(search):
+        check_loss_of_step(loss, search.step)
 
 
-def list_candidates(model: Any, total: float, *, check: bool = False) -> list[Candidate]:
+def list_candidates(search: SearchParameters, total: float) -> list[Candidate]:
     """List the product of all there is to choose from, gains changing fastest.
 
-    Candidates of one selection are neighbours: the engine takes them together.
+    Candidates of one selection are neighbours: the engine takes them together.  What has no meaning
+    beside the weak learner, the response or the step is not searched: it has its default.
     """
-    losses = _list_losses(model)
-    smoothings = [0.0] if model.smoothings is None else model.smoothings
-    between = partial(checks.between, low=0.0, high=0.25)
-    smoothings = checks.entries("smoothings", smoothings, between)
-    priors = [None] if model.priors is None else model.priors
-    priors = checks.entries("priors", priors, _read_prior)
-    choice = partial(checks.choice, known=_core.selection_names())
-    if model.weak_learner in GROWN:
-        selections = ["greedy"]  # these have one of their own
-    elif isinstance(model.selection, str):
-        selections = [choice("selection", model.selection)]
-    else:
-        names = "a name or a list of names"
-        selections = checks.entries("selection", model.selection, choice, names)
-    listed = _read_lists(model)
-    fixed = [*PASSED_ON, *(name for name in MAY_BE_LISTS if name not in listed)]
-    passed_on = {name: getattr(model, name) for name in fixed}
+    lists: dict[str, list[Any]] = {
+        "selection": _list_values(search, "selection"),
+        "loss": _list_losses(search),
+        "smoothing": _read_smoothings("smoothings", search.smoothings),
+        "prior": _read_priors("priors", search.priors),
+    }
+    for name, entry in declared(BoostingOptions).items():
+        if name not in lists and is_list(getattr(search, name)) and entry.listable:
+            lists[name] = _list_values(search, name)
+        if name in lists and not entry.applies_to(search):
+            lists[name] = [entry.default]
     candidates = []
-    gains = _read_gains(model)
-    for selection, (name, loss), smoothing, prior, *others in itertools.product(
-        selections, losses, smoothings, priors, *listed.values()
-    ):
+    gains = _find_gains(search)
+    for values in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
+        name, loss = chosen.pop("loss")
+        applied = read(BoostingOptions, search, **chosen)
         for gain in _make_gains(loss, total) if gains is None else gains:
             tuned = with_gain(loss, gain)
-            params: dict[str, Any] = {
-                "loss": tuned if name is None else name,
-                "gain": gain,
-                "smoothing": smoothing,
-                "prior": prior,
-                "selection": selection,
-                **dict(zip(listed, others, strict=True)),
-            }
-            settings = ProperBoostClassifier(**params, **passed_on)
-            if check:
-                check_parameters(settings)
-            candidates.append(Candidate(tuned, settings, params))
+            params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
+            candidates.append(Candidate(tuned, applied, params))
     return candidates
 
 
-def _read_lists(model: Any) -> dict[str, list[Any]]:
-    """Return the values of the parameters that are lists."""
-    lists = {}
-    for name in MAY_BE_LISTS:
-        given = getattr(model, name)
-        if _is_list(given):
-            lists[name] = checks.entries(name, given, lambda _, value: value)
-    return lists
+def _list_values(search: SearchParameters, name: str) -> list[Any]:
+    """Return the values of a parameter that may be a list."""
+    value = declared(type(search))[name].read(getattr(search, name))
+    return value if isinstance(value, list) else [value]
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-
-
-def list_interactions(
-    model: Any,
-) -> tuple[list[int], list[tuple[float, float]]]:
+def list_interactions(search: SearchParameters) -> tuple[list[int], list[tuple[float, float]]]:
     """Return the numbers of pairs to choose from, and the product of their rates and smoothings."""
-
-    def read(name: str, value: Any, check: Callable[[str, object], Any]) -> list[Any]:
-        return checks.entries(name, value, check) if _is_list(value) else [check(name, value)]
-
-    integer = partial(checks.integer, low=0, high=2**31 - 1)
-    numbers = read("interactions", model.interactions, integer)
-    rates = read("interaction_rate", model.interaction_rate, checks.positive)
-    between = partial(checks.between, low=0.0, high=0.25)
-    smoothings = read("interaction_smoothing", model.interaction_smoothing, between)
-    if model.weak_learner != "histogram":
+    smoothings = _list_values(search, "interaction_smoothing")
+    if not declared(type(search))["interaction_smoothing"].applies_to(search):
         smoothings = [0.0]
-    return numbers, list(itertools.product(rates, smoothings))
+    rates = _list_values(search, "interaction_rate")
+    return _list_values(search, "interactions"), list(itertools.product(rates, smoothings))
+
+
+def make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperBoostClassifier:
+    """Return the estimator with the parameters that were chosen, and the search's others."""
+    known = declared(type(search))
+    later = declared(PairParameters)
+    shared = {
+        name: getattr(search, name)
+        for name in declared(ProperBoostClassifier)
+        if name in known and name not in later and name not in chosen
+    }
+    return ProperBoostClassifier(**(shared | chosen))
 
 
 def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candidate:
@@ -178,14 +243,12 @@ def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candi
         "interaction_rate": rate,
         "interaction_smoothing": smoothing,
     }
-    settings = clone(chosen.settings).set_params(**params)
-    settings.set_params(learning_rate=settings.learning_rate * rate, smoothing=smoothing)
-    return Candidate(chosen.loss, settings, params)
+    return Candidate(chosen.loss, options.for_pairs(chosen.options, rate, smoothing), params)
 
 
-def _list_losses(model: Any) -> list[tuple[str | None, MarginLoss]]:
+def _list_losses(search: SearchParameters) -> list[tuple[str | None, MarginLoss]]:
     """Return the losses at gain 1, with their names where these say it all."""
-    given = model.loss if isinstance(model.loss, list | tuple) else [model.loss]
+    given: Sequence[Any] = search.loss if isinstance(search.loss, list | tuple) else [search.loss]
     if len(given) == 0:
         raise ValueError("loss must not be an empty list")
     losses: dict[MarginLoss, str | None] = {}
@@ -196,37 +259,35 @@ def _list_losses(model: Any) -> list[tuple[str | None, MarginLoss]]:
                 f"loss={entry!r} carries a gain of its own, but the gain is searched: give "
                 f"gains=[{loss.gain!r}], and the loss with gain 1"
             )
-        if entry == "alpha" and model.alphas is not None:
-            between = partial(checks.between, low=0.0, high=0.5)
-            alphas = checks.entries("alphas", model.alphas, between)
+        if entry == "alpha" and search.alphas is not None:
+            alphas = _read_alphas("alphas", search.alphas) or []
             losses |= {get_loss("alpha", alpha=alpha): None for alpha in alphas}
         else:
             losses[loss] = entry if isinstance(entry, str) else None
-    if model.alphas is not None and "alpha" not in [e for e in given if isinstance(e, str)]:
+    if search.alphas is not None and "alpha" not in [e for e in given if isinstance(e, str)]:
         raise ValueError(
-            f"alphas must be None unless loss is, or has, 'alpha'; got {model.alphas!r} with "
-            f"loss={model.loss!r}"
+            f"alphas must be None unless loss is, or has, 'alpha'; got {search.alphas!r} with "
+            f"loss={search.loss!r}"
         )
     return [(name, loss) for loss, name in losses.items()]
 
 
-def _read_gains(model: Any) -> list[float] | None:
+def _find_gains(search: SearchParameters) -> list[float] | None:
     """Return the gains the user gave, None for "auto"; one only where it cannot matter."""
-    gains = checks.auto_or_list("gains", model.gains, checks.positive)
-    checks.non_negative("l2", model.l2)
-    if not gain_is_free(model.response, model.step, model.l2):
+    gains = _read_gains("gains", search.gains)
+    if not gain_is_free(search.response, search.step, search.l2):
         return gains
     return [1.0 if gains is None or 1.0 in gains else gains[0]]
 
 
-def warn_of_free_gains(model: Any, gain: float) -> None:
+def warn_of_free_gains(search: SearchParameters, gain: float) -> None:
     """Tell that gains were not tried, as they cannot matter."""
-    if not gain_is_free(model.response, model.step, model.l2):
+    if not gain_is_free(search.response, search.step, search.l2):
         return
-    if not isinstance(model.gains, str) and set(model.gains) == {gain}:
+    if not isinstance(search.gains, str) and set(search.gains) == {gain}:
         return
-    settings = f"response={model.response!r} and step={model.step!r}"
-    settings += f" and l2={model.l2!r}" if model.response == "newton" else ""
+    settings = f"response={search.response!r} and step={search.step!r}"
+    settings += f" and l2={search.l2!r}" if search.response == "newton" else ""
     warnings.warn(
         f"with {settings} the gain cannot matter: it scales the raw predictions, and the link "
         f"divides by it. Only gain {gain:g} is fitted; the learning_rate and the number of "
@@ -256,7 +317,3 @@ def with_gain(loss: MarginLoss, gain: float) -> MarginLoss:
     """Return the loss with another gain."""
     tuned: MarginLoss = dataclasses.replace(loss, gain=gain)  # type: ignore[type-var]
     return tuned
-
-
-def _read_prior(name: str, value: object) -> float | None:
-    return None if value is None else checks.positive(name, value)

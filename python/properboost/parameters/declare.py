@@ -210,9 +210,10 @@ def _fill(later: Parameter, earlier: Parameter) -> Parameter:
 def _find_types(cls: type) -> dict[Any, Any]:
     """Return what stands for the type variables of the groups that a class inherits."""
     types: dict[Any, Any] = {}
-    for base in getattr(cls, "__orig_bases__", ()):
-        variables = getattr(get_origin(base), "__parameters__", ())
-        types |= zip(variables, get_args(base), strict=False)
+    for owner in cls.__mro__:
+        for base in owner.__dict__.get("__orig_bases__", ()):
+            variables = getattr(get_origin(base), "__parameters__", ())
+            types |= zip(variables, get_args(base), strict=False)
     return types
 
 

@@ -1,12 +1,14 @@
 """The types of parameters, for signatures: each name and each union is spelled here once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator
 
 __all__ = [
+    "CV",
     "CategoricalFeatures",
     "ClassWeight",
     "Criterion",
@@ -15,6 +17,7 @@ __all__ = [
     "MonotonicConstraints",
     "RandomState",
     "Response",
+    "Scoring",
     "Selection",
     "Step",
     "VotingCriterion",
@@ -34,6 +37,9 @@ Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 WhatVotesSay: TypeAlias = Literal["classes", "labels"]
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
+
+CV: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
+Scoring: TypeAlias = str | Callable[..., float] | None
 
 CategoricalFeatures: TypeAlias = Literal["from_dtype"] | Sequence[int | str] | NDArray[Any] | None
 MonotonicConstraints: TypeAlias = (

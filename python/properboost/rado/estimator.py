@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,9 @@ from properboost.estimators.base import TableClassifier
 from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import choose_classes, make_probabilities
 from properboost.parameters import checks
+from properboost.parameters.declare import check_declared, estimator, parameter
+from properboost.parameters.groups import LARGEST_INT, VerboseParameters
+from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.progress import show_progress
 from properboost.rado.columns import ColumnReader, LinearColumns, find_columns, refuse_numbers
 from properboost.rado.making import Rados, read_binary, sum_rows
@@ -47,50 +51,28 @@ class RadoModel:
         return theta
 
 
-class RadoBoostClassifier(TableClassifier):
+def _check_gamma(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    gamma = checks.between(name, value, 0.0, 1.0)
+    if gamma in (0.0, 1.0):
+        raise ValueError(f"{name} must be above 0 and below 1, or None; got {gamma:g}")
+    return gamma
+
+
+def _check_n_rados(name: str, value: object) -> object:
+    if isinstance(value, str):
+        return checks.choice(name, value, [AUTO])
+    return checks.integer(name, value, 1)
+
+
+@estimator
+class RadoBoostClassifier(TableClassifier, VerboseParameters):
     """A linear classifier boosted from Rademacher observations (Omega-R.AdaBoost [1]_).
 
     It minimises the regularised exponential loss of rados pi_1 ... pi_n,
     1/n sum_j exp(-theta . pi_j + omega Omega(theta)), one coefficient a round.  Over all rados that
     is the logistic loss of the rows, log(1 + exp(-y theta . x)) summed up, plus omega Omega(theta).
-
-    Parameters
-    ----------
-    regularizer : {"ridge", "lasso", "linf", "slope", "elasticnet"}, dict or None, default="ridge"
-        Omega: theta' Gamma theta; the sum of |theta_k|; the largest |theta_k|; SLOPE, the sum of
-        xi_k times the k-th largest |theta_k|; `l1_ratio` times the lasso's plus 1 - `l1_ratio`
-        times the ridge's; a dict from names to factors is such a sum, too; None is 0.
-    omega : float, default=10.0
-        Strength of the regulariser, at least 0.  It weighs against a sum over the rows, as 1 / C
-        does in scikit-learn's `LogisticRegression`.
-    gamma : float or None, default=None
-        Edges beyond +-gamma are taken to be that, in (0, 1); None clamps none.  The paper clamps
-        for ridge only.
-    q : float, default=0.05
-        Of SLOPE: xi_k = Phi^-1(1 - k q / (2 d)), in (0, 1).
-    l1_ratio : float, default=0.5
-        Of the elastic net, in [0, 1].
-    ridge_matrix : array-like of shape (n_coefficients, n_coefficients) or None, default=None
-        Gamma, symmetric and positive definite; None is the identity.
-    n_rados : int or "auto", default="auto"
-        How many rados `fit` makes; "auto" is as many as there are rows, but 10,000 of more than
-        40,000 (as in the paper).
-    n_estimators : int, default=1000
-        Rounds.
-    keep : {"loss", "error"}, default="loss"
-        Of the classifiers after 0, 1, 2, ... rounds, the one of least regularised rado loss is kept
-        or, as the rows are known to `fit`, that of least training error; of equals the first.
-    fit_intercept : bool, default=True
-        Whether `fit` adds a column of ones, whose coefficient is regularised as any.
-    categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
-        Which features are categorical, as in `ProperBoostClassifier`; each of their categories has
-        a coefficient.
-    n_jobs : int or None, default=None
-        Threads, as in `ProperBoostClassifier`.  The model does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the rados' signs; None stands for 0.
-    verbose : int, default=0
-        Show progress on stderr if above 0.
 
     Attributes
     ----------
@@ -144,40 +126,86 @@ class RadoBoostClassifier(TableClassifier):
     True
     """
 
-    _model: RadoModel
-
-    def __init__(
-        self,
-        regularizer: Regularizer = "ridge",
-        omega: float = 10.0,
-        *,
-        gamma: float | None = None,
-        q: float = 0.05,
-        l1_ratio: float = 0.5,
-        ridge_matrix: ArrayLike | None = None,
-        n_rados: int | str = AUTO,
-        n_estimators: int = 1000,
-        keep: str = "loss",
-        fit_intercept: bool = True,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.regularizer = regularizer
-        self.omega = omega
-        self.gamma = gamma
-        self.q = q
-        self.l1_ratio = l1_ratio
-        self.ridge_matrix = ridge_matrix
-        self.n_rados = n_rados
-        self.n_estimators = n_estimators
-        self.keep = keep
-        self.fit_intercept = fit_intercept
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    regularizer: Regularizer = parameter(
+        default="ridge",
+        kw_only=False,
+        check=lambda _, value: value,  # together with what it is multiplied by
+        kind='{"ridge", "lasso", "linf", "slope", "elasticnet"}, dict or None',
+        doc="""
+        Omega: theta' Gamma theta; the sum of |theta_k|; the largest |theta_k|; SLOPE, the sum of
+        xi_k times the k-th largest |theta_k|; `l1_ratio` times the lasso's plus 1 - `l1_ratio`
+        times the ridge's; a dict from names to factors is such a sum, too; None is 0.
+        """,
+        option="of the coefficients",
+    )
+    omega: float = parameter(
+        default=10.0,
+        kw_only=False,
+        check=checks.non_negative,
+        doc="""
+        Strength of the regulariser, at least 0.  It weighs against a sum over the rows, as 1 / C
+        does in scikit-learn's `LogisticRegression`.
+        """,
+        option="strength of the regularizer, at least 0",
+    )
+    gamma: float | None = parameter(
+        default=None,
+        check=_check_gamma,
+        doc="""
+        Edges beyond +-gamma are taken to be that, in (0, 1); None clamps none.  The paper clamps
+        for ridge only.
+        """,
+    )
+    q: float = parameter(
+        default=0.05,
+        check=lambda _, value: value,  # with the regulariser
+        doc="For SLOPE: xi_k = Phi^-1(1 - k q / (2 d)), in (0, 1).",
+    )
+    l1_ratio: float = parameter(
+        default=0.5,
+        check=lambda _, value: value,  # with the regulariser
+        doc="For the elastic net, in [0, 1].",
+    )
+    ridge_matrix: ArrayLike | None = parameter(
+        default=None,
+        check=lambda _, value: value,  # columns are needed to judge it
+        kind="array-like of shape (n_coefficients, n_coefficients) or None",
+        doc="Gamma, symmetric and positive definite; None is the identity.",
+    )
+    n_rados: int | Literal["auto"] = parameter(
+        default=AUTO,
+        check=_check_n_rados,
+        doc="""
+        How many rados `fit` makes; "auto" is as many as there are rows, but 10,000 of more than
+        40,000 (as in the paper).
+        """,
+        option="sums of rows; auto makes as many as there are rows, or 10,000 of more than 40,000",
+    )
+    n_estimators: int = parameter(
+        default=1000, check=partial(checks.integer, low=1, high=LARGEST_INT), doc="Rounds."
+    )
+    keep: Literal["loss", "error"] = parameter(
+        default="loss",
+        doc="""
+        Of the classifiers after 0, 1, 2, ... rounds, the one of least regularised rado loss is kept
+        or, as the rows are known to `fit`, that of least training error; of equals the first.
+        """,
+    )
+    fit_intercept: bool = parameter(
+        default=True,
+        doc="Whether `fit` adds a column of ones, whose coefficient is regularised as any.",
+        option="add a column of ones",
+    )
+    categorical_features: CategoricalFeatures = parameter(
+        default="from_dtype",
+        doc="""
+        Which features are categorical, as in `ProperBoostClassifier`; each of their categories has
+        a coefficient.
+        """,
+    )
+    random_state: RandomState = parameter(
+        default=None, doc="Seed of the rados' signs; None stands for 0."
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -405,23 +433,8 @@ class RadoBoostClassifier(TableClassifier):
 
 def check_parameters(model: RadoBoostClassifier) -> dict[str, float]:
     """Check all that does not depend on the data; return what each regulariser is multiplied by."""
-    factors = check_regularizer(model.regularizer, model.omega, model.l1_ratio, model.q)
-    if model.gamma is not None:
-        gamma = checks.between("gamma", model.gamma, 0.0, 1.0)
-        if gamma in (0.0, 1.0):
-            raise ValueError(f"gamma must be above 0 and below 1, or None; got {gamma:g}")
-    if isinstance(model.n_rados, str):
-        checks.choice("n_rados", model.n_rados, [AUTO])
-    else:
-        checks.integer("n_rados", model.n_rados, 1)
-    checks.integer("n_estimators", model.n_estimators, 1, 2**31 - 1)
-    checks.choice("keep", model.keep, ["loss", "error"])
-    if not isinstance(model.fit_intercept, bool | np.bool_):
-        raise TypeError(f"fit_intercept must be True or False; got {model.fit_intercept!r}")
-    checks.count_threads(model.n_jobs)
-    checks.check_random_state(model.random_state)
-    checks.integer("verbose", model.verbose, 0)
-    return factors
+    check_declared(model)
+    return check_regularizer(model.regularizer, model.omega, model.l1_ratio, model.q)
 
 
 def _keep_best(
