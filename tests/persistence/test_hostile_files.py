@@ -168,7 +168,7 @@ def test_a_tree_without_nodes_is_refused(documents, tmp_path):
         ((CURVES, "shape"), [4, 2], r"shape must have 3 entries; it has 2"),
         ((CURVES, "shape"), [4, 2, 10**9], r"values must have 8000000000 entries; it has 16"),
         ((CURVES, "shape"), [4, 2, 0], r"shape must hold integers from 1"),
-        ((CURVES, "shape"), [2, 4, 2], "validation_curves must be of 4 configurations"),
+        ((CURVES, "shape"), [2, 4, 2], "validation_curves must be of 4 candidates"),
         ((CURVES, "values", 0), None, "must hold numbers, 'inf', '-inf' or 'nan'"),
         (("best_estimator",), 3, "best_estimator must be an object"),
         (("best_estimator", "models"), [], r"best_estimator\.models must have 1 entries"),
@@ -199,11 +199,11 @@ def test_fields_of_searches_for_rho_are_checked(place, value, message, documents
         load(change(documents["rhos"], place, value), tmp_path)
 
 
-def test_a_small_file_cannot_ask_for_many_configurations(documents, tmp_path):
+def test_a_small_file_cannot_ask_for_many_candidates(documents, tmp_path):
     changed = copy.deepcopy(documents["gains"])
     for name in ("gains", "smoothings", "priors", "learning_rate", "subsample"):
         changed["parameters"][name] = [0.01 + k / 9999 for k in range(999)]
-    with pytest.raises(ValueError, match="parameters asks for more than 65536 configurations"):
+    with pytest.raises(ValueError, match="parameters asks for more than 8192 candidates"):
         load(changed, tmp_path)
 
 

@@ -248,6 +248,29 @@ def test_a_generator_comes_back_as_the_seed_it_gave(mixed, tmp_path):
         assert round_trip(search.fit(X, y), tmp_path).random_state == seed
 
 
+def test_long_lists_with_one_value_are_no_candidates(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 300))
+    search = pb.ProperBoostClassifierCV(
+        gains=[1.0], cv=2, n_estimators=1, weak_learner="tree",
+        monotonic_cst=[1] * 300, categorical_features=[False] * 300,
+    )  # fmt: skip
+    assert_same_search(round_trip(search.fit(X, X[:, 0] > 0), tmp_path), search, X)
+
+
+def test_more_candidates_than_files_may_ask_for_are_not_saved(mixed, tmp_path):
+    X, y, _ = mixed
+    search = clone(SEARCHES["defaults"]).fit(X, y)
+    for settings in (
+        {"interaction_rate": np.linspace(0.1, 1.0, 300).tolist(),
+         "interaction_smoothing": np.linspace(0.0, 0.1, 300).tolist()},
+        {"gains": "auto", "smoothings": np.linspace(0.0, 0.1, 513).tolist()},
+        {"gains": np.linspace(0.1, 1.0, 2**13 + 1).tolist()},
+    ):  # fmt: skip
+        search.set_params(**settings)
+        with pytest.raises(ValueError, match="more than 8192 candidates cannot be saved"):
+            search.save_model(tmp_path / "search.json")
+
+
 def test_parameters_set_since_the_fit_are_checked(mixed, tmp_path):
     X, y, _ = mixed
     search = clone(SEARCHES["defaults"]).fit(X, y).set_params(gains=[-1.0])

@@ -83,6 +83,10 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         -----
         A model of a class derived from one of the package's is saved as that class, with the
         parameters that it has, unless the derived class is registered (`persistence.kind`).
+
+        Files hold no code.  Where a search was given a splitter, ready-made splits or a function
+        that scores, the loaded search has their description in `cv` or `scoring`: set the parameter
+        before you fit again.
         """
         self._check_can_be_saved()
         files.save(self, path)

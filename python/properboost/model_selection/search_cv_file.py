@@ -8,7 +8,7 @@ from properboost import _core
 from properboost.estimators.properboost_file import ProperBoostFile
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.model_selection.search_space import check_search
+from properboost.model_selection.search_space import N_GAINS, check_search
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.json_node import write_real
 from properboost.persistence.labels import (
@@ -30,8 +30,11 @@ from properboost.persistence.results import (
 
 __all__ = ["ProperBoostCVFile"]
 
-_MOST_CONFIGURATIONS = 2**16
-"""That a file may ask for: a small file must not ask for much work."""
+_MOST_CANDIDATES = 2**13
+"""That a file may ask for: each is checked, and a small file must not ask for much work."""
+
+_ONE_VALUE = ("monotonic_cst", "categorical_features", "class_weight")
+"""Parameters that are lists and yet have one value to choose from."""
 
 
 def _read_factor(node: Node) -> float:
@@ -86,9 +89,14 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
 
     def describe(self, model: ProperBoostClassifierCV) -> dict[str, Any]:
         """Return the fields of a search."""
-        check_search(model)  # they may have been set since the fit
         losses = LossList()
         parameters = describe_parameters(model, ProperBoostClassifierCV, model._seed, losses.refer)
+        if _count_candidates(parameters) > _MOST_CANDIDATES:
+            raise ValueError(
+                f"a search of more than {_MOST_CANDIDATES} candidates cannot be saved; what it "
+                "chose can: best_estimator_"
+            )
+        check_search(model)  # they may have been set since the fit
         pairs = getattr(model, "interaction_results_", None)
         best = getattr(model, "best_estimator_", None)
         fields = {
@@ -129,23 +137,38 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         if fields["interaction_results"].value is not None:
             model.interaction_results_ = build_columns(fields["interaction_results"], losses)
         model.validation_curves_ = build_curves(fields["validation_curves"], 3)
-        n_configurations = len(next(iter(model.cv_results_.values())))
-        if len(model.validation_curves_) != n_configurations:
-            fields["validation_curves"].fail(f"must be of {n_configurations} configurations")
-        if model.best_index_ >= n_configurations:
-            found["best_index"].fail(f"must be below {n_configurations}")
+        n_candidates = len(next(iter(model.cv_results_.values())))
+        if len(model.validation_curves_) != n_candidates:
+            fields["validation_curves"].fail(f"must be of {n_candidates} candidates")
+        if model.best_index_ >= n_candidates:
+            found["best_index"].fail(f"must be below {n_candidates}")
         if fields["best_estimator"].value is not None:
             _set_best(model, fields["best_estimator"], version)
         return model
 
 
 def _build_unfitted(node: Node, resolve: Callable[[Node], MarginLoss]) -> ProperBoostClassifierCV:
-    lists = [entry.value for entry in node.mapping().values() if isinstance(entry.value, list)]
-    if math.prod(max(1, len(values)) for values in lists) > _MOST_CONFIGURATIONS:
-        node.fail(f"asks for more than {_MOST_CONFIGURATIONS} configurations")
+    if _count_candidates({name: entry.value for name, entry in node.mapping().items()}) > (
+        _MOST_CANDIDATES
+    ):
+        node.fail(f"asks for more than {_MOST_CANDIDATES} candidates")
     model: ProperBoostClassifierCV
     model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
     return model
+
+
+def _count_candidates(parameters: Mapping[str, Any]) -> int:
+    """Return how many candidates there are, for pairs or for all else, whichever is more."""
+    sizes = {
+        name: len(value)
+        for name, value in parameters.items()
+        if isinstance(value, list) and name not in _ONE_VALUE
+    }
+    for_pairs = [name for name in sizes if name.startswith("interaction")]
+    n_for_pairs = math.prod(sizes.pop(name) for name in for_pairs)
+    if parameters.get("gains", "auto") == "auto":
+        sizes["gains"] = N_GAINS
+    return max(n_for_pairs, math.prod(sizes.values()))
 
 
 def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:

@@ -45,7 +45,7 @@ class NotSaved:
 
 def describe_parameters(
     model: Any,
-    estimator: Callable[[], Any],
+    estimator: type[Any],
     seed: int | None,
     refer: Callable[[MarginLoss], Any] | None = None,
 ) -> dict[str, Any]:
