@@ -15,6 +15,7 @@
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
+#include "properboost/trees/tree_grower.hpp"
 #include "properboost/votes/registry.hpp"
 #include "reporter.hpp"
 

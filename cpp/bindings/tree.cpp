@@ -45,7 +45,7 @@ Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::i
     check_codes(rows, bins, team);
     if (weights.sample_weight != nullptr) check_weights(weights.sample_weight, rows.rows);
     const PackedCodes packed(rows, bins.size(), team);
-    TreeGrower grower(rows, packed, bins, of_segments);
+    TreeGrower grower(rows, packed, bins, Slots::of_classes(of_segments));
     tree = grower.grow(
         weights, *criterion, Regularizers{}, limits, 0, [&] { reporter(0, 0.0); }, team);
   });

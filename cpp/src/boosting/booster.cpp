@@ -54,8 +54,7 @@ class Boosting::State {
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
     if (counts_.empty()) counts_ = count_codes(codes_, bins_, team);
-    if (any_is_grown(models_) && !packed_ && settings_.electorate == nullptr)
-      packed_.emplace(codes_, bins_.size(), team);
+    if (any_is_grown(models_) && !packed_) packed_.emplace(codes_, bins_.size(), team);
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !courses_[m].finished;
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};

@@ -10,6 +10,7 @@
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/trees/split.hpp"
+#include "properboost/trees/tree_grower.hpp"
 
 namespace properboost {
 namespace {
@@ -110,7 +111,7 @@ class TreePlanner final : public Planner {
       : Planner(at),
         learner_(static_cast<const GrownLearner&>(*model(0).weak_learner)),
         limits_(learner_.limits),
-        grower_(at.codes, *at.packed, at.bins, model(0).roles),
+        grower_(at.codes, *at.packed, at.bins, Slots::of_classes(model(0).roles)),
         nodes_(at.codes.rows) {
     limits_.child_weight /= at.weights.scale;
     if (!limits_.directions.empty() && limits_.directions.size() != at.bins.size()) {

@@ -1,21 +1,7 @@
 #include "properboost/histogram/code_weights.hpp"
 
-#include <array>
-
 namespace properboost {
 namespace {
-
-// out[code[i]] += term(i), i in [begin, end), for a feature of `width` codes.
-template <class Number, class Term>
-void add_by_code(const std::uint8_t* code, std::size_t begin, std::size_t end, int width,
-                 const Term& term, Number* out) {
-  // Rows take turns with four copies: an add to a cell just added to would wait.
-  std::array<std::array<Number, kMaxCodes>, 4> copies{};
-  for (std::size_t i = begin; i < end; ++i) copies[i % 4][code[i]] += term(i);
-  for (const auto& copy : copies) {
-    for (std::size_t b = 0; b < static_cast<std::size_t>(width); ++b) out[b] += copy[b];
-  }
-}
 
 double nanoseconds(std::size_t rows, const Bins& bins) {
   return 0.5 * static_cast<double>(bins.size() * rows);

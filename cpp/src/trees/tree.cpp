@@ -4,12 +4,12 @@
 
 namespace properboost {
 
-void Tree::add_leaf(const Cell& its_cell) {
+void Tree::add_leaf() {
   feature.push_back(kLeaf);
   left.push_back(0);
   goes_left.emplace_back();
   goes_right.emplace_back();
-  cell.push_back(its_cell);
+  cell.push_back(Cell{});
   saving.push_back(0.0);
 }
 
@@ -34,17 +34,15 @@ void Tree::resize(std::size_t n) {
   saving.resize(n);
 }
 
-template <class Node>
-void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, Node* nodes,
+void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
                 Team& team) {
   constexpr std::size_t kRows = 1024;
   team.for_each((n + kRows - 1) / kRows, 20.0 * static_cast<double>(n), [&](std::size_t c) {
     for (std::size_t i = c * kRows; i < std::min((c + 1) * kRows, n); ++i) {
-      nodes[i] = static_cast<Node>(tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
+      nodes[i] = static_cast<std::int64_t>(
+          tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
     }
   });
 }
-template void find_nodes(const Tree&, const std::uint8_t*, std::size_t, std::uint8_t*, Team&);
-template void find_nodes(const Tree&, const std::uint8_t*, std::size_t, std::int64_t*, Team&);
 
 }  // namespace properboost

@@ -1,6 +1,7 @@
 // How much each code of each feature holds, whatever the loss says.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,6 +11,18 @@
 #include "properboost/data/codes.hpp"
 
 namespace properboost {
+
+// out[code[i]] += term(i), i in [begin, end), for a feature of `width` codes.
+template <class Number, class Term>
+void add_by_code(const std::uint8_t* code, std::size_t begin, std::size_t end, int width,
+                 const Term& term, Number* out) {
+  // Rows take turns with four copies: an add to a cell just added to would wait.
+  std::array<std::array<Number, kMaxCodes>, 4> copies{};
+  for (std::size_t i = begin; i < end; ++i) copies[i % 4][code[i]] += term(i);
+  for (const auto& copy : copies) {
+    for (std::size_t b = 0; b < static_cast<std::size_t>(width); ++b) out[b] += copy[b];
+  }
+}
 
 // The weight of the rows of each code, features side by side; null counts rows.
 std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,

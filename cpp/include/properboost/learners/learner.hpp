@@ -10,7 +10,8 @@
 #include "properboost/histogram/cells.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/trees/criterion.hpp"
-#include "properboost/trees/tree_grower.hpp"
+#include "properboost/trees/limits.hpp"
+#include "properboost/trees/tree.hpp"
 
 namespace properboost {
 

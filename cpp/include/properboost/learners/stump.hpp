@@ -2,7 +2,7 @@
 #pragma once
 
 #include "properboost/learners/learner.hpp"
-#include "properboost/trees/split.hpp"
+#include "properboost/trees/class_cuts.hpp"
 
 namespace properboost::learners {
 
@@ -14,7 +14,7 @@ class Stump final : public FeatureLearner {
 
   double cost(const FeatureCells& feature, const Criterion& criterion,
               const Regularizers& r) const override {
-    return Split(feature, criterion, r).cost;
+    return find_split(feature, criterion, r).cost;
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,
@@ -22,13 +22,19 @@ class Stump final : public FeatureLearner {
     Partition p;
     p.cells.resize(3);
     p.occupied.assign(3, 0);
-    p.cell_of = Split(feature, criterion, r).side;
+    p.cell_of = find_split(feature, criterion, r).side;
     for (std::size_t b = 0; b < feature.width(); ++b) {
       p.cells[p.cell_of[b]] += feature.cells[b];
       p.occupied[p.cell_of[b]] |= feature.occupied[b];
     }
     p.shares = {{1.0, p.cell_of}};
     return p;
+  }
+
+ private:
+  static Split find_split(const FeatureCells& feature, const Criterion& criterion,
+                          const Regularizers& r) {
+    return properboost::find_split(*feature.bins, ClassCuts(feature, criterion, r));
   }
 };
 

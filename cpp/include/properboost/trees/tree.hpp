@@ -52,17 +52,15 @@ struct Tree {
     }
     return node;
   }
-  void add_leaf(const Cell& its_cell);
+  void add_leaf();
   // Adds the nodes of another tree, whose children are counted from its own root.
   void append(const Tree& other);
   // Keeps the first n nodes.
   void resize(std::size_t n);
 };
 
-// The node at which each row ends; codes[f * n + i] is row i's of feature f.  Node is a byte or an
-// int64.
-template <class Node>
-void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, Node* nodes,
+// The node at which each row ends; codes[f * n + i] is row i's of feature f.
+void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
                 Team& team);
 
 }  // namespace properboost

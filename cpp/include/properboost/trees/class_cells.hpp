@@ -1,0 +1,95 @@
+// Two classes in the cells of a tree: a criterion on their weights and, if it needs it, curvature.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "properboost/histogram/cells.hpp"
+#include "properboost/trees/class_cuts.hpp"
+#include "properboost/trees/criterion.hpp"
+#include "properboost/trees/limits.hpp"
+#include "properboost/trees/row_units.hpp"
+#include "properboost/trees/slots.hpp"
+
+namespace properboost {
+
+template <bool kHasCurvature>
+class ClassCells {
+ public:
+  static constexpr bool kCurvature = kHasCurvature;
+  using Unit = Units<kCurvature>;
+  using Total = Cell;  // of a node's rows
+
+  ClassCells(const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
+             const RowUnits<kHasCurvature>& units)
+      : criterion_(criterion),
+        regularizers_(r),
+        limits_(limits),
+        weight_unit_(units.unit_of_weight()),
+        curvature_unit_(units.unit_of_curvature()) {}
+
+  // Of a feature's sums, [slot][code].
+  Total total(const Unit* sums, std::size_t width) const {
+    Cell total{};
+    for (std::size_t b = 0; b < width; ++b) total += cell(sums, width, b);
+    return total;
+  }
+  static void add(Total& to, const Total& rows) { to += rows; }
+  double weight(const Total& total) const { return total.weight(); }
+  double cost(const Total& total) const { return criterion_.cost(&total, 1, regularizers_); }
+  bool may_be_split(const Total& total) const {
+    return kCurvature || (total.positive > 0.0 && total.negative > 0.0);
+  }
+
+  // The cells of a feature's codes.
+  class Feature {
+   public:
+    Feature(const ClassCells& cells, const FeatureBins& bins, std::size_t f, const Unit* sums)
+        : cells_(cells), f_(f), feature_{codes_.data(), occupied_.data(), &bins} {
+      for (std::size_t b = 0; b < feature_.width(); ++b) {
+        codes_[b] = cells.cell(sums, feature_.width(), b);
+        const bool occupied = codes_[b].weight() > 0.0 || (kCurvature && codes_[b].curvature > 0.0);
+        occupied_[b] = occupied ? 1 : 0;
+      }
+    }
+    Feature(const Feature&) = delete;
+    Feature& operator=(const Feature&) = delete;
+
+    Split find_split(const Total& beside_left, const Total& beside_right) const {
+      const TreeLimits& limits = cells_.limits_;
+      const int direction = limits.directions.empty() ? 0 : limits.directions[f_];
+      const ClassCuts cuts(feature_, cells_.criterion_, cells_.regularizers_, limits.child_weight,
+                           direction, beside_left, beside_right);
+      return properboost::find_split(*feature_.bins, cuts);
+    }
+
+   private:
+    const ClassCells& cells_;
+    std::size_t f_;
+    std::array<Cell, kMaxCodes> codes_;
+    std::array<std::uint8_t, kMaxCodes> occupied_;
+    FeatureCells feature_;
+  };
+
+ private:
+  Cell cell(const Unit* sums, std::size_t width, std::size_t code) const {
+    const Unit& positive = sums[Slots::kPositive * width + code];
+    const Unit& negative = sums[Slots::kNegative * width + code];
+    if constexpr (kCurvature) {
+      return {static_cast<double>(positive.data[0]) * weight_unit_,
+              static_cast<double>(negative.data[0]) * weight_unit_,
+              static_cast<double>(positive.data[1] + negative.data[1]) * curvature_unit_};
+    } else {
+      return {static_cast<double>(positive) * weight_unit_,
+              static_cast<double>(negative) * weight_unit_, 0.0};
+    }
+  }
+
+  const Criterion& criterion_;
+  const Regularizers& regularizers_;
+  const TreeLimits& limits_;
+  double weight_unit_, curvature_unit_;
+};
+
+}  // namespace properboost

@@ -1,0 +1,93 @@
+// Which rows are at which node of a tree that grows.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/codes.hpp"
+#include "properboost/histogram/cells.hpp"
+
+namespace properboost {
+
+class LeafRows {
+ public:
+  // Where a node's rows are: ranges, one per segment that is learnt from, of one of two buffers.  A
+  // node that was split has none.
+  struct Place {
+    std::vector<std::size_t> bounds;
+    std::size_t buffer = 0;
+
+    std::size_t size() const { return bounds.back() - bounds.front(); }
+  };
+
+  // Trees are grown from the rows of some segments.
+  LeafRows(const Codes& codes, std::vector<std::size_t> segments);
+
+  // Of these segments.
+  const std::vector<Chunk>& chunks() const noexcept { return chunks_; }
+
+  // Begins a tree with the rows for which counts(row).
+  template <class Counts>
+  void take(const Counts& counts, Team& team);
+
+  // Deals a leaf's rows to two new nodes: those whose code is on the left, and the others.  They
+  // keep their order.
+  void split(std::size_t node, const std::uint8_t* code, const CellOfCode& side, Team& team);
+  void exchange(std::size_t a, std::size_t b) { std::swap(places_[a], places_[b]); }
+
+  std::size_t nodes() const noexcept { return places_.size(); }
+  const Place& place(std::size_t node) const noexcept { return places_[node]; }
+  // Row numbers, of which those from bounds[s] to bounds[s + 1] are of segment s.
+  const std::uint32_t* rows(std::size_t node) const noexcept {
+    return buffers_[places_[node].buffer].data();
+  }
+  // How many rows the tree is grown from.
+  std::size_t grown() const;
+  // Whether a node's rows follow each other inside each segment.
+  bool follow_each_other(std::size_t node) const {
+    return all_count_ && places_[node].size() == buffers_[0].size();
+  }
+
+ private:
+  std::vector<std::size_t> segments_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::size_t> first_;  // of each chunk's rows among those of all chunks
+  // Sorted by leaf, in a leaf by segment and, inside it, as they came.
+  std::array<std::vector<std::uint32_t>, 2> buffers_;
+  std::vector<Place> places_;  // of each node
+  bool all_count_ = true;      // none of the rows is left out
+};
+
+template <class Counts>
+void LeafRows::take(const Counts& counts, Team& team) {
+  std::uint32_t* const rows = buffers_[0].data();
+  std::vector<std::size_t> taken(chunks_.size());
+  const auto n = static_cast<double>(buffers_[0].size());
+  team.for_each(chunks_.size(), n, [&](std::size_t c) {
+    std::uint32_t* to = rows + first_[c];
+    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+      *to = static_cast<std::uint32_t>(i);
+      to += counts(i) ? 1 : 0;
+    }
+    taken[c] = static_cast<std::size_t>(to - (rows + first_[c]));
+  });
+  Place root;
+  std::size_t end = 0, c = 0;
+  for (const std::size_t segment : segments_) {
+    root.bounds.push_back(end);
+    for (; c < chunks_.size() && chunks_[c].segment == segment; ++c) {
+      if (end != first_[c]) std::copy_n(rows + first_[c], taken[c], rows + end);
+      end += taken[c];
+    }
+  }
+  root.bounds.push_back(end);
+  all_count_ = end == buffers_[0].size();
+  places_ = {root};
+}
+
+}  // namespace properboost

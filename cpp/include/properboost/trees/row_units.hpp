@@ -1,0 +1,122 @@
+// Rows' weights as whole numbers, so that no order of adding them up matters, and what is left of a
+// sum is known to the last digit.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/codes.hpp"
+
+namespace properboost {
+
+// What each row counts for: weight times sample weight, finite and at least 0, in segment order.
+// Null stands for ones; curvature may be null where the criterion needs none.
+struct RowWeights {
+  const float* weight = nullptr;
+  const float* curvature = nullptr;
+  const double* sample_weight = nullptr;
+  double share = 1.0;  // of the rows, drawn by the tree's number, that count at all
+
+  double weight_of(std::size_t row) const noexcept { return times_sample_weight(weight, row); }
+  double curvature_of(std::size_t row) const noexcept {
+    return times_sample_weight(curvature, row);
+  }
+
+ private:
+  double times_sample_weight(const float* x, std::size_t row) const noexcept {
+    return (x == nullptr ? 1.0 : static_cast<double>(x[row])) *
+           (sample_weight == nullptr ? 1.0 : sample_weight[row]);
+  }
+};
+
+// Numbers as whole ones of a unit, a power of two: their sum takes 61 bits, and whole numbers that
+// add up to less are kept as they are.
+struct FixedPoint {
+  double per_unit = 1.0;
+  double unit = 1.0;
+
+  FixedPoint() = default;
+  explicit FixedPoint(double total) {
+    if (!std::isfinite(total)) throw std::invalid_argument("weight must have a finite sum");
+    if (!(total > 0.0)) return;
+    per_unit = std::ldexp(1.0, std::min(60 - std::ilogb(total), 1023));
+    unit = 1.0 / per_unit;
+  }
+  // A call would keep loops from being vectorised, and x is not negative.
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings)
+  std::int64_t round(double x) const { return static_cast<std::int64_t>(x * per_unit + 0.5); }
+};
+
+// What a row adds to its cells: its weight and, where it is asked for, its curvature.
+template <bool kCurvature>
+using Units = std::conditional_t<kCurvature, Pair<std::int64_t>, std::int64_t>;
+
+template <bool kCurvature>
+class RowUnits {
+ public:
+  using Unit = Units<kCurvature>;
+
+  // Rounds the weights of the rows of these chunks.  `least` is what a positive weight counts for
+  // at least: with 0, rows too light beside the others count for nothing.
+  void set(const RowWeights& rows, const std::vector<Chunk>& chunks, std::size_t all_rows,
+           std::int64_t least, Team& team) {
+    struct Part {
+      double weight = 0.0;
+      double curvature = 0.0;
+    };
+    std::vector<Part> parts(chunks.size());
+    double a_pass = 0.0;
+    for (const Chunk& chunk : chunks) a_pass += static_cast<double>(chunk.end - chunk.begin);
+    team.for_each(chunks.size(), a_pass, [&](std::size_t c) {
+      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+        parts[c].weight += rows.weight_of(i);
+        if (kCurvature) parts[c].curvature += rows.curvature_of(i);
+      }
+    });
+    Part sum;
+    for (const Part& part : parts) {
+      sum.weight += part.weight;
+      sum.curvature += part.curvature;
+    }
+    weight_ = FixedPoint(sum.weight);
+    curvature_ = FixedPoint(sum.curvature);
+    units_.resize(all_rows);
+    team.for_each(chunks.size(), a_pass, [&](std::size_t c) {
+      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+        const double x = rows.weight_of(i);
+        const std::int64_t weight = std::max(weight_.round(x), x > 0.0 ? least : 0);
+        if constexpr (kCurvature) {
+          units_[i].data[0] = weight;
+          units_[i].data[1] = curvature_.round(rows.curvature_of(i));
+        } else {
+          units_[i] = weight;
+        }
+      }
+    });
+  }
+
+  const Unit* data() const noexcept { return units_.data(); }
+  const Unit& operator[](std::size_t row) const noexcept { return units_[row]; }
+  bool counts(std::size_t row) const noexcept {
+    if constexpr (kCurvature) {
+      return units_[row].data[0] > 0 || units_[row].data[1] > 0;
+    } else {
+      return units_[row] > 0;
+    }
+  }
+  double unit_of_weight() const noexcept { return weight_.unit; }
+  double unit_of_curvature() const noexcept { return curvature_.unit; }
+
+ private:
+  Aligned<Unit> units_;
+  FixedPoint weight_, curvature_;
+};
+
+}  // namespace properboost

@@ -1,0 +1,42 @@
+// Slots: where the weights of segments are added up in each cell of a tree.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/votes/vote.hpp"
+
+namespace properboost {
+
+struct Slots {
+  static constexpr std::size_t kPositive = 0, kNegative = 1;  // of two classes
+
+  std::size_t n;
+  std::vector<std::size_t> segments = {};    // that are learnt from
+  std::vector<std::size_t> of_segment = {};  // of each of these
+
+  static Slots of_classes(const std::vector<Role>& roles) {
+    return by(roles, 2,
+              [](std::size_t, bool positive) { return positive ? kPositive : kNegative; });
+  }
+  static Slots of_votes(const std::vector<Role>& roles, const Electorate& electorate) {
+    return by(roles, electorate.vote->slots(), [&](std::size_t segment, bool positive) {
+      return electorate.vote->slot(electorate.group(segment), positive);
+    });
+  }
+
+ private:
+  template <class SlotOf>
+  static Slots by(const std::vector<Role>& roles, std::size_t n, const SlotOf& slot_of) {
+    Slots slots{n};
+    for (std::size_t s = 0; s < roles.size(); ++s) {
+      if (!learns(roles[s])) continue;
+      slots.segments.push_back(s);
+      slots.of_segment.push_back(slot_of(s, roles[s] == Role::kPositive));
+    }
+    return slots;
+  }
+};
+
+}  // namespace properboost

@@ -1,0 +1,61 @@
+// The slots of a vote in the cells of a tree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+
+#include "properboost/data/binning.hpp"
+#include "properboost/trees/limits.hpp"
+#include "properboost/trees/row_units.hpp"
+#include "properboost/trees/vote_cuts.hpp"
+
+namespace properboost {
+
+class VoteCells {
+ public:
+  static constexpr bool kCurvature = false;
+  using Unit = Units<kCurvature>;
+  using Total = SlotSums;
+
+  VoteCells(const Vote& vote, const TreeLimits& limits, const RowUnits<kCurvature>& units)
+      : vote_{vote, units.unit_of_weight()}, limits_(limits) {}
+
+  Total total(const Unit* sums, std::size_t width) const {
+    Total total(vote_.vote.slots());
+    for (std::size_t k = 0; k < total.size(); ++k) {
+      total[k] = std::accumulate(sums + k * width, sums + (k + 1) * width, Unit{0});
+    }
+    return total;
+  }
+  static void add(Total& to, const Total& rows) { properboost::add(to, rows); }
+  double weight(const Total& total) const {
+    return vote_.unit * static_cast<double>(std::accumulate(total.begin(), total.end(), Unit{0}));
+  }
+  double cost(const Total& total) const { return vote_.cost(total); }
+  bool may_be_split(const Total& total) const { return cost(total) > 0.0; }
+  const CountingVote& vote() const noexcept { return vote_; }
+
+  class Feature {
+   public:
+    Feature(const VoteCells& cells, const FeatureBins& bins, std::size_t /*f*/, const Unit* sums)
+        : cells_(cells), bins_(bins), sums_(sums) {}
+
+    Split find_split(const Total& beside_left, const Total& beside_right) const {
+      const VoteCuts cuts(cells_.vote_, sums_, static_cast<std::size_t>(bins_.width()),
+                          cells_.limits_.child_weight, beside_left, beside_right);
+      return properboost::find_split(bins_, cuts);
+    }
+
+   private:
+    const VoteCells& cells_;
+    const FeatureBins& bins_;
+    const Unit* sums_;
+  };
+
+ private:
+  CountingVote vote_;
+  const TreeLimits& limits_;
+};
+
+}  // namespace properboost
