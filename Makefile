@@ -39,7 +39,7 @@ selftest:  ## test the engine on every processor at hand: the instruction sets, 
 	@sh tools/selftest.sh
 
 # stubtest compares the stub with the module, so the package is built first.
-lint:  ## check style, types, the stub, spelling and the one-pragma rule
+lint:  ## check style, types, the stub, spelling, imports and the one-pragma rule
 	@$(SETUP) --package lint
 	"$(BIN)/ruff" check
 	"$(BIN)/ruff" format --check
@@ -47,6 +47,7 @@ lint:  ## check style, types, the stub, spelling and the one-pragma rule
 	"$(BIN)/python" -m mypy.stubtest properboost._core properboost.native_losses
 	"$(BIN)/clang-format" --dry-run -Werror $$($(CPP))
 	"$(BIN)/python" tools/check_openmp.py
+	"$(BIN)/python" tools/check_imports.py
 	"$(BIN)/codespell"
 
 tidy:  ## let clang-tidy read the engine

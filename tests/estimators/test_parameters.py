@@ -11,9 +11,9 @@ from sklearn.model_selection import GridSearchCV
 import properboost as pb
 from helpers.models import same_model
 from properboost import _core, losses
-from properboost.boosting.options import BoostingOptions, VotingOptions
 from properboost.parameters import kinds
 from properboost.parameters.declare import declared, read
+from properboost.parameters.groups import BoostingOptions, VotingOptions
 
 ESTIMATORS = [
     pb.ProperBoostClassifier,

@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, rank_pairs
-from properboost.boosting.options import BinningOptions, BoostingOptions, VotingOptions
 from properboost.data.binning import Binning, NumericBins, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, find_feature
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import Table
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters import checks
-from properboost.parameters.groups import LARGEST_INT
+from properboost.parameters.groups import (
+    LARGEST_INT,
+    BinningOptions,
+    BoostingOptions,
+    VotingOptions,
+)
 from properboost.parameters.kinds import MonotonicConstraints
 
 __all__ = [

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from properboost.boosting.engine import Training, find_sides, start
 from properboost.boosting.ensemble import Rounds
-from properboost.boosting.options import BoostingOptions
 from properboost.losses.builtin import MarginLoss
+from properboost.parameters.groups import BoostingOptions
 from properboost.progress import Report
 
 __all__ = ["Stage", "boost", "report_from"]

@@ -1,40 +1,16 @@
-"""What the engine is told.
+"""What holds of the options that the engine is told, whatever the data."""
 
-`properboost.parameters.declare.read` makes these of an estimator or a search, here and nowhere
-else: every value is checked, and those that have no meaning beside the others are inert.
-"""
+from properboost.losses.builtin import MarginLoss
+from properboost.parameters.declare import read
+from properboost.parameters.groups import SOLVED, BoostingOptions
 
-from properboost.parameters.checks import positive
-from properboost.parameters.declare import Options, group, parameter, read
-from properboost.parameters.groups import (
-    SOLVED,
-    BinningParameters,
-    BoostingParameters,
-    RegularizerParameters,
-    RunParameters,
-    SizeParameters,
-    VotingParameters,
-)
-from properboost.parameters.kinds import Selection
-
-__all__ = ["BinningOptions", "BoostingOptions", "VotingOptions", "for_pairs", "gain_is_free"]
+__all__ = ["check_loss_of_step", "for_pairs", "gain_is_free"]
 
 
-@group
-class BinningOptions(Options, BinningParameters, SizeParameters, RunParameters):
-    """How a table becomes codes."""
-
-
-@group
-class BoostingOptions(Options, BoostingParameters[float, int, Selection], RegularizerParameters):
-    """How rounds are made."""
-
-
-@group
-class VotingOptions(Options, VotingParameters):
-    """How weak classifiers vote."""
-
-    rho: float = parameter(default=1.0, check=positive)
+def check_loss_of_step(loss: MarginLoss, step: str) -> None:
+    """Check that a step that is solved for has one solution."""
+    if step in SOLVED and not loss.native.convex:
+        raise ValueError(f"step must not be {step!r} with loss={loss.name!r}, which is not convex")
 
 
 def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> BoostingOptions:

@@ -9,7 +9,6 @@ from scipy.special import softmax
 
 from properboost.boosting.engine import Training, prepare, start_votes
 from properboost.boosting.ensemble import Ensemble, Rounds, make_ensemble
-from properboost.boosting.options import BinningOptions, VotingOptions
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
@@ -17,7 +16,13 @@ from properboost.losses.builtin import Exponential
 from properboost.losses.probabilities import make_probabilities
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, group, parameter, read
-from properboost.parameters.groups import BinningParameters, VerboseParameters, VotingParameters
+from properboost.parameters.groups import (
+    BinningOptions,
+    BinningParameters,
+    VerboseParameters,
+    VotingOptions,
+    VotingParameters,
+)
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.progress import Report, show_progress
 

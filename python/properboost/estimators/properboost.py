@@ -11,7 +11,7 @@ from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
-from properboost.boosting.options import BinningOptions, BoostingOptions, for_pairs
+from properboost.boosting.options import check_loss_of_step, for_pairs
 from properboost.data.frames import find_feature, open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
@@ -21,8 +21,9 @@ from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
 from properboost.parameters.groups import (
     LARGEST_INT,
-    SOLVED,
+    BinningOptions,
     BinningParameters,
+    BoostingOptions,
     BoostingParameters,
     PairParameters,
     RegularizerParameters,
@@ -32,7 +33,7 @@ from properboost.parameters.groups import (
 from properboost.parameters.kinds import Interactions, LossName, Selection
 from properboost.progress import show_progress
 
-__all__ = ["ProperBoostClassifier", "check_loss_of_step", "check_parameters"]
+__all__ = ["ProperBoostClassifier", "check_parameters"]
 
 
 @estimator
@@ -249,12 +250,6 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     loss = get_loss(model.loss, model.gain)
     check_loss_of_step(loss, model.step)
     return loss
-
-
-def check_loss_of_step(loss: MarginLoss, step: str) -> None:
-    """Check that a step that is solved for has one solution."""
-    if step in SOLVED and not loss.native.convex:
-        raise ValueError(f"step must not be {step!r} with loss={loss.name!r}, which is not convex")
 
 
 def _read_pairs(

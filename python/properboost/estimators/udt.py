@@ -8,14 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost import _core
 from properboost.boosting.engine import find_sides, prepare
-from properboost.boosting.options import BinningOptions
 from properboost.boosting.tree import Tree, as_shares
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.base import TableClassifier
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
-from properboost.parameters.groups import LARGEST_INT, BinningParameters, ClassifierParameters
+from properboost.parameters.groups import (
+    LARGEST_INT,
+    BinningOptions,
+    BinningParameters,
+    ClassifierParameters,
+)
 from properboost.parameters.kinds import RandomState
 
 __all__ = ["UDTClassifier"]

@@ -17,18 +17,16 @@ from properboost.boosting.engine import (
     reorder,
     start,
 )
-from properboost.boosting.options import BoostingOptions
 from properboost.data.labels import Rows, SortedRows
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
+from properboost.model_selection.search_space import Candidate
 from properboost.parameters.groups import SOLVED
-from properboost.parameters.kinds import Selection
 from properboost.progress import Report
 
 __all__ = [
-    "Candidate",
     "SplitRows",
     "arrange",
     "boost_candidates",
@@ -43,20 +41,6 @@ MARGIN_BYTES = 2**31
 
 BATCH = 16
 """Models that the engine takes together."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Settings that the search compares; `params` are those that a `ProperBoostClassifier` has."""
-
-    loss: MarginLoss
-    options: BoostingOptions
-    params: dict[str, Any]
-
-    @property
-    def selection(self) -> Selection:
-        """How features are selected."""
-        return self.options.selection
 
 
 @dataclass(frozen=True, eq=False)

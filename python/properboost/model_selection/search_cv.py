@@ -10,14 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from properboost.boosting.engine import Training, prepare, reorder
-from properboost.boosting.options import BinningOptions
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.boosted_together import (
-    Candidate,
     SplitRows,
     arrange,
     boost_candidates,
@@ -35,17 +33,23 @@ from properboost.model_selection.cross_validation import (
 )
 from properboost.model_selection.scoring import BUILT_IN
 from properboost.model_selection.search_space import (
+    Candidate,
     SearchParameters,
     check_search,
     for_pairs,
     list_candidates,
     list_interactions,
-    make_estimator,
     warn_of_free_gains,
     with_gain,
 )
-from properboost.parameters.declare import parameter, read, search
-from properboost.parameters.groups import BinningParameters, SizeParameters, VerboseParameters
+from properboost.parameters.declare import declared, parameter, read, search
+from properboost.parameters.groups import (
+    BinningOptions,
+    BinningParameters,
+    PairParameters,
+    SizeParameters,
+    VerboseParameters,
+)
 from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import show_progress
 
@@ -207,7 +211,7 @@ class ProperBoostClassifierCV(
                 candidates, split_rows, task, "searching"
             )
             self._choose(candidates, log_losses)
-            best = make_estimator(self, self.best_params_)
+            best = _make_estimator(self, self.best_params_)
             if max(list_interactions(self)[0]) > 0:
                 chosen = candidates[self.best_index_]
                 best.set_params(**self._search_pairs(chosen, split_rows, task))
@@ -352,6 +356,18 @@ class ProperBoostClassifierCV(
 
 
 # -- what is found --------------------------------------------------------------------------------
+
+
+def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperBoostClassifier:
+    """Return the estimator with the parameters that were chosen, and the search's others."""
+    known = declared(type(search))
+    later = declared(PairParameters)
+    shared = {
+        name: getattr(search, name)
+        for name in declared(ProperBoostClassifier)
+        if name in known and name not in later and name not in chosen
+    }
+    return ProperBoostClassifier(**(shared | chosen))
 
 
 def _describe(candidate: Candidate) -> dict[str, Any]:

@@ -10,11 +10,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from properboost.boosting import options
-from properboost.boosting.options import BoostingOptions, gain_is_free
-from properboost.estimators.properboost import ProperBoostClassifier, check_loss_of_step
+from properboost.boosting.options import check_loss_of_step, gain_is_free
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
-from properboost.model_selection.boosted_together import Candidate
 from properboost.parameters import checks
 from properboost.parameters.declare import (
     check_declared,
@@ -24,17 +22,22 @@ from properboost.parameters.declare import (
     parameter,
     read,
 )
-from properboost.parameters.groups import LARGEST_INT, BoostingParameters, PairParameters
+from properboost.parameters.groups import (
+    LARGEST_INT,
+    BoostingOptions,
+    BoostingParameters,
+    PairParameters,
+)
 from properboost.parameters.kinds import LossName, Selection
 
 __all__ = [
+    "Candidate",
     "SearchParameters",
     "bound_gains",
     "check_search",
     "for_pairs",
     "list_candidates",
     "list_interactions",
-    "make_estimator",
     "warn_of_free_gains",
     "with_gain",
 ]
@@ -49,6 +52,20 @@ FEW_ROWS = 1000.0
 """Below so many rows the largest gain grows, like the noise, with one over the square root."""
 
 Loss: TypeAlias = LossName | MarginLoss
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """Settings that the search compares; `params` are those that a `ProperBoostClassifier` has."""
+
+    loss: MarginLoss
+    options: BoostingOptions
+    params: dict[str, Any]
+
+    @property
+    def selection(self) -> Selection:
+        """How features are selected."""
+        return self.options.selection
 
 
 def _read_gains(name: str, value: object) -> list[float] | None:
@@ -222,18 +239,6 @@ def list_interactions(search: SearchParameters) -> tuple[list[int], list[tuple[f
         smoothings = [0.0]
     rates = _list_values(search, "interaction_rate")
     return _list_values(search, "interactions"), list(itertools.product(rates, smoothings))
-
-
-def make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperBoostClassifier:
-    """Return the estimator with the parameters that were chosen, and the search's others."""
-    known = declared(type(search))
-    later = declared(PairParameters)
-    shared = {
-        name: getattr(search, name)
-        for name in declared(ProperBoostClassifier)
-        if name in known and name not in later and name not in chosen
-    }
-    return ProperBoostClassifier(**(shared | chosen))
 
 
 def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candidate:

@@ -1,4 +1,4 @@
-"""The parameters that several estimators have, by what they are about."""
+"""The parameters that several estimators have, by what they are about; and the engine's options."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from properboost.parameters import checks
-from properboost.parameters.declare import group, parameter
+from properboost.parameters.declare import Options, group, parameter
 from properboost.parameters.kinds import (
     CategoricalFeatures,
     ClassWeight,
@@ -15,6 +15,7 @@ from properboost.parameters.kinds import (
     MonotonicConstraints,
     RandomState,
     Response,
+    Selection,
     Step,
     VotingCriterion,
     VotingLearner,
@@ -25,7 +26,9 @@ from properboost.parameters.kinds import (
 __all__ = [
     "LARGEST_INT",
     "SOLVED",
+    "BinningOptions",
     "BinningParameters",
+    "BoostingOptions",
     "BoostingParameters",
     "ClassifierParameters",
     "PairParameters",
@@ -33,6 +36,7 @@ __all__ = [
     "RunParameters",
     "SizeParameters",
     "VerboseParameters",
+    "VotingOptions",
     "VotingParameters",
 ]
 
@@ -471,3 +475,26 @@ class VotingParameters:
         raw prediction before it, and a row's weight is e^(-y F - beta |F|).  Two classes only.
         """,
     )
+
+
+# -- what the engine is told ----------------------------------------------------------------------
+
+# `declare.read` makes these of an estimator or a search, and nothing else does: every value is
+# checked, and those that have no meaning beside the others are inert.
+
+
+@group
+class BinningOptions(Options, BinningParameters, SizeParameters, RunParameters):
+    """How a table becomes codes."""
+
+
+@group
+class BoostingOptions(Options, BoostingParameters[float, int, Selection], RegularizerParameters):
+    """How rounds are made."""
+
+
+@group
+class VotingOptions(Options, VotingParameters):
+    """How weak classifiers vote."""
+
+    rho: float = parameter(default=1.0, check=checks.positive)
