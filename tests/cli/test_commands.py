@@ -1,6 +1,5 @@
 """The command line: what it reads, writes and says, and how it fails."""
 
-import json
 import re
 import subprocess
 import sys
@@ -10,18 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import properboost as pb
 from helpers.commands import columns_of, fail, fit, misuse, run, table, write
 from properboost.cli import commands as cli
-
-
-@pytest.fixture(autouse=True)
-def in_own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
 
 # -- fit and predict ------------------------------------------------------------------------------
 
@@ -195,46 +188,6 @@ def test_a_gain_that_cannot_matter_is_noted(capsys):
     assert "the gain cannot matter" in note
 
 
-def test_report(capsys):
-    frame, out, _ = fit(capsys, "--test-size", "0.25")
-    X = frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
-    y = frame["grade"].to_numpy()
-    model = pb.ProperBoostClassifier().fit(X, y)
-    trained, unseen = train_test_split(
-        np.arange(len(y)), test_size=0.25, stratify=y, random_state=0
-    )
-    trial = pb.ProperBoostClassifier().fit(X.iloc[trained], y[trained])
-    scores = dict(re.findall(r"^(class shares|training|held out) +(\S+ +\S+ +\S+)$", out, re.M))
-    for name, classifier, rows in (
-        ("training", model, np.arange(len(y))),
-        ("held out", trial, unseen),
-    ):
-        loss = log_loss(y[rows], classifier.predict_proba(X.iloc[rows]))
-        accuracy = accuracy_score(y[rows], classifier.predict(X.iloc[rows]))
-        assert scores[name].split() == [f"{len(rows)}", f"{loss:.4f}", f"{accuracy:.4f}"]
-    good = np.mean(y == "good")
-    entropy = -good * np.log(good) - (1 - good) * np.log(1 - good)
-    assert scores["class shares"].split() == ["200", f"{entropy:.4f}", f"{max(good, 1 - good):.4f}"]
-    assert "200 rows, 3 features (2 categorical)" in out
-    first = re.search(r"importance  feature\n +(\S+)%  (\S+)", out)
-    assert first[2] == "size"
-    assert float(first[1]) == pytest.approx(100 * model.feature_importances_.max(), abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("rows", "share", "reason"),
-    [
-        ("1,u\n2,u\n3,v\n4,v\n", "0", "none was asked for"),
-        ("1,u\n2,u\n3,u\n4,v\n", "0.5", "class v has one row only"),
-        ("1,u\n2,u\n3,v\n4,v\n", "0.2", "too few rows"),
-    ],
-)
-def test_report_says_why_nothing_was_held_out(capsys, rows, share, reason):
-    Path("small.csv").write_text("x,y\n" + rows)
-    out, _ = run(capsys, "fit", "small.csv", "--target", "y", "--test-size", share)
-    assert re.search(f"^held out: .*{reason}", out, re.M)
-
-
 def test_sample_weights_are_frequencies(capsys):
     frame = table().assign(weight=np.arange(200) % 3)
     write(frame)
@@ -265,148 +218,7 @@ def test_several_classes(capsys):
     assert [*map(float, written["p_1"])] == expected[:, 1].tolist()
 
 
-# -- how cells are read ---------------------------------------------------------------------------
-
-
-def test_text_of_cells_is_kept(capsys):
-    """True is no number, and 01 is not 1 where it is said to be a category."""
-    rows = ["TRUE,01,1", "true,1,0"] * 4
-    Path("t.csv").write_text("truth,code,y\n" + "\n".join(rows) + "\n,,1\n")
-    run(capsys, "fit", "t.csv", "--target", "y", "--categorical", "code", "--test-size", "0")
-    model = pb.load_model("model.json")
-    assert model.shape_function("truth").categories == ("TRUE", "true")
-    assert model.shape_function("code").categories == ("01", "1")
-    assert model.shape_function("code").missing_weight == 1.0
-
-    _, notes = run(capsys, "predict", "model.json", "t.csv")
-    assert notes.count("note") == 1  # of the target, which is ignored
-
-
-def test_missing_cells(capsys):
-    Path("t.csv").write_text("a,b,y\n1,x,u\nNA,?,u\n,x,v\n4,nan,v\n")
-    run(capsys, "fit", "t.csv", "--target", "y")
-    model = pb.load_model("model.json")
-    assert model.shape_function("a").missing_weight == 2.0
-    assert model.shape_function("b").categories == ("?", "x")
-
-    # Given ones take the place of the usual ones.
-    _, notes = run(capsys, "fit", "t.csv", "--target", "y", "--na", "?", "--na", "nan")
-    model = pb.load_model("model.json")
-    assert model.shape_function("a").kind == "categorical"
-    assert model.shape_function("b").categories == ("x",)
-    assert model.shape_function("b").missing_weight == 2.0
-    assert "row 2 holds 'NA'" in notes
-
-
-def test_integers_beyond_64_bits_are_numbers(capsys):
-    Path("t.csv").write_text(f"a,y\n1,u\n{10**30},v\n-1,u\n2,v\n")
-    run(capsys, "fit", "t.csv", "--target", "y")
-    assert pb.load_model("model.json").shape_function("a").kind == "numeric"
-
-
-def test_separator(capsys):
-    Path("t.csv").write_text("a\ty\n1\tu\n2\tv\n")
-    run(capsys, "fit", "t.csv", "--target", "y", "--sep", r"\t")
-    assert list(pb.load_model("model.json").feature_names_in_) == ["a"]
-
-
-def test_final_comma_is_no_cell(capsys):
-    Path("t.csv").write_text("a,y\n1,u,\n2,v,\n")
-    run(capsys, "fit", "t.csv", "--target", "y")
-    assert pb.load_model("model.json").shape_function("a").kind == "numeric"
-
-
-def test_columns_are_matched_by_name(capsys):
-    frame, _, _ = fit(capsys)
-    in_order, notes = run(capsys, "predict", "model.json", "train.csv")
-    assert "ignored, as the model does not use them: 'id', 'grade'" in notes
-    assert "order" not in notes
-    write(frame[["flag", "size", "colour"]], "other.csv")
-    out, notes = run(capsys, "predict", "model.json", "other.csv")
-    assert out == in_order
-    assert "matched by name" in notes
-    assert "ignored" not in notes
-
-
-def test_unseen_categories_are_noted(capsys):
-    frame, _, _ = fit(capsys)
-    frame["colour"] = "mauve"
-    out, notes = run(capsys, "predict", "model.json", write(frame, "new.csv"), "--raw")
-    assert (
-        "column 'colour' holds categories that training had not (200 cells, such as 'mauve')"
-        in (notes)
-    )
-    model = pb.load_model("model.json")
-    rest = sum(model.shape_function(f)(frame[f].to_numpy()) for f in ("size", "flag"))
-    np.testing.assert_allclose([*map(float, columns_of(out)["raw_good"])], rest, rtol=1e-12)
-
-
-def test_model_fitted_in_python_on_numbered_categories(capsys):
-    frame = table()[["size", "id"]].assign(id=lambda f: f["id"] % 4)
-    y = (frame["id"] == 2) ^ (frame["size"] > 1)
-    model = pb.ProperBoostClassifier(n_estimators=9, categorical_features=["id"]).fit(frame, y)
-    model.save_model("python.json")
-    out, _ = run(capsys, "predict", "python.json", write(frame), "--raw")
-    raw = columns_of(out)["raw_True"]
-    assert [*map(float, raw)] == model.decision_function(frame).tolist()
-
-
 # -- failures -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        ("", "t.csv: the file is empty"),
-        ("a,y\n", "t.csv: there are no rows below the header"),
-        ("a,a,y\n1,2,u\n3,4,v\n", "t.csv: the header has 'a' more than once"),
-        ("a,,y\n1,2,u\n3,4,v\n", "t.csv: column 2 of the header has no name"),
-        ("a,y\n1,u,\n2,v,3\n", "t.csv: rows have more cells than the header"),
-        ("a,y\n1,u\n2,v,3\n", "t.csv: .*Expected 2 fields in line 3, saw 3"),
-        ("a,b\n1,u\n2,v\n", "the file lacks the column 'y'; it has 'a', 'b'"),
-        ("a,y\n1,u\n2,u\n", "column 'y' holds one class only: 'u'"),
-        ("a,y\n1,u\n2,\n", r"column 'y' has missing cells \(1\)"),
-        ("a,y\n1,0.5\n2,1\n", "column 'y' holds fractions, not classes"),
-        ("y\nu\nv\n", "no column is left to be a feature"),
-    ],
-)
-def test_files_that_cannot_be_fitted(capsys, content, complaint):
-    Path("t.csv").write_text(content)
-    line = fail(capsys, "fit", "t.csv", "--target", "y")
-    assert re.fullmatch(f"properboost: error: {complaint}.*", line)
-    assert not Path("model.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("cells", "complaint"),
-    [
-        ("1 2 x", "row 3 holds 'x'"),
-        ("1 2 -1", "below 0"),
-        ("1 2 NA", "missing"),
-        ("0 0 0", "all of them are 0"),
-    ],
-)
-def test_weights_that_are_none(capsys, cells, complaint):
-    rows = zip("123", cells.split(), "uvu", strict=True)
-    Path("t.csv").write_text("a,w,y\n" + "\n".join(map(",".join, rows)) + "\n")
-    line = fail(capsys, "fit", "t.csv", "--target", "y", "--sample-weight", "w")
-    assert "column 'w'" in line
-    assert complaint in line
-
-
-def test_files_that_cannot_be_opened(capsys):
-    assert fail(capsys, "fit", "none.csv", "--target", "y") == (
-        "properboost: error: none.csv: No such file or directory"
-    )
-    Path("t.csv").write_bytes(b"a,y\n\xff,u\n1,v\n")
-    assert "t.csv: 'utf-8' codec can't decode" in fail(capsys, "fit", "t.csv", "--target", "y")
-    Path("t.csv.gz").write_text("a,y\n1,u\n2,v\n")
-    assert "t.csv.gz: Not a gzipped file" in fail(capsys, "fit", "t.csv.gz", "--target", "y")
-    fit(capsys)
-    assert "none.json: No such file" in fail(capsys, "predict", "none.json", "train.csv")
-    assert "train.csv: not a properboost model" in fail(capsys, "predict", "train.csv", "train.csv")
-    Path("model.json").write_text(json.dumps({"format": "properboost model"}))
-    assert "lacks the field 'format_version'" in fail(capsys, "predict", "model.json", "train.csv")
 
 
 def test_wrong_output_is_heard_of_before_the_work(capsys):
@@ -415,34 +227,6 @@ def test_wrong_output_is_heard_of_before_the_work(capsys):
         line = fail(capsys, "fit", "missing.csv", "--target", "grade", "--output", output)
         assert f"{output}: " in line
         assert "folder" in line
-
-
-def test_columns_that_do_not_fit_the_model(capsys):
-    frame, _, _ = fit(capsys)
-    write(frame.drop(columns=["size", "flag"]), "less.csv")
-    assert "the file lacks the columns 'size', 'flag'; it has 'id'" in fail_after_notes(
-        capsys, "predict", "model.json", "less.csv"
-    )
-    frame["size"] = frame["size"].astype(str).where(frame["id"] != 7, "tall")
-    assert "column 'size' was numeric in training, but row 8 holds 'tall'" in fail_after_notes(
-        capsys, "predict", "model.json", write(frame, "text.csv")
-    )
-
-
-def fail_after_notes(capsys, *arguments):
-    assert cli.main([*arguments]) == 1
-    *notes, line = capsys.readouterr().err.splitlines()
-    assert all(note.startswith("properboost: note: ") for note in notes)
-    return line
-
-
-def test_model_without_column_names(capsys):
-    frame = table()
-    pb.ProperBoostClassifier(n_estimators=2).fit(
-        frame[["size"]].to_numpy(), frame["grade"]
-    ).save_model("array.json")
-    line = fail(capsys, "predict", "array.json", write(frame))
-    assert line == "properboost: error: array.json: the model was fitted without column names"
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,6 @@ from helpers.commands import run
 from properboost.cli import demo
 from properboost.datasets import _locate
 
-
-@pytest.fixture(autouse=True)
-def in_own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 # -- the demonstration ----------------------------------------------------------------------------
 
 

@@ -8,16 +8,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
+from helpers.models import monomials
 from properboost import _core
 
 pd = pytest.importorskip("pandas")
 
 RESPONSES = _core.response_names()
-
-
-def monomials(**settings):
-    settings = {"min_child_weight": 0.0, "rows_per_bin": None} | settings
-    return pb.ProperBoostClassifier(weak_learner="monomial", **settings)
 
 
 @parametrize_with_checks([pb.ProperBoostClassifier(weak_learner="monomial", n_estimators=5)])
@@ -213,14 +209,6 @@ def test_sets_of_categories_in_a_rule():
     assert (rule.class_label, opposite.class_label) == (True, False)
 
 
-def test_conditions_on_one_feature_are_put_together():
-    x = np.repeat(np.arange(6.0), 20)[:, None]
-    model = monomials(n_estimators=1).fit(x, (x[:, 0] >= 2) & (x[:, 0] < 4))
-    (rule,) = model.rules()
-    assert rule.conditions == ("1.5 < feature 0 <= 3.5",)
-    np.testing.assert_array_equal(model.decision_function(x) > 0, (x[:, 0] >= 2) & (x[:, 0] < 4))
-
-
 def test_missing_values_go_where_they_belong():
     x = np.r_[np.zeros(50), np.ones(50), np.full(50, np.nan)]
     z = np.tile([0.0, 1.0], 75)
@@ -306,13 +294,6 @@ def test_rows_and_features_are_drawn(binary):
         assert models[0].score(X, y) > 0.95
 
 
-def test_rules_of_no_rows():
-    X = np.arange(40.0)[:, None]
-    model = monomials(subsample=1e-9, n_estimators=2).fit(X, X[:, 0] > 3)
-    assert model.rules() == [pb.Rule((), 0.0, 0.0, 0.0, True)] * 2
-    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
-
-
 def test_the_model_does_not_depend_on_threads():
     rng = np.random.default_rng(9)
     X = rng.normal(size=(30_000, 40)).astype(np.float32)
@@ -364,20 +345,6 @@ def test_importances_are_what_literals_save():
 
 
 # -- several classes, searches, files -------------------------------------------------------------
-
-
-def test_classes_have_rules_of_their_own(iris):
-    X, y = iris
-    model = monomials(n_estimators=10).fit(X, y)
-    assert model.score(X, y) > 0.97
-    raw = model.decision_function(X)
-    for k in range(3):
-        rules = model.rules(class_=k)
-        assert {rule.class_label for rule in rules} == {k}
-        low = sum(min(rule.value, rule.otherwise) for rule in rules)
-        assert low - 1e-9 <= raw[:, k].min()
-    with pytest.raises(ValueError, match="class_ must be one of"):
-        model.rules()
 
 
 def test_files_and_stages(tmp_path, mixed):
@@ -451,13 +418,3 @@ def test_bad_settings_are_refused(settings, error, message):
 def test_the_engine_refuses_too(n):
     with pytest.raises(ValueError, match="max_literals must be between 1 and 127"):
         _core.WeakLearner("monomial", max_literals=n)
-
-
-def test_other_models_have_no_rules(binary):
-    X, y = binary
-    for weak_learner in ("histogram", "tree"):
-        model = pb.ProperBoostClassifier(weak_learner=weak_learner, n_estimators=2).fit(X, y)
-        with pytest.raises(ValueError, match="only a model of monomials"):
-            model.rules()
-    with pytest.raises(ValueError, match="has no shape functions"):
-        monomials(n_estimators=2).fit(X, y).shape_function(0)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import properboost as pb
 from helpers.columns import COLUMNS, DTYPES, LAYOUTS, ROWS, count_below, some_edges, some_values
 from helpers.instruction_sets import other_sets, run_with
+from helpers.models import assert_same_bits
 from properboost import _core
 
 MODELS = [1, 2, 3, 5, 16, 17]
@@ -45,12 +45,6 @@ def problem(dtype, d, rng, n=257):
     edges = [some_edges(c, rng) for c in x.T]
     codes = np.array([count_below(c, e) for c, e in zip(x.T, edges, strict=True)])
     return x, edges, codes
-
-
-def assert_same_bits(ours, theirs, about=""):
-    assert ours.dtype == theirs.dtype == np.float64
-    # Of zeros the sign is left open: unused features may add nothing or 0.
-    np.testing.assert_array_equal(ours, theirs, err_msg=about)
 
 
 def test_the_order_of_the_features_shows():
@@ -161,66 +155,3 @@ def test_every_instruction_set_gives_the_same_scores():
     for other in other_sets():
         for ours, theirs in zip(run_with(other, program, cases), expected, strict=True):
             assert_same_bits(ours, theirs)
-
-
-# -- estimators -----------------------------------------------------------------------------------
-
-
-def fit_rows(n=400, seed=5):
-    """Numbers with gaps, one of them constant, and three classes."""
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n, 9)), 2).astype(np.float32)
-    X[rng.random(X.shape) < 0.05] = np.nan
-    X[:, 4] = 1.0
-    score = np.nan_to_num(X[:, 0] - 2 * X[:, 5] * (X[:, 2] > 0))
-    return X, np.digitize(score + rng.logistic(size=n) / 3, [-0.7, 0.7])
-
-
-def shapes_of(model):
-    """The shape functions, by model and feature."""
-    labels = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
-    return [[model.shape_function(j, c) for j in range(model.n_features_in_)] for c in labels]
-
-
-def look_up(model, X):
-    """The shape functions of the features, added up in order."""
-    raw = np.zeros((len(X), len(shapes_of(model))))
-    for m, shapes in enumerate(shapes_of(model)):
-        for j, shape in enumerate(shapes):
-            raw[:, m] += shape(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
-    return raw if raw.shape[1] > 1 else raw[:, 0]
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
-def test_decisions_are_shape_functions_added_up(classes, selection):
-    pd = pytest.importorskip("pandas")
-    X, y = fit_rows()
-    model = pb.ProperBoostClassifier(selection=selection, n_estimators=12, max_bins=40)
-    model.fit(X, np.minimum(y, classes - 1))
-    others, _ = fit_rows(300, seed=6)
-    others[0, :3] = np.inf, -np.inf, 1e30
-    expected = look_up(model, others)
-    assert len(np.unique(expected)) > 100
-    tables = [others, np.asfortranarray(others), others.astype(np.float64), pd.DataFrame(others)]
-    frame = pd.DataFrame(others)
-    frame[3] = frame[3].astype(np.float64)
-    for table in [*tables, frame]:
-        assert_same_bits(model.decision_function(table), expected)
-        rows = table.iloc if hasattr(table, "iloc") else table
-        for part in (slice(0, 1), slice(5, 132), slice(100, 228), slice(150, 279)):
-            assert_same_bits(model.decision_function(rows[part]), expected[part])
-    for i in range(0, 300, 37):
-        assert_same_bits(model.decision_function(others[i : i + 1]), expected[i : i + 1])
-    if selection == "greedy":  # a constant column is unused
-        assert not any(shapes[4].values.any() for shapes in shapes_of(model))
-
-
-def test_decisions_on_categories_are_shape_functions_added_up(mixed):
-    frame, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=20, max_bins=30).fit(frame, y)
-    expected = look_up(model, frame)
-    assert_same_bits(model.decision_function(frame), expected)
-    assert_same_bits(model.decision_function(frame[7:136]), expected[7:136])
-    elsewhere = frame.assign(town=frame["town"].cat.rename_categories({"Kiel": "Rome"}))
-    assert_same_bits(model.decision_function(elsewhere), look_up(model, elsewhere))

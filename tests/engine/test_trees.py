@@ -24,6 +24,7 @@ from helpers.engine import (
 from helpers.instruction_sets import other_sets, run_with
 from helpers.models import same_model
 from helpers.searches import assert_same_scores, integers
+from helpers.trees import fit_tree, noisy
 from properboost import _core
 from properboost.boosting.ensemble import Rounds
 from properboost.data.frames import open_table
@@ -170,18 +171,6 @@ def add_up(rounds, codes):
 # -- chance ---------------------------------------------------------------------------------------
 
 
-def noisy(n=300, d=5, seed=0):
-    """Numbers, labels that depend on a product of two, and noise."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, X[:, 0] * X[:, 1 % d] + X[:, 2 % d] + rng.logistic(size=n) > 0
-
-
-def fit_tree(X, y, weight=None, **settings):
-    settings = {"weak_learner": "tree", "n_estimators": 5, "max_leaf_nodes": 6, **settings}
-    return pb.ProperBoostClassifier(**settings).fit(X, y, weight)
-
-
 @pytest.mark.parametrize("drawn", [{"max_features": 0.4}, {"subsample": 0.5}], ids=str)
 def test_draws_are_the_seeds(drawn):
     X, y = noisy()
@@ -306,17 +295,6 @@ def test_directions_hold_where_the_labels_are_against_them():
     # The direction that the labels have costs little.
     assert rising.score(X, y) > free.score(X, y) - 0.05 > falling.score(X, y)
     assert rising.feature_importances_[2] > 0.1
-
-
-def test_directions_by_position_and_by_name():
-    X, y = noisy(d=3)
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    listed = fit_tree(frame, y, monotonic_cst=[1, 0, -1])
-    assert not same_model(listed, fit_tree(frame, y))
-    for given_as in ({"a": 1, "c": -1}, {0: 1, "c": -1}, (1, 0, -1), np.array([1, 0, -1])):
-        assert same_model(listed, fit_tree(frame, y, monotonic_cst=given_as))
-    for none in ([0, 0, 0], {}, {"b": 0}):
-        assert same_model(fit_tree(frame, y), fit_tree(frame, y, monotonic_cst=none))
 
 
 # -- what trees learn -----------------------------------------------------------------------------
@@ -455,12 +433,6 @@ def test_bad_parameters(given, message):
     frame["town"] = pd.Categorical(np.where(y, "Bonn", "Ulm"))
     with pytest.raises((ValueError, TypeError), match=message):
         fit_tree(frame, y, **given)
-
-
-def test_directions_are_for_two_classes(iris):
-    with pytest.raises(ValueError, match="monotonic_cst must be None with 3 classes"):
-        fit_tree(*iris, monotonic_cst=[1, 0, 0, 0])
-    assert same_model(fit_tree(*iris, monotonic_cst=[0, 0, 0, 0]), fit_tree(*iris))
 
 
 @pytest.mark.parametrize("weak_learner", ["histogram", "stump", "monomial"])

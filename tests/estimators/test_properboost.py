@@ -107,39 +107,6 @@ def test_a_loss_object_carries_its_gain(binary):
     assert by_name.loss_ == by_object.loss_ == pb.losses.GBoost(2.0)
 
 
-def test_presets_are_settings():
-    cases = {
-        pb.AdaBoost: ("exponential", "stump", "sign", "line_search"),
-        pb.RealBoost: ("exponential", "histogram", "real", "unit"),
-        pb.LogitBoost: ("glog", "histogram", "newton", "unit"),
-        pb.SavageBoost: ("savage", "histogram", "real", "guarded"),
-        pb.ULS: (pb.losses.GBoost(gain=0.5), "stump", "sign", "leveraging"),
-    }
-    for preset, expected in cases.items():
-        model = preset(n_estimators=7)
-        assert isinstance(model, pb.ProperBoostClassifier)
-        assert (model.loss, model.weak_learner, model.response, model.step) == expected
-        assert model.n_estimators == 7
-    assert pb.AdaBoost(step="unit").step == "unit"
-
-
-def test_classes_of_many_kinds(binary):
-    X, y = binary
-    expected = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
-    for labels in (
-        np.array([False, True]),
-        np.array(["no", "yes"]),
-        np.array(["no", "yes"], dtype=object),
-        np.array([-1, 1]),
-        np.array([1.0, 2.0]),
-        np.array([3, 200], dtype=np.uint8),
-    ):
-        model = pb.ProperBoostClassifier(n_estimators=5).fit(X, labels[y])
-        assert model.classes_.dtype == labels.dtype
-        np.testing.assert_array_equal(model.predict(X), labels[expected.predict(X)])
-        assert model.history_["class"].tolist() == [labels[1]] * 5
-
-
 def test_many_classes():
     X, y = pb.datasets.load_letter(subset="train", return_X_y=True)
     model = pb.ProperBoostClassifier("gboost", gain=2.0, n_estimators=20).fit(X, y)
@@ -176,40 +143,6 @@ def test_few_rows_have_few_bins(settings, expected):
     assert len(model.shape_function(0).values) == expected
     halves = model.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2), np.full(1000, 0.5))
     assert len(halves.shape_function(0).values) == expected
-
-
-# -- weights --------------------------------------------------------------------------------------
-
-
-def test_weights_of_one_are_no_weights(mixed):
-    X, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=5)
-    plain = clone(model).fit(X, y)
-    assert same_model(plain, clone(model).fit(X, y, sample_weight=np.ones(len(y))))
-    assert same_model(plain, clone(model).fit(X, y, sample_weight=1.0))
-
-
-def test_class_weights_multiply_sample_weights(mixed):
-    X, y, weight = mixed
-    factor = np.where(y == "yes", 3.0, 0.5)
-    # How many bins there are depends on the rows, not on the classes' factors.
-    model = pb.ProperBoostClassifier(n_estimators=10, rows_per_bin=None)
-    by_class = clone(model).set_params(class_weight={"yes": 3.0, "no": 0.5})
-    assert same_model(
-        by_class.fit(X, y, sample_weight=weight),
-        clone(model).fit(X, y, sample_weight=weight * factor),
-    )
-    assert same_model(by_class.fit(X, y), clone(model).fit(X, y, sample_weight=factor))
-
-
-def test_balanced_classes_weigh_the_same(mixed):
-    X, y, weight = mixed
-    model = pb.ProperBoostClassifier(n_estimators=1, class_weight="balanced")
-    total = weight.sum()
-    factor = {label: total / (2 * weight[y == label].sum()) for label in ("yes", "no")}
-    balanced = clone(model).fit(X, y, sample_weight=weight)
-    by_hand = clone(model).set_params(class_weight=factor).fit(X, y, sample_weight=weight)
-    assert same_model(balanced, by_hand)
 
 
 # -- missing values and categories ----------------------------------------------------------------

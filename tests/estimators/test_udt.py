@@ -317,21 +317,6 @@ def test_the_engine_refuses(settings, message):
         grow([0, 1], **settings)
 
 
-def test_trees_that_are_none_are_refused():
-    codes = np.zeros((1, 3), dtype=np.uint8)
-    sets = np.zeros((1, 4), dtype=np.uint64)
-    leaf = _core.Tree(np.array([-1], np.int32), np.array([0]), sets, sets)
-    assert leaf.find_nodes(codes).tolist() == [0, 0, 0]
-    for feature, left in ((0, 0), (0, 1), (0, 2**63 - 1), (-2, 1)):
-        with pytest.raises(ValueError, match="children follow parents"):
-            _core.Tree(np.array([feature], np.int32), np.array([left]), sets, sets)
-    wide = _core.Tree(
-        np.array([1, -1, -1], np.int32), np.array([1, 0, 0]), *[np.zeros((3, 4), np.uint64)] * 2
-    )
-    with pytest.raises(ValueError, match="more features"):
-        wide.find_nodes(codes)
-
-
 # -- predictions and words ------------------------------------------------------------------------
 
 
@@ -377,34 +362,6 @@ def test_other_parameters_need_another_fit():
     model = pb.UDTClassifier("entropy").fit(X, y)
     before = model.decision_function(X)
     np.testing.assert_array_equal(model.set_params(phi="gini").decision_function(X), before)
-
-
-def test_description(mixed):
-    frame, y, _ = mixed
-    model = pb.UDTClassifier(max_leaf_nodes=6, min_child_weight=20).fit(frame, y)
-    words = model.describe().splitlines()
-    assert sum("P(yes) = " in line for line in words) == model.n_leaves_
-    assert len(words) == len(model.tree_.feature) - 1 + model.n_leaves_
-    assert any("age" in line for line in words)
-    alone = pb.UDTClassifier().fit(np.zeros((4, 1)), [0, 1, 1, 1])
-    assert alone.describe() == "P(1) = 0.75, weight 4"
-
-
-def test_words_of_every_kind_of_split():
-    n = 40
-    frame = pd.DataFrame({"x": [0.0] * n + [2.0] * n + [np.nan] * n})
-    low = pb.UDTClassifier().fit(frame[: 2 * n], np.repeat([0, 1], n)).describe()
-    assert low.splitlines()[::2] == ["x <= 1", "1 < x"]
-    with_missing = pb.UDTClassifier().fit(frame, np.repeat([0, 1, 1], n)).describe()
-    assert with_missing.splitlines()[::2] == ["x <= 1", "1 < x, or missing"]
-    apart = pb.UDTClassifier(max_leaf_nodes=2).fit(frame, np.repeat([0, 0, 1], n)).describe()
-    assert apart.splitlines()[::2] == ["x is not missing", "x is missing"]
-    frame = pd.DataFrame({"town": pd.Categorical(list("ABC") * n)})
-    of_towns = pb.UDTClassifier(max_leaf_nodes=2).fit(frame, np.array([0, 1, 1] * n)).describe()
-    assert of_towns.splitlines()[::2] == ["town in {'A'}", "town in {'B', 'C'}"]
-    frame = pd.DataFrame({"town": pd.Categorical(["A", "B", None] * n)})
-    apart = pb.UDTClassifier(max_leaf_nodes=2).fit(frame, np.array([0, 0, 1] * n)).describe()
-    assert apart.splitlines()[::2] == ["town in {'A', 'B'}", "town is missing"]
 
 
 def test_a_pickle_predicts_the_same(mixed):

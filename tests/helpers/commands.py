@@ -69,3 +69,10 @@ def one_line(capsys, status, expected):
 def fit(capsys, *arguments):
     frame = table()
     return frame, *run(capsys, "fit", write(frame), "--target", "grade", "--drop", "id", *arguments)
+
+
+def fail_after_notes(capsys, *arguments):
+    assert cli.main([*arguments]) == 1
+    *notes, line = capsys.readouterr().err.splitlines()
+    assert all(note.startswith("properboost: note: ") for note in notes)
+    return line

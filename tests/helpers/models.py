@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 
+import properboost as pb
 from properboost import _core
 from properboost.parameters.groups import GROWN
 
@@ -78,3 +79,14 @@ def assert_same(a, b, X):
             other.missing_value,
             other.missing_weight,
         )
+
+
+def assert_same_bits(ours, theirs, about=""):
+    assert ours.dtype == theirs.dtype == np.float64
+    # Of zeros the sign is left open: unused features may add nothing or 0.
+    np.testing.assert_array_equal(ours, theirs, err_msg=about)
+
+
+def monomials(**settings):
+    settings = {"min_child_weight": 0.0, "rows_per_bin": None} | settings
+    return pb.ProperBoostClassifier(weak_learner="monomial", **settings)

@@ -17,6 +17,9 @@ from properboost.losses import (
     GLaplacian,
     GLog,
     Savage,
+    from_functions,
+    from_pdf,
+    from_risk,
 )
 
 drawn = settings(max_examples=25, deadline=None, derandomize=True)
@@ -108,3 +111,13 @@ BAD = {
     "heavy": (lambda u: 1.0 / (1.0 + np.abs(u)), r"falls like u\^-1 "),
     "raw tangent": (raw_tangent_weight, "below 0 at margin 0.546302"),
 }
+
+
+def own_losses():
+    yield from_pdf(stats.logistic(), gain=2.0)
+    yield from_risk(*RISKS["savage"][:2], name="savage of one's own")
+    yield from_functions(logistic_weight, name="mine", tabulate=False)
+
+
+def scalar_weight(u):
+    return 1.0 / (1.0 + math.exp(u))

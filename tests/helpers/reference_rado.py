@@ -78,3 +78,13 @@ def boost(rados, regularizers, rounds, gamma=1.0):
         log_loss = top + np.log(np.mean(np.exp(log_weight - top))) + before
         history.append((k, edge, step, delta, log_loss))
     return [np.array(column) for column in zip(*history, strict=True)] or [np.empty(0)] * 5
+
+
+def expected(X, y, n_rados, seed, offset=0):
+    sigma = signs(seed, n_rados, range(offset, offset + len(X)))
+    return rados_of(np.asarray(X, dtype=np.float64), 2.0 * y - 1.0, sigma)
+
+
+def random_rados(seed, n, d):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, d)) * random.exponential(size=d) + random.normal(size=d)

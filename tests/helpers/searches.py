@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.metrics import log_loss
 
 # Small, for all searches that need not say otherwise.
 QUICK = {"gains": [0.5, 2.0], "cv": 3, "n_estimators": 6}
@@ -38,3 +40,12 @@ def as_kind(kind, frame):
     if kind == "pyarrow":
         return pytest.importorskip("pyarrow").Table.from_pandas(frame)
     return frame
+
+
+def weighted_scores(model, X, y, weight, cv):
+    scores = []
+    for train, test in cv.split(X, y):
+        fitted = clone(model).fit(X[train], y[train], weight[train])
+        probability = fitted.predict_proba(X[test])
+        scores.append(-log_loss(y[test], probability, sample_weight=weight[test]))
+    return scores

@@ -1,18 +1,13 @@
 """Contributions: tables against their shape functions, trees against Shapley's formula itself."""
 
 import importlib.util
-import sys
-from itertools import combinations
-from math import factorial
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
 import properboost as pb
-from properboost.boosting.tree import LEAF, NEITHER, Tree
-from properboost.data.frames import open_table
-from properboost.inspection.tree_shap import ShapTree
+from helpers.contributions import check_sum, fit
 
 pd = pytest.importorskip("pandas")
 
@@ -21,18 +16,6 @@ needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason
 either_kind = pytest.mark.parametrize(
     "learner", ["histogram", pytest.param("tree", marks=needs_shap)]
 )
-
-
-def fit(X, y, learner, weight=None, **settings):
-    settings = {"n_estimators": 10, "gain": 2.0, "rows_per_bin": 20} | settings
-    model = pb.ProperBoostClassifier(weak_learner=learner, **settings)
-    return model.fit(X, y, sample_weight=weight)
-
-
-def check_sum(found, raw):
-    # Features that work against each other cancel, so it is not the sum alone whose size counts.
-    size = max(abs(raw).max(), abs(found.values).max())
-    np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), raw, atol=1e-12 * size)
 
 
 # -- tables and trees -----------------------------------------------------------------------------
@@ -120,178 +103,3 @@ def test_a_search_has_them_too(mixed):
     X, y, _ = mixed
     search = pb.ProperBoostClassifierCV(gains=[1.0, 4.0], n_estimators=5, cv=3).fit(X, y)
     check_sum(search.contributions(X), search.decision_function(X))
-
-
-# -- trees ----------------------------------------------------------------------------------------
-
-
-def predict(tree, values, codes, known, node=0):
-    """What the tree predicts for a row of which some features are known."""
-    feature = tree.feature[node]
-    if feature == LEAF:
-        return values[node]
-    children = [int(tree.left[node]), int(tree.left[node]) + 1]
-    if feature in known:
-        side = tree.sides[node, codes[feature]]
-        if side == NEITHER:
-            return values[node]
-        return predict(tree, values, codes, known, children[side])
-    below = [predict(tree, values, codes, known, child) for child in children]
-    return np.average(below, weights=tree.weight[children].sum(axis=1))
-
-
-def shapley_values(tree, values, codes):
-    """Shapley's formula over all sets of features, for one row."""
-    n = len(codes)
-    added = np.zeros(n)
-    for j in range(n):
-        others = [k for k in range(n) if k != j]
-        for size in range(n):
-            share = factorial(size) * factorial(n - 1 - size) / factorial(n)
-            for known in combinations(others, size):
-                more = predict(tree, values, codes, {*known, j})
-                added[j] += share * (more - predict(tree, values, codes, set(known)))
-    return added
-
-
-def interacting(n=1500):
-    """Numbers, counts and many categories that only matter together, some missing; labels."""
-    rng = np.random.default_rng(0)
-    number, count = rng.normal(size=n).round(1), rng.poisson(3, n)
-    town, trade = rng.integers(0, 12, n), rng.integers(0, 6, n)
-    raw = number * np.sin(town) + (trade % 3 - 1) * (count > 3) * number + np.cos(5 * town * trade)
-    frame = pd.DataFrame(
-        {
-            "number": number,
-            "count": count,
-            "town": pd.Categorical(town.astype(str)),
-            "trade": pd.Categorical(trade.astype(str)),
-        }
-    )
-    frame.loc[rng.random(n) < 0.1, "number"] = np.nan
-    frame.loc[rng.random(n) < 0.1, "town"] = None
-    return frame, raw + 0.5 * rng.logistic(size=n) > 0, rng.integers(1, 4, n).astype(float)
-
-
-def strangers(frame):
-    """Some rows, of which others have categories, and gaps, that training had none of."""
-    rows = frame.iloc[:24].copy()
-    for name, start in (("trade", 4), ("town", 8)):
-        changed = rows[name].astype(object)
-        changed.iloc[start : start + 8] = "unseen"
-        rows[name] = changed.astype("category")
-    rows["count"] = rows["count"].astype(float)
-    rows.iloc[14:20, 1] = np.nan
-    return rows
-
-
-@needs_shap
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"max_leaf_nodes": 12},
-        {"max_leaf_nodes": 31, "response": "newton", "learning_rate": 0.3},
-        {"max_leaf_nodes": 12, "subsample": 0.5, "monotonic_cst": {"number": 1}},
-    ],
-)
-def test_of_trees_they_are_shapley_values(settings):
-    X, y, weight = interacting()
-    model = fit(X, y, "tree", weight, n_estimators=2, **settings)
-    rows = strangers(X)
-    found = model.contributions(rows)
-    check_sum(found, model.decision_function(rows))
-    rounds = model._ensemble.models[0]
-    codes = model._ensemble.binning.encode(open_table(model, rows, reset=False), None, 1)
-    expected = np.zeros(rows.shape)
-    for t in range(len(rounds)):
-        tree, values = rounds.tree(t), rounds.table(t)
-        expected += [shapley_values(tree, values, row) for row in codes.T]
-        ends = tree.native.find_nodes(codes)
-        assert not tree.is_leaf[ends].all(), "no row ends at a split"
-    np.testing.assert_allclose(found.values, expected, atol=1e-12 * abs(expected).max())
-
-
-def make_tree(nodes):
-    """Make a tree of (feature, left, codes that go left, codes that go right, weight)."""
-    feature, left, goes_left, goes_right, weight = zip(*nodes, strict=True)
-    sets = [
-        np.array([[sum(1 << c for c in codes), 0, 0, 0] for codes in side], dtype=np.uint64)
-        for side in (goes_left, goes_right)
-    ]
-    return Tree(
-        np.array(feature, dtype=np.int32),
-        np.array(left, dtype=np.int64),
-        *sets,
-        np.array([[w / 4, 3 * w / 4] for w in weight]),
-        np.zeros(len(feature)),
-    )
-
-
-LEAF_OF_WEIGHT = (LEAF, 0, (), ())
-
-# Feature 0 is split into {0, 1, 2, 3} and {4, 5}, and below feature 1 into {0, 1}, {2, 3} on one
-# side and {0, 2}, {1, 3} on the other: no order of the codes makes all three sets of neighbours.
-CROSSING = [
-    (0, 1, (0, 1, 2, 3), (4, 5), 30.0),
-    (1, 3, (0,), (1,), 21.0),
-    (*LEAF_OF_WEIGHT, 9.0),
-    (0, 5, (0, 1), (2, 3), 8.0),
-    (0, 7, (0, 2), (1, 3), 13.0),
-    *((*LEAF_OF_WEIGHT, w) for w in (5.0, 3.0, 6.0, 7.0)),
-]
-
-
-@needs_shap
-def test_sets_that_cross():
-    tree = make_tree(CROSSING)
-    values = np.array([0.5, 1.0, -2.0, 0.25, -0.5, 3.0, 1.0, -4.0, 2.0])
-    codes = np.array([(c, d) for c in range(7) for d in range(3)], dtype=np.uint8).T
-    found, mean = ShapTree(tree, values, [7, 3]).explain(codes)
-    expected = [shapley_values(tree, values, row) for row in codes.T]
-    np.testing.assert_allclose(found.T, expected, atol=1e-12)
-    assert mean == pytest.approx(predict(tree, values, codes[:, 0], set()), abs=1e-12)
-
-
-@needs_shap
-def test_one_feature_gets_all_there_is():
-    tree = make_tree([(0, 1, (0, 3), (1, 4), 4.0), *((*LEAF_OF_WEIGHT, w) for w in (1.0, 3.0))])
-    codes = np.array([[0, 1, 2, 3, 4]], dtype=np.uint8)
-    found, mean = ShapTree(tree, np.array([7.0, 1.0, 5.0]), [5]).explain(codes)
-    assert mean == pytest.approx(4.0, abs=1e-12)
-    np.testing.assert_allclose(found + mean, [[1.0, 5.0, 7.0, 1.0, 5.0]], atol=1e-12)
-
-
-@needs_shap
-@pytest.mark.parametrize("weights", [(0.0, 0.0), (0.0, 2.0), (2.0, 0.0), (1e-200, 1e200)])
-def test_sides_without_weight(weights):
-    """A file may hold such trees: shap divides by these weights."""
-    nodes = [list(node) for node in CROSSING]
-    nodes[5][-1], nodes[6][-1] = weights
-    values = np.arange(9.0)
-    codes = np.array([(c, d) for c in range(7) for d in range(3)], dtype=np.uint8).T
-    tree = make_tree(nodes)
-    found, mean = ShapTree(tree, values, [7, 3]).explain(codes)
-    assert np.isfinite(found).all()
-    ends = tree.native.find_nodes(codes)
-    np.testing.assert_allclose(found.sum(axis=0) + mean, values[ends], atol=1e-12)
-
-
-@needs_shap
-def test_trees_stay_small_where_categories_are_many():
-    """A copy of a branch for every run of a set of codes would be thousands of nodes."""
-    X, y, _ = interacting()
-    model = fit(X, y, "tree", max_leaf_nodes=31)
-    rounds = model._ensemble.models[0]
-    widths = [feature.width for feature in model._ensemble.binning.features]
-    for t in range(len(rounds)):
-        tree = rounds.tree(t)
-        # Found: up to 4.1; 2 of them are the leaves for codes that go to neither side.
-        assert len(ShapTree(tree, rounds.table(t), widths)) < 8 * len(tree.feature)
-
-
-def test_trees_without_shap(iris, monkeypatch):
-    X, y = iris
-    model = fit(X, y, "tree", n_estimators=1)
-    monkeypatch.setitem(sys.modules, "shap", None)
-    with pytest.raises(ImportError, match=r"need shap: pip install 'properboost\[explain\]'"):
-        model.contributions(X, 0)

@@ -1,22 +1,12 @@
 """Omega-R.AdaBoost: the engine against plain numpy, the bounds it comes with, the estimator."""
 
-import copy
-import json
-import pickle
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import norm
-from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, make_blobs
-from sklearn.exceptions import DataConversionWarning
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import helpers.reference_rado as reference
 import properboost as pb
+from helpers.reference_rado import random_rados
 from properboost import RadoBoostClassifier, _core, rado
 
 pd = pytest.importorskip("pandas")
@@ -33,73 +23,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    return StandardScaler().fit_transform(X), y
-
-
-def random_rados(seed, n, d):
-    random = np.random.default_rng(seed)
-    return random.normal(size=(n, d)) * random.exponential(size=d) + random.normal(size=d)
-
-
-def random_terms(seed, d, names):
-    random = np.random.default_rng(seed)
-    square = random.normal(size=(d, d))
-    parameter = {"ridge": square @ square.T + np.eye(d), "slope": np.sort(random.random(d))[::-1]}
-    return [(name, random.exponential(), parameter.get(name)) for name in names]
-
-
 # -- the algorithm --------------------------------------------------------------------------------
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 80),
-    d=st.integers(1, 9),
-    names=st.lists(st.sampled_from(_core.regularizer_names()), unique=True, max_size=3),
-    gamma=st.sampled_from([1.0, 0.3]),
-)
-def test_every_round_is_the_papers(seed, n, d, names, gamma):
-    rados = random_rados(seed, n, d)
-    rados[:, seed % d] *= seed % 2  # sometimes a coordinate of zeros
-    terms = random_terms(seed, d, names)
-    found = _core.boost_rados(rados, terms, 30, gamma=gamma)
-    expected = reference.boost(rados, terms, 30, gamma)
-    keys = ("feature", "edge", "step", "penalty", "log_rado_loss")
-    assert list(found) == list(keys)
-    for key, column in zip(keys, expected, strict=True):
-        np.testing.assert_allclose(found[key], column, rtol=1e-9, atol=1e-9, err_msg=key)
-
-
-@pytest.mark.parametrize("terms", [(), ("slope",), ("ridge", "lasso")])
-def test_many_rounds_do_not_drift(terms):
-    """Rados of more than one chunk; steps and features as in numpy after hundreds of rounds."""
-    rados = random_rados(3, 5000, 6)
-    terms = random_terms(1, 6, terms)
-    found = _core.boost_rados(rados, terms, 300)
-    feature, _, step, _, log_loss = reference.boost(rados, terms, 300)
-    np.testing.assert_array_equal(found["feature"], feature)
-    np.testing.assert_allclose(np.cumsum(found["step"]), np.cumsum(step), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(found["log_rado_loss"], log_loss, rtol=0, atol=1e-9)
-
-
-def test_threads_make_no_difference():
-    rados = random_rados(5, 9000, 40)
-    terms = random_terms(5, 40, ("slope",))
-    one, three = (_core.boost_rados(rados, terms, 40, n_threads=n) for n in (1, 3))
-    for key in one:
-        np.testing.assert_array_equal(one[key], three[key])
-
-
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 40), d=st.integers(1, 6))
-def test_a_coordinate_and_its_copy(seed, n, d):
-    """Of equal scores the lowest feature wins: the copy is never chosen."""
-    rados = random_rados(seed, n, d)
-    twice = np.column_stack([rados, rados, -rados])
-    terms = random_terms(seed, 3 * d, ("lasso",))
-    assert _core.boost_rados(twice, terms, 20)["feature"].max() < d
 
 
 def test_loss_is_the_product_of_the_normalisers(cancer):
@@ -357,96 +281,6 @@ def test_any_shape_of_an_elastic_net(cancer):
         np.testing.assert_allclose(*coefficients, rtol=1e-9)
 
 
-@pytest.mark.parametrize("keep", ["loss", "error"])
-def test_omega_is_cross_validated(cancer, keep):
-    X, y = cancer
-    model = RadoBoostClassifier("lasso", n_estimators=30, keep=keep)
-    splits = [(np.arange(400), np.arange(400, 569)), (np.arange(200, 569), np.arange(200))]
-    curve = rado.omega_curve(model, X, y, [1e6, 0.1, 30.0], cv=splits)
-    assert curve.omegas.tolist() == [0.1, 30.0, 1e6]
-    assert curve.errors.shape == curve.n_coefficients.shape == (3, 2)
-    for k, omega in enumerate(curve.omegas):
-        for fold, (train, test) in enumerate(splits):
-            fitted = clone(model).set_params(omega=omega).fit(X[train], y[train])
-            assert curve.errors[k, fold] == pytest.approx(1 - fitted.score(X[test], y[test]))
-            assert curve.n_coefficients[k, fold] == np.count_nonzero(fitted.coef_)
-    if keep == "loss":
-        assert curve.n_coefficients[2].tolist() == [0, 0]
-    assert curve.best_omega < 1e6
-    assert model.omega == 10.0
-
-
-def test_of_equals_the_largest_omega_is_best(mixed):
-    frame, y, _ = mixed
-    model = RadoBoostClassifier("lasso", n_estimators=5)
-    curve = rado.omega_curve(model, frame[["town", "visits"]], y, [1e8, 1e9], cv=2)
-    assert curve.best_omega == 1e9
-    for settings, message in (
-        ({"omegas": [-1.0]}, r"omegas\[0\] must be at least 0"),
-        ({"omegas": []}, "omegas must not be empty"),
-        ({"cv": 1}, "n_splits=1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            rado.omega_curve(model, frame[["visits"]], y, **settings)
-
-
-@pytest.mark.parametrize("keep", ["loss", "error"])
-def test_omega_curve_reads_labels_as_fit_does(cancer, keep):
-    X, y = cancer
-    model = RadoBoostClassifier("lasso", n_estimators=10, keep=keep)
-    curve = rado.omega_curve(model, X, y, [1.0], cv=2)
-    with pytest.warns(DataConversionWarning, match="column-vector y"):
-        column = rado.omega_curve(model, X, y[:, None], [1.0], cv=2)
-    np.testing.assert_array_equal(column.errors, curve.errors)
-    named = rado.omega_curve(model, X, ["no" if label == 0 else "yes" for label in y], [1.0], cv=2)
-    np.testing.assert_array_equal(named.errors, curve.errors)
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "message"),
-    [
-        ({"y": [0, 1] * 284}, ValueError, "X has 569 rows and y 568"),
-        ({"y": [0, 1] * 285}, ValueError, "X has 569 rows and y 570"),
-        ({"y": np.arange(569)}, ValueError, "Only binary classification"),
-        ({"y": None}, ValueError, "the target y is None"),
-        ({"model": pb.ProperBoostClassifier()}, TypeError, "model must be a RadoBoostClassifier"),
-        ({"model": RadoBoostClassifier}, TypeError, "model must be a RadoBoostClassifier"),
-        ({"cv": []}, ValueError, "cv must give at least one split"),
-        ({"cv": [(range(569), [])]}, ValueError, "cv: split 0 has no test row"),
-    ],
-)
-def test_wrong_arguments_of_omega_curve(cancer, settings, error, message):
-    X, y = cancer
-    model = RadoBoostClassifier(n_estimators=2)
-    with pytest.raises(error, match=message):
-        rado.omega_curve(**{"model": model, "X": X, "y": y, "omegas": [1.0], **settings})
-
-
-@given(q=st.floats(1e-4, 0.999), d=st.integers(1, 200))
-def test_slopes_coefficients(q, d):
-    xi = rado.slope_coefficients(q, d)
-    k = np.arange(1, d + 1)
-    np.testing.assert_allclose(xi, norm.ppf(1 - k * q / (2 * d)), rtol=1e-6)
-    assert np.all(np.diff(xi) < 0)
-    assert xi[-1] > 0
-
-
-@pytest.mark.parametrize(
-    ("q", "d", "error", "message"),
-    [
-        (0.0, 3, ValueError, "q must be above 0 and below 1; got 0"),
-        (1.0, 3, ValueError, "q must be above 0 and below 1; got 1"),
-        (-1, 3, ValueError, "q must be between 0 and 1"),
-        (5e-324, 3, ValueError, "q must be above 0 when divided by 2 n_columns, 6; got 5e-324"),
-        (0.1, 0, ValueError, "n_columns must be at least 1; got 0"),
-        (0.1, 2.0, TypeError, "n_columns must be an integer"),
-    ],
-)
-def test_wrong_arguments_of_slopes_coefficients(q, d, error, message):
-    with pytest.raises(error, match=message):
-        rado.slope_coefficients(q, d)
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
@@ -534,96 +368,3 @@ def test_missing_and_huge_numbers_are_refused(cancer):
     model = RadoBoostClassifier(None, n_estimators=5).fit(X * 1e-140, y)
     with pytest.raises(ValueError, match="raw predictions are infinite"):
         model.predict(np.full((1, 30), 1e300))
-
-
-# -- keeping --------------------------------------------------------------------------------------
-
-
-def assert_same(a, b, X):
-    assert {**a.get_params(), "ridge_matrix": None} == {**b.get_params(), "ridge_matrix": None}
-    np.testing.assert_array_equal(a.ridge_matrix, b.ridge_matrix)
-    assert a.classes_.tolist() == b.classes_.tolist()
-    assert a.classes_.dtype == b.classes_.dtype
-    assert (a.n_iter_, a.n_rados_, a.coef_names_) == (b.n_iter_, b.n_rados_, b.coef_names_)
-    assert (
-        getattr(a, "feature_names_in_", np.empty(0)).tolist()
-        == getattr(b, "feature_names_in_", np.empty(0)).tolist()
-    )
-    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
-    np.testing.assert_array_equal(a.coef_, b.coef_)
-    assert list(a.history_) == list(b.history_)
-    for key, values in a.history_.items():
-        np.testing.assert_array_equal(values, b.history_[key])
-
-
-def test_models_survive_files_and_pickles(cancer, mixed, tmp_path):
-    X, y = cancer
-    frame, labels, _ = mixed
-    frame = frame.assign(age=frame["age"].fillna(40.0))
-    models = [
-        (RadoBoostClassifier("ridge", ridge_matrix=np.eye(31), n_estimators=20), X, y),
-        (RadoBoostClassifier({"slope": 1.0, "linf": 2.0}, gamma=0.5, n_estimators=20), X, y),
-        (RadoBoostClassifier(keep="error", n_estimators=20), frame, labels),
-        (RadoBoostClassifier(categorical_features=[1, 2], n_estimators=20), frame, labels),
-    ]
-    for model, rows, classes in models:
-        model.fit(rows, classes)
-        path = tmp_path / "model.json"
-        model.save_model(path)
-        assert_same(model, pb.load_model(path), rows)
-        assert_same(model, pickle.loads(pickle.dumps(model)), rows)
-        assert_same(model, clone(model).fit(rows, classes), rows)
-    joined = RadoBoostClassifier(n_estimators=5).fit_rados(rado.make_rados(frame, labels, 9, 1))
-    joined.save_model(path)
-    assert_same(joined, pb.load_model(path), frame)
-
-
-@pytest.fixture(scope="module")
-def document(mixed, tmp_path_factory):
-    frame, labels, _ = mixed
-    frame = frame.assign(age=frame["age"].fillna(40.0))
-    path = tmp_path_factory.mktemp("rados") / "model.json"
-    RadoBoostClassifier("ridge", n_estimators=5).fit(frame, labels).save_model(path)
-    return json.loads(path.read_text())
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "message"),
-    [
-        (("parameters", "omega"), -1, "omega must be at least 0"),
-        (("parameters", "regularizer"), {"lasso": "x"}, r"regularizer\['lasso'\] must be"),
-        (("parameters", "regularizer"), [1], "regularizer must be one of"),
-        (("parameters", "ridge_matrix"), 3, r"parameters\.ridge_matrix must be a list"),
-        (("parameters", "ridge_matrix"), [["x"]], r"ridge_matrix\[0\] must hold numbers"),
-        (("parameters", "loss"), "glog", "parameters has an unknown field 'loss'"),
-        (("seed",), -1, "seed must be an integer from 0"),
-        (("n_rados",), 0, "n_rados must be an integer from 1"),
-        (("n_kept",), 6, "n_kept must be an integer from 0 to 5"),
-        (("classes", "labels"), ["a"], "labels must hold at least two"),
-        (("classes", "labels"), ["a", "b", "c"], "classes must hold two labels"),
-        (("intercept",), 1, "intercept must be true or false"),
-        (("categories",), [], "categories must not be empty"),
-        (("categories", 1), ["Ulm", "Ulm"], r"categories\[1\] must hold categories, all different"),
-        (("categories", 1), [[]], r"categories\[1\]\[0\] must be a string, a finite number"),
-        (("feature_names",), ["a"], "feature_names must have 3 entries"),
-        (("rounds", "feature"), [6] * 5, "feature must hold integers from 0 to 5"),
-        (("rounds", "feature"), [0], "must have 1 entries"),
-        (("rounds", "step"), [1e308] * 5, "step must not add up to coefficients beyond"),
-        (("rounds", "step"), ["x"] * 5, "step must hold numbers"),
-        (("rounds",), {}, "rounds lacks the field 'feature'"),
-        (("rounds", "training_error"), None, "training_error must be a list"),
-        (("models",), [], "unknown field 'models'"),
-        (("format_version",), 99, "format_version is 99"),
-        (("estimator",), "os.system", "estimator must be one of"),
-    ],
-)
-def test_hostile_files(document, tmp_path, place, value, message):
-    changed = copy.deepcopy(document)
-    inner = changed
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
-    path = tmp_path / "model.json"
-    path.write_text(json.dumps(changed))
-    with pytest.raises(ValueError, match=message):
-        pb.load_model(path)

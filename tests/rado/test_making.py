@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import helpers.reference_rado as reference
+from helpers.reference_rado import expected
 from properboost import _core, rado
 
 pd = pytest.importorskip("pandas")
@@ -22,11 +22,6 @@ RNG = np.random.default_rng(0)
 
 def table(n, d, dtype=np.float64):
     return (10.0 * RNG.normal(size=(n, d))).astype(dtype), RNG.integers(0, 2, n)
-
-
-def expected(X, y, n_rados, seed, offset=0):
-    sigma = reference.signs(seed, n_rados, range(offset, offset + len(X)))
-    return reference.rados_of(np.asarray(X, dtype=np.float64), 2.0 * y - 1.0, sigma)
 
 
 # -- the sums -------------------------------------------------------------------------------------
@@ -93,33 +88,6 @@ def test_no_seed_is_a_seed():
     )
     other = rado.make_rados(X, y, 4, random_state=1).values
     assert not np.array_equal(other, rado.make_rados(X, y, 4).values)
-
-
-# -- columns --------------------------------------------------------------------------------------
-
-
-def test_categories_have_columns(mixed):
-    frame, y, _ = mixed
-    frame = frame.assign(age=frame["age"].fillna(40.0))
-    made = rado.make_rados(frame, y, 6, 1, intercept=True)
-    names = ("age", "town=Bonn", "town=Kiel", "town=Ulm", "visits", "intercept")
-    assert made.feature_names == names
-    indicators = [(frame["town"] == town).to_numpy() for town in ("Bonn", "Kiel", "Ulm")]
-    X = np.column_stack([frame["age"], *indicators, frame["visits"], np.ones(len(frame))])
-    exact = expected(X, (y == "yes").astype(float), 6, 1)
-    np.testing.assert_allclose(made.values, exact, rtol=0, atol=1e-9)
-    assert made.classes.tolist() == ["no", "yes"]
-    polars = pytest.importorskip("polars").from_pandas(frame)
-    np.testing.assert_array_equal(rado.make_rados(polars, y, 6, 1, intercept=True).values,
-                                  made.values)  # fmt: skip
-
-
-def test_categories_are_the_types():
-    """So owners whose rows have different categories make the same columns."""
-    town = pd.Categorical(["Bonn", "Bonn"], categories=["Bonn", "Kiel"])
-    made = rado.make_rados(pd.DataFrame({"town": town}), [0, 1], 3)
-    assert made.feature_names == ("town=Bonn", "town=Kiel")
-    assert not made.values[:, 1].any()
 
 
 # -- owners of separate rows ----------------------------------------------------------------------

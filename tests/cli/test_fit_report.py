@@ -1,0 +1,52 @@
+"""What `fit` says of the model."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import train_test_split
+
+import properboost as pb
+from helpers.commands import fit, run
+
+
+def test_report(capsys):
+    frame, out, _ = fit(capsys, "--test-size", "0.25")
+    X = frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
+    y = frame["grade"].to_numpy()
+    model = pb.ProperBoostClassifier().fit(X, y)
+    trained, unseen = train_test_split(
+        np.arange(len(y)), test_size=0.25, stratify=y, random_state=0
+    )
+    trial = pb.ProperBoostClassifier().fit(X.iloc[trained], y[trained])
+    scores = dict(re.findall(r"^(class shares|training|held out) +(\S+ +\S+ +\S+)$", out, re.M))
+    for name, classifier, rows in (
+        ("training", model, np.arange(len(y))),
+        ("held out", trial, unseen),
+    ):
+        loss = log_loss(y[rows], classifier.predict_proba(X.iloc[rows]))
+        accuracy = accuracy_score(y[rows], classifier.predict(X.iloc[rows]))
+        assert scores[name].split() == [f"{len(rows)}", f"{loss:.4f}", f"{accuracy:.4f}"]
+    good = np.mean(y == "good")
+    entropy = -good * np.log(good) - (1 - good) * np.log(1 - good)
+    assert scores["class shares"].split() == ["200", f"{entropy:.4f}", f"{max(good, 1 - good):.4f}"]
+    assert "200 rows, 3 features (2 categorical)" in out
+    first = re.search(r"importance  feature\n +(\S+)%  (\S+)", out)
+    assert first[2] == "size"
+    assert float(first[1]) == pytest.approx(100 * model.feature_importances_.max(), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("rows", "share", "reason"),
+    [
+        ("1,u\n2,u\n3,v\n4,v\n", "0", "none was asked for"),
+        ("1,u\n2,u\n3,u\n4,v\n", "0.5", "class v has one row only"),
+        ("1,u\n2,u\n3,v\n4,v\n", "0.2", "too few rows"),
+    ],
+)
+def test_report_says_why_nothing_was_held_out(capsys, rows, share, reason):
+    Path("small.csv").write_text("x,y\n" + rows)
+    out, _ = run(capsys, "fit", "small.csv", "--target", "y", "--test-size", share)
+    assert re.search(f"^held out: .*{reason}", out, re.M)

@@ -1,0 +1,131 @@
+"""Labels and weights: what they may be, and how they count."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import properboost as pb
+from helpers.models import same_model
+from helpers.small_problem import X, Y, fit
+
+pd = pytest.importorskip("pandas")
+
+
+def labels(*values):
+    return np.resize(np.array(values, dtype=object), 60)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "y"),
+        (np.where(Y, np.nan, 0.0), "Input y contains NaN"),
+        (np.where(Y, np.inf, 0.0), "Input y contains infinity"),
+        (X[:, 0], "Unknown label type: continuous"),
+        (Y[:-1], "X has 60 rows and y 59"),
+        (np.zeros(60), r"y must hold at least two classes .*; got 1 class: \[0\.0\]"),
+        (np.eye(2, dtype=int)[Y], "y should be a 1d array"),
+        (labels("a", None), "y must hold labels of one kind, none missing; got strings and None"),
+        (labels("a", np.nan), "none missing; got strings and float"),
+        (labels("a", pd.NA), "none missing; got strings and NAType"),
+        (labels("a", 1), "labels of one kind, none missing; got strings and int"),
+        (labels(0, 1), "Unknown label type"),
+        (Y.astype("M8[D]"), "y must hold integers, booleans or strings; got labels of type date"),
+        (Y.astype("S1"), "y must hold integers, booleans or strings; got labels of type .S1"),
+        (Y + 1j, "Complex data not supported"),
+        (3, "y"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_labels(y, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        fit(y=y)
+
+
+def test_column_vectors_of_labels_warn():
+    with pytest.warns(UserWarning, match="column-vector y"):
+        fit(y=Y.reshape(-1, 1))
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.where(Y, np.nan, 1.0), "sample_weight contains NaN"),
+        (np.where(Y, np.inf, 1.0), "sample_weight contains infinity"),
+        (np.where(Y, -1.0, 1.0), "Negative values in data passed to `sample_weight`"),
+        (np.ones(59), r"sample_weight.shape == \(59,\), expected \(60,\)"),
+        (np.ones((60, 2)), "Sample weights must be 1D"),
+        (np.zeros(60), "weights? must|sample_weight must"),
+        (np.full(60, 1e308), "sample_weight must have a positive finite sum; got inf"),
+        (1.0 * Y, r"two classes among the rows of positive weight; got 1 class: \[1\]"),
+        (["heavy"] * 60, "could not convert string to float"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        fit(weight=weight)
+
+
+def test_labels_in_series_of_any_library():
+    pl = pytest.importorskip("polars")
+    pa = pytest.importorskip("pyarrow")
+    expected = fit().decision_function(X)
+    for y in (
+        pd.Series(Y, dtype="Int64"),
+        pd.Series(Y, dtype="boolean"),
+        pl.Series(Y),
+        pa.chunked_array([Y]),
+        Y.tolist(),
+    ):
+        np.testing.assert_array_equal(fit(y=y).decision_function(X), expected)
+    for y in (pd.Series(np.where(Y, "b", "a"), dtype="category"), pl.Series(np.where(Y, "b", "a"))):
+        assert fit(y=y).classes_.tolist() == ["a", "b"]
+
+
+def test_classes_of_many_kinds(binary):
+    X, y = binary
+    expected = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    for labels in (
+        np.array([False, True]),
+        np.array(["no", "yes"]),
+        np.array(["no", "yes"], dtype=object),
+        np.array([-1, 1]),
+        np.array([1.0, 2.0]),
+        np.array([3, 200], dtype=np.uint8),
+    ):
+        model = pb.ProperBoostClassifier(n_estimators=5).fit(X, labels[y])
+        assert model.classes_.dtype == labels.dtype
+        np.testing.assert_array_equal(model.predict(X), labels[expected.predict(X)])
+        assert model.history_["class"].tolist() == [labels[1]] * 5
+
+
+def test_weights_of_one_are_no_weights(mixed):
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=5)
+    plain = clone(model).fit(X, y)
+    assert same_model(plain, clone(model).fit(X, y, sample_weight=np.ones(len(y))))
+    assert same_model(plain, clone(model).fit(X, y, sample_weight=1.0))
+
+
+def test_class_weights_multiply_sample_weights(mixed):
+    X, y, weight = mixed
+    factor = np.where(y == "yes", 3.0, 0.5)
+    # How many bins there are depends on the rows, not on the classes' factors.
+    model = pb.ProperBoostClassifier(n_estimators=10, rows_per_bin=None)
+    by_class = clone(model).set_params(class_weight={"yes": 3.0, "no": 0.5})
+    assert same_model(
+        by_class.fit(X, y, sample_weight=weight),
+        clone(model).fit(X, y, sample_weight=weight * factor),
+    )
+    assert same_model(by_class.fit(X, y), clone(model).fit(X, y, sample_weight=factor))
+
+
+def test_balanced_classes_weigh_the_same(mixed):
+    X, y, weight = mixed
+    model = pb.ProperBoostClassifier(n_estimators=1, class_weight="balanced")
+    total = weight.sum()
+    factor = {label: total / (2 * weight[y == label].sum()) for label in ("yes", "no")}
+    balanced = clone(model).fit(X, y, sample_weight=weight)
+    by_hand = clone(model).set_params(class_weight=factor).fit(X, y, sample_weight=weight)
+    assert same_model(balanced, by_hand)

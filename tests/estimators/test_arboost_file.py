@@ -1,0 +1,67 @@
+"""Models of votes in files: what comes back predicts the same, anything else is refused."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.models import same_model
+from helpers.votes import AR, KINDS, make_rows, mixed_table
+
+
+@pytest.mark.parametrize(("model", "n_classes"), KINDS, ids=str)
+def test_what_is_kept_predicts_the_same(model, n_classes, tmp_path):
+    X, y = mixed_table(n_classes)
+    model.fit(X, y)
+    path = tmp_path / "model.json"
+    model.save_model(path)
+    for kept in (pb.load_model(path), pickle.loads(pickle.dumps(model))):
+        assert kept.get_params() == model.get_params()
+        assert kept.rho_ == model.rho_
+        assert same_model(kept, model)
+        np.testing.assert_array_equal(kept.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(kept.feature_importances_, model.feature_importances_)
+    *_, last = model.staged_decision_function(X)
+    np.testing.assert_allclose(last, model.decision_function(X), rtol=1e-12, atol=1e-12)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("voting", None, "voting must be an object"),
+        ("voting", {"rho": 1.0}, "voting lacks the field"),
+        (
+            "voting",
+            {"rho": "1", "by_label": False, "mistrust": 0.0, "damping": 0.0},
+            "voting has a value that is not allowed: rho must be a finite number",
+        ),
+        (
+            "voting",
+            {"rho": 0.0, "by_label": False, "mistrust": 0.0, "damping": 0.0},
+            "voting has a value that is not allowed: rho must be above 0",
+        ),
+        (
+            "voting",
+            {"rho": 1.0, "by_label": False, "mistrust": 0.0, "damping": 0.5},
+            "damping must be 0 with more than two classes",
+        ),
+        (
+            "loss",
+            {"name": "glog", "parameters": {}, "gain": 1.0, "table": None},
+            "loss must be exponential",
+        ),
+        ("estimator", "ProperBoostClassifier", "unknown field"),
+    ],
+)
+def test_hostile_files_are_refused(place, value, message, tmp_path):
+    X, y = make_rows(3)
+    path = tmp_path / "model.json"
+    AR(n_estimators=2).fit(X, y).save_model(path)
+    document = json.loads(path.read_text())
+    document[place] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=message):
+        pb.load_model(path)

@@ -1,0 +1,10 @@
+"""Shared by the tests of losses."""
+
+import pytest
+
+from helpers.own_losses import make_rows
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_rows()
