@@ -1,0 +1,64 @@
+"""Tests lie where one looks for them: a module's bear its name, and no test module is imported."""
+
+import ast
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+PACKAGE = TESTS.parent / "python/properboost"
+
+# Modules without tests that bear their name, by the tests they have.
+ELSEWHERE = {
+    "datasets/test_datasets.py": [
+        "datasets/_adult.py", "datasets/_assemble.py", "datasets/_letter.py", "datasets/_locate.py",
+        "datasets/_record.py", "datasets/_synthetic.py", "datasets/_tables.py", "datasets/_uci.py",
+        "datasets/_uci_records.py",
+    ],
+    "boosting/test_engine.py": ["boosting/fit.py", "boosting/options.py"],
+    "data/test_frames.py": ["data/table.py"],
+    "estimators/test_parameters.py": [
+        "parameters/declare.py", "parameters/groups.py", "parameters/kinds.py",
+    ],
+    "model_selection/test_cross_validation.py": ["model_selection/boosted_together.py"],
+    "persistence/test_files.py": [
+        "estimators/boosted_file.py", "estimators/properboost_file.py", "persistence/bins.py",
+        "persistence/ensembles.py", "persistence/json_node.py", "persistence/labels.py",
+        "persistence/parameters.py",
+    ],
+    "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
+    "persistence/test_searches.py": [
+        "model_selection/arboost_cv_file.py", "model_selection/search_cv_file.py",
+        "persistence/results.py",
+    ],
+}  # fmt: skip
+
+
+def list_modules(folder):
+    return sorted(path for path in folder.rglob("*.py") if not path.name.startswith("__"))
+
+
+def list_imports(path):
+    """Every part of every name that a module imports, from where and what."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+            for name in [*names, getattr(node, "module", None) or ""]:
+                yield from name.split(".")
+
+
+def test_no_test_module_is_imported():
+    tests = {path.stem for path in TESTS.rglob("test_*.py")}
+    found = {path.name: tests.intersection(list_imports(path)) for path in list_modules(TESTS)}
+    assert {name: imported for name, imported in found.items() if imported} == {}
+
+
+def test_every_module_has_tests():
+    """Of its own, or it is listed; what is listed has none of its own, and exists."""
+    elsewhere = [name for names in ELSEWHERE.values() for name in names]
+    without = []
+    for path in list_modules(PACKAGE):
+        name = path.relative_to(PACKAGE)
+        own = TESTS / name.parent / f"test_{name.stem.removeprefix('_')}.py"
+        if not own.exists():
+            without.append(name.as_posix())
+    assert sorted(elsewhere) == sorted(without)
+    assert [name for name in ELSEWHERE if not (TESTS / name).exists()] == []
