@@ -76,7 +76,7 @@ def main() -> None:
         settings = {
             "max_literals": literals,
             "n_estimators": rounds,
-            "totally_corrective": given.totally_corrective,
+            "step": "totally_corrective" if given.totally_corrective else "leveraging",
         }
         errors = []
         for name in DATA_SETS:

@@ -124,13 +124,13 @@ def test_a_feature_without_an_edge_is_not_taken():
     y = rng.random(300) < np.array([0.2, 0.5, 0.7])[town]
     X = pd.DataFrame({"town": pd.Categorical.from_codes(town, list("ABC"))})
     for learner in ("stump", "histogram"):
-        model = pb.ULS("entropy", weak_learner=learner, totally_corrective=True, n_estimators=50)
+        model = pb.ULS("entropy", weak_learner=learner, step="totally_corrective", n_estimators=50)
         model.fit(X, y)
         assert model.n_iter_ <= 4
         H = features_of(model, X)
         assert np.linalg.matrix_rank(H) == H.shape[1]
     shares = [y[town == k].mean() for k in range(3)]
-    p = pb.ULS(totally_corrective=True).fit(X, y).predict_proba(X)[:, 1]
+    p = pb.ULS(step="totally_corrective").fit(X, y).predict_proba(X)[:, 1]
     np.testing.assert_allclose(p, np.array(shares)[town], rtol=1e-9)
 
 
@@ -359,7 +359,7 @@ def test_an_interrupt_stops_a_solution_before_its_end(monkeypatch):
     monkeypatch.setattr(progress_module, "_print_lines", lambda *_: interrupt)
     monkeypatch.setitem(sys.modules, "tqdm", None)
     X = np.random.default_rng(15).integers(0, 5, (200_000, 1)).astype(float)
-    model = pb.ULS(loss="ggauss", n_estimators=1, verbose=1, n_jobs=1)
+    model = pb.ULS(loss="ggauss", gain=1.0, n_estimators=1, verbose=1, n_jobs=1)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, X[:, 0] > 2)  # Newton's steps to where the risk is hidden are many
     assert seen == [0]

@@ -8,23 +8,34 @@ from sklearn.base import clone
 
 import properboost as pb
 from helpers.solved_steps import CONVEXITY, LEARNERS, MU, features_of, noisy, sides
+from properboost.losses import get_loss
+from properboost.parameters.groups import SOLVED
 from properboost.parameters.kinds import Criterion
+
+
+def gain_of(phi, mu):
+    """Return what tells `ULS` of the mu of ``phi="mu"``."""
+    return {"gain": (1 - mu) / 2} if phi == "mu" else {}
+
+
+def loss_of(model):
+    return get_loss(model.loss, model.gain)
+
 
 # -- what Theorem 2 says --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("totally_corrective", [False, True])
+@pytest.mark.parametrize("step", SOLVED)
 @pytest.mark.parametrize("weak_learner", ["stump", "monomial"])
 @pytest.mark.parametrize("phi", CONVEXITY)
-def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, totally_corrective):
+def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, step):
     X, y, _ = noisy(4)
     y = sides(y)
     m = len(y)
     convexity, b = CONVEXITY[phi]
     model = pb.ULS(
-        phi, mu=MU, weak_learner=weak_learner, totally_corrective=totally_corrective,
-        n_estimators=12,
-    ).fit(X, y)  # fmt: skip
+        phi, **gain_of(phi, MU), weak_learner=weak_learner, step=step, n_estimators=12
+    ).fit(X, y)
     # F_phi is the loss over b_phi, 1 at margin 0: a sum over rows that starts at m.
     scale = {"entropy": 1.0 / b, "matsushita": 2.0, "mu": 2.0 / (1.0 - MU)}[phi]
     assert scale * model.loss_.loss(0.0) == pytest.approx(1.0, rel=1e-12)
@@ -37,7 +48,7 @@ def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, totall
         # The weights before the round, of a model of j rounds.
         before = clone(model).set_params(n_estimators=j).fit(X, y) if j else None
         w = model.loss_.weight(np.zeros(m) if before is None else y * before.decision_function(X))
-        chosen = H[:, : j + 1] if totally_corrective else H[:, [j]]
+        chosen = H[:, : j + 1] if step == "totally_corrective" else H[:, [j]]
         edge = np.abs((w * y) @ chosen / w.sum())
         gamma = abs(np.mean((w * y) @ chosen / w.sum()))  # eq. 42
         size = np.sqrt(np.max(np.sum(chosen**2, axis=0)))
@@ -55,7 +66,7 @@ def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, totall
 
 def test_weights_start_at_one_half():
     for phi in CONVEXITY:
-        assert pb.ULS(phi).loss.weight(0.0) == 0.5
+        assert loss_of(pb.ULS(phi)).weight(0.0) == 0.5
 
 
 # -- permissible functions ------------------------------------------------------------------------
@@ -70,22 +81,20 @@ def test_losses_are_the_surrogates_of_table_1():
         "mu": ((root - v) / (1 - MU), (1 + v / root) / 2, 2 / (1 - MU)),
     }
     for phi, (surrogate, probability, scale) in cases.items():
-        loss = pb.ULS(phi, mu=MU).loss
+        loss = loss_of(pb.ULS(phi, **gain_of(phi, MU)))
         np.testing.assert_allclose(scale * loss.loss(v), surrogate, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(loss.probability(v), probability, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:step=")  # ten rules separate some rows
 @pytest.mark.parametrize("weak_learner", ["stump", "monomial", "histogram"])
-@pytest.mark.parametrize("totally_corrective", [False, True])
-def test_mu_is_matsushita_with_exact_steps(weak_learner, totally_corrective):
+@pytest.mark.parametrize("step", SOLVED)
+def test_mu_is_matsushita_with_exact_steps(weak_learner, step):
     X, y, s = noisy(5)
-    settings = {
-        "weak_learner": weak_learner, "totally_corrective": totally_corrective, "n_estimators": 10,
-    }  # fmt: skip
+    settings = {"weak_learner": weak_learner, "step": step, "n_estimators": 10}
     one = pb.ULS("matsushita", **settings).fit(X, y, s)
     for mu in (0.0, 0.5, 0.99):
-        other = pb.ULS("mu", mu=mu, **settings).fit(X, y, s)
+        other = pb.ULS("mu", **gain_of("mu", mu), **settings).fit(X, y, s)
         np.testing.assert_array_equal(one.history_["feature"], other.history_["feature"])
         raw = (1 - mu) * one.decision_function(X)
         np.testing.assert_allclose(other.decision_function(X), raw, rtol=1e-12, atol=1e-14)
@@ -97,20 +106,17 @@ def test_mu_is_matsushita_with_exact_steps(weak_learner, totally_corrective):
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "message"),
+    ("phi", "error", "message"),
     [
-        ({"phi": "gini"}, ValueError, "phi must not be 'gini', whose link is bounded.*UDTClassif"),
-        ({"phi": "zeta"}, ValueError, "phi must not be 'zeta', whose link is bounded.*UDTClassif"),
-        ({"phi": "hinge"}, ValueError, "phi must be one of 'matsushita', 'entropy', 'mu'; got 'hi"),
-        ({"phi": None}, TypeError, "phi must be one of 'matsushita', 'entropy', 'mu'; got None"),
-        ({"mu": 1.0}, ValueError, r"mu must be at least 0 and below 1; got 1\.0"),
-        ({"mu": -0.1}, ValueError, r"mu must be between 0 and 1; got -0\.1"),
-        ({"mu": "half"}, TypeError, "mu must be a finite number between 0 and 1"),
+        ("gini", ValueError, "phi must not be 'gini', whose link is bounded.*UDTClassif"),
+        ("zeta", ValueError, "phi must not be 'zeta', whose link is bounded.*UDTClassif"),
+        ("hinge", ValueError, "phi must be one of 'matsushita', 'entropy', 'mu'; got 'hi"),
+        (None, TypeError, "phi must be one of 'matsushita', 'entropy', 'mu'; got None"),
     ],
 )
-def test_other_permissible_functions_are_refused(settings, error, message):
+def test_other_permissible_functions_are_refused(phi, error, message):
     with pytest.raises(error, match=message):
-        pb.ULS(**settings)
+        pb.ULS(phi)
 
 
 def test_rules_are_grown_by_phi_and_stumps_have_the_largest_edge():

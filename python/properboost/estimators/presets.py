@@ -1,13 +1,19 @@
-"""Boosting algorithms of the literature, as settings of the estimators."""
+"""Boosting algorithms of the literature, as settings of the estimators.
 
-from typing import Any
+Each pins every parameter that its results depend on: defaults may change, these do not.
+"""
 
-from properboost import losses
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
+
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.udt import UDTClassifier
 from properboost.parameters import checks
 from properboost.parameters.groups import GROWN
+from properboost.parameters.kinds import WeakLearner
 
 __all__ = [
     "CART",
@@ -24,8 +30,150 @@ __all__ = [
     "WeightBoost",
 ]
 
+P = ParamSpec("P")
+Model = TypeVar("Model")
+Made = TypeVar("Made", covariant=True)
+Own = TypeVar("Own", contravariant=True)
 
-def AdaBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
+TABLES = {
+    "gain": 1.0,
+    "n_estimators": 100,
+    "learning_rate": 1.0,
+    "weak_learner": "histogram",
+    "max_leaf_nodes": 31,
+    "max_depth": None,
+    "max_literals": 2,
+    "min_child_weight": 1.0,
+    "max_features": 1.0,
+    "subsample": 1.0,
+    "monotonic_cst": None,
+    "interactions": 0,
+    "interaction_estimators": None,
+    "interaction_rate": 1.0,
+    "interaction_smoothing": 0.2,
+    "selection": "greedy",
+    "criterion": None,
+    "prior": None,
+    "smoothing": 0.0,
+    "l2": 0.0,
+    "max_bins": 255,
+    "rows_per_bin": 100,
+    "categorical_features": "from_dtype",
+    "class_weight": None,
+    "random_state": None,
+}
+"""What presets of `ProperBoostClassifier` share."""
+
+VOTES = {
+    "rho": 1.0,
+    "n_estimators": 100,
+    "learning_rate": 1.0,
+    "weak_learner": "stump",
+    "criterion": "gini",
+    "max_leaf_nodes": 8,
+    "max_depth": None,
+    "multiclass": "classes",
+    "mistrust": 0.0,
+    "damping": 0.0,
+    "max_bins": 255,
+    "rows_per_bin": "auto",
+    "categorical_features": "from_dtype",
+    "class_weight": None,
+    "random_state": None,
+}
+"""What presets of `ARBoostClassifier` share."""
+
+TREE = {
+    "phi": "gini",
+    "mu": 0.5,
+    "zeta": -4.0,
+    "max_leaf_nodes": 31,
+    "max_depth": None,
+    "min_child_weight": 1.0,
+    "max_bins": 255,
+    "categorical_features": "from_dtype",
+    "class_weight": None,
+    "random_state": None,
+}
+
+
+Permissible: TypeAlias = Literal["matsushita", "entropy", "mu"]
+
+CRITERIA = {"matsushita": "matsushita", "entropy": "entropy", "mu": "matsushita"}
+"""What cells are judged by, for each permissible function: mu's splits are Matsushita's."""
+
+
+class OfOne(Protocol[Own, P, Made]):
+    """A preset that has a parameter of its own, by position, before the estimator's."""
+
+    def __call__(self, own: Own = ..., /, *args: P.args, **kwargs: P.kwargs) -> Made:
+        """Return the estimator."""
+
+
+def preset(
+    make: Callable[P, Model], pinned: Mapping[str, Any]
+) -> Callable[[Callable[[], Mapping[str, Any]]], Callable[P, Model]]:
+    """Make a preset of a function that returns what it pins besides `pinned`."""
+
+    def decorate(choose: Callable[[], Mapping[str, Any]]) -> Callable[P, Model]:
+        signature = _sign(make, {**pinned, **choose()})
+
+        @wraps(choose)
+        def made(*args: P.args, **kwargs: P.kwargs) -> Model:
+            given = signature.bind(*args, **kwargs).arguments
+            return make(**{**pinned, **choose(), **given})  # type: ignore[call-arg]
+
+        made.__signature__ = signature  # type: ignore[attr-defined]
+        return made
+
+    return decorate
+
+
+def preset_of_one(
+    make: Callable[P, Model], pinned: Mapping[str, Any]
+) -> Callable[[Callable[Concatenate[Own, ...], Mapping[str, Any]]], OfOne[Own, P, Model]]:
+    """Make a preset of a function that returns what its own parameter pins besides `pinned`.
+
+    Its other parameters are the estimator's: it is told what they are.
+    """
+
+    def decorate(
+        choose: Callable[Concatenate[Own, ...], Mapping[str, Any]],
+    ) -> OfOne[Own, P, Model]:
+        own, *others = inspect.signature(choose).parameters.values()
+
+        def find(value: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+            told = {p.name: {**pinned, **given}[p.name] for p in others}
+            return {**pinned, **choose(value, **told), **given}
+
+        signature = _sign(make, find(own.default, {}), own)
+
+        @wraps(choose)
+        def made(*args: Any, **kwargs: Any) -> Model:
+            given = signature.bind(*args, **kwargs).arguments
+            value = given.pop(own.name, own.default)
+            return make(**find(value, given))  # type: ignore[call-arg]
+
+        made.__signature__ = signature  # type: ignore[attr-defined]
+        return made
+
+    return decorate
+
+
+def _sign(
+    make: Callable[..., Any], pinned: Mapping[str, Any], own: inspect.Parameter | None = None
+) -> inspect.Signature:
+    """Return the signature of a preset: the estimator's, with what is pinned as defaults."""
+    signature = inspect.signature(make)
+    shown = [
+        p.replace(default=pinned.get(name, p.default)) for name, p in signature.parameters.items()
+    ]
+    shown = shown if own is None else [own, *shown]
+    return signature.replace(parameters=shown, return_annotation=make)
+
+
+@preset(ProperBoostClassifier, TABLES)
+def AdaBoost() -> dict[str, Any]:  # noqa: N802
     """Discrete AdaBoost with decision stumps [1]_.
 
     Exponential loss, stumps that say -1 or +1, and the step that minimises the risk.
@@ -33,7 +181,8 @@ def AdaBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
     Parameters
     ----------
     **parameters
-        Further parameters of `ProperBoostClassifier`; they may also replace the preset's.
+        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -44,16 +193,16 @@ def AdaBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
     .. [1] Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and
        an application to boosting. Journal of Computer and System Sciences 55.
     """
-    preset = {
+    return {
         "loss": "exponential",
         "weak_learner": "stump",
         "response": "sign",
         "step": "line_search",
     }
-    return ProperBoostClassifier(**(preset | parameters))
 
 
-def RealBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
+@preset(ProperBoostClassifier, TABLES)
+def RealBoost() -> dict[str, Any]:  # noqa: N802
     """Boosting with confidence-rated predictions over histograms (Real AdaBoost) [1]_.
 
     Exponential loss, half the log-odds in each bin, and unit steps.
@@ -61,7 +210,8 @@ def RealBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
     Parameters
     ----------
     **parameters
-        Further parameters of `ProperBoostClassifier`; they may also replace the preset's.
+        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -72,17 +222,18 @@ def RealBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
     .. [1] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
        predictions. Machine Learning 37.
     """
-    preset = {"loss": "exponential", "response": "real", "step": "unit"}
-    return ProperBoostClassifier(**(preset | parameters))
+    return {"loss": "exponential", "response": "real", "step": "unit"}
 
 
-def LogitBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
+@preset(ProperBoostClassifier, TABLES)
+def LogitBoost() -> dict[str, Any]:  # noqa: N802
     """Newton boosting of the logistic loss over histograms [1]_.
 
     Parameters
     ----------
     **parameters
-        Further parameters of `ProperBoostClassifier`; they may also replace the preset's.
+        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -93,11 +244,11 @@ def LogitBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
     .. [1] Friedman, Hastie and Tibshirani (2000). Additive logistic regression: a statistical view
        of boosting. Annals of Statistics 28.
     """
-    preset = {"loss": "glog", "response": "newton", "step": "unit"}
-    return ProperBoostClassifier(**(preset | parameters))
+    return {"loss": "glog", "response": "newton", "step": "unit"}
 
 
-def SavageBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
+@preset(ProperBoostClassifier, TABLES)
+def SavageBoost() -> dict[str, Any]:  # noqa: N802
     """Boosting of the bounded, outlier-resistant Savage loss over histograms [1]_.
 
     Rows are re-weighted by w = -phi'(v), which minimises the Savage risk: rows far on the wrong
@@ -107,7 +258,8 @@ def SavageBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
     Parameters
     ----------
     **parameters
-        Further parameters of `ProperBoostClassifier`; they may also replace the preset's.
+        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -118,17 +270,18 @@ def SavageBoost(**parameters: Any) -> ProperBoostClassifier:  # noqa: N802
     .. [1] Masnadi-Shirazi and Vasconcelos (2008). On the design of loss functions for
        classification: theory, robustness to outliers, and SavageBoost. NIPS 21.
     """
-    preset = {"loss": "savage", "response": "real", "step": "guarded"}
-    return ProperBoostClassifier(**(preset | parameters))
+    return {"loss": "savage", "response": "real", "step": "guarded"}
 
 
-def SAMME(**parameters: Any) -> ARBoostClassifier:  # noqa: N802
+@preset(ARBoostClassifier, VOTES)
+def SAMME() -> dict[str, Any]:  # noqa: N802
     """AdaBoost for several classes, each weak classifier saying one of them [1]_.
 
     Parameters
     ----------
     **parameters
-        Further parameters of `ARBoostClassifier`, but for `rho`, which is 1.
+        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -138,10 +291,11 @@ def SAMME(**parameters: Any) -> ARBoostClassifier:  # noqa: N802
     ----------
     .. [1] Zhu, Zou, Rosset and Hastie (2009). Multi-class AdaBoost. Statistics and its Interface 2.
     """
-    return ARBoostClassifier(1.0, **parameters)
+    return {}
 
 
-def EpsilonBoost(epsilon: float = 0.1, **parameters: Any) -> ARBoostClassifier:  # noqa: N802
+@preset_of_one(ARBoostClassifier, VOTES)
+def EpsilonBoost(epsilon: float = 0.1, /) -> dict[str, Any]:  # noqa: N802
     """AdaBoost with every step shrunk by the same factor [1]_.
 
     Parameters
@@ -149,7 +303,8 @@ def EpsilonBoost(epsilon: float = 0.1, **parameters: Any) -> ARBoostClassifier: 
     epsilon : float, default=0.1
         The factor, above 0: the `learning_rate`.
     **parameters
-        Further parameters of `ARBoostClassifier`.
+        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -159,10 +314,11 @@ def EpsilonBoost(epsilon: float = 0.1, **parameters: Any) -> ARBoostClassifier: 
     ----------
     .. [1] Hastie, Tibshirani and Friedman (2009). The elements of statistical learning, 10.12.
     """
-    return ARBoostClassifier(learning_rate=checks.positive("epsilon", epsilon), **parameters)
+    return {"learning_rate": checks.positive("epsilon", epsilon)}
 
 
-def L1Boost(beta: float = 0.05, **parameters: Any) -> ARBoostClassifier:  # noqa: N802
+@preset_of_one(ARBoostClassifier, VOTES)
+def L1Boost(beta: float = 0.05, /) -> dict[str, Any]:  # noqa: N802
     """AdaBoost with a penalty beta on the sum of the steps: sparse, and soon over [1]_.
 
     The exponential loss of each row is multiplied by e^(beta sum alpha), so that the step is
@@ -174,7 +330,8 @@ def L1Boost(beta: float = 0.05, **parameters: Any) -> ARBoostClassifier:  # noqa
     beta : float, default=0.05
         The penalty, from 0 on and below 1.
     **parameters
-        Further parameters of `ARBoostClassifier`.
+        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -187,10 +344,11 @@ def L1Boost(beta: float = 0.05, **parameters: Any) -> ARBoostClassifier:  # noqa
     """
     if checks.between("beta", beta, 0.0, 1.0) == 1.0:
         raise ValueError("beta must be below 1; got 1, at which no classifier has a vote")
-    return ARBoostClassifier((1.0 - beta) / (1.0 + beta), **parameters)
+    return {"rho": (1.0 - beta) / (1.0 + beta)}
 
 
-def AdaBoostReg(C: float = 0.1, **parameters: Any) -> ARBoostClassifier:  # noqa: N802
+@preset_of_one(ARBoostClassifier, VOTES)
+def AdaBoostReg(C: float = 0.1, /) -> dict[str, Any]:  # noqa: N802
     """AdaBoost with soft margins: rows that keep their weight are mistrusted [1]_.
 
     Parameters
@@ -198,7 +356,8 @@ def AdaBoostReg(C: float = 0.1, **parameters: Any) -> ARBoostClassifier:  # noqa
     C : float, default=0.1
         The `mistrust` of `ARBoostClassifier`, at least 0.
     **parameters
-        Further parameters of `ARBoostClassifier`.
+        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -208,10 +367,11 @@ def AdaBoostReg(C: float = 0.1, **parameters: Any) -> ARBoostClassifier:  # noqa
     ----------
     .. [1] Raetsch, Onoda and Mueller (2001). Soft margins for AdaBoost. Machine Learning 42.
     """
-    return ARBoostClassifier(mistrust=C, **parameters)
+    return {"mistrust": C}
 
 
-def WeightBoost(beta: float = 0.5, **parameters: Any) -> ARBoostClassifier:  # noqa: N802
+@preset_of_one(ARBoostClassifier, VOTES)
+def WeightBoost(beta: float = 0.5, /) -> dict[str, Any]:  # noqa: N802
     """AdaBoost whose later rounds say little where the earlier ones are sure [1]_.
 
     Parameters
@@ -219,7 +379,8 @@ def WeightBoost(beta: float = 0.5, **parameters: Any) -> ARBoostClassifier:  # n
     beta : float, default=0.5
         The `damping` of `ARBoostClassifier`, from 0 on and below 1.
     **parameters
-        Further parameters of `ARBoostClassifier`.
+        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -230,16 +391,18 @@ def WeightBoost(beta: float = 0.5, **parameters: Any) -> ARBoostClassifier:  # n
     .. [1] Jin, Liu, Si, Carbonell and Hauptmann (2003). A new boosting algorithm using
        input-dependent regularizer. ICML.
     """
-    return ARBoostClassifier(damping=beta, **parameters)
+    return {"damping": beta}
 
 
-def AdaBoostMH(**parameters: Any) -> ARBoostClassifier:  # noqa: N802
+@preset(ARBoostClassifier, VOTES)
+def AdaBoostMH() -> dict[str, Any]:  # noqa: N802
     """AdaBoost over all pairs of a row and a label, "has it this label?" [1]_.
 
     Parameters
     ----------
     **parameters
-        Further parameters of `ARBoostClassifier`, but for `multiclass`.
+        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -250,16 +413,18 @@ def AdaBoostMH(**parameters: Any) -> ARBoostClassifier:  # noqa: N802
     .. [1] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
        predictions. Machine Learning 37.
     """
-    return ARBoostClassifier(multiclass="labels", **parameters)
+    return {"multiclass": "labels"}
 
 
-def CART(**parameters: Any) -> UDTClassifier:  # noqa: N802
+@preset(UDTClassifier, TREE)
+def CART() -> dict[str, Any]:  # noqa: N802
     """Grow a classification tree by the Gini impurity [1]_.
 
     Parameters
     ----------
     **parameters
-        Further parameters of `UDTClassifier`, but for `phi`.
+        Those of `UDTClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -269,17 +434,11 @@ def CART(**parameters: Any) -> UDTClassifier:  # noqa: N802
     ----------
     .. [1] Breiman, Friedman, Olshen and Stone (1984). Classification and regression trees.
     """
-    return UDTClassifier("gini", **parameters)
+    return {}
 
 
-def ULS(  # noqa: N802
-    phi: str = "matsushita",
-    *,
-    mu: float = 0.5,
-    weak_learner: str = "stump",
-    totally_corrective: bool = False,
-    **parameters: Any,
-) -> ProperBoostClassifier:
+@preset_of_one(ProperBoostClassifier, {**TABLES, "weak_learner": "stump", "step": "leveraging"})
+def ULS(phi: Permissible = "matsushita", /, *, weak_learner: WeakLearner) -> dict[str, Any]:  # noqa: N802
     """Universal linear separators: leveraged features under a permissible surrogate [1]_.
 
     Weights are 1 - P(the row's class), 1/2 at first.  A round takes a feature that says -1 or +1 in
@@ -291,21 +450,20 @@ def ULS(  # noqa: N802
     ----------
     phi : {"matsushita", "entropy", "mu"}, default="matsushita"
         The permissible function, -sqrt(p(1-p)), p log p + (1-p) log(1-p) or
-        -(mu + (1-mu) sqrt(p(1-p))).  Its surrogate F_phi (Table 1) is the loss
-        ``losses.GBoost(gain=0.5)``, ``losses.GLog()`` or ``losses.GBoost(gain=(1-mu)/2)``, exactly
-        so but for a constant factor, 2, 1/log 2 and 2/(1-mu), which moves no minimum.  The gain
-        only scales the raw prediction here, so "mu" makes Matsushita's features, probabilities
-        and margins.
-    mu : float, default=0.5
-        The parameter of ``phi="mu"``, in [0, 1).
+        -(mu + (1-mu) sqrt(p(1-p))), mu being 1/2.  Its surrogate F_phi (Table 1) is the loss gboost
+        of gain 1/2, glog of gain 1, or gboost of gain (1-mu)/2, exactly so but for a constant
+        factor, 2, 1/log 2 and 2/(1-mu), which moves no minimum.  The gain only scales the raw
+        prediction here, so "mu" makes Matsushita's features, probabilities and margins; for another
+        mu give ``gain=(1 - mu) / 2``.
     weak_learner : {"stump", "monomial", "histogram", "tree"}, default="stump"
         The features: one cut; rules of at most `max_literals` literals (the paper's, where a cell
         is "the rule holds" or "it does not"); a cell for each bin; the leaves of a tree.
-    totally_corrective : bool, default=False
-        Solve for the coefficients of all features so far (totally corrective boosting), and not
-        just for the newest (classical).
+    step : {"leveraging", "totally_corrective"}, default="leveraging"
+        Solve for the coefficient of the newest feature (classical boosting), or for those of all
+        features so far (totally corrective).
     **parameters
-        Further parameters of `ProperBoostClassifier`; they may also replace the preset's.
+        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
+        signature).
 
     Returns
     -------
@@ -343,15 +501,9 @@ def ULS(  # noqa: N802
             "phi must be one of 'matsushita', 'entropy', 'mu'"
         )
     checks.choice("phi", phi, ("matsushita", "entropy", "mu"))
-    if checks.between("mu", mu, 0.0, 1.0) == 1.0:
-        raise ValueError(f"mu must be at least 0 and below 1; got {mu!r}")
-    gain = {"matsushita": 0.5, "mu": (1.0 - mu) / 2.0}.get(phi)
-    criterion = "entropy" if phi == "entropy" else "matsushita"  # mu's splits are Matsushita's
-    preset = {
-        "loss": losses.GLog() if gain is None else losses.GBoost(gain=gain),
-        "weak_learner": weak_learner,
+    return {
+        "loss": "glog" if phi == "entropy" else "gboost",
+        "gain": {"matsushita": 0.5, "entropy": 1.0, "mu": 0.25}[phi],
         "response": "sign",
-        "criterion": criterion if weak_learner in GROWN else None,
-        "step": "totally_corrective" if totally_corrective else "leveraging",
+        "criterion": None if weak_learner not in GROWN else CRITERIA[phi],
     }
-    return ProperBoostClassifier(**(preset | parameters))
