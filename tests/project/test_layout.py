@@ -8,11 +8,8 @@ PACKAGE = TESTS.parent / "python/properboost"
 
 # Modules without tests that bear their name, by the tests they have.
 ELSEWHERE = {
-    "datasets/test_datasets.py": [
-        "datasets/_adult.py", "datasets/_assemble.py", "datasets/_letter.py", "datasets/_locate.py",
-        "datasets/_record.py", "datasets/_synthetic.py", "datasets/_tables.py", "datasets/_uci.py",
-        "datasets/_uci_records.py",
-    ],
+    "datasets/test_assemble.py": ["datasets/_record.py"],
+    "datasets/test_uci.py": ["datasets/_uci_records.py"],
     "boosting/test_engine.py": ["boosting/fit.py", "boosting/options.py"],
     "data/test_frames.py": ["data/table.py"],
     "estimators/test_parameters.py": [
