@@ -8,6 +8,7 @@ namespace py = pybind11;
 
 void bind_losses(py::module_& m);
 void bind_binning(py::module_& m);
+void bind_algorithm(py::module_& m);
 void bind_booster(py::module_& m);
 void bind_ensemble(py::module_& m);
 void bind_pairs(py::module_& m);
@@ -22,6 +23,7 @@ PYBIND11_MODULE(_core, m) {
   properboost::watch_forks();
   bind_losses(m);
   bind_binning(m);
+  bind_algorithm(m);
   bind_booster(m);
   bind_pairs(m);
   bind_ensemble(m);

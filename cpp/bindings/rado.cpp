@@ -43,9 +43,6 @@ std::tuple<py::array_t<double>, std::size_t> make(const py::object& object, cons
   return {rados, finite};
 }
 
-template <class Choice>
-using Itself = Choice;
-
 // A regulariser's name, what it is multiplied by, and its parameter: ridge has a matrix or none
 // for the identity, slope a coefficient a feature.
 using Term = std::tuple<std::string, double, std::optional<Array<double>>>;
@@ -63,8 +60,8 @@ Penalty make_penalty(const std::vector<Term>& terms, std::size_t features) {
       throw py::value_error("slope needs its coefficients");
     }
     const double* const entry = parameter ? parameter->data() : nullptr;
-    penalty.emplace_back(factor, regularizers::Builtins::make<Regularizer, Itself>(
-                                     "regularizer", name, features, entry));
+    penalty.emplace_back(
+        factor, regularizers::Builtins::make<Regularizer>("regularizer", name, features, entry));
   }
   return penalty;
 }

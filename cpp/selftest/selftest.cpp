@@ -2,10 +2,10 @@
 // suite: emulators, cross-compilers.  `make selftest` builds and runs it.
 //
 // It looks up values on and next to edges; boosts a small problem in every loss, selection and
-// width of pack and trees, compares every lane with the model alone, and the final risks with those
-// of the machine on which they were first found; boosts a problem of narrow features, which are
-// summed jointly, and the same with features too wide for that; and solves equations of features
-// that are one another's multiples.
+// width of batch and trees, compares every lane with the model alone, and the final risks with
+// those of the machine on which they were first found; boosts a problem of narrow features, which
+// are summed jointly, and the same with features too wide for that; and solves equations of
+// features that are one another's multiples.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -26,8 +26,8 @@
 #include "properboost/learners/tree.hpp"
 #include "properboost/responses/newton.hpp"
 #include "properboost/responses/real.hpp"
+#include "properboost/steps/coefficient_solver.hpp"
 #include "properboost/steps/guarded.hpp"
-#include "properboost/steps/leverage.hpp"
 
 namespace {
 
@@ -199,6 +199,13 @@ std::vector<Role> roles(std::size_t fold) {  // kFolds leaves nothing out
   return result;
 }
 
+template <class Selection, class Response>
+AdditiveBoosting algorithm() {
+  return AdditiveBoosting({std::make_shared<Selection>(),
+                           std::make_shared<BoundResponse<Response>>(),
+                           std::make_shared<steps::Guarded>()});
+}
+
 void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
                const double* weight) {
   std::map<std::string, double> parameters;
@@ -209,25 +216,23 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
   options.limits.max_features = 0.6;
   const learners::Histogram table(options);
   const learners::TreeLearner tree(options);
-  const BoundResponse<responses::Real> response;
-  const steps::Guarded step;
-  const selections::Greedy greedy;
-  const selections::Cyclic cyclic;
+  const AdditiveBoosting greedy = algorithm<selections::Greedy, responses::Real>();
+  const AdditiveBoosting cyclic = algorithm<selections::Cyclic, responses::Real>();
   struct Way {
     const char* name;
     const WeakLearner* learner;
-    const Selection* selection;
+    const Algorithm& algorithm;
   };
   const Way ways[] = {
-      {"greedy", &table, &greedy}, {"cyclic", &table, &cyclic}, {"trees", &tree, &greedy}};
+      {"greedy", &table, greedy}, {"cyclic", &table, cyclic}, {"trees", &tree, greedy}};
   for (std::size_t which = 0; which < 3; ++which) {
     const WeakLearner* const learner = ways[which].learner;
-    const Settings settings{ways[which].selection, &response, &step, 0.0, true};
     const std::string label = name + ", " + ways[which].name;
     const auto boost = [&](const std::vector<Model>& models) {
       std::vector<std::size_t> all;
       for (std::size_t m = 0; m < models.size(); ++m) all.push_back(m);
-      auto boosting = std::make_unique<Boosting>(codes, bins, models, settings, weight);
+      auto boosting =
+          std::make_unique<Boosting>(Rows{codes, bins, weight}, models, ways[which].algorithm);
       Team::run(2, 1e9, [&](Team& team) { boosting->advance(kEstimators, all, {}, team); });
       return boosting;
     };
@@ -240,8 +245,8 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
       const auto together = boost(models);
       for (std::size_t m = 0; m < n; ++m) {
         const auto alone = boost({model(m)});
-        const Rounds& a = together->course(m).rounds[0];
-        const Rounds& b = alone->course(0).rounds[0];
+        const Rounds& a = together->state(m).rounds[0];
+        const Rounds& b = alone->state(0).rounds[0];
         bool same = a.feature == b.feature && a.risk.size() == b.risk.size();
         for (std::size_t t = 0; same && t < b.risk.size(); ++t) {
           same = std::abs(a.risk[t] - b.risk[t]) <= 1e-5 * b.risk[t];
@@ -250,7 +255,7 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
         require(alone->held_out(0).size() == together->held_out(m).size(), label + ": held out");
       }
     }
-    const double risk = boost({model(3)})->course(0).rounds[0].risk.back();
+    const double risk = boost({model(3)})->state(0).rounds[0].risk.back();
     const auto known = std::find_if(std::begin(kRisks), std::end(kRisks),
                                     [&](const KnownRisks& k) { return name == k.loss; });
     require(known != std::end(kRisks) && std::abs(risk / known->risk[which] - 1) < 1e-5,
@@ -329,14 +334,10 @@ void test_bundles() {
   const Codes wide_codes{problem.wide_codes.data(), kRows, problem.segments};
   const std::unique_ptr<Loss> loss = make_loss("glog", {});
   const learners::Histogram learner(LearnerOptions{});
-  const BoundResponse<responses::Real> real;
-  const BoundResponse<responses::Newton> newton;
-  const Response* const responses[] = {&real, &newton};
-  const steps::Guarded step;
-  const selections::Greedy greedy;
-  for (const Response* response : responses) {
-    const std::string label = response == &real ? "bundles, real" : "bundles, newton";
-    const Settings settings{&greedy, response, &step, 0.0, true};
+  const AdditiveBoosting real = algorithm<selections::Greedy, responses::Real>();
+  const AdditiveBoosting newton = algorithm<selections::Greedy, responses::Newton>();
+  for (const AdditiveBoosting* way : {&real, &newton}) {
+    const std::string label = way == &real ? "bundles, real" : "bundles, newton";
     for (const std::size_t n : Sizes{1, 4, 8, 16}) {
       std::vector<Model> models;
       std::vector<std::size_t> all;
@@ -345,15 +346,15 @@ void test_bundles() {
                           roles(n == 1 ? kFolds : m % 4)});
         all.push_back(m);
       }
-      Boosting narrow(codes, bins, models, settings, problem.weight.data());
-      Boosting wide(wide_codes, wide_bins, models, settings, problem.weight.data());
+      Boosting narrow({codes, bins, problem.weight.data()}, models, *way);
+      Boosting wide({wide_codes, wide_bins, problem.weight.data()}, models, *way);
       for (Boosting* boosting : {&narrow, &wide}) {
         Team::run(2, 1e9, [&](Team& team) { boosting->advance(2, all, {}, team); });
       }
       bool differ = false;
       for (std::size_t m = 0; m < n; ++m) {
-        const Rounds& a = narrow.course(m).rounds[0];
-        const Rounds& b = wide.course(m).rounds[0];
+        const Rounds& a = narrow.state(m).rounds[0];
+        const Rounds& b = wide.state(m).rounds[0];
         require(a.feature == b.feature && close(a.score, b.score) && close(a.risk, b.risk),
                 label + ": lane " + std::to_string(m) + " of " + std::to_string(n));
         differ = differ || a.score != b.score;

@@ -121,7 +121,7 @@ class Rounds(metaclass=_Bound):
     def values(self) -> NDArray[np.float64]: ...
     @property
     def trees(self) -> Tree | None:
-        """Of trees, whose tables are over nodes: the nodes, which the offsets cut, too."""
+        """The nodes of trees, which the offsets cut, too; their tables are over nodes."""
 
 class WeakLearner(metaclass=_Bound):
     """What a round may add, with its settings; each kind takes those it needs."""
@@ -143,21 +143,52 @@ class WeakLearner(metaclass=_Bound):
     ) -> None: ...
 
 class Vote(metaclass=_Bound):
-    """What a weak classifier says in a cell, about so many groups of rows."""
+    """What a weak classifier says in a cell, about so many targets: classes, or labels."""
 
     def __init__(
         self,
         name: Literal["plurality", "labels"],
-        groups: int,
+        targets: int,
         criterion: Literal["gini", "error"] | str = ...,
     ) -> None: ...
 
-class Boosting(metaclass=_Bound):
-    """Models trained together over the same codes: lanes.
+class Algorithm(metaclass=_Bound):
+    """What every round does, for all models that are trained together."""
 
-    Rows come sorted by segment (classes, folds); segment s is rows segments[s] to segments[s + 1].
-    roles[m, s] says what segment s is to model m: 1 or -1, training rows of that side; 2 or -2,
-    rows held out, of that side; 0, nothing.  Arrays have an entry a model.
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
+
+class AdditiveBoosting(Algorithm):
+    """Adds look-up tables and trees whose cells' values the response finds."""
+
+    def __init__(
+        self,
+        *,
+        selection: Literal["greedy", "cyclic"] | str = ...,
+        response: Literal["real", "sign", "newton", "exact"] | str = ...,
+        step: Literal["unit", "guarded", "line_search", "leveraging", "totally_corrective"]
+        | str = ...,
+        l2: float = ...,
+    ) -> None: ...
+
+class VoteBoosting(Algorithm):
+    """Adds weak classifiers that vote; `targets` holds the target of each segment."""
+
+    def __init__(
+        self,
+        vote: Vote,
+        targets: Sequence[int],
+        *,
+        step: Literal["adaptive", "line_search"] | str = ...,
+        rho: float = ...,
+        damping: float = ...,
+        mistrust: float = ...,
+    ) -> None: ...
+
+class Rows(metaclass=_Bound):
+    """Rows to train on, sorted by segment (classes, folds).
+
+    Segment s is rows segments[s] to segments[s + 1].  Models start from the raw predictions `base`,
+    of shape (n_models or 1, n_rows), or from 0.  Codes, weight and base are borrowed.
     """
 
     def __init__(
@@ -165,37 +196,43 @@ class Boosting(metaclass=_Bound):
         codes: NDArray[np.uint8],
         bins: Bins,
         segments: NDArray[np.int64],
-        roles: NDArray[np.int8],
-        losses: Sequence[Loss],
-        learners: Sequence[WeakLearner],
         *,
-        gain: NDArray[np.float64],
-        learning_rate: NDArray[np.float64],
-        prior: NDArray[np.float64],
-        selection: Literal["greedy", "cyclic"] | str,
-        response: Literal["real", "sign", "newton", "exact"] | str,
-        step: Literal["unit", "guarded", "line_search", "leveraging", "totally_corrective"] | str,
-        l2: float,
         weight: NDArray[np.float64] | None = ...,
         base: NDArray[np.float64] | None = ...,
+        n_threads: int = ...,
+    ) -> None: ...
+
+class Model(metaclass=_Bound):
+    """What a model has of its own.
+
+    roles[s] says what segment s is to it: 1 or -1, training rows with that signed label; 2 or -2,
+    held-out rows; 0, ignored.  A prior of 0 is the default e.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        learner: WeakLearner,
+        roles: NDArray[np.int8],
+        *,
+        gain: float = ...,
+        learning_rate: float = ...,
+        prior: float = ...,
+    ) -> None: ...
+
+class Boosting(metaclass=_Bound):
+    """Models trained together over the same rows: lanes."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        models: Sequence[Model],
+        algorithm: Algorithm,
+        *,
         keep_rounds: bool = ...,
-        vote: Vote | None = ...,
-        groups: Sequence[int] = ...,
-        rho: float = ...,
-        damping: float = ...,
-        mistrust: float = ...,
         n_threads: int = ...,
     ) -> None:
-        """Borrow codes and weight (both in the order of the segments); prior 0 is the default e.
-
-        Models start from the raw predictions `base`, (n_models or 1, n_rows), or from 0.  Without
-        keep_rounds only margins and curves are kept, not the tables.
-
-        With a vote, `groups` holds each segment's group, the step is "adaptive" (of `rho`) or
-        "line_search", and weights may be damped or rows mistrusted.
-        """
-    @property
-    def n_models(self) -> int: ...
+        """Set up models.  Without `keep_rounds` only margins and curves are kept."""
     @property
     def n_estimators(self) -> NDArray[np.int64]:
         """Rounds (greedy) or cycles over the features (cyclic) each model has behind it."""
@@ -221,8 +258,8 @@ class Boosting(metaclass=_Bound):
         """Raw predictions of the rows held out, in the order of the segments; others left out."""
     def raw(self, model: int) -> NDArray[np.float64]:
         """Raw predictions of all rows, in the order of the segments; 0 where they have no role."""
-    def rounds(self, model: int, group: int = ...) -> Rounds:
-        """Return what boosting found so far; of weak classifiers that vote, about one group."""
+    def rounds(self, model: int, target: int = ...) -> Rounds:
+        """Return what boosting found so far; of weak classifiers that vote, about one target."""
 
 class Tree(metaclass=_Bound):
     """Splits of features into two sets of codes; node 0 is the root, -1 the feature of a leaf.

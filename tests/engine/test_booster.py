@@ -249,7 +249,6 @@ def test_codes_and_segments_are_checked():
         ({"segments": (1, 2, 4)}, "segments"),
         ({"segments": (0, 3, 2, 4)}, "segments"),
         ({"roles": ((1,),)}, "roles"),
-        ({"roles": ((1, -1), (1, -1))}, "roles"),
         ({"roles": ((1, -3),)}, "roles"),
         ({"roles": ((2, -2),)}, "learn"),
         ({"weight": np.ones(3)}, "weight"),

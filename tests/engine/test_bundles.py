@@ -309,11 +309,11 @@ def test_every_instruction_set_sums_the_same_bits():
 codes, features, segments, roles, problems = data
 bins, loss, result = _core.Bins(features), _core.Loss("glog", {}), []
 for n, weight, options in problems:
-    own = {"gain": np.geomspace(0.4, 6.0, n), "prior": np.zeros(n), "learning_rate": np.ones(n)}
-    learners = [_core.WeakLearner("histogram")] * n
-    boosting = _core.Boosting(
-        codes, bins, segments, roles[:n], [loss] * n, learners, weight=weight, **own, **options
-    )
+    learner = _core.WeakLearner("histogram")
+    models = [_core.Model(loss, learner, own, gain=gain)
+              for own, gain in zip(roles, np.geomspace(0.4, 6.0, n))]
+    rows = _core.Rows(codes, bins, segments, weight=weight)
+    boosting = _core.Boosting(rows, models, _core.AdditiveBoosting(**options))
     boosting.advance(2)
     rounds = [boosting.rounds(m) for m in range(n)]
     result += [[(r.feature, r.score, r.step, r.risk, r.values) for r in rounds]]

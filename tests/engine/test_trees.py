@@ -575,11 +575,11 @@ def test_models_beside_each_other_are_the_models_alone():
 PROGRAM = """
 result = []
 for codes, features, segments, weight, response, loss, learner in data:
+    roles = np.array([-1, 1], np.int8)
+    model = _core.Model(_core.Loss(loss, {}), _core.WeakLearner("tree", **learner), roles)
     boosting = _core.Boosting(
-        codes, _core.Bins(features), segments, np.array([[-1, 1]], np.int8),
-        [_core.Loss(loss, {})], [_core.WeakLearner("tree", **learner)],
-        gain=np.ones(1), learning_rate=np.ones(1), prior=np.zeros(1), l2=0.0,
-        selection="greedy", response=response, step="guarded", weight=weight,
+        _core.Rows(codes, _core.Bins(features), segments, weight=weight), [model],
+        _core.AdditiveBoosting(response=response),
     )
     boosting.advance(3)
     rounds, trees = boosting.rounds(0), boosting.rounds(0).trees

@@ -46,16 +46,26 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
     options = {name: settings.pop(name) for name in TREES & settings.keys()}
     smoothings = own.pop("smoothing")
     learners = {h: _core.WeakLearner(kind, smoothing=h, **options) for h in set(smoothings)}
-    return _core.Boosting(
+    n_threads = settings.pop("n_threads", 1)
+    rows = _core.Rows(
         np.ascontiguousarray(codes, dtype=np.uint8),
         _core.Bins(features),
         np.asarray(segments),
-        np.asarray(roles, dtype=np.int8),
-        losses,
-        [learners[h] for h in smoothings],
         weight=weight,
-        **(OPTIONS | own | settings),
+        n_threads=n_threads,
     )
+    models = [
+        _core.Model(
+            loss,
+            learners[smoothings[m]],
+            np.asarray(roles[m], dtype=np.int8),
+            **{name: values[m] for name, values in own.items()},
+        )
+        for m, loss in enumerate(losses)
+    ]
+    keep_rounds = settings.pop("keep_rounds", True)
+    algorithm = _core.AdditiveBoosting(**(OPTIONS | settings))
+    return _core.Boosting(rows, models, algorithm, keep_rounds=keep_rounds, n_threads=n_threads)
 
 
 def train(codes, features, y, weight=None, *, loss="glog", n_estimators=20, **settings):

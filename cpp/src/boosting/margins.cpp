@@ -148,7 +148,7 @@ class Margins::Pass {
         p.brier += r.held_out[k] * parts_[c].brier[k];
       }
       p.slope /= m_.training_weight_[k] * (moves_[k].t == 0.0 ? 1.0 : moves_[k].t);
-      p.risk *= (m_.weighting_ ? std::exp(-m_.weighting_->offset()) : 1.0) / m_.training_weight_[k];
+      p.risk *= m_.weighting_->risk_factor() / m_.training_weight_[k];
       p.log_loss /= m_.held_out_weight_[k];
       p.error /= m_.held_out_weight_[k];
       p.brier /= m_.held_out_weight_[k];
@@ -168,7 +168,7 @@ class Margins::Pass {
     std::vector<std::size_t> lanes;
     bool alone;
     Aligned<float> table;
-    std::size_t width = 0;  // from one group's entries to the next's
+    std::size_t width = 0;  // from one target's entries to the next's
   };
   // From so many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
   static constexpr std::size_t kWorthJoining = 3;
@@ -262,15 +262,14 @@ class Margins::Pass {
         float* const w = stores ? m_.weight_.data() + begin * W : own_w.data();
         float* q = nullptr;
         if (m_.needs_curvature_) q = stores ? m_.curvature_.data() + begin * W : own_c.data();
-        const float* const x =
-            m_.weighting_ ? m_.weighting_->place(begin, n, u, soft.data(), sums.least) : u;
+        const float* const x = m_.weighting_->place(begin, n, u, soft.data(), sums.least);
         if (orders_.risk) {
           m_.loss_.evaluate(x, w, loss.data(), q, n * W);
         } else {
           m_.loss_.weights(x, w, n * W);
           if (q != nullptr) m_.loss_.curvatures(x, q, n * W);
         }
-        if (m_.weighting_ && m_.weighting_->damps()) m_.weighting_->damp_weights(n, u, w);
+        m_.weighting_->damp_weights(n, u, w);
         add_block(n, s, w, shift.data(), orders_.risk ? loss.data() : nullptr, sums);
         if (W > 1 && s != nullptr) {
           scale_block<W>(n, s, w);
@@ -286,7 +285,8 @@ class Margins::Pass {
                    float* __restrict shift) const {
     for (std::size_t m = 0; m < joint_.size(); ++m) {
       const std::uint8_t* const code = joint_[m].codes + begin;
-      const float* const table = joint_[m].table.data() + m_.group(chunk) * joint_[m].width;
+      const float* const table =
+          joint_[m].table.data() + m_.targets_.of(chunk.segment) * joint_[m].width;
       if (joint_[m].alone) {
         float* const out = shift + joint_[m].lanes.front();
         for (std::size_t i = 0; i < n; ++i) out[i * W] = table[code[i]];
@@ -294,7 +294,7 @@ class Margins::Pass {
         vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
       }
     }
-    if (m_.weighting_ && m_.weighting_->damps()) m_.weighting_->damp_moves(n, u, shift);
+    m_.weighting_->damp_moves(n, u, shift);
     const float* const side = m_.roles_[chunk.segment].side.data();
     vectorized([=] { add_to_side<W>(side, shift, n, u); });
   }
@@ -335,27 +335,27 @@ class Margins::Pass {
   std::vector<ChunkSums> parts_;
 };
 
-Margins::Margins(const Codes& codes, const Bins& bins, const std::vector<SegmentRoles>& roles,
-                 std::size_t lanes, const double* sample_weight, const Loss& loss,
-                 bool needs_curvature, const Electorate* electorate, const Weighting& weighting)
-    : codes_(codes),
-      bins_(bins),
+Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles,
+                 std::size_t lanes, const Loss& loss, bool needs_curvature,
+                 const VoteTargets& targets, std::unique_ptr<RowWeighting> weighting)
+    : codes_(rows.codes),
+      bins_(rows.bins),
       roles_(roles),
       lanes_(lanes),
-      sample_weight_(sample_weight),
+      sample_weight_(rows.sample_weight),
       loss_(loss),
       needs_curvature_(needs_curvature),
-      electorate_(electorate),
-      u_(codes.rows * lanes, 0.0f) {
-  if (electorate != nullptr) weighting_.emplace(weighting, codes.rows);
-  for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
+      targets_(targets),
+      u_(rows.codes.rows * lanes, 0.0f),
+      weighting_(std::move(weighting)) {
+  for (const Chunk& chunk : cut_into_chunks(codes_.segments)) {
     const SegmentRoles& r = roles[chunk.segment];
     if (!r.trains && !r.judges) continue;
     chunks_.push_back(chunk);
     double total = static_cast<double>(chunk.end - chunk.begin);
-    if (sample_weight != nullptr) {
+    if (sample_weight_ != nullptr) {
       total = 0.0;
-      for (std::size_t i = chunk.begin; i < chunk.end; ++i) total += sample_weight[i];
+      for (std::size_t i = chunk.begin; i < chunk.end; ++i) total += sample_weight_[i];
     }
     for (std::size_t k = 0; k < lanes; ++k) {
       training_weight_[k] += r.train(k) * total;
@@ -370,21 +370,19 @@ std::vector<Margins::Point> Margins::move(const std::vector<Move>& moves, const 
     weight_.resize(u_.size());
     if (needs_curvature_) curvature_.resize(u_.size());
   }
-  if (weighting_) weighting_->settle(moves[0].t);
+  weighting_->settle(moves[0].t);
   const auto go = [&](const std::vector<Move>& some) {
     return visit_width(lanes_,
                        [&](auto width) { return Pass<width>(*this, some, orders).run(team); });
   };
   std::vector<Point> points = go(moves);
-  if (weighting_ && weighting_->follow(least_)) points = go(std::vector<Move>(moves.size()));
+  if (weighting_->follow(least_)) points = go(std::vector<Move>(moves.size()));
   return points;
 }
 
-void Margins::note_shares(double mean, Team& team) {
+void Margins::note_weights(double mean, Team& team) {
   for_training_chunks(0, 1.0, team, [&](std::size_t, const Chunk& chunk, double) {
-    for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-      weighting_->share(i) = static_cast<float>(wide(weight_[i]) / mean);
-    }
+    weighting_->note_weights(chunk.begin, chunk.end, weight_.data(), mean);
   });
 }
 
@@ -394,7 +392,7 @@ void Margins::forget_weights() {
   scratch_ = {};
 }
 
-void Margins::single_out(std::size_t lane, Team& team) {
+void Margins::select_lane(std::size_t lane, Team& team) {
   if (lanes_ == 1) {
     own_ = u_.data();
     return;
@@ -406,21 +404,21 @@ void Margins::single_out(std::size_t lane, Team& team) {
   });
 }
 
-void Margins::face(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
-                   Team& team) {
+void Margins::set_direction(std::size_t lane, const std::uint8_t* codes,
+                            const std::vector<double>& table, Team& team) {
   float* const along = spare() + (lanes_ == 1 ? 0 : codes_.rows);
   along_ = along;
   std::vector<float> entries(table.begin(), table.end());
-  const std::size_t width = table.size() / groups();
+  const std::size_t width = table.size() / targets_.count;
   for_training_chunks(lane, 1.0, team, [&](std::size_t, const Chunk& chunk, double side) {
-    const float* const entry = entries.data() + group(chunk) * width;
+    const float* const entry = entries.data() + targets_.of(chunk.segment) * width;
     for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
       along[i] = static_cast<float>(side) * entry[codes[i]];
     }
   });
 }
 
-double Margins::slope_after(std::size_t lane, double t, Team& team) {
+double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
   std::vector<double> parts(chunks_.size(), 0.0);
   const auto step = static_cast<float>(t);
   for_training_chunks(lane, 1.0, team, [&](std::size_t c, const Chunk& chunk, double) {
@@ -434,7 +432,7 @@ double Margins::slope_after(std::size_t lane, double t, Team& team) {
         for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
       });
       alignas(64) Block speed;
-      if (weighting_) along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
+      along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
       loss_.weights(x.data(), w.data(), n);
       const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
       double* total = &parts[c];
@@ -449,9 +447,23 @@ double Margins::slope_after(std::size_t lane, double t, Team& team) {
   return slope / training_weight_[lane];
 }
 
+double Margins::Oracle::slope_at(double t) {
+  if (!ready_) {
+    margins_.select_lane(lane_, team_);
+    margins_.set_direction(lane_, codes_, table_, team_);
+    ready_ = true;
+  }
+  return margins_.slope_ahead(lane_, t - at_, team_);
+}
+
+void Margins::Oracle::moved_to(double t) {
+  at_ = t;
+  ready_ = false;
+}
+
 void Margins::ByCell::evaluate(const double* values, double* slope, double* curvature) {
-  if (!singled_out_) margins_.single_out(lane_, team_);
-  singled_out_ = true;
+  if (!ready_) margins_.select_lane(lane_, team_);
+  ready_ = true;
   std::fill_n(slope, n_, 0.0);
   std::fill_n(curvature, n_, 0.0);
   for (const RowShare& share : shares_) {

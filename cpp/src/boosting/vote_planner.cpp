@@ -1,14 +1,12 @@
-#include "properboost/boosting/vote_planner.hpp"
+#include "properboost/boosting/planner.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "properboost/core/random.hpp"
 #include "properboost/histogram/code_weights.hpp"
-#include "properboost/learners/learner.hpp"
 #include "properboost/trees/tree_grower.hpp"
 #include "properboost/trees/vote_cuts.hpp"
 
@@ -52,55 +50,43 @@ class VoteRows {
   RowUnits<false> units_;
 };
 
-class VotePlanner final : public Planner {
+// What weak classifiers have in common, whatever their kind.
+class VotePlanner : public Planner {
  public:
-  explicit VotePlanner(const Workplace& at)
-      : Planner(at),
-        electorate_(*at.settings.electorate),
-        vote_(*electorate_.vote),
-        slots_(Slots::of_votes(model(0).roles, electorate_)),
-        rows_(at.codes, at.bins, slots_) {
-    if (!model(0).weak_learner->is_grown()) return;
-    grower_.emplace(at.codes, *at.packed, at.bins, slots_);
-    nodes_.resize(at.codes.rows);
-    limits_ = grown_learner().limits;
-    limits_.child_weight /= at.weights.scale;
-    if (!limits_.directions.empty()) {
-      throw std::invalid_argument("directions must be none of weak classifiers that vote");
-    }
+  VotePlanner(const RoundContext& context, const VoteBoosting& algorithm)
+      : Planner(context),
+        algorithm_(algorithm),
+        vote_(algorithm.vote()),
+        targets_(algorithm.targets()),
+        slots_(Slots::of_votes(at_.model(0).roles, vote_, targets_)) {}
+
+  std::size_t tables_per_estimator() const final { return 1; }
+  Orders orders(std::size_t) final { return {nullptr, 0, true, false}; }
+
+  std::vector<RoundUpdate> plan(std::size_t, const std::vector<bool>& active,
+                                const std::function<void()>& progress, Team& team) final {
+    std::vector<RoundUpdate> updates(1);
+    if (!active[0]) return updates;
+    const RowWeights rows{at_.batch.margins->weight(), nullptr, at_.rows.sample_weight};
+    find_cells(updates[0], rows, progress, team);
+    judge(updates[0], rows, team);
+    return updates;
   }
 
-  std::size_t tables_per_estimator() const override { return 1; }
-  Orders orders(std::size_t) override { return {nullptr, 0, true, false}; }
+ protected:
+  // Sets the update's codes and its table over them.
+  virtual void find_cells(RoundUpdate& update, const RowWeights& rows,
+                          const std::function<void()>& progress, Team& team) = 0;
 
-  std::vector<Plan> plan(std::size_t, const std::vector<bool>& active,
-                         const std::function<void()>& progress, Team& team) override {
-    std::vector<Plan> plans(1);
-    if (!active[0]) return plans;
-    RowWeights rows{at_.pack.margins->weight(), nullptr, at_.weights.data()};
-    if (grower_) {
-      plan_tree(plans[0], rows, progress, team);
-    } else {
-      plan_feature(plans[0], rows, team);
-    }
-    judge(plans[0], rows, team);
-    return plans;
-  }
-
- private:
-  const GrownLearner& grown_learner() const {
-    return static_cast<const GrownLearner&>(*model(0).weak_learner);
-  }
-
-  // Sets the table, [group][code], by what the codes' cells weigh, [cell][slot].
-  void set_table(Plan& plan, std::size_t width, const std::vector<double>& weights,
+  // Sets the table, [target][code], by what the codes' cells weigh, [cell][slot].
+  void set_table(RoundUpdate& update, std::size_t width, const std::vector<double>& weights,
                  const CellOfCode& cell_of) const {
-    plan.width = width;
-    plan.table.assign(vote_.groups * width, 0.0);
-    std::vector<double> values(vote_.groups);
+    update.width = width;
+    update.table.assign(vote_.targets * width, 0.0);
+    std::vector<double> values(vote_.targets);
     for (std::size_t b = 0; b < width; ++b) {
       vote_.values(weights.data() + cell_of[b] * slots_.n, values.data());
-      for (std::size_t g = 0; g < vote_.groups; ++g) plan.table[g * width + b] = values[g];
+      for (std::size_t k = 0; k < vote_.targets; ++k) update.table[k * width + b] = values[k];
     }
   }
 
@@ -110,6 +96,95 @@ class VotePlanner final : public Planner {
     return cell_of;
   }
 
+  const VoteBoosting& algorithm_;
+  const Vote& vote_;
+  const VoteTargets& targets_;
+  const Slots slots_;
+
+ private:
+  // How much weight the table is right about, and wrong; the error is the score.
+  void judge(RoundUpdate& update, const RowWeights& rows, Team& team) const {
+    Margins& margins = *at_.batch.margins;
+    const std::vector<Role>& roles = at_.model(0).roles;
+    const std::vector<Chunk> chunks = cut_into_chunks(at_.rows.codes.segments);
+    struct Sums {
+      double right = 0.0, wrong = 0.0, total = 0.0;
+      bool all_right = true;
+    };
+    std::vector<Sums> parts(chunks.size());
+    team.for_each(
+        chunks.size(), 2.0 * static_cast<double>(at_.rows.codes.rows), [&](std::size_t c) {
+          const Chunk& chunk = chunks[c];
+          if (!learns(roles[chunk.segment])) return;
+          const double side = side_of(roles[chunk.segment]);
+          const double* const own = update.table.data() + targets_.of(chunk.segment) * update.width;
+          for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+            const double h = side * own[update.codes[i]];
+            const double w = rows.weight_of(i);
+            parts[c].total += w;
+            (h > 0.0 ? parts[c].right : parts[c].wrong) += h == 0.0 ? 0.0 : w;
+            parts[c].all_right = parts[c].all_right && h > 0.0;
+          }
+        });
+    Sums sums;
+    for (const Sums& part : parts) {
+      sums.right += part.right;
+      sums.wrong += part.wrong;
+      sums.total += part.total;
+      sums.all_right = sums.all_right && part.all_right;
+    }
+    require_finite(sums.total, "total weight", at_.round(0));
+    update.largest = at_.batch.regularizers[0].largest;
+    if (!(sums.right > 0.0)) return;  // every row abstains
+    update.moves = true;
+    update.cost = sums.wrong / (sums.right + sums.wrong);
+    update.ends = sums.all_right;
+    if (sums.wrong == 0.0) {  // counts as half a row
+      const double all = std::max(2.0, at_.batch.row_counts[0]);
+      sums.wrong = sums.right * 0.5 / (all - 0.5);
+    }
+    update.agreement = {sums.right, sums.wrong, static_cast<double>(vote_.ways()),
+                        algorithm_.rho()};
+    if (algorithm_.weighting().mistrust > 0.0) {
+      margins.note_weights(sums.total / margins.training_weight(0), team);
+      update.slope = Margins::Oracle(margins, 0, update.codes, update.table, team).slope_at(0.0);
+      update.moves = update.slope > 0.0;
+    }
+  }
+};
+
+// A look-up table over one feature.
+class VoteFeaturePlanner final : public VotePlanner {
+ public:
+  VoteFeaturePlanner(const RoundContext& context, const VoteBoosting& algorithm,
+                     const FeatureLearner& learner)
+      : VotePlanner(context, algorithm),
+        learner_(learner),
+        rows_(at_.rows.codes, at_.rows.bins, slots_) {}
+
+ private:
+  void find_cells(RoundUpdate& update, const RowWeights& rows,
+                  const std::function<void()>& /*progress*/, Team& team) override {
+    rows_.weigh(rows, team);
+    const CountingVote vote{vote_, rows_.unit()};
+    std::vector<double> costs(at_.rows.bins.size());
+    team.for_each(costs.size(), static_cast<double>(costs.size() * at_.rows.codes.rows),
+                  [&](std::size_t f) { costs[f] = deal(f, rows_.add_up(f), vote).cost; });
+    const std::size_t best = first_best(costs.data(), costs.size());
+    const SlotSums sums = rows_.add_up(best);
+    const CellOfCode cell_of = deal(best, sums, vote).cell_of;
+    const auto width = static_cast<std::size_t>(at_.rows.bins[best].width());
+    SlotSums cells((1 + *std::max_element(cell_of.begin(), cell_of.end())) * slots_.n, 0);
+    for (std::size_t b = 0; b < width; ++b) {
+      for (std::size_t k = 0; k < slots_.n; ++k) {
+        cells[cell_of[b] * slots_.n + k] += sums[k * width + b];
+      }
+    }
+    update.feature = static_cast<std::int32_t>(best);
+    update.codes = at_.rows.codes.feature(best);
+    set_table(update, width, vote.weights(cells), cell_of);
+  }
+
   // A feature's codes dealt into cells: one per code, or two sides.
   struct Deal {
     double cost;
@@ -117,9 +192,9 @@ class VotePlanner final : public Planner {
   };
 
   Deal deal(std::size_t f, const SlotSums& sums, const CountingVote& vote) const {
-    const auto width = static_cast<std::size_t>(at_.bins[f].width());
-    if (static_cast<const FeatureLearner&>(*model(0).weak_learner).cuts_in_two()) {
-      Split split = find_split(at_.bins[f], VoteCuts(vote, sums.data(), width));
+    const auto width = static_cast<std::size_t>(at_.rows.bins[f].width());
+    if (learner_.cuts_in_two()) {
+      Split split = find_split(at_.rows.bins[f], VoteCuts(vote, sums.data(), width));
       // Where no split is better than none, that goes for codes training had no rows of, too.
       const auto& side = split.side;
       if (std::count(side.begin(), side.end(), Split::kRight) == 0) split.side.fill(Split::kLeft);
@@ -134,137 +209,94 @@ class VotePlanner final : public Planner {
     return {cost, one_per_code()};
   }
 
-  void plan_feature(Plan& plan, const RowWeights& rows, Team& team) {
-    rows_.weigh(rows, team);
-    const CountingVote vote{vote_, rows_.unit()};
-    std::vector<double> costs(at_.bins.size());
-    team.for_each(costs.size(), static_cast<double>(costs.size() * at_.codes.rows),
-                  [&](std::size_t f) { costs[f] = deal(f, rows_.add_up(f), vote).cost; });
-    const std::size_t best = first_best(costs.data(), costs.size());
-    const SlotSums sums = rows_.add_up(best);
-    const CellOfCode cell_of = deal(best, sums, vote).cell_of;
-    const auto width = static_cast<std::size_t>(at_.bins[best].width());
-    SlotSums cells((1 + *std::max_element(cell_of.begin(), cell_of.end())) * slots_.n, 0);
-    for (std::size_t b = 0; b < width; ++b) {
-      for (std::size_t k = 0; k < slots_.n; ++k) {
-        cells[cell_of[b] * slots_.n + k] += sums[k * width + b];
-      }
+  const FeatureLearner& learner_;
+  VoteRows rows_;
+};
+
+// A tree.
+class VoteTreePlanner final : public VotePlanner {
+ public:
+  VoteTreePlanner(const RoundContext& context, const VoteBoosting& algorithm,
+                  const GrownLearner& learner)
+      : VotePlanner(context, algorithm),
+        learner_(learner),
+        limits_(learner.limits),
+        grower_(at_.rows.codes, *at_.packed, at_.rows.bins, slots_),
+        nodes_(at_.rows.codes.rows) {
+    limits_.child_weight = at_.weights.scaled(limits_.child_weight);
+    if (!limits_.directions.empty()) {
+      throw std::invalid_argument("directions must be none for weak classifiers that vote");
     }
-    plan.feature = static_cast<std::int32_t>(best);
-    plan.codes = at_.codes.feature(best);
-    set_table(plan, width, vote.weights(cells), cell_of);
   }
 
-  void plan_tree(Plan& plan, RowWeights rows, const std::function<void()>& progress, Team& team) {
-    const GrownLearner& learner = grown_learner();
-    rows.share = learner.subsample;
-    VoteTree grown =
-        grower_->grow(rows, vote_, limits_, draw_bits(learner.seed, 0, round(0)), progress, team);
-    grower_->find_nodes(grown.tree, nodes_.data(), team);
-    plan.feature = Rounds::kTree;
-    plan.codes = nodes_.data();
-    set_table(plan, grown.tree.size(), grown.weights, one_per_code());
-    plan.tree = std::move(grown.tree);
-    plan.may_move_later = learner.subsample < 1.0 || limits_.max_features < 1.0;
-    count_rows(plan);
+ private:
+  void find_cells(RoundUpdate& update, const RowWeights& all, const std::function<void()>& progress,
+                  Team& team) override {
+    RowWeights rows = all;
+    rows.share = learner_.subsample;
+    VoteTree grown = grower_.grow(rows, vote_, limits_, draw_bits(learner_.seed, 0, at_.round(0)),
+                                  progress, team);
+    grower_.find_nodes(grown.tree, nodes_.data(), team);
+    update.feature = Rounds::kTree;
+    update.codes = nodes_.data();
+    set_table(update, grown.tree.size(), grown.weights, one_per_code());
+    update.tree = std::move(grown.tree);
+    update.may_move_later = learner_.subsample < 1.0 || limits_.max_features < 1.0;
+    count_rows(update);
   }
 
-  // The training rows at each node, of every group and of all others: [group][node].  Where groups
-  // are labels, of which every row is asked about each, all of these are the rows.
-  void count_rows(Plan& plan) const {
-    const std::size_t nodes = plan.tree.size();
-    const double* const weight = at_.weights.data();
-    std::vector<double> of_group(vote_.groups * nodes, 0.0);
-    const std::vector<Role>& roles = model(0).roles;
+  // The training rows at each node, of every target and of all others: [target][node].  Where
+  // targets are labels, of which every row is asked about each, all of these are the rows.
+  void count_rows(RoundUpdate& update) const {
+    const std::size_t nodes = update.tree.size();
+    const double* const weight = at_.rows.sample_weight;
+    std::vector<double> of_target(vote_.targets * nodes, 0.0);
+    const std::vector<Role>& roles = at_.model(0).roles;
     for (std::size_t s = 0; s < roles.size(); ++s) {
       if (!learns(roles[s])) continue;
-      double* const own = of_group.data() + electorate_.group(s) * nodes;
-      for (std::size_t i = at_.codes.segments[s]; i < at_.codes.segments[s + 1]; ++i) {
-        own[nodes_[i]] += at_.weights.scale * (weight == nullptr ? 1.0 : weight[i]);
+      double* const own = of_target.data() + targets_.of(s) * nodes;
+      for (std::size_t i = at_.rows.codes.segments[s]; i < at_.rows.codes.segments[s + 1]; ++i) {
+        own[nodes_[i]] += weight == nullptr ? 1.0 : weight[i];
       }
     }
-    plan.cells.assign(of_group.size(), Cell{});
+    update.cells.assign(of_target.size(), Cell{});
     for (std::size_t node = nodes; node-- > 0;) {  // children come after their parents
       double total = 0.0;
-      for (std::size_t g = 0; g < vote_.groups; ++g) {
-        double& own = of_group[g * nodes + node];
-        if (!plan.tree.is_leaf(node)) {
-          const auto left = static_cast<std::size_t>(plan.tree.left[node]);
-          own += of_group[g * nodes + left] + of_group[g * nodes + left + 1];
+      for (std::size_t k = 0; k < vote_.targets; ++k) {
+        double& own = of_target[k * nodes + node];
+        if (!update.tree.is_leaf(node)) {
+          const auto left = static_cast<std::size_t>(update.tree.left[node]);
+          own += of_target[k * nodes + left] + of_target[k * nodes + left + 1];
         }
         total += own;
       }
-      for (std::size_t g = 0; g < vote_.groups; ++g) {
-        const double own = of_group[g * nodes + node];
-        plan.cells[g * nodes + node] = {own, total - own, 0.0};
+      for (std::size_t k = 0; k < vote_.targets; ++k) {
+        const double own = of_target[k * nodes + node];
+        update.cells[k * nodes + node] = {own, total - own, 0.0};
       }
     }
-    plan.tree.cell.assign(plan.cells.begin(),
-                          plan.cells.begin() + static_cast<std::ptrdiff_t>(nodes));
+    update.tree.cell.assign(update.cells.begin(),
+                            update.cells.begin() + static_cast<std::ptrdiff_t>(nodes));
   }
 
-  // How much weight the table is right about, and wrong; the error is the score.
-  void judge(Plan& plan, const RowWeights& rows, Team& team) const {
-    Margins& margins = *at_.pack.margins;
-    const std::vector<Role>& roles = model(0).roles;
-    const std::vector<Chunk> chunks = cut_into_chunks(at_.codes.segments);
-    struct Sums {
-      double right = 0.0, wrong = 0.0, total = 0.0;
-      bool all_right = true;
-    };
-    std::vector<Sums> parts(chunks.size());
-    team.for_each(chunks.size(), 2.0 * static_cast<double>(at_.codes.rows), [&](std::size_t c) {
-      const Chunk& chunk = chunks[c];
-      if (!learns(roles[chunk.segment])) return;
-      const double side = side_of(roles[chunk.segment]);
-      const double* const own = plan.table.data() + electorate_.group(chunk.segment) * plan.width;
-      for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-        const double h = side * own[plan.codes[i]];
-        const double w = rows.weight_of(i);
-        parts[c].total += w;
-        (h > 0.0 ? parts[c].right : parts[c].wrong) += h == 0.0 ? 0.0 : w;
-        parts[c].all_right = parts[c].all_right && h > 0.0;
-      }
-    });
-    Sums sums;
-    for (const Sums& part : parts) {
-      sums.right += part.right;
-      sums.wrong += part.wrong;
-      sums.total += part.total;
-      sums.all_right = sums.all_right && part.all_right;
-    }
-    require_finite(sums.total, "total weight", round(0));
-    plan.largest = at_.pack.regularizers[0].largest;
-    if (!(sums.right > 0.0)) return;  // every row abstains
-    plan.moves = true;
-    plan.score = sums.wrong / (sums.right + sums.wrong);
-    plan.ends = sums.all_right;
-    if (sums.wrong == 0.0) {  // counts as half a row
-      const double all = std::max(2.0, margins.training_weight(0) * at_.weights.scale);
-      sums.wrong = sums.right * 0.5 / (all - 0.5);
-    }
-    plan.agreement = {sums.right, sums.wrong, static_cast<double>(vote_.ways())};
-    if (at_.settings.weighting.mistrust > 0.0) {
-      margins.note_shares(sums.total / margins.training_weight(0), team);
-      plan.slope = Looks(margins, 0, plan.codes, plan.table, team).look(0.0);
-      plan.moves = plan.slope > 0.0;
-    }
-  }
-
-  const Electorate& electorate_;
-  const Vote& vote_;
-  const Slots slots_;
-  VoteRows rows_;
-  // Where trees are grown.
+  const GrownLearner& learner_;
   TreeLimits limits_;
-  std::optional<TreeGrower> grower_;
+  TreeGrower grower_;
   Aligned<std::uint8_t> nodes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Planner> make_vote_planner(const Workplace& at) {
-  return std::make_unique<VotePlanner>(at);
+std::unique_ptr<Planner> make_vote_planner(const RoundContext& context,
+                                           const VoteBoosting& algorithm,
+                                           const FeatureLearner& learner) {
+  return std::make_unique<VoteFeaturePlanner>(context, algorithm, learner);
+}
+
+std::unique_ptr<Planner> make_vote_planner(const RoundContext& context,
+                                           const VoteBoosting& algorithm,
+                                           const GrownLearner& learner) {
+  return std::make_unique<VoteTreePlanner>(context, algorithm, learner);
 }
 
 }  // namespace properboost

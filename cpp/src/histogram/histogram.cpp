@@ -231,20 +231,21 @@ void visit_sums(const BundleSet& set, const Terms& terms, unsigned char* memory,
 // the second part's cells, and a task's memory.
 class HistogramBuilder::State {
  public:
-  State(const HistogramRows& rows, std::size_t lanes, bool has_curvature)
+  State(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
+        const std::vector<double>& crowding, std::size_t lanes, bool has_curvature)
       : codes_(rows.codes),
         bins_(rows.bins),
         sample_weight_(rows.sample_weight),
         lanes_(lanes),
-        sets_(bundle_features(rows.bins, lanes, has_curvature, rows.blocks, rows.crowding)) {
-    const std::size_t n = count_rows(rows.blocks);
-    if (n < kRowsForParts || rows.blocks.size() < 2) {
-      parts_.push_back(rows.blocks);
+        sets_(bundle_features(rows.bins, lanes, has_curvature, blocks, crowding)) {
+    const std::size_t n = count_rows(blocks);
+    if (n < kRowsForParts || blocks.size() < 2) {
+      parts_.push_back(blocks);
       return;
     }
     parts_.resize(2);
     std::size_t before = 0;
-    for (const AccumulationBlock& block : rows.blocks) {
+    for (const AccumulationBlock& block : blocks) {
       parts_[2 * before < n ? 0 : 1].push_back(block);
       before += block.rows();
     }
@@ -347,8 +348,11 @@ class HistogramBuilder::State {
   std::vector<std::vector<double>> scratch_;
 };
 
-HistogramBuilder::HistogramBuilder(const HistogramRows& rows, std::size_t lanes, bool has_curvature)
-    : state_(std::make_unique<State>(rows, lanes, has_curvature)) {}
+HistogramBuilder::HistogramBuilder(const TrainingRows& rows,
+                                   const std::vector<AccumulationBlock>& blocks,
+                                   const std::vector<double>& crowding, std::size_t lanes,
+                                   bool has_curvature)
+    : state_(std::make_unique<State>(rows, blocks, crowding, lanes, has_curvature)) {}
 HistogramBuilder::~HistogramBuilder() = default;
 
 void HistogramBuilder::fill(const float* weight, const float* curvature, Histogram& histogram,

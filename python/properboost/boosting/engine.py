@@ -178,31 +178,36 @@ def start(
     base: NDArray[np.float64] | None = None,
     keep_rounds: bool,
 ) -> _core.Boosting:
-    """Set up models over the same rows; every sequence has an entry a model.
+    """Set up models over the same rows; every sequence has an entry per model.
 
     `options` may differ in their learning rates, priors and weak learners' parameters.  Models
     start from the raw predictions `base`, of shape (n_models or 1, n_rows), or from 0.
     """
-    priors = [0.0 if o.prior is None else o.prior for o in options]
-    shared = options[0]
-    return _core.Boosting(
+    models = [
+        _core.Model(
+            loss.native,
+            _find_learner(o, training),
+            own,
+            gain=loss.gain,
+            learning_rate=o.learning_rate,
+            prior=0.0 if o.prior is None else o.prior,
+        )
+        for loss, o, own in zip(losses, options, roles, strict=True)
+    ]
+    rows = _core.Rows(
         training.codes,
         training.bins,
         training.segments,
-        roles,
-        [loss.native for loss in losses],
-        [_find_learner(o, training) for o in options],
-        gain=np.array([loss.gain for loss in losses], dtype=np.float64),
-        learning_rate=np.array([o.learning_rate for o in options], dtype=np.float64),
-        prior=np.array(priors, dtype=np.float64),
-        selection=shared.selection,
-        response=shared.response,
-        step=shared.step,
-        l2=shared.l2,
         weight=training.weight,
         base=base,
-        keep_rounds=keep_rounds,
         n_threads=training.n_threads,
+    )
+    shared = options[0]
+    algorithm = _core.AdditiveBoosting(
+        selection=shared.selection, response=shared.response, step=shared.step, l2=shared.l2
+    )
+    return _core.Boosting(
+        rows, models, algorithm, keep_rounds=keep_rounds, n_threads=training.n_threads
     )
 
 
@@ -213,7 +218,7 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
     """
     n_classes = len(training.classes)
     codes, segments, weight = training.codes, training.segments, training.weight
-    groups, roles = training.class_of, np.ones(len(training.class_of), dtype=np.int8)
+    targets, roles = training.class_of, np.ones(len(training.class_of), dtype=np.int8)
     name: Literal["plurality", "labels"] = "plurality"
     if n_classes > 2 and options.multiclass == "labels":
         name = "labels"
@@ -225,38 +230,28 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
         ends = np.stack([segments[own], segments[after], np.full(n_classes, n_rows)], axis=1)
         sizes = np.diff(ends, axis=1, prepend=0).ravel()
         roles = np.tile(np.array([-1, 1, -1], dtype=np.int8), n_classes)[sizes > 0]
-        groups = labels[sizes > 0]
+        targets = labels[sizes > 0]
         segments = np.cumsum([0, *sizes[sizes > 0]])
         codes = np.tile(codes, (1, n_classes))
         weight = None if weight is None else np.tile(weight, n_classes)
-    return _core.Boosting(
-        codes,
-        training.bins,
-        segments,
-        roles[None, :],
-        [loss.native],
-        [
-            _make_learner(
-                options.weak_learner,
-                max_leaves=options.max_leaf_nodes,
-                max_depth=options.max_depth or LARGEST_INT,
-            )
-        ],
-        gain=np.array([loss.gain], dtype=np.float64),
-        learning_rate=np.array([options.learning_rate], dtype=np.float64),
-        prior=np.zeros(1),
-        selection="greedy",
-        response="sign",
+    rows = _core.Rows(codes, training.bins, segments, weight=weight, n_threads=training.n_threads)
+    learner = _make_learner(
+        options.weak_learner,
+        max_leaves=options.max_leaf_nodes,
+        max_depth=options.max_depth or LARGEST_INT,
+    )
+    model = _core.Model(
+        loss.native, learner, roles, gain=loss.gain, learning_rate=options.learning_rate
+    )
+    algorithm = _core.VoteBoosting(
+        _core.Vote(name, n_classes, options.criterion),
+        targets.tolist(),
         step="line_search" if options.mistrust > 0.0 else "adaptive",
-        l2=0.0,
-        weight=weight,
-        vote=_core.Vote(name, n_classes, options.criterion),
-        groups=groups.tolist(),
         rho=options.rho,
         damping=options.damping,
         mistrust=options.mistrust,
-        n_threads=training.n_threads,
     )
+    return _core.Boosting(rows, [model], algorithm, n_threads=training.n_threads)
 
 
 def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLearner:

@@ -6,8 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "properboost/boosting/packs.hpp"
-#include "properboost/boosting/planner.hpp"
+#include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/fit_state.hpp"
+#include "properboost/boosting/model.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
@@ -29,13 +30,21 @@ struct Base {
   }
 };
 
-// Models trained together over the same codes, a pack of lanes at a time.
+// The rows as the caller has them.
+struct Rows {
+  Codes codes;
+  const Bins& bins;
+  const double* sample_weight = nullptr;  // all positive, in segment order; null for ones
+  Base base = {};
+};
+
+// Models trained together over the same rows, a batch of lanes at a time.
 class Boosting {
  public:
-  // `sample_weight` (all positive, or null for ones) is in segment order.  Codes, bins, the base
-  // and what models and settings point to must outlive it.
-  Boosting(Codes codes, const Bins& bins, std::vector<Model> models, const Settings& settings,
-           const double* sample_weight, Base base = {});
+  // What rows, models and the algorithm refer to must outlive it.  Without `keep_rounds` it keeps
+  // only what the rows held out say.
+  Boosting(Rows rows, std::vector<Model> models, const Algorithm& algorithm,
+           bool keep_rounds = true);
   ~Boosting();
 
   // Boosts these models by n more estimators each, or until nothing helps them.
@@ -43,13 +52,12 @@ class Boosting {
                Team& team);
 
   std::size_t size() const noexcept;
-  const Codes& codes() const noexcept;
-  const Course& course(std::size_t model) const noexcept;
+  const FitState& state(std::size_t model) const noexcept;
   // A guess of the nanoseconds of the longest loop that n rounds share out.
   double longest_loop(std::size_t n) const noexcept;
   // The raw predictions of the rows held out from a model, in segment order.
   std::vector<double> held_out(std::size_t model) const;
-  // And of all rows, 0 where they have no role; of a model that has left its pack nothing.
+  // And of all rows, 0 where they have no role; of a model that has left its batch nothing.
   std::vector<double> raw(std::size_t model) const;
   // How many rows each code holds, features side by side; nothing before the first advance.
   std::vector<std::size_t> code_counts() const;

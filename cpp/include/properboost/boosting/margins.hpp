@@ -1,4 +1,4 @@
-// Margins and weights of a pack's rows, and the one row pass everything else is made of.
+// Margins and weights of a model batch's rows, and the one row pass everything else is made of.
 //
 // The margin kept is u = y F / gain, [row][lane], in segment order.  Moving a lane's rows along a
 // table shifts u by +t g on the positive side and -t g on the negative one, and tells the slope
@@ -10,23 +10,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/boosting/row_weighting.hpp"
 #include "properboost/core/parallel.hpp"
-#include "properboost/data/binning.hpp"
-#include "properboost/data/codes.hpp"
+#include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/responses/response.hpp"
-#include "properboost/votes/vote.hpp"
-#include "properboost/votes/weighting.hpp"
+#include "properboost/steps/line_search_oracle.hpp"
+#include "properboost/votes/vote_targets.hpp"
 
 namespace properboost {
 
 // A lane's rows move by t times the table, each by the entry of its code; no table, no move.
-// Rows of several groups have a table each, `width` entries apart.
+// Rows of several vote targets have a table each, `width` entries apart.
 struct Move {
   const std::uint8_t* codes = nullptr;  // one a row: a feature's
   const std::vector<double>* table = nullptr;
@@ -56,10 +56,10 @@ class Margins {
     double brier = 0.0;
   };
 
-  // `roles` has an entry a segment; `sample_weight` (or null, for ones) is in segment order.
-  Margins(const Codes& codes, const Bins& bins, const std::vector<SegmentRoles>& roles,
-          std::size_t lanes, const double* sample_weight, const Loss& loss, bool needs_curvature,
-          const Electorate* electorate = nullptr, const Weighting& weighting = {});
+  // `roles` has an entry per segment.  All arguments must outlive it.
+  Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles, std::size_t lanes,
+          const Loss& loss, bool needs_curvature, const VoteTargets& targets,
+          std::unique_ptr<RowWeighting> weighting);
 
   std::size_t lanes() const noexcept { return lanes_; }
   double training_weight(std::size_t lane) const noexcept { return training_weight_[lane]; }
@@ -73,22 +73,30 @@ class Margins {
   // Moves lane k by moves[k], for good.
   std::vector<Point> move(const std::vector<Move>& moves, const Orders& orders, Team& team);
 
-  // Keeps what every row weighs beside the mean row, for whoever mistrusts rows that weigh much.
-  void note_shares(double mean, Team& team);
+  // Tells the weighting what every row weighs; `mean` is the mean row's weight.
+  void note_weights(double mean, Team& team);
 
   // What can be worked out again is given back.
   void forget_weights();
 
-  // One lane's rows on their own, for steps that look before they go and for responses that need
-  // more than the cells.
-  void single_out(std::size_t lane, Team& team);
+  // One lane's risk along a look-up table.
+  class Oracle final : public LineSearchOracle {
+   public:
+    Oracle(Margins& margins, std::size_t lane, const std::uint8_t* codes,
+           const std::vector<double>& table, Team& team)
+        : margins_(margins), lane_(lane), codes_(codes), table_(table), team_(team) {}
+    double slope_at(double t) override;
+    void moved_to(double t) override;
 
-  // The direction in which `slope_after` looks.
-  void face(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
-            Team& team);
-
-  // The slope after the singled-out lane's move by t along what it faces, without making it.
-  double slope_after(std::size_t lane, double t, Team& team);
+   private:
+    Margins& margins_;
+    std::size_t lane_;
+    const std::uint8_t* codes_;
+    const std::vector<double>& table_;
+    Team& team_;
+    double at_ = 0.0;
+    bool ready_ = false;
+  };
 
   // The rows of one lane behind one feature's cells.
   class ByCell final : public RowsByCell {
@@ -111,7 +119,7 @@ class Margins {
     const std::vector<RowShare>& shares_;
     std::size_t n_;
     Team& team_;
-    bool singled_out_ = false;
+    bool ready_ = false;
   };
 
  private:
@@ -123,11 +131,10 @@ class Margins {
   double nanoseconds(double a_margin) const {
     return a_margin * static_cast<double>(codes_.rows * lanes_);
   }
-  std::size_t groups() const noexcept { return electorate_ == nullptr ? 1 : electorate_->groups(); }
-  std::size_t group(const Chunk& chunk) const noexcept {
-    return electorate_ == nullptr ? 0 : electorate_->group(chunk.segment);
-  }
-
+  void select_lane(std::size_t lane, Team& team);
+  void set_direction(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
+                     Team& team);
+  double slope_ahead(std::size_t lane, double t, Team& team);
   template <class Task>
   void for_chunks(double ns_a_margin, Team& team, const Task& task);
   template <class Task>
@@ -144,14 +151,14 @@ class Margins {
   const double* sample_weight_;
   const Loss& loss_;
   bool needs_curvature_;
-  const Electorate* electorate_;
+  const VoteTargets& targets_;
   std::vector<Chunk> chunks_;  // of the segments with a role
   Sums training_weight_{}, held_out_weight_{};
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
-  std::optional<RowWeighting> weighting_;  // of rows that vote
-  double least_ = 0.0;                     // what their loss was taken at, before the offset
-  const float* own_ = nullptr;             // of the lane singled out
+  std::unique_ptr<RowWeighting> weighting_;
+  double least_ = 0.0;          // what their loss was taken at, before any offset
+  const float* own_ = nullptr;  // margins of the lane selected
   const float* along_ = nullptr;
 };
 

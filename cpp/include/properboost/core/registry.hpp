@@ -12,6 +12,10 @@
 
 namespace properboost {
 
+// A policy that is what its users see, with nothing to bind it to them.
+template <class Policy>
+using Unbound = Policy;
+
 template <class Tuple>
 struct Registry;
 
@@ -20,7 +24,7 @@ struct Registry<std::tuple<Policies...>> {
   static std::vector<std::string> names() { return {Policies::name...}; }
 
   // Bind<Policy>(arguments...) for the policy called `name`, which came in the argument `axis`.
-  template <class Base, template <class> class Bind, class... Arguments>
+  template <class Base, template <class> class Bind = Unbound, class... Arguments>
   static std::unique_ptr<Base> make(const char* axis, const std::string& name,
                                     const Arguments&... arguments) {
     std::unique_ptr<Base> made;

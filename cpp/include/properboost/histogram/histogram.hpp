@@ -11,7 +11,7 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
-#include "properboost/data/codes.hpp"
+#include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/cells.hpp"
 
@@ -70,19 +70,13 @@ class Histogram {
   Aligned<double> positive_, negative_, curvature_;
 };
 
-// The training rows whose weights are summed, round after round.
-struct HistogramRows {
-  const Codes& codes;
-  const Bins& bins;
-  const double* sample_weight;  // null for ones
-  const std::vector<AccumulationBlock>& blocks;
-  const std::vector<double>& crowding;  // the share of the rows in each feature's fullest code
-};
-
+// Sums weights, round after round of the same rows.
 class HistogramBuilder {
  public:
-  // What `rows` refers to must outlive it, but for the blocks and the crowding.
-  HistogramBuilder(const HistogramRows& rows, std::size_t lanes, bool has_curvature);
+  // What `rows` refers to must outlive it.  crowding[f] is the share of the rows in the fullest
+  // code of feature f.
+  HistogramBuilder(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
+                   const std::vector<double>& crowding, std::size_t lanes, bool has_curvature);
   ~HistogramBuilder();
 
   // Cells of every feature from the rows' weights and curvatures (null where there are none).  No

@@ -40,10 +40,23 @@ struct LearnerOptions {
   std::uint64_t seed = 0;
 };
 
+class FeatureLearner;
+class GrownLearner;
+
+// Told which kind a weak learner is of.
+class LearnerVisitor {
+ public:
+  virtual ~LearnerVisitor() = default;
+  virtual void visit(const FeatureLearner& learner) = 0;
+  virtual void visit(const GrownLearner& learner) = 0;
+};
+
 class WeakLearner {
  public:
   virtual ~WeakLearner() = default;
-  virtual bool is_grown() const noexcept = 0;  // a GrownLearner, or else a FeatureLearner
+  virtual void accept(LearnerVisitor& visitor) const = 0;
+  // Whether it grows trees, from rows in an order of their own.
+  virtual bool is_grown() const noexcept = 0;
 
   // By which cells are chosen: its own, or the response.
   const Criterion& criterion_or(const Response& response) const noexcept {
@@ -61,6 +74,7 @@ class WeakLearner {
 // A look-up table over one feature.
 class FeatureLearner : public WeakLearner {
  public:
+  void accept(LearnerVisitor& visitor) const final { visitor.visit(*this); }
   bool is_grown() const noexcept final { return false; }
   virtual bool cuts_in_two() const noexcept = 0;  // or has a cell for every code
   // The least cost this learner reaches on a feature, and the cells that reach it.
@@ -76,6 +90,7 @@ class FeatureLearner : public WeakLearner {
 // A tree over several features, whose nodes are a feature's codes.
 class GrownLearner : public WeakLearner {
  public:
+  void accept(LearnerVisitor& visitor) const final { visitor.visit(*this); }
   bool is_grown() const noexcept final { return true; }
 
   const TreeLimits limits;

@@ -11,7 +11,7 @@ namespace properboost::steps {
 class Adaptive final : public Step {
  public:
   static constexpr const char* name = "adaptive";
-  double propose(Looks& /*looks*/, const StepLimits& limits) const override {
+  double propose(LineSearchOracle& /*oracle*/, const StepLimits& limits) const override {
     return limits.rate * alpha(limits);
   }
   // Up to an error of rho (C-1) / (rho (C-1) + 1).
@@ -21,7 +21,7 @@ class Adaptive final : public Step {
  private:
   static double alpha(const StepLimits& limits) {
     const Agreement& rows = limits.agreement;
-    const double odds = std::log(limits.rho) + std::log(rows.right) - std::log(rows.wrong) +
+    const double odds = std::log(rows.rho) + std::log(rows.right) - std::log(rows.wrong) +
                         std::log(rows.ways - 1.0);
     return rows.ways == 2.0 ? 0.5 * odds : odds;  // between -1 and +1, or 0 and 1
   }

@@ -9,18 +9,18 @@ namespace properboost::steps {
 class Guarded final : public Step {
  public:
   static constexpr const char* name = "guarded";
-  double propose(Looks& looks, const StepLimits& limits) const override {
+  double propose(LineSearchOracle& oracle, const StepLimits& limits) const override {
     Bracket bracket{0.0, limits.slope};
     // A loss that is not convex may have turned long before: look on the way.
-    if (!limits.convex && look_ahead(looks, limits, limits.rate, bracket)) {
-      return find_stationary_point(looks, bracket);
+    if (!limits.convex && look_ahead(oracle, limits, limits.rate, bracket)) {
+      return find_stationary_point(oracle, bracket);
     }
     // In most rounds it stays at the rate; where it did not, it may save a move to look first, and
     // from beyond any sensible step the float32 margins would not come back as they were.
     if (limits.shortened || limits.rate > limits.largest) {
       bracket.high = limits.rate;
-      bracket.slope_high = looks.look(limits.rate);
-      if (bracket.slope_high < 0.0) return find_stationary_point(looks, bracket);
+      bracket.slope_high = oracle.slope_at(limits.rate);
+      if (bracket.slope_high < 0.0) return find_stationary_point(oracle, bracket);
     }
     return limits.rate;
   }
@@ -33,12 +33,13 @@ class Guarded final : public Step {
     return t == limits.rate && slope < 0.0;
   }
 
-  double correct(Looks& looks, const StepLimits& limits, double t, double slope) const override {
+  double correct(LineSearchOracle& oracle, const StepLimits& limits, double t,
+                 double slope) const override {
     Bracket bracket{0.0, limits.slope};
-    if (!limits.convex) look_ahead(looks, limits, t, bracket);  // known not to turn before t
+    if (!limits.convex) look_ahead(oracle, limits, t, bracket);  // known not to turn before t
     bracket.high = t;
     bracket.slope_high = slope;
-    return find_stationary_point(looks, bracket);
+    return find_stationary_point(oracle, bracket);
   }
 };
 

@@ -11,7 +11,9 @@ class Leveraging : public Step {
   static constexpr const char* name = "leveraging";
   Solved solves() const override { return Solved::kLast; }
   // Not asked: what is solved for is not proposed.
-  double propose(Looks& /*looks*/, const StepLimits& limits) const final { return limits.rate; }
+  double propose(LineSearchOracle& /*oracle*/, const StepLimits& limits) const final {
+    return limits.rate;
+  }
   double follow(const StepLimits& limits, double /*twins*/) const final { return limits.rate; }
 };
 

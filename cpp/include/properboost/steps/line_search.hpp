@@ -10,10 +10,10 @@ class LineSearch final : public Step {
   static constexpr const char* name = "line_search";
   // The first stationary point ahead; at most the largest move, where an error of 0 counts as half
   // a row.
-  double propose(Looks& looks, const StepLimits& limits) const override {
+  double propose(LineSearchOracle& oracle, const StepLimits& limits) const override {
     Bracket bracket{0.0, limits.slope};
-    const bool passed = look_ahead(looks, limits, limits.largest, bracket);
-    const double minimiser = passed ? find_stationary_point(looks, bracket) : limits.largest;
+    const bool passed = look_ahead(oracle, limits, limits.largest, bracket);
+    const double minimiser = passed ? find_stationary_point(oracle, bracket) : limits.largest;
     return limits.learning_rate * minimiser;
   }
 

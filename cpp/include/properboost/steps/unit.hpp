@@ -8,7 +8,9 @@ namespace properboost::steps {
 class Unit final : public Step {
  public:
   static constexpr const char* name = "unit";
-  double propose(Looks& /*looks*/, const StepLimits& limits) const override { return limits.rate; }
+  double propose(LineSearchOracle& /*oracle*/, const StepLimits& limits) const override {
+    return limits.rate;
+  }
   double follow(const StepLimits& limits, double /*twins*/) const override { return limits.rate; }
 };
 

@@ -6,6 +6,7 @@
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/votes/vote.hpp"
+#include "properboost/votes/vote_targets.hpp"
 
 namespace properboost {
 
@@ -20,9 +21,10 @@ struct Slots {
     return by(roles, 2,
               [](std::size_t, bool positive) { return positive ? kPositive : kNegative; });
   }
-  static Slots of_votes(const std::vector<Role>& roles, const Electorate& electorate) {
-    return by(roles, electorate.vote->slots(), [&](std::size_t segment, bool positive) {
-      return electorate.vote->slot(electorate.group(segment), positive);
+  static Slots of_votes(const std::vector<Role>& roles, const Vote& vote,
+                        const VoteTargets& targets) {
+    return by(roles, vote.slots(), [&](std::size_t segment, bool positive) {
+      return vote.slot(targets.of(segment), positive);
     });
   }
 

@@ -14,15 +14,15 @@ class Labels final : public Vote {
   static constexpr const char* name = "labels";
   Labels(std::size_t labels, VoteCriterion criterion) : Vote(labels), criterion_(criterion) {}
 
-  std::size_t slots() const noexcept override { return 2 * groups; }
-  std::size_t slot(std::size_t group, bool positive) const noexcept override {
-    return 2 * group + (positive ? 0 : 1);
+  std::size_t slots() const noexcept override { return 2 * targets; }
+  std::size_t slot(std::size_t target, bool positive) const noexcept override {
+    return 2 * target + (positive ? 0 : 1);
   }
   std::size_t ways() const noexcept override { return 2; }
 
   double cost(const double* sums) const noexcept override {
     double cost = 0.0;
-    for (std::size_t k = 0; k < groups; ++k) {
+    for (std::size_t k = 0; k < targets; ++k) {
       const double yes = sums[2 * k];
       const double no = sums[2 * k + 1];
       if (criterion_ == VoteCriterion::kError) {
@@ -35,7 +35,7 @@ class Labels final : public Vote {
   }
 
   void values(const double* sums, double* out) const noexcept override {
-    for (std::size_t k = 0; k < groups; ++k) {
+    for (std::size_t k = 0; k < targets; ++k) {
       const double yes = sums[2 * k];
       const double no = sums[2 * k + 1];
       out[k] = yes > no ? 1.0 : no > 0.0 ? -1.0 : 0.0;

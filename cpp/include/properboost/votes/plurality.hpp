@@ -15,25 +15,25 @@ class Plurality final : public Vote {
   static constexpr const char* name = "plurality";
   Plurality(std::size_t classes, VoteCriterion criterion) : Vote(classes), criterion_(criterion) {}
 
-  std::size_t slots() const noexcept override { return groups; }
-  std::size_t slot(std::size_t group, bool) const noexcept override { return group; }
-  std::size_t ways() const noexcept override { return groups; }
+  std::size_t slots() const noexcept override { return targets; }
+  std::size_t slot(std::size_t target, bool) const noexcept override { return target; }
+  std::size_t ways() const noexcept override { return targets; }
 
   double cost(const double* sums) const noexcept override {
-    const double total = std::accumulate(sums, sums + groups, 0.0);
-    if (criterion_ == VoteCriterion::kError) return total - *std::max_element(sums, sums + groups);
+    const double total = std::accumulate(sums, sums + targets, 0.0);
+    if (criterion_ == VoteCriterion::kError) return total - *std::max_element(sums, sums + targets);
     if (!(total > 0.0)) return 0.0;
     double squares = 0.0;
-    for (std::size_t k = 0; k < groups; ++k) squares += sums[k] * (sums[k] / total);
+    for (std::size_t k = 0; k < targets; ++k) squares += sums[k] * (sums[k] / total);
     return total - squares;
   }
 
   void values(const double* sums, double* out) const noexcept override {
-    std::fill_n(out, groups, 0.0);
-    const double* const heaviest = std::max_element(sums, sums + groups);
+    std::fill_n(out, targets, 0.0);
+    const double* const heaviest = std::max_element(sums, sums + targets);
     if (!(*heaviest > 0.0)) return;
-    const double unit = groups == 2 ? 2.0 : 1.0;
-    std::fill_n(out, groups, -unit / static_cast<double>(groups));
+    const double unit = targets == 2 ? 2.0 : 1.0;
+    std::fill_n(out, targets, -unit / static_cast<double>(targets));
     out[heaviest - sums] += unit;
   }
 

@@ -1,4 +1,4 @@
-#include "properboost/steps/leverage.hpp"
+#include "properboost/steps/coefficient_solver.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -144,24 +144,24 @@ std::vector<double> solve_least_norm(std::vector<double> a, const std::vector<do
   return x;
 }
 
-void Leverage::Sums::operator+=(const Sums& other) {
+void CoefficientSolver::Sums::operator+=(const Sums& other) {
   for (std::size_t i = 0; i < slope.size(); ++i) slope[i] += other.slope[i];
   for (std::size_t i = 0; i < curvature.size(); ++i) curvature[i] += other.curvature[i];
   weight += other.weight;
   risk += other.risk;
 }
 
-Leverage::Leverage(const Codes& codes, const std::vector<Role>& roles, const double* sample_weight,
-                   const Loss& loss, Solved which, double share_of_errors)
+CoefficientSolver::CoefficientSolver(const TrainingRows& rows, const std::vector<Role>& roles,
+                                     const Loss& loss, Solved which, double share_of_errors)
     : roles_(roles),
-      sample_weight_(sample_weight),
+      sample_weight_(rows.sample_weight),
       loss_(loss),
       which_(which),
       share_of_errors_(share_of_errors),
       risk_(std::numeric_limits<double>::quiet_NaN()),
-      u_(codes.rows, 0.0),
-      along_(codes.rows, 0.0) {
-  for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
+      u_(rows.codes.rows, 0.0),
+      along_(rows.codes.rows, 0.0) {
+  for (const Chunk& chunk : cut_into_chunks(rows.codes.segments)) {
     if (roles[chunk.segment] != Role::kNone) chunks_.push_back(chunk);
   }
   const auto held_out = std::stable_partition(
@@ -172,9 +172,9 @@ Leverage::Leverage(const Codes& codes, const std::vector<Role>& roles, const dou
   }
 }
 
-Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool codes_last,
-                              const std::vector<double>& table, const Progress& progress,
-                              Team& team) {
+CoefficientSolver::Found CoefficientSolver::add(std::size_t round, const std::uint8_t* codes,
+                                                bool codes_last, const std::vector<double>& table,
+                                                const Progress& progress, Team& team) {
   if (which_ == Solved::kLast) {
     features_.clear();
     flip_ = 0.0;
@@ -221,7 +221,7 @@ Leverage::Found Leverage::add(std::size_t round, const std::uint8_t* codes, bool
 // hide one where weights of surer rows than half a row allows differ most.  Then an error of 0
 // counts as half a row: every row counts by that share of all rows as one of the other class.  The
 // risk that this adds pulls margins back to the link of that share.
-Leverage::Found Leverage::solve(const Progress& progress, Team& team) {
+CoefficientSolver::Found CoefficientSolver::solve(const Progress& progress, Team& team) {
   solved_ = features_.size();
   if (flip_ > 0.0) return {descend(progress, team) != Descent::kNoEdge, true};
   const std::vector<double> u = u_;
@@ -249,10 +249,10 @@ Leverage::Found Leverage::solve(const Progress& progress, Team& team) {
 // Solves for the first feature, the first two and so on: what is made least changes, and the least
 // of it can only be compared from round to round if it is the same in all of them.  Returns whether
 // the last feature has a part in it.
-bool Leverage::solve_anew(const Progress& progress, Team& team) {
+bool CoefficientSolver::solve_anew(const Progress& progress, Team& team) {
   std::vector<double> back;
   for (Feature& feature : features_) back.push_back(-std::exchange(feature.coefficient, 0.0));
-  face(back, team);
+  set_direction(back, team);
   move(1.0);
   Descent last = Descent::kNoEdge;
   for (solved_ = 1; solved_ <= features_.size(); ++solved_) {
@@ -264,16 +264,16 @@ bool Leverage::solve_anew(const Progress& progress, Team& team) {
 }
 
 // Newton's method.  Where there is no minimum its directions end as one that hurts no row.
-Leverage::Descent Leverage::descend(const Progress& progress, Team& team) {
+CoefficientSolver::Descent CoefficientSolver::descend(const Progress& progress, Team& team) {
   constexpr int kMostSteps = 200;
-  Sums at = look(team);
+  Sums at = add_up(team);
   risk_ = at.risk / training_weight_;
   double edge = largest_edge(at);
   if (!(edge > kEdge)) return Descent::kNoEdge;
   for (int i = 0; i < kMostSteps && edge > kRounding; ++i) {
     progress();
     const std::vector<double> direction = solve_least_norm(at.curvature, at.slope);
-    const Range range = face(direction, team);
+    const Range range = set_direction(direction, team);
     if (flip_ == 0.0 && falls_out_of_reach(range, team)) return Descent::kNoMinimum;
     const double slope = dot(at.slope, direction);
     const double step = find_step(at, slope, progress, team);
@@ -283,7 +283,7 @@ Leverage::Descent Leverage::descend(const Progress& progress, Team& team) {
     }
     for (std::size_t t = 0; t < solved_; ++t) features_[t].coefficient += step * direction[t];
     move(step);
-    at = look(team);
+    at = add_up(team);
     risk_ = at.risk / training_weight_;
     const double before = std::exchange(edge, largest_edge(at));
     // Newton's steps do much better than that unless nothing better is to be had.
@@ -294,18 +294,18 @@ Leverage::Descent Leverage::descend(const Progress& progress, Team& team) {
 
 // Along a direction that hurts no row; or hurts one so little that rows are surer than half a row
 // allows before it matters.
-bool Leverage::falls_out_of_reach(const Range& range, Team& team) const {
+bool CoefficientSolver::falls_out_of_reach(const Range& range, Team& team) const {
   if (range.low < -kNoChange * range.high) return false;
   return range.low >= 0.0 ||
          slope_ahead(loss_.link(1.0 - share_of_errors_) / range.high, team) >= 0.0;
 }
 
-void Leverage::move(double step) {
+void CoefficientSolver::move(double step) {
   for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += step * along_[row];
 }
 
 // Of the total weight, and for entries of 1 at most.
-double Leverage::largest_edge(const Sums& at) const {
+double CoefficientSolver::largest_edge(const Sums& at) const {
   double largest = 0.0;
   for (std::size_t t = 0; t < solved_; ++t) {
     largest = std::max(largest, std::abs(at.slope[t]) / (features_[t].largest * at.weight));
@@ -313,7 +313,7 @@ double Leverage::largest_edge(const Sums& at) const {
   return largest;
 }
 
-Leverage::Sums Leverage::look(Team& team) const {
+CoefficientSolver::Sums CoefficientSolver::add_up(Team& team) const {
   const auto n = static_cast<double>(solved_);
   Sums total(solved_);
   const std::size_t together =
@@ -336,8 +336,8 @@ Leverage::Sums Leverage::look(Team& team) const {
   return total;
 }
 
-void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, double* columns,
-                         Sums& sums) const {
+void CoefficientSolver::add_block(const Chunk& chunk, std::size_t begin, std::size_t n,
+                                  double* columns, Sums& sums) const {
   const Flipping row{loss_, flip_};
   std::array<double, kBlock> w, q, curved;
   for (std::size_t i = 0; i < n; ++i) {
@@ -369,7 +369,7 @@ void Leverage::add_block(const Chunk& chunk, std::size_t begin, std::size_t n, d
 
 // The sum over the training rows of term(u, du), where they are t further along the direction.
 template <class Term>
-double Leverage::sum_ahead(double t, const Term& term, Team& team) const {
+double CoefficientSolver::sum_ahead(double t, const Term& term, Team& team) const {
   std::vector<double> parts(training_);
   team.for_each(training_, nanoseconds(20.0), [&](std::size_t c) {
     for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
@@ -379,18 +379,19 @@ double Leverage::sum_ahead(double t, const Term& term, Team& team) const {
   return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
-double Leverage::slope_ahead(double t, Team& team) const {
+double CoefficientSolver::slope_ahead(double t, Team& team) const {
   const Flipping row{loss_, flip_};
   return sum_ahead(
       t, [&](double u, double du) { return row.weight(u, loss_.weight(u)) * du; }, team);
 }
 
-double Leverage::risk_ahead(double t, double flip, Team& team) const {
+double CoefficientSolver::risk_ahead(double t, double flip, Team& team) const {
   const Flipping row{loss_, flip};
   return sum_ahead(t, [&](double u, double) { return row.risk(u); }, team);
 }
 
-Leverage::Range Leverage::face(const std::vector<double>& direction, Team& team) {
+CoefficientSolver::Range CoefficientSolver::set_direction(const std::vector<double>& direction,
+                                                          Team& team) {
   const double time = nanoseconds(1.0 + static_cast<double>(solved_));
   team.for_each(chunks_.size(), time, [&](std::size_t c) {
     const Chunk& chunk = chunks_[c];
@@ -407,7 +408,7 @@ Leverage::Range Leverage::face(const std::vector<double>& direction, Team& team)
   return find_range(team);
 }
 
-Leverage::Range Leverage::find_range(Team& team) const {
+CoefficientSolver::Range CoefficientSolver::find_range(Team& team) const {
   constexpr double kFar = std::numeric_limits<double>::infinity();
   std::vector<Range> parts(training_, Range{kFar, -kFar});
   team.for_each(training_, nanoseconds(1.0), [&](std::size_t c) {
@@ -425,18 +426,20 @@ Leverage::Range Leverage::find_range(Team& team) const {
 }
 
 // Whether so little slope is left that rounding hides how the risk changes.
-bool Leverage::is_beyond_the_risk(double slope, const Sums& at) { return slope <= 1e-11 * at.risk; }
+bool CoefficientSolver::is_beyond_the_risk(double slope, const Sums& at) {
+  return slope <= 1e-11 * at.risk;
+}
 
 // How far to go along the direction: all the way, unless that is beyond the lowest risk by much;
 // 0 if the risk cannot be told to fall.
-double Leverage::find_step(const Sums& at, double slope, const Progress& progress,
-                           Team& team) const {
+double CoefficientSolver::find_step(const Sums& at, double slope, const Progress& progress,
+                                    Team& team) const {
   constexpr double kOvershot = 0.9;
-  constexpr int kMostLooks = 60;
+  constexpr int kMostSlopes = 60;
   if (!(slope > 0.0)) return 0.0;
   double t = 1.0;
-  for (int look = 0; look < kMostLooks; ++look) {
-    if (look > 0) progress();
+  for (int i = 0; i < kMostSlopes; ++i) {
+    if (i > 0) progress();
     const double ahead = slope_ahead(t, team);
     if (ahead >= 0.0) return t;
     if (ahead >= -kOvershot * slope &&

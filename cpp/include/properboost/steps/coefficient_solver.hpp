@@ -1,4 +1,4 @@
-// Leverages: the coefficients of features that have been chosen, solved for in double.
+// The coefficient solver: the coefficients of features that have been chosen, found in double.
 //
 // Under the weights that the solution leaves, no feature solved for has an edge:
 // sum_i s_i w_i y_i h(x_i) = 0 (Nock and Nielsen 2009, eq. 35).  This is the minimum of a convex
@@ -13,14 +13,14 @@
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/parallel.hpp"
-#include "properboost/data/codes.hpp"
+#include "properboost/data/training_rows.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/steps/step.hpp"
 
 namespace properboost {
 
 // One lane's rows, and the features whose coefficients are solved for together.
-class Leverage {
+class CoefficientSolver {
  public:
   // A table over codes, one a row.  Scaled margins move by coefficient times table.
   struct Feature {
@@ -38,10 +38,10 @@ class Leverage {
     bool separated = false;  // and no finite coefficients were best: rows are told apart for good
   };
 
-  // All arguments must outlive it; `sample_weight` may be null, for ones.  Where no finite
-  // coefficients are best, every row counts by this share as one of the other class.
-  Leverage(const Codes& codes, const std::vector<Role>& roles, const double* sample_weight,
-           const Loss& loss, Solved which, double share_of_errors);
+  // All arguments must outlive it.  Where no finite coefficients are best, every row counts by this
+  // share as one of the other class.
+  CoefficientSolver(const TrainingRows& rows, const std::vector<Role>& roles, const Loss& loss,
+                    Solved which, double share_of_errors);
 
   double& u(std::size_t row) noexcept { return u_[row]; }
   double u(std::size_t row) const noexcept { return u_[row]; }
@@ -82,13 +82,13 @@ class Leverage {
   Found solve(const Progress& progress, Team& team);
   bool solve_anew(const Progress& progress, Team& team);
   Descent descend(const Progress& progress, Team& team);
-  Sums look(Team& team) const;
+  Sums add_up(Team& team) const;
   template <class Term>
   double sum_ahead(double t, const Term& term, Team& team) const;
   double slope_ahead(double t, Team& team) const;
   double risk_ahead(double t, double flip, Team& team) const;
   void move(double step);
-  Range face(const std::vector<double>& direction, Team& team);
+  Range set_direction(const std::vector<double>& direction, Team& team);
   Range find_range(Team& team) const;
   static bool is_beyond_the_risk(double slope, const Sums& at);
   bool falls_out_of_reach(const Range& range, Team& team) const;
@@ -114,7 +114,7 @@ class Leverage {
   std::vector<Feature> features_;
   std::size_t solved_ = 0;     // how many of them are solved for, the first ones
   std::vector<double> u_;      // scaled margins
-  std::vector<double> along_;  // how they change along the direction faced
+  std::vector<double> along_;  // how they change along the direction set
 };
 
 // The solution x of A x = b of least norm, A symmetric and positive semidefinite (its lower

@@ -1,0 +1,117 @@
+// What every round does: weak learners, votes and algorithms, each by its name.
+#include "properboost/boosting/algorithm.hpp"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "properboost/impurities/registry.hpp"
+#include "properboost/learners/registry.hpp"
+#include "properboost/responses/registry.hpp"
+#include "properboost/steps/registry.hpp"
+#include "properboost/trees/tree_grower.hpp"
+#include "properboost/votes/registry.hpp"
+
+namespace properboost::bindings {
+namespace {
+
+namespace py = pybind11;
+
+std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smoothing,
+                                          std::size_t max_leaves, std::size_t max_depth,
+                                          double min_child_weight, double max_features,
+                                          std::vector<std::int8_t> directions,
+                                          std::size_t max_literals, double subsample,
+                                          std::uint64_t seed,
+                                          const std::optional<std::string>& criterion) {
+  // A node's number is a byte.
+  if (max_leaves < 1 || 2 * max_leaves - 1 > TreeGrower::kMostNodes) {
+    throw py::value_error("max_leaves must be between 1 and 128");
+  }
+  if (max_literals < 1 || 2 * max_literals + 1 > TreeGrower::kMostNodes) {
+    throw py::value_error("max_literals must be between 1 and 127");
+  }
+  std::shared_ptr<const Criterion> impurity;
+  if (criterion) {
+    impurity = impurities::Builtins::make<Criterion, BoundImpurity>("criterion", *criterion, 0.0);
+  }
+  const LearnerOptions options{
+      std::move(impurity),
+      smoothing,
+      {max_leaves, max_depth, min_child_weight, max_features, std::move(directions)},
+      max_literals,
+      subsample,
+      seed};
+  return learners::Builtins::make<WeakLearner>("weak_learner", name, options);
+}
+
+std::shared_ptr<Vote> make_vote(const std::string& name, std::size_t targets,
+                                const std::string& criterion) {
+  if (criterion != "gini" && criterion != "error") {
+    throw py::value_error("criterion must be 'gini' or 'error'; got '" + criterion + "'");
+  }
+  if (targets < 2 || targets > 32'767) {
+    throw py::value_error("targets must be between 2 and 32767; got " + std::to_string(targets));
+  }
+  return votes::Builtins::make<Vote>(
+      "vote", name, targets, criterion == "gini" ? VoteCriterion::kGini : VoteCriterion::kError);
+}
+
+std::shared_ptr<AdditiveBoosting> make_additive(const std::string& selection,
+                                                const std::string& response,
+                                                const std::string& step, double l2) {
+  return std::make_shared<AdditiveBoosting>(
+      Choices{selections::Builtins::make<Selection>("selection", selection),
+              responses::Builtins::make<Response, BoundResponse>("response", response),
+              steps::Builtins::make<Step>("step", step)},
+      l2);
+}
+
+std::shared_ptr<VoteBoosting> make_voting(std::shared_ptr<const Vote> vote,
+                                          std::vector<std::uint16_t> targets,
+                                          const std::string& step, double rho, double damping,
+                                          double mistrust) {
+  for (const std::uint16_t target : targets) {
+    if (target >= vote->targets) throw py::value_error("targets must be below the vote's");
+  }
+  if (targets.empty()) throw py::value_error("targets must have an entry per segment");
+  VoteTargets of_segments{vote->targets, std::move(targets)};
+  return std::make_shared<VoteBoosting>(steps::ForVotes::make<Step>("step", step), std::move(vote),
+                                        std::move(of_segments), rho,
+                                        VoteWeighting{damping, mistrust});
+}
+
+}  // namespace
+}  // namespace properboost::bindings
+
+void bind_algorithm(pybind11::module_& m) {
+  namespace py = pybind11;
+  using namespace py::literals;
+  using namespace properboost;
+  m.def("weak_learner_names", &learners::Builtins::names);
+  m.def("response_names", &responses::Builtins::names);
+  m.def("step_names", &steps::Builtins::names);
+  m.def("vote_step_names", &steps::ForVotes::names);
+  m.def("vote_names", &votes::Builtins::names);
+  m.def("selection_names", &selections::Builtins::names);
+  py::class_<WeakLearner, std::shared_ptr<WeakLearner>>(m, "WeakLearner", "What a round may add.")
+      .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
+           "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
+           "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
+           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none());
+  py::class_<Vote, std::shared_ptr<Vote>>(m, "Vote", "What a weak classifier says in a cell.")
+      .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");
+  py::class_<Algorithm, std::shared_ptr<Algorithm>>(m, "Algorithm", "What every round does.");
+  py::class_<AdditiveBoosting, Algorithm, std::shared_ptr<AdditiveBoosting>>(
+      m, "AdditiveBoosting", "Adds look-up tables and trees.")
+      .def(py::init(&bindings::make_additive), py::kw_only(), "selection"_a = "greedy",
+           "response"_a = "real", "step"_a = "guarded", "l2"_a = 0.0);
+  py::class_<VoteBoosting, Algorithm, std::shared_ptr<VoteBoosting>>(
+      m, "VoteBoosting", "Adds weak classifiers that vote.")
+      .def(py::init(&bindings::make_voting), "vote"_a, "targets"_a, py::kw_only(),
+           "step"_a = "adaptive", "rho"_a = 1.0, "damping"_a = 0.0, "mistrust"_a = 0.0);
+}

@@ -1,0 +1,90 @@
+// Algorithms: what every round does, for all models that are trained together.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "properboost/boosting/row_weighting.hpp"
+#include "properboost/boosting/selection.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/steps/step.hpp"
+#include "properboost/votes/vote.hpp"
+#include "properboost/votes/vote_targets.hpp"
+#include "properboost/votes/vote_weighting.hpp"
+
+namespace properboost {
+
+class Planner;
+struct Model;
+struct RoundContext;
+
+// The choices that all algorithms make.
+struct Choices {
+  std::shared_ptr<const Selection> selection;
+  std::shared_ptr<const Response> response;
+  std::shared_ptr<const Step> step;
+};
+
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+
+  const Selection& selection() const noexcept { return *choices_.selection; }
+  const Response& response() const noexcept { return *choices_.response; }
+  const Step& step() const noexcept { return *choices_.step; }
+  // What is added to a cell's curvature, in units of sample weight.
+  double l2() const noexcept { return l2_; }
+
+  virtual const VoteTargets& targets() const noexcept = 0;
+  virtual std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const = 0;
+  // How many models with these weak learners may share a batch.
+  virtual std::size_t most_lanes(const Model& model) const = 0;
+  virtual std::unique_ptr<Planner> make_planner(const RoundContext& context) const = 0;
+
+ protected:
+  Algorithm(Choices choices, double l2) : choices_(std::move(choices)), l2_(l2) {}
+
+ private:
+  const Choices choices_;
+  const double l2_;
+};
+
+// Adds look-up tables and trees whose cells' values the response finds.
+class AdditiveBoosting final : public Algorithm {
+ public:
+  explicit AdditiveBoosting(Choices choices, double l2 = 0.0) : Algorithm(std::move(choices), l2) {}
+
+  const VoteTargets& targets() const noexcept override { return one_; }
+  std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const override;
+  std::size_t most_lanes(const Model& model) const override;
+  std::unique_ptr<Planner> make_planner(const RoundContext& context) const override;
+
+ private:
+  const VoteTargets one_;
+};
+
+// Adds weak classifiers, whose cells vote for each target.
+class VoteBoosting final : public Algorithm {
+ public:
+  VoteBoosting(std::shared_ptr<const Step> step, std::shared_ptr<const Vote> vote,
+               VoteTargets targets, double rho, const VoteWeighting& weighting);
+
+  const Vote& vote() const noexcept { return *vote_; }
+  // What odds of being right are multiplied by.
+  double rho() const noexcept { return rho_; }
+  const VoteWeighting& weighting() const noexcept { return weighting_; }
+
+  const VoteTargets& targets() const noexcept override { return targets_; }
+  std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const override;
+  std::size_t most_lanes(const Model& model) const override;
+  std::unique_ptr<Planner> make_planner(const RoundContext& context) const override;
+
+ private:
+  const std::shared_ptr<const Vote> vote_;
+  const VoteTargets targets_;
+  const double rho_;
+  const VoteWeighting weighting_;
+};
+
+}  // namespace properboost

@@ -1,0 +1,43 @@
+// Steppers: how far the lanes of a model batch go along what has been planned for them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "properboost/boosting/margins.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/ensemble/ensemble.hpp"
+
+namespace properboost {
+
+struct RoundContext;
+struct RoundUpdate;
+
+class Stepper {
+ public:
+  virtual ~Stepper() = default;
+  // Moves the margins of the batch, sets the step of every update, and tells where the lanes are
+  // then.  An update that goes nowhere no longer moves.  `progress` may throw.
+  virtual std::vector<Margins::Point> take(const RoundContext& context,
+                                           std::vector<RoundUpdate>& updates, const Orders& orders,
+                                           const std::function<void()>& progress, Team& team) = 0;
+  // Corrects what is known of the rounds of a lane, after one has been added.
+  virtual void revise(std::size_t /*lane*/, double /*gain*/, Rounds& /*rounds*/) const {}
+
+  // A row's margin at gain 1, as exactly as it is known.
+  virtual double u(const Margins& margins, std::size_t row, std::size_t lane) const {
+    return static_cast<double>(margins.u(row, lane));
+  }
+  virtual void set_u(Margins& margins, std::size_t row, std::size_t lane, double u) {
+    margins.u(row, lane) = static_cast<float>(u);
+  }
+  // Goes on with these lanes only, of another batch.
+  virtual void keep(const std::vector<std::size_t>& lanes) = 0;
+};
+
+// The stepper that the algorithm's step asks for, of a batch whose margins have been made.
+std::unique_ptr<Stepper> make_stepper(const RoundContext& context);
+
+}  // namespace properboost

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "properboost/boosting/planner.hpp"
+#include "properboost/core/random.hpp"
+#include "properboost/trees/tree_grower.hpp"
+
+namespace properboost {
+namespace {
+
+// Trees, one model at a time.
+class TreePlanner final : public Planner {
+ public:
+  TreePlanner(const RoundContext& context, const GrownLearner& learner)
+      : Planner(context),
+        learner_(learner),
+        limits_(learner.limits),
+        grower_(at_.rows.codes, *at_.packed, at_.rows.bins, Slots::of_classes(at_.model(0).roles)),
+        nodes_(at_.rows.codes.rows) {
+    limits_.child_weight = at_.weights.scaled(limits_.child_weight);
+    if (!limits_.directions.empty() && limits_.directions.size() != at_.rows.bins.size()) {
+      throw std::invalid_argument("directions must have an entry per feature");
+    }
+  }
+
+  std::size_t tables_per_estimator() const override { return 1; }
+  Orders orders(std::size_t) override { return {nullptr, 0, at_.keep_rounds, false}; }
+
+  std::vector<RoundUpdate> plan(std::size_t, const std::vector<bool>& active,
+                                const std::function<void()>& progress, Team& team) override {
+    std::vector<RoundUpdate> updates(1);
+    if (!active[0]) return updates;
+    RoundUpdate& update = updates[0];
+    Margins& margins = *at_.batch.margins;
+    const Response& response = at_.algorithm.response();
+    const Criterion& criterion = learner_.criterion_or(response);
+    const Regularizers& r = at_.batch.regularizers[0];
+    const RowWeights rows{margins.weight(), margins.curvature(), at_.rows.sample_weight,
+                          learner_.subsample};
+    const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));
+    update.tree = grower_.grow(rows, criterion, r, limits_, key, progress, team);
+    grower_.find_nodes(update.tree, nodes_.data(), team);
+    update.feature = Rounds::kTree;
+    update.codes = nodes_.data();
+
+    const Partition partition = learner_.partition(update.tree);
+    const double cost = response.cost(partition.cells.data(), partition.cells.size(), r);
+    std::vector<Cell> by_node = update.tree.cell;
+    for (std::size_t node = 0; node < by_node.size(); ++node) {
+      if (!update.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are further down
+    }
+    set_table(update, 0, by_node.data(), by_node.size(), cost, partition, team);
+    update.tree.cell = grower_.weigh(update.tree, at_.rows.sample_weight, team);
+    average_inner_nodes(update, partition);
+    if (!limits_.directions.empty()) constrain(update, partition);
+    if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(update, team);
+    update.may_move_later = learner_.subsample < 1.0 || limits_.max_features < 1.0;
+    return updates;
+  }
+
+ private:
+  // A row that stays at an inner node gets the mean of the leaves below, by training weight, unless
+  // it belongs to their cells.
+  static void average_inner_nodes(RoundUpdate& update, const Partition& partition) {
+    const Tree& tree = update.tree;
+    for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
+      if (partition.occupied[partition.cell_of[node]] != 0) continue;
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      const double total = tree.cell[node].weight();
+      const double share = total > 0.0 ? tree.cell[left].weight() / total : 0.5;
+      update.table[node] = share * update.table[left] + (1.0 - share) * update.table[left + 1];
+    }
+  }
+
+  // Keeps the leaves on either side of a split whose feature has a direction apart, by the middle
+  // of the two sides' means.
+  void constrain(RoundUpdate& update, const Partition& partition) const {
+    const Tree& tree = update.tree;
+    constexpr double kFar = std::numeric_limits<double>::infinity();
+    std::vector<std::pair<double, double>> bounds(tree.size(), {-kFar, kFar});
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      const auto [low, high] = bounds[node];
+      update.table[node] = std::clamp(update.table[node], low, high);
+      if (tree.is_leaf(node)) continue;
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      bounds[left] = bounds[left + 1] = bounds[node];
+      const auto direction = limits_.directions[static_cast<std::size_t>(tree.feature[node])];
+      if (direction == 0) continue;
+      const double middle =
+          std::clamp(0.5 * (update.table[left] + update.table[left + 1]), low, high);
+      bounds[direction > 0 ? left : left + 1].second = middle;
+      bounds[direction > 0 ? left + 1 : left].first = middle;
+    }
+    average_inner_nodes(update, partition);
+  }
+
+  // The slope along a table that the tree's own sums do not tell.
+  void look_again(RoundUpdate& update, Team& team) const {
+    update.slope =
+        Margins::Oracle(*at_.batch.margins, 0, update.codes, update.table, team).slope_at(0.0);
+    update.moves = update.slope > 0.0;
+  }
+
+  const GrownLearner& learner_;
+  TreeLimits limits_;
+  TreeGrower grower_;
+  Aligned<std::uint8_t> nodes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> make_tree_planner(const RoundContext& context,
+                                           const GrownLearner& learner) {
+  return std::make_unique<TreePlanner>(context, learner);
+}
+
+}  // namespace properboost
