@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
+#include "properboost/data/roles.hpp"
 
 namespace properboost::bindings {
 

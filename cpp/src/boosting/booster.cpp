@@ -205,10 +205,10 @@ class Boosting::State {
     for (std::size_t k = 0; k < batch.models.size(); ++k) {
       const Model& model = models_[batch.models[k]];
       for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
-        const double side = side_of(model.roles[s]);
+        const double sign = sign_of(model.roles[s]);
         for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
           batch.stepper->set_u(*batch.margins, i, k,
-                               side * base_.of(batch.models[k], i) / model.gain);
+                               sign * base_.of(batch.models[k], i) / model.gain);
         }
       }
     }
@@ -239,7 +239,7 @@ class Boosting::State {
           continue;
         }
         const double u = batch.stepper->u(*batch.margins, i, lane);
-        raw.push_back(side_of(role) * models_[m].gain * u);
+        raw.push_back(sign_of(role) * models_[m].gain * u);
       }
     }
     return raw;

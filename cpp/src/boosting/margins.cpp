@@ -11,8 +11,8 @@
 namespace properboost {
 namespace {
 
-constexpr std::size_t kBlock = 2048;  // margins that stay in the first cache
-using Block = std::array<float, kBlock>;
+constexpr std::size_t kStrip = 2048;  // margins that stay in the first cache
+using Strip = std::array<float, kStrip>;
 using PerCode = std::array<float, kMaxCodes>;
 
 double wide(float x) { return static_cast<double>(x); }
@@ -53,26 +53,26 @@ void look_up(const std::uint8_t* code, const float* table, std::size_t n, bool f
 }
 
 template <std::size_t W>
-void add_to_side(const float* sides, const float* __restrict shift, std::size_t n,
-                 float* __restrict u) {
+void add_signed(const float* signs, const float* __restrict shift, std::size_t n,
+                float* __restrict u) {
   if constexpr (W == 1) {
-    const float side = *sides;
-    for (std::size_t i = 0; i < n; ++i) u[i] += side * shift[i];
+    const float sign = *signs;
+    for (std::size_t i = 0; i < n; ++i) u[i] += sign * shift[i];
   } else {
     using Row = Floats<W>;
-    const Row side = *reinterpret_cast<const Row*>(sides);
+    const Row sign = *reinterpret_cast<const Row*>(signs);
     const Row* const shifts = reinterpret_cast<const Row*>(shift);
     Row* const margins = reinterpret_cast<Row*>(u);
     for (std::size_t i = 0; i < n; ++i) {
       Row step = shifts[i];
-      step *= side;
+      step *= sign;
       margins[i] += step;
     }
   }
 }
 
 template <std::size_t W>
-void scale_block(std::size_t n, const double* s, float* __restrict w) {
+void scale_strip(std::size_t n, const double* s, float* __restrict w) {
   vectorized([=] {
     for (std::size_t i = 0; i < n; ++i) {
       const auto factor = static_cast<float>(s[i]);
@@ -83,7 +83,7 @@ void scale_block(std::size_t n, const double* s, float* __restrict w) {
 
 // Of each row, from the probability of its class and its margin.
 void judge(std::size_t n, const float* __restrict p, const float* __restrict u,
-           const float* __restrict side, float* __restrict log_loss, float* __restrict error,
+           const float* __restrict sign, float* __restrict log_loss, float* __restrict error,
            float* __restrict brier) {
   vectorized([=] {
     for (std::size_t j = 0; j < n; ++j) {
@@ -93,7 +93,7 @@ void judge(std::size_t n, const float* __restrict p, const float* __restrict u,
   });
   vectorized([=] {
     for (std::size_t j = 0; j < n; ++j) {
-      const float at_zero = side[j] > 0.0f ? 1.0f : 0.0f;
+      const float at_zero = sign[j] > 0.0f ? 1.0f : 0.0f;
       const float below = u[j] < 0.0f ? 1.0f : 0.0f;
       error[j] = u[j] == 0.0f ? at_zero : below;
     }
@@ -103,17 +103,17 @@ void judge(std::size_t n, const float* __restrict p, const float* __restrict u,
 }  // namespace
 
 template <class Task>
-void Margins::for_chunks(double ns_a_margin, Team& team, const Task& task) {
-  team.for_each(chunks_.size(), nanoseconds(ns_a_margin), task);
+void Margins::for_blocks(double ns_a_margin, Team& team, const Task& task) {
+  team.for_each(blocks_.size(), nanoseconds(ns_a_margin), task);
 }
 
-// task(c, chunk, side) for the chunks that the lane learns from.
+// task(c, block, sign) for the blocks that the lane learns from.
 template <class Task>
-void Margins::for_training_chunks(std::size_t lane, double ns_a_row, Team& team, const Task& task) {
+void Margins::for_training_blocks(std::size_t lane, double ns_a_row, Team& team, const Task& task) {
   const double nanoseconds = ns_a_row * static_cast<double>(codes_.rows);
-  team.for_each(chunks_.size(), nanoseconds, [&](std::size_t c) {
-    const SegmentRoles& r = roles_[chunks_[c].segment];
-    if (r.train(lane) != 0.0) task(c, chunks_[c], wide(r.side[lane]));
+  team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
+    const SegmentRoles& r = roles_[blocks_[c].segment];
+    if (r.train(lane) != 0.0) task(c, blocks_[c], wide(r.sign[lane]));
   });
 }
 
@@ -126,22 +126,22 @@ class Margins::Pass {
         moves_(moves),
         orders_(orders),
         joint_(join(moves)),
-        parts_(margins.chunks_.size()) {}
+        parts_(margins.blocks_.size()) {}
 
   std::vector<Point> run(Team& team) {
     if (orders_.cells == nullptr) {
-      m_.for_chunks(2.0, team, [&](std::size_t c) { pass_chunk(c, [](auto&&...) {}); });
+      m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, [](auto&&...) {}); });
     } else {
       pass_and_fill(team);
     }
     m_.least_ = std::numeric_limits<double>::infinity();
-    for (const ChunkSums& part : parts_) m_.least_ = std::min(m_.least_, wide(part.least));
+    for (const BlockSums& part : parts_) m_.least_ = std::min(m_.least_, wide(part.least));
     std::vector<Point> points(moves_.size());
     for (std::size_t k = 0; k < moves_.size(); ++k) {
       Point& p = points[k];
-      for (std::size_t c = 0; c < m_.chunks_.size(); ++c) {
-        const SegmentRoles& r = m_.roles_[m_.chunks_[c].segment];
-        p.slope += r.train(k) * wide(r.side[k]) * parts_[c].slope[k];
+      for (std::size_t c = 0; c < m_.blocks_.size(); ++c) {
+        const SegmentRoles& r = m_.roles_[m_.blocks_[c].segment];
+        p.slope += r.train(k) * wide(r.sign[k]) * parts_[c].slope[k];
         p.risk += r.train(k) * parts_[c].risk[k];
         p.log_loss += r.held_out[k] * parts_[c].log_loss[k];
         p.error += r.held_out[k] * parts_[c].error[k];
@@ -157,7 +157,7 @@ class Margins::Pass {
   }
 
  private:
-  struct ChunkSums {
+  struct BlockSums {
     Sums slope{}, risk{}, log_loss{}, error{}, brier{};
     float least = std::numeric_limits<float>::infinity();  // margin of a row that votes
   };
@@ -213,16 +213,16 @@ class Margins::Pass {
     return joint;
   }
 
-  // The pass of cyclic selection: every chunk has sums of its own, added to the cells in order.
+  // The pass of cyclic selection: every block has sums of its own, added to the cells in order.
   void pass_and_fill(Team& team) {
     const std::size_t f = orders_.feature;
     const auto width = static_cast<std::size_t>(m_.bins_[f].width());
     visit_terms<W>(m_.needs_curvature_, m_.sample_weight_ != nullptr, [&](auto kind) {
       using Terms = decltype(kind);
       using Sum = typename Terms::Sum;
-      Aligned<Sum> sums(m_.chunks_.size() * width, Sum{});
-      m_.for_chunks(2.5, team, [&](std::size_t c) {
-        const bool trains = m_.roles_[m_.chunks_[c].segment].trains;
+      Aligned<Sum> sums(m_.blocks_.size() * width, Sum{});
+      m_.for_blocks(2.5, team, [&](std::size_t c) {
+        const bool trains = m_.roles_[m_.blocks_[c].segment].trains;
         alignas(64) Sum own[kMaxCodes] = {};
         const auto add = [&](const float* w, const float* curvature, std::size_t begin,
                              std::size_t n) {
@@ -231,12 +231,12 @@ class Margins::Pass {
           const Terms terms = kind.of(w, curvature, s);
           vectorized([&, terms, n] { add_terms<1, kMaxCodes>(&code, terms, 0, n, own); });
         };
-        pass_chunk(c, add);
+        pass_block(c, add);
         if (trains) std::copy_n(own, width, sums.begin() + static_cast<std::ptrdiff_t>(c * width));
       });
       orders_.cells->clear(f);
-      for (std::size_t c = 0; c < m_.chunks_.size(); ++c) {
-        const SegmentRoles& roles = m_.roles_[m_.chunks_[c].segment];
+      for (std::size_t c = 0; c < m_.blocks_.size(); ++c) {
+        const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
         if (!roles.trains) continue;
         Sum* const own = sums.data() + c * width;
         vectorized([&, own] { flush_sums(own, width, roles, *orders_.cells, f); });
@@ -244,20 +244,20 @@ class Margins::Pass {
     });
   }
 
-  // add(weights, curvatures, begin, n): what to do with the training weights of a block of rows.
+  // add(weights, curvatures, begin, n): what to do with the training weights of a strip of rows.
   template <class Add>
-  void pass_chunk(std::size_t c, const Add& add) {
-    constexpr std::size_t kRows = kBlock / W;
-    const Chunk& chunk = m_.chunks_[c];
-    ChunkSums& sums = parts_[c];
-    const SegmentRoles& roles = m_.roles_[chunk.segment];
+  void pass_block(std::size_t c, const Add& add) {
+    constexpr std::size_t kRows = kStrip / W;
+    const RowBlock& block = m_.blocks_[c];
+    BlockSums& sums = parts_[c];
+    const SegmentRoles& roles = m_.roles_[block.segment];
     const bool stores = !m_.weight_.empty();
-    alignas(64) Block shift{}, own_w, own_c, loss, soft;
-    for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kRows) {
-      const std::size_t n = std::min(kRows, chunk.end - begin);
+    alignas(64) Strip shift{}, own_w, own_c, loss, soft;
+    for (std::size_t begin = block.begin; begin < block.end; begin += kRows) {
+      const std::size_t n = std::min(kRows, block.end - begin);
       float* const u = m_.u_.data() + begin * W;
       const double* const s = m_.sample_weight_ == nullptr ? nullptr : m_.sample_weight_ + begin;
-      if (!joint_.empty()) shift_block(chunk, begin, n, u, shift.data());
+      if (!joint_.empty()) shift_strip(block, begin, n, u, shift.data());
       if (roles.trains) {
         float* const w = stores ? m_.weight_.data() + begin * W : own_w.data();
         float* q = nullptr;
@@ -270,23 +270,23 @@ class Margins::Pass {
           if (q != nullptr) m_.loss_.curvatures(x, q, n * W);
         }
         m_.weighting_->damp_weights(n, u, w);
-        add_block(n, s, w, shift.data(), orders_.risk ? loss.data() : nullptr, sums);
+        add_strip(n, s, w, shift.data(), orders_.risk ? loss.data() : nullptr, sums);
         if (W > 1 && s != nullptr) {
-          scale_block<W>(n, s, w);
-          if (q != nullptr) scale_block<W>(n, s, q);
+          scale_strip<W>(n, s, w);
+          if (q != nullptr) scale_strip<W>(n, s, q);
         }
         add(w, q, begin, n);
       }
-      if (orders_.judge && roles.judges) judge_block(roles, n, s, u, sums);
+      if (orders_.judge && roles.judges) judge_strip(roles, n, s, u, sums);
     }
   }
 
-  void shift_block(const Chunk& chunk, std::size_t begin, std::size_t n, float* __restrict u,
+  void shift_strip(const RowBlock& block, std::size_t begin, std::size_t n, float* __restrict u,
                    float* __restrict shift) const {
     for (std::size_t m = 0; m < joint_.size(); ++m) {
       const std::uint8_t* const code = joint_[m].codes + begin;
       const float* const table =
-          joint_[m].table.data() + m_.targets_.of(chunk.segment) * joint_[m].width;
+          joint_[m].table.data() + m_.targets_.of(block.segment) * joint_[m].width;
       if (joint_[m].alone) {
         float* const out = shift + joint_[m].lanes.front();
         for (std::size_t i = 0; i < n; ++i) out[i * W] = table[code[i]];
@@ -295,12 +295,12 @@ class Margins::Pass {
       }
     }
     m_.weighting_->damp_moves(n, u, shift);
-    const float* const side = m_.roles_[chunk.segment].side.data();
-    vectorized([=] { add_to_side<W>(side, shift, n, u); });
+    const float* const sign = m_.roles_[block.segment].sign.data();
+    vectorized([=] { add_signed<W>(sign, shift, n, u); });
   }
 
-  static void add_block(std::size_t n, const double* s, const float* w, const float* shift,
-                        const float* loss, ChunkSums& sums) {
+  static void add_strip(std::size_t n, const double* s, const float* w, const float* shift,
+                        const float* loss, BlockSums& sums) {
     double* const slope = sums.slope.data();
     vectorized([=] {
       add_rows<W>(n, s, slope, [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); });
@@ -312,17 +312,17 @@ class Margins::Pass {
 
   // How the rows held out fare: a label is 1 where F > 0, and a probability of 0 counts as the
   // smallest step of a double (both as scikit-learn has it).
-  void judge_block(const SegmentRoles& roles, std::size_t n, const double* s, const float* u,
-                   ChunkSums& sums) const {
-    alignas(64) Block p, log_loss, error, brier;
+  void judge_strip(const SegmentRoles& roles, std::size_t n, const double* s, const float* u,
+                   BlockSums& sums) const {
+    alignas(64) Strip p, log_loss, error, brier;
     m_.loss_.probabilities(u, p.data(), n * W);
-    alignas(64) Block sides;
-    for (std::size_t j = 0; j < n * W; j += W) std::copy_n(roles.side.data(), W, &sides[j]);
-    judge(n * W, p.data(), u, sides.data(), log_loss.data(), error.data(), brier.data());
-    const std::pair<const Block&, Sums&> scores[] = {
+    alignas(64) Strip signs;
+    for (std::size_t j = 0; j < n * W; j += W) std::copy_n(roles.sign.data(), W, &signs[j]);
+    judge(n * W, p.data(), u, signs.data(), log_loss.data(), error.data(), brier.data());
+    const std::pair<const Strip&, Sums&> scores[] = {
         {log_loss, sums.log_loss}, {error, sums.error}, {brier, sums.brier}};
-    for (const auto& [block, total] : scores) {
-      const float* const score = block.data();
+    for (const auto& [entries, total] : scores) {
+      const float* const score = entries.data();
       double* const out = total.data();
       vectorized([=] { add_rows<W>(n, s, out, [=](std::size_t j) { return wide(score[j]); }); });
     }
@@ -332,7 +332,7 @@ class Margins::Pass {
   const std::vector<Move>& moves_;
   const Orders& orders_;
   const std::vector<JointMove> joint_;
-  std::vector<ChunkSums> parts_;
+  std::vector<BlockSums> parts_;
 };
 
 Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles,
@@ -348,14 +348,14 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
       targets_(targets),
       u_(rows.codes.rows * lanes, 0.0f),
       weighting_(std::move(weighting)) {
-  for (const Chunk& chunk : cut_into_chunks(codes_.segments)) {
-    const SegmentRoles& r = roles[chunk.segment];
+  for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
+    const SegmentRoles& r = roles[block.segment];
     if (!r.trains && !r.judges) continue;
-    chunks_.push_back(chunk);
-    double total = static_cast<double>(chunk.end - chunk.begin);
+    blocks_.push_back(block);
+    double total = static_cast<double>(block.end - block.begin);
     if (sample_weight_ != nullptr) {
       total = 0.0;
-      for (std::size_t i = chunk.begin; i < chunk.end; ++i) total += sample_weight_[i];
+      for (std::size_t i = block.begin; i < block.end; ++i) total += sample_weight_[i];
     }
     for (std::size_t k = 0; k < lanes; ++k) {
       training_weight_[k] += r.train(k) * total;
@@ -381,8 +381,8 @@ std::vector<Margins::Point> Margins::move(const std::vector<Move>& moves, const 
 }
 
 void Margins::note_weights(double mean, Team& team) {
-  for_training_chunks(0, 1.0, team, [&](std::size_t, const Chunk& chunk, double) {
-    weighting_->note_weights(chunk.begin, chunk.end, weight_.data(), mean);
+  for_training_blocks(0, 1.0, team, [&](std::size_t, const RowBlock& block, double) {
+    weighting_->note_weights(block.begin, block.end, weight_.data(), mean);
   });
 }
 
@@ -399,8 +399,8 @@ void Margins::select_lane(std::size_t lane, Team& team) {
   }
   float* const own = spare();
   own_ = own;
-  for_training_chunks(lane, 1.5, team, [&](std::size_t, const Chunk& chunk, double) {
-    for (std::size_t i = chunk.begin; i < chunk.end; ++i) own[i] = u_[i * lanes_ + lane];
+  for_training_blocks(lane, 1.5, team, [&](std::size_t, const RowBlock& block, double) {
+    for (std::size_t i = block.begin; i < block.end; ++i) own[i] = u_[i * lanes_ + lane];
   });
 }
 
@@ -410,28 +410,28 @@ void Margins::set_direction(std::size_t lane, const std::uint8_t* codes,
   along_ = along;
   std::vector<float> entries(table.begin(), table.end());
   const std::size_t width = table.size() / targets_.count;
-  for_training_chunks(lane, 1.0, team, [&](std::size_t, const Chunk& chunk, double side) {
-    const float* const entry = entries.data() + targets_.of(chunk.segment) * width;
-    for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-      along[i] = static_cast<float>(side) * entry[codes[i]];
+  for_training_blocks(lane, 1.0, team, [&](std::size_t, const RowBlock& block, double sign) {
+    const float* const entry = entries.data() + targets_.of(block.segment) * width;
+    for (std::size_t i = block.begin; i < block.end; ++i) {
+      along[i] = static_cast<float>(sign) * entry[codes[i]];
     }
   });
 }
 
 double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
-  std::vector<double> parts(chunks_.size(), 0.0);
+  std::vector<double> parts(blocks_.size(), 0.0);
   const auto step = static_cast<float>(t);
-  for_training_chunks(lane, 1.0, team, [&](std::size_t c, const Chunk& chunk, double) {
-    alignas(64) Block x, w;
-    for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
-      const std::size_t n = std::min(kBlock, chunk.end - begin);
+  for_training_blocks(lane, 1.0, team, [&](std::size_t c, const RowBlock& block, double) {
+    alignas(64) Strip x, w;
+    for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+      const std::size_t n = std::min(kStrip, block.end - begin);
       const float* from = own_ + begin;
       const float* along = along_ + begin;
       float* to = x.data();
       vectorized([=] {
         for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
       });
-      alignas(64) Block speed;
+      alignas(64) Strip speed;
       along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
       loss_.weights(x.data(), w.data(), n);
       const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
@@ -493,19 +493,19 @@ void Margins::add_cells(std::size_t lane, const std::uint8_t* codes, const RowSh
   struct CellSums {
     std::array<double, kMaxCodes> slope{}, curvature{};
   };
-  std::vector<CellSums> parts(chunks_.size());
-  for_training_chunks(lane, 8.0, team, [&](std::size_t k, const Chunk& chunk, double wide_side) {
-    const auto side = static_cast<float>(wide_side);
-    for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
-      const std::size_t n = std::min(kBlock, chunk.end - begin);
-      alignas(64) Block u, w, c;
+  std::vector<CellSums> parts(blocks_.size());
+  for_training_blocks(lane, 8.0, team, [&](std::size_t k, const RowBlock& block, double wide_sign) {
+    const auto sign = static_cast<float>(wide_sign);
+    for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+      const std::size_t n = std::min(kStrip, block.end - begin);
+      alignas(64) Strip u, w, c;
       const std::uint8_t* code = codes + begin;
-      for (std::size_t i = 0; i < n; ++i) u[i] = own_[begin + i] + side * shift[code[i]];
+      for (std::size_t i = 0; i < n; ++i) u[i] = own_[begin + i] + sign * shift[code[i]];
       loss_.weights(u.data(), w.data(), n);
       loss_.curvatures(u.data(), c.data(), n);
       for (std::size_t i = 0; i < n; ++i) {
         const double s = sample_weight_ == nullptr ? 1.0 : sample_weight_[begin + i];
-        parts[k].slope[cell_of[code[i]]] += s * wide(side * w[i]);
+        parts[k].slope[cell_of[code[i]]] += s * wide(sign * w[i]);
         parts[k].curvature[cell_of[code[i]]] += s * wide(c[i]);
       }
     }

@@ -165,7 +165,7 @@ class SolvedSteps final : public Stepper {
     const std::size_t lanes = solvers_.size();
     const Codes& codes = context.rows.codes;
     Margins& margins = *context.batch.margins;
-    const std::vector<Chunk> chunks = cut_into_chunks(codes.segments);
+    const std::vector<RowBlock> blocks = cut_into_row_blocks(codes.segments);
     for (std::size_t k = 0; k < lanes; ++k) {
       RoundUpdate& update = updates[k];
       if (!update.moves) continue;
@@ -176,8 +176,8 @@ class SolvedSteps final : public Stepper {
       update.separated = found.separated;
       update.moves = found.moved;
       if (!found.moved) continue;
-      team.for_each(chunks.size(), static_cast<double>(codes.rows), [&](std::size_t c) {
-        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+      team.for_each(blocks.size(), static_cast<double>(codes.rows), [&](std::size_t c) {
+        for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
           margins.u(i, k) = static_cast<float>(solver.u(i));
         }
       });

@@ -19,14 +19,14 @@ class VoteRows {
   // All arguments must outlive it.
   VoteRows(const Codes& codes, const Bins& bins, const Slots& slots)
       : codes_(codes), bins_(bins), slots_(slots) {
-    for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
+    for (const RowBlock& block : cut_into_row_blocks(codes.segments)) {
       const auto& learnt = slots.segments;
-      if (std::binary_search(learnt.begin(), learnt.end(), chunk.segment)) chunks_.push_back(chunk);
+      if (std::binary_search(learnt.begin(), learnt.end(), block.segment)) blocks_.push_back(block);
     }
   }
 
   void weigh(const RowWeights& rows, Team& team) {
-    units_.set(rows, chunks_, codes_.rows, 1, team);
+    units_.set(rows, blocks_, codes_.rows, 1, team);
   }
   double unit() const noexcept { return units_.unit_of_weight(); }
 
@@ -46,7 +46,7 @@ class VoteRows {
   const Codes& codes_;
   const Bins& bins_;
   const Slots& slots_;
-  std::vector<Chunk> chunks_;
+  std::vector<RowBlock> blocks_;
   RowUnits<false> units_;
 };
 
@@ -106,20 +106,20 @@ class VotePlanner : public Planner {
   void judge(RoundUpdate& update, const RowWeights& rows, Team& team) const {
     Margins& margins = *at_.batch.margins;
     const std::vector<Role>& roles = at_.model(0).roles;
-    const std::vector<Chunk> chunks = cut_into_chunks(at_.rows.codes.segments);
+    const std::vector<RowBlock> blocks = cut_into_row_blocks(at_.rows.codes.segments);
     struct Sums {
       double right = 0.0, wrong = 0.0, total = 0.0;
       bool all_right = true;
     };
-    std::vector<Sums> parts(chunks.size());
+    std::vector<Sums> parts(blocks.size());
     team.for_each(
-        chunks.size(), 2.0 * static_cast<double>(at_.rows.codes.rows), [&](std::size_t c) {
-          const Chunk& chunk = chunks[c];
-          if (!learns(roles[chunk.segment])) return;
-          const double side = side_of(roles[chunk.segment]);
-          const double* const own = update.table.data() + targets_.of(chunk.segment) * update.width;
-          for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-            const double h = side * own[update.codes[i]];
+        blocks.size(), 2.0 * static_cast<double>(at_.rows.codes.rows), [&](std::size_t c) {
+          const RowBlock& block = blocks[c];
+          if (!learns(roles[block.segment])) return;
+          const double sign = sign_of(roles[block.segment]);
+          const double* const own = update.table.data() + targets_.of(block.segment) * update.width;
+          for (std::size_t i = block.begin; i < block.end; ++i) {
+            const double h = sign * own[update.codes[i]];
             const double w = rows.weight_of(i);
             parts[c].total += w;
             (h > 0.0 ? parts[c].right : parts[c].wrong) += h == 0.0 ? 0.0 : w;

@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/edge_search.hpp"

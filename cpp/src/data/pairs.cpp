@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
+#include "properboost/histogram/sums.hpp"
 
 namespace properboost {
 namespace {
@@ -111,12 +112,12 @@ double score_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y, 
 
 void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* codes, std::size_t n,
                   std::uint8_t* out, Team& team) {
-  constexpr std::size_t kRows = Chunk::kRows;
-  const std::size_t chunks = (n + kRows - 1) / kRows;
-  team.for_each(pairs.size() * chunks, 1.0 * static_cast<double>(pairs.size() * n),
+  constexpr std::size_t kRows = RowBlock::kRows;
+  const std::size_t blocks = (n + kRows - 1) / kRows;
+  team.for_each(pairs.size() * blocks, 1.0 * static_cast<double>(pairs.size() * n),
                 [&](std::size_t task) {
-                  const std::size_t p = task / chunks;
-                  const std::size_t begin = task % chunks * kRows;
+                  const std::size_t p = task / blocks;
+                  const std::size_t begin = task % blocks * kRows;
                   const std::size_t end = std::min(begin + kRows, n);
                   const FeaturePair& pair = pairs[p];
                   const std::uint8_t* const a = codes + pair.first * n;

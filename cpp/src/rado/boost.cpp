@@ -9,7 +9,7 @@
 #include <limits>
 #include <optional>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/rado/exponential.hpp"
 

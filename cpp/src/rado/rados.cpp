@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/random.hpp"
 

@@ -12,8 +12,8 @@
 namespace properboost {
 namespace {
 
-constexpr std::size_t kBlock = 128;    // rows whose columns stay in the cache
-constexpr std::size_t kTogether = 16;  // chunks whose sums are held at the same time, at most
+constexpr std::size_t kStrip = 128;    // rows whose columns stay in the cache
+constexpr std::size_t kTogether = 16;  // blocks whose sums are held at the same time, at most
 constexpr std::size_t kMostSums = std::size_t{1} << 20;  // that they then have
 
 // Of the total weight: an edge that is none, and one that is nothing but rounding.
@@ -161,14 +161,14 @@ CoefficientSolver::CoefficientSolver(const TrainingRows& rows, const std::vector
       risk_(std::numeric_limits<double>::quiet_NaN()),
       u_(rows.codes.rows, 0.0),
       along_(rows.codes.rows, 0.0) {
-  for (const Chunk& chunk : cut_into_chunks(rows.codes.segments)) {
-    if (roles[chunk.segment] != Role::kNone) chunks_.push_back(chunk);
+  for (const RowBlock& block : cut_into_row_blocks(rows.codes.segments)) {
+    if (roles[block.segment] != Role::kNone) blocks_.push_back(block);
   }
   const auto held_out = std::stable_partition(
-      chunks_.begin(), chunks_.end(), [&](const Chunk& c) { return learns(roles[c.segment]); });
-  training_ = static_cast<std::size_t>(held_out - chunks_.begin());
+      blocks_.begin(), blocks_.end(), [&](const RowBlock& c) { return learns(roles[c.segment]); });
+  training_ = static_cast<std::size_t>(held_out - blocks_.begin());
   for (std::size_t c = 0; c < training_; ++c) {
-    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) training_weight_ += weight(i);
+    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) training_weight_ += weight(i);
   }
 }
 
@@ -322,13 +322,13 @@ CoefficientSolver::Sums CoefficientSolver::add_up(Team& team) const {
     const std::size_t some = std::min(together, training_ - first);
     std::vector<Sums> parts(some, Sums(solved_));
     const double a_row = 30.0 + n + 0.15 * n * n;
-    const double time = a_row * static_cast<double>(some * Chunk::kRows);
+    const double time = a_row * static_cast<double>(some * RowBlock::kRows);
     team.for_each(some, time, [&](std::size_t c) {
-      const Chunk& chunk = chunks_[first + c];
-      std::vector<double> columns(solved_ * kBlock);
-      for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
-        const std::size_t size = std::min(kBlock, chunk.end - begin);
-        add_block(chunk, begin, size, columns.data(), parts[c]);
+      const RowBlock& block = blocks_[first + c];
+      std::vector<double> columns(solved_ * kStrip);
+      for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+        const std::size_t size = std::min(kStrip, block.end - begin);
+        add_strip(block, begin, size, columns.data(), parts[c]);
       }
     });
     for (const Sums& part : parts) total += part;
@@ -336,10 +336,10 @@ CoefficientSolver::Sums CoefficientSolver::add_up(Team& team) const {
   return total;
 }
 
-void CoefficientSolver::add_block(const Chunk& chunk, std::size_t begin, std::size_t n,
+void CoefficientSolver::add_strip(const RowBlock& block, std::size_t begin, std::size_t n,
                                   double* columns, Sums& sums) const {
   const Flipping row{loss_, flip_};
-  std::array<double, kBlock> w, q, curved;
+  std::array<double, kStrip> w, q, curved;
   for (std::size_t i = 0; i < n; ++i) {
     const double s = weight(begin + i);
     const double u = u_[begin + i];
@@ -349,19 +349,19 @@ void CoefficientSolver::add_block(const Chunk& chunk, std::size_t begin, std::si
     q[i] = s * row.curvature(u);
     sums.risk += s * row.risk(u);
   }
-  const double side = side_of(roles_[chunk.segment]);
+  const double sign = sign_of(roles_[block.segment]);
   for (std::size_t t = 0; t < solved_; ++t) {
     const Feature& feature = features_[t];
     const std::uint8_t* const code = feature.codes + begin;
-    double* const column = columns + t * kBlock;
-    for (std::size_t i = 0; i < n; ++i) column[i] = side * feature.table[code[i]];
+    double* const column = columns + t * kStrip;
+    for (std::size_t i = 0; i < n; ++i) column[i] = sign * feature.table[code[i]];
     for (std::size_t i = 0; i < n; ++i) curved[i] = q[i] * column[i];
     double* const slope = &sums.slope[t];
     double* const curvature = &sums.curvature[row_of(t)];
     vectorized([&, n, t] {
       *slope += dot(w.data(), column, n);
       for (std::size_t r = 0; r <= t; ++r) {
-        curvature[r] += dot(curved.data(), columns + r * kBlock, n);
+        curvature[r] += dot(curved.data(), columns + r * kStrip, n);
       }
     });
   }
@@ -372,7 +372,7 @@ template <class Term>
 double CoefficientSolver::sum_ahead(double t, const Term& term, Team& team) const {
   std::vector<double> parts(training_);
   team.for_each(training_, nanoseconds(20.0), [&](std::size_t c) {
-    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
       parts[c] += weight(i) * term(u_[i] + t * along_[i], along_[i]);
     }
   });
@@ -393,14 +393,14 @@ double CoefficientSolver::risk_ahead(double t, double flip, Team& team) const {
 CoefficientSolver::Range CoefficientSolver::set_direction(const std::vector<double>& direction,
                                                           Team& team) {
   const double time = nanoseconds(1.0 + static_cast<double>(solved_));
-  team.for_each(chunks_.size(), time, [&](std::size_t c) {
-    const Chunk& chunk = chunks_[c];
-    const double side = side_of(roles_[chunk.segment]);
-    std::fill(&along_[chunk.begin], &along_[chunk.begin] + (chunk.end - chunk.begin), 0.0);
+  team.for_each(blocks_.size(), time, [&](std::size_t c) {
+    const RowBlock& block = blocks_[c];
+    const double sign = sign_of(roles_[block.segment]);
+    std::fill(&along_[block.begin], &along_[block.begin] + (block.end - block.begin), 0.0);
     for (std::size_t t = 0; t < solved_; ++t) {
-      const double by = side * direction[t];
+      const double by = sign * direction[t];
       const std::uint8_t* const code = features_[t].codes;
-      for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+      for (std::size_t i = block.begin; i < block.end; ++i) {
         along_[i] += by * features_[t].table[code[i]];
       }
     }
@@ -412,7 +412,7 @@ CoefficientSolver::Range CoefficientSolver::find_range(Team& team) const {
   constexpr double kFar = std::numeric_limits<double>::infinity();
   std::vector<Range> parts(training_, Range{kFar, -kFar});
   team.for_each(training_, nanoseconds(1.0), [&](std::size_t c) {
-    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
       parts[c].low = std::min(parts[c].low, along_[i]);
       parts[c].high = std::max(parts[c].high, along_[i]);
     }

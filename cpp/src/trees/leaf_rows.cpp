@@ -17,11 +17,11 @@ LeafRows::LeafRows(const Codes& codes, std::vector<std::size_t> segments)
   std::vector<bool> learns(codes.segments.size(), false);
   for (const std::size_t segment : segments_) learns[segment] = true;
   std::size_t n = 0;
-  for (const Chunk& chunk : cut_into_chunks(codes.segments)) {
-    if (!learns[chunk.segment]) continue;
-    chunks_.push_back(chunk);
+  for (const RowBlock& block : cut_into_row_blocks(codes.segments)) {
+    if (!learns[block.segment]) continue;
+    blocks_.push_back(block);
     first_.push_back(n);
-    n += chunk.end - chunk.begin;
+    n += block.end - block.begin;
   }
   for (auto& rows : buffers_) rows.resize(n);
 }
@@ -41,34 +41,34 @@ void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCod
   const std::vector<std::size_t>& bounds = parent.bounds;
   const std::uint32_t* const from = buffers_[parent.buffer].data();
   std::uint32_t* const to = buffers_[1 - parent.buffer].data();
-  const std::vector<Chunk> chunks = cut_into_chunks(bounds);
+  const std::vector<RowBlock> blocks = cut_into_row_blocks(bounds);
   const double nanoseconds = 1.5 * static_cast<double>(parent.size());
-  std::vector<std::size_t> go_left(chunks.size());
-  team.for_each(chunks.size(), nanoseconds, [&](std::size_t c) {
+  std::vector<std::size_t> go_left(blocks.size());
+  team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
     std::size_t n = 0;
-    for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) n += is_left(from[i]);
+    for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) n += is_left(from[i]);
     go_left[c] = n;
   });
   const std::size_t begin = bounds.front();
   const std::size_t middle = std::accumulate(go_left.begin(), go_left.end(), begin);
   std::array<Place, 2> children;
   std::array<std::size_t, 2> next{begin, middle};  // places to put rows
-  std::vector<std::array<std::size_t, 2>> places;  // of each chunk's
+  std::vector<std::array<std::size_t, 2>> places;  // of each block's
   std::size_t c = 0;
   for (std::size_t s = 0; s < bounds.size(); ++s) {
     for (std::size_t k = 0; k < 2; ++k) children[k].bounds.push_back(next[k]);
-    for (; c < chunks.size() && chunks[c].segment == s; ++c) {
+    for (; c < blocks.size() && blocks[c].segment == s; ++c) {
       places.push_back(next);
       next[0] += go_left[c];
-      next[1] += chunks[c].end - chunks[c].begin - go_left[c];
+      next[1] += blocks[c].end - blocks[c].begin - go_left[c];
     }
   }
-  team.for_each(chunks.size(), nanoseconds, [&](std::size_t k) {
+  team.for_each(blocks.size(), nanoseconds, [&](std::size_t k) {
     constexpr std::size_t kBlock = 1024;
     std::array<std::uint32_t, kBlock> left, right;
     std::array<std::size_t, 2> place = places[k];
-    for (std::size_t i = chunks[k].begin; i < chunks[k].end; i += kBlock) {
-      const std::size_t n = std::min(kBlock, chunks[k].end - i);
+    for (std::size_t i = blocks[k].begin; i < blocks[k].end; i += kBlock) {
+      const std::size_t n = std::min(kBlock, blocks[k].end - i);
       std::size_t lefts = 0;
       for (std::size_t j = 0; j < n; ++j) {
         const std::uint32_t row = from[i + j];

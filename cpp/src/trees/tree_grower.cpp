@@ -329,7 +329,7 @@ class TreeGrower::State {
       }
     });
     if (grown == codes_.rows) return;
-    constexpr std::size_t kRows = Chunk::kRows;
+    constexpr std::size_t kRows = RowBlock::kRows;
     const double nanoseconds = 10.0 * static_cast<double>(codes_.rows);
     team.for_each((codes_.rows + kRows - 1) / kRows, nanoseconds, [&](std::size_t c) {
       for (std::size_t i = c * kRows; i < std::min((c + 1) * kRows, codes_.rows); ++i) {
@@ -368,7 +368,7 @@ class TreeGrower::State {
   template <bool kCurvature>
   void take(RowUnits<kCurvature>& units, const RowWeights& rows, std::int64_t least,
             std::uint64_t key, Team& team) {
-    units.set(rows, rows_.chunks(), codes_.rows, least, team);
+    units.set(rows, rows_.blocks(), codes_.rows, least, team);
     const double below = rows.share * 0x1p64;
     const auto is_drawn = [&](std::size_t i) {
       return rows.share >= 1.0 || static_cast<double>(draw_bits(key, kRowStream, i)) < below;

@@ -1,7 +1,7 @@
 // Margins and weights of a model batch's rows, and the one row pass everything else is made of.
 //
 // The margin kept is u = y F / gain, [row][lane], in segment order.  Moving a lane's rows along a
-// table shifts u by +t g on the positive side and -t g on the negative one, and tells the slope
+// table shifts u by +t g in the positive class and by -t g in the negative one, and tells the slope
 // there: how fast the risk still falls along the table.  The weights it leaves behind are the next
 // round's; where only one feature's cells are asked for, they are summed on the spot instead.
 #pragma once
@@ -15,6 +15,7 @@
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/row_weighting.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/histogram.hpp"
@@ -136,9 +137,9 @@ class Margins {
                      Team& team);
   double slope_ahead(std::size_t lane, double t, Team& team);
   template <class Task>
-  void for_chunks(double ns_a_margin, Team& team, const Task& task);
+  void for_blocks(double ns_a_margin, Team& team, const Task& task);
   template <class Task>
-  void for_training_chunks(std::size_t lane, double ns_a_row, Team& team, const Task& task);
+  void for_training_blocks(std::size_t lane, double ns_a_row, Team& team, const Task& task);
   void add_cells(std::size_t lane, const std::uint8_t* codes, const RowShare& share,
                  std::size_t n_cells, const double* values, double* slope, double* curvature,
                  Team& team);
@@ -152,7 +153,7 @@ class Margins {
   const Loss& loss_;
   bool needs_curvature_;
   const VoteTargets& targets_;
-  std::vector<Chunk> chunks_;  // of the segments with a role
+  std::vector<RowBlock> blocks_;  // of the segments with a role
   Sums training_weight_{}, held_out_weight_{};
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;

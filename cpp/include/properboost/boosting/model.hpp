@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/data/roles.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/losses/loss.hpp"
 

@@ -17,21 +17,21 @@ struct Codes {
   const std::uint8_t* feature(std::size_t f) const noexcept { return data + f * rows; }
 };
 
-// A stretch of rows inside one segment: the unit of the row passes' sums, of determinism and of
+// Neighbouring rows of one segment: the unit of the row passes' sums, of determinism and of
 // threads.
-struct Chunk {
+struct RowBlock {
   static constexpr std::size_t kRows = 8'192;
   std::size_t segment, begin, end;
 };
 
-inline std::vector<Chunk> cut_into_chunks(const std::vector<std::size_t>& segments) {
-  std::vector<Chunk> chunks;
+inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments) {
+  std::vector<RowBlock> blocks;
   for (std::size_t k = 0; k + 1 < segments.size(); ++k) {
-    for (std::size_t begin = segments[k]; begin < segments[k + 1]; begin += Chunk::kRows) {
-      chunks.push_back({k, begin, std::min(begin + Chunk::kRows, segments[k + 1])});
+    for (std::size_t begin = segments[k]; begin < segments[k + 1]; begin += RowBlock::kRows) {
+      blocks.push_back({k, begin, std::min(begin + RowBlock::kRows, segments[k + 1])});
     }
   }
-  return chunks;
+  return blocks;
 }
 
 }  // namespace properboost

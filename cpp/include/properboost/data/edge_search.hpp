@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/aligned.hpp"
 
 namespace properboost {
 

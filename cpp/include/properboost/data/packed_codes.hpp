@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/prefetch.hpp"
 #include "properboost/data/codes.hpp"

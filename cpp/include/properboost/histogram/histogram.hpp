@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/training_rows.hpp"

@@ -6,9 +6,11 @@
 #include <cstring>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/core/vectors.hpp"
 #include "properboost/core/words.hpp"
 #include "properboost/histogram/bundles.hpp"
 #include "properboost/histogram/histogram.hpp"
+#include "properboost/histogram/sums.hpp"
 
 namespace properboost {
 

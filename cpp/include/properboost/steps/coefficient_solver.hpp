@@ -11,8 +11,8 @@
 #include <functional>
 #include <vector>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/steps/step.hpp"
@@ -94,7 +94,7 @@ class CoefficientSolver {
   bool falls_out_of_reach(const Range& range, Team& team) const;
   double find_step(const Sums& at, double slope, const Progress& progress, Team& team) const;
   double largest_edge(const Sums& at) const;
-  void add_block(const Chunk& chunk, std::size_t begin, std::size_t n, double* columns,
+  void add_strip(const RowBlock& block, std::size_t begin, std::size_t n, double* columns,
                  Sums& sums) const;
   double weight(std::size_t row) const {
     return sample_weight_ == nullptr ? 1.0 : sample_weight_[row];
@@ -105,8 +105,8 @@ class CoefficientSolver {
   const double* sample_weight_;
   const Loss& loss_;
   const Solved which_;
-  std::vector<Chunk> chunks_;  // of the segments with a role, those learnt from first
-  std::size_t training_ = 0;   // chunks that are learnt from
+  std::vector<RowBlock> blocks_;  // of the segments with a role, those learnt from first
+  std::size_t training_ = 0;      // blocks that are learnt from
   double training_weight_ = 0.0;
   double share_of_errors_;
   double flip_ = 0.0;  // the share by which rows count as ones of the other class

@@ -29,7 +29,7 @@ class LeafRows {
   LeafRows(const Codes& codes, std::vector<std::size_t> segments);
 
   // Of these segments.
-  const std::vector<Chunk>& chunks() const noexcept { return chunks_; }
+  const std::vector<RowBlock>& blocks() const noexcept { return blocks_; }
 
   // Begins a tree with the rows for which counts(row).
   template <class Counts>
@@ -55,8 +55,8 @@ class LeafRows {
 
  private:
   std::vector<std::size_t> segments_;
-  std::vector<Chunk> chunks_;
-  std::vector<std::size_t> first_;  // of each chunk's rows among those of all chunks
+  std::vector<RowBlock> blocks_;
+  std::vector<std::size_t> first_;  // of each block's rows among those of all blocks
   // Sorted by leaf, in a leaf by segment and, inside it, as they came.
   std::array<std::vector<std::uint32_t>, 2> buffers_;
   std::vector<Place> places_;  // of each node
@@ -66,11 +66,11 @@ class LeafRows {
 template <class Counts>
 void LeafRows::take(const Counts& counts, Team& team) {
   std::uint32_t* const rows = buffers_[0].data();
-  std::vector<std::size_t> taken(chunks_.size());
+  std::vector<std::size_t> taken(blocks_.size());
   const auto n = static_cast<double>(buffers_[0].size());
-  team.for_each(chunks_.size(), n, [&](std::size_t c) {
+  team.for_each(blocks_.size(), n, [&](std::size_t c) {
     std::uint32_t* to = rows + first_[c];
-    for (std::size_t i = chunks_[c].begin; i < chunks_[c].end; ++i) {
+    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
       *to = static_cast<std::uint32_t>(i);
       to += counts(i) ? 1 : 0;
     }
@@ -80,7 +80,7 @@ void LeafRows::take(const Counts& counts, Team& team) {
   std::size_t end = 0, c = 0;
   for (const std::size_t segment : segments_) {
     root.bounds.push_back(end);
-    for (; c < chunks_.size() && chunks_[c].segment == segment; ++c) {
+    for (; c < blocks_.size() && blocks_[c].segment == segment; ++c) {
       if (end != first_[c]) std::copy_n(rows + first_[c], taken[c], rows + end);
       end += taken[c];
     }

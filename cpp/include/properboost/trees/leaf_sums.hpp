@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/words.hpp"
 #include "properboost/data/binning.hpp"

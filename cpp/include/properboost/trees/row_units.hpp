@@ -10,8 +10,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/vectors.hpp"
 #include "properboost/data/codes.hpp"
 
 namespace properboost {
@@ -56,26 +57,26 @@ struct FixedPoint {
 
 // What a row adds to its cells: its weight and, where it is asked for, its curvature.
 template <bool kCurvature>
-using Units = std::conditional_t<kCurvature, Pair<std::int64_t>, std::int64_t>;
+using Units = std::conditional_t<kCurvature, Two<std::int64_t>, std::int64_t>;
 
 template <bool kCurvature>
 class RowUnits {
  public:
   using Unit = Units<kCurvature>;
 
-  // Rounds the weights of the rows of these chunks.  `least` is what a positive weight counts for
+  // Rounds the weights of the rows of these blocks.  `least` is what a positive weight counts for
   // at least: with 0, rows too light beside the others count for nothing.
-  void set(const RowWeights& rows, const std::vector<Chunk>& chunks, std::size_t all_rows,
+  void set(const RowWeights& rows, const std::vector<RowBlock>& blocks, std::size_t all_rows,
            std::int64_t least, Team& team) {
     struct Part {
       double weight = 0.0;
       double curvature = 0.0;
     };
-    std::vector<Part> parts(chunks.size());
+    std::vector<Part> parts(blocks.size());
     double a_pass = 0.0;
-    for (const Chunk& chunk : chunks) a_pass += static_cast<double>(chunk.end - chunk.begin);
-    team.for_each(chunks.size(), a_pass, [&](std::size_t c) {
-      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+    for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
+    team.for_each(blocks.size(), a_pass, [&](std::size_t c) {
+      for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
         parts[c].weight += rows.weight_of(i);
         if (kCurvature) parts[c].curvature += rows.curvature_of(i);
       }
@@ -88,8 +89,8 @@ class RowUnits {
     weight_ = FixedPoint(sum.weight);
     curvature_ = FixedPoint(sum.curvature);
     units_.resize(all_rows);
-    team.for_each(chunks.size(), a_pass, [&](std::size_t c) {
-      for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+    team.for_each(blocks.size(), a_pass, [&](std::size_t c) {
+      for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
         const double x = rows.weight_of(i);
         const std::int64_t weight = std::max(weight_.round(x), x > 0.0 ? least : 0);
         if constexpr (kCurvature) {

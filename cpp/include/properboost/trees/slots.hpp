@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "properboost/boosting/lanes.hpp"
+#include "properboost/data/roles.hpp"
 #include "properboost/votes/vote.hpp"
 #include "properboost/votes/vote_targets.hpp"
 

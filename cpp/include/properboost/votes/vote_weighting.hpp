@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/row_weighting.hpp"
+#include "properboost/core/aligned.hpp"
 
 namespace properboost {
 

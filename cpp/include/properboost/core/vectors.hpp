@@ -1,0 +1,53 @@
+// Numbers that are added and multiplied together.
+#pragma once
+
+#include <cstddef>
+
+namespace properboost {
+
+// N floats side by side.  Spelt as a vector where the compiler knows them: left to itself it would
+// find others, across rows.
+template <std::size_t N>
+struct alignas(N < 16 ? 4 * N : 64) Floats {
+#if defined(__GNUC__)
+  typedef float Data __attribute__((vector_size(4 * N)));
+  Data data;
+
+  void operator+=(const Floats& other) noexcept { data += other.data; }
+  void operator*=(const Floats& other) noexcept { data *= other.data; }
+#else
+  float data[N];
+
+  void operator+=(const Floats& other) noexcept {
+    for (std::size_t k = 0; k < N; ++k) data[k] += other.data[k];
+  }
+  void operator*=(const Floats& other) noexcept {
+    for (std::size_t k = 0; k < N; ++k) data[k] *= other.data[k];
+  }
+#endif
+};
+
+// Two numbers side by side.
+template <class Real>
+struct alignas(2 * sizeof(Real)) Two {
+#if defined(__GNUC__)
+  typedef Real Data __attribute__((vector_size(2 * sizeof(Real))));
+  Data data;
+
+  void operator+=(const Two& other) noexcept { data += other.data; }
+  void operator-=(const Two& other) noexcept { data -= other.data; }
+#else
+  Real data[2];
+
+  void operator+=(const Two& other) noexcept {
+    data[0] += other.data[0];
+    data[1] += other.data[1];
+  }
+  void operator-=(const Two& other) noexcept {
+    data[0] -= other.data[0];
+    data[1] -= other.data[1];
+  }
+#endif
+};
+
+}  // namespace properboost
