@@ -43,11 +43,11 @@ class LeafSums {
   // How many are added for them.
   std::size_t adds(std::size_t node) const { return rows_.place(node).size() * bins_.size(); }
 
-  // Whether all features are summed at once: unless their sums take much memory and most of them
-  // are of no row.
+  // Whether all features are summed at once.  Where most of many sums would be of no row, that of
+  // one feature at a time takes less memory and no more time.
   bool at_once(std::size_t node) const {
-    constexpr std::size_t kLittle = std::size_t{1} << 23;
-    return size() <= std::max(kLittle, adds(node));
+    constexpr std::size_t kFew = std::size_t{1} << 17;
+    return size() <= std::max(kFew, 8 * adds(node));
   }
 
   Sums add_up(std::size_t node) {

@@ -44,16 +44,18 @@ class VoteCuts {
   VoteCuts(const CountingVote& vote, const std::int64_t* sums, std::size_t width,
            double least = 0.0, const SlotSums& beside_left = {}, const SlotSums& beside_right = {})
       : vote_(vote),
-        sums_(sums),
-        width_(width),
+        by_code_(vote.vote.slots() * width),
         least_(least),
         beside_left_(beside_left),
         all_(vote.vote.slots(), 0) {
-    beside_left_.resize(all_.size(), 0);
-    for (std::size_t k = 0; k < all_.size(); ++k) {
+    const std::size_t slots = all_.size();
+    beside_left_.resize(slots, 0);
+    for (std::size_t k = 0; k < slots; ++k) {
       for (std::size_t b = 0; b < width; ++b) {
-        all_[k] += sum(k, b);
-        weight_[b] += sum(k, b);
+        const std::int64_t sum = sums[k * width + b];
+        by_code_[b * slots + k] = sum;
+        all_[k] += sum;
+        weight_[b] += sum;
       }
     }
     heaviest_ = static_cast<std::size_t>(std::max_element(all_.begin(), all_.end()) - all_.begin());
@@ -64,7 +66,7 @@ class VoteCuts {
   bool occupied(std::size_t code) const { return weight_[code] > 0; }
   // Of the slot that is heaviest in all codes: of two classes no order is better.
   double share(std::size_t code) const {
-    return static_cast<double>(sum(heaviest_, code)) / static_cast<double>(weight_[code]);
+    return static_cast<double>(sums(code)[heaviest_]) / static_cast<double>(weight_[code]);
   }
 
   void find_costs(const CutOrder& order, double* before, double* after) const {
@@ -77,7 +79,7 @@ class VoteCuts {
   }
 
  private:
-  std::int64_t sum(std::size_t slot, std::size_t code) const { return sums_[slot * width_ + code]; }
+  const std::int64_t* sums(std::size_t code) const { return by_code_.data() + code * all_.size(); }
 
   // Calls set(i, cost) for the first i codes on the left, 0 < i <= size; returns the last cost,
   // however little the sides weigh.
@@ -87,7 +89,8 @@ class VoteCuts {
     SlotSums left = beside_left_;
     std::vector<double> weights(2 * slots);  // of the left side, then of the right
     const auto add_code = [&](std::size_t code) {
-      for (std::size_t k = 0; k < slots; ++k) left[k] += sum(k, code);
+      const std::int64_t* const own = sums(code);
+      for (std::size_t k = 0; k < slots; ++k) left[k] += own[k];
     };
     const auto cost = [&] {
       for (std::size_t k = 0; k < slots; ++k) {
@@ -116,8 +119,7 @@ class VoteCuts {
   }
 
   const CountingVote& vote_;
-  const std::int64_t* sums_;  // [slot][code]
-  std::size_t width_;
+  SlotSums by_code_;  // [code][slot], for what is added together to lie together
   double least_;
   SlotSums beside_left_, all_;
   std::array<std::int64_t, kMaxCodes> weight_{};  // of each code
