@@ -36,7 +36,7 @@ SETTINGS = [
     (1, 50, 0.17, "0.99x - 0.08"),
 ]
 
-PHIS = {"matsushita": {}, "entropy": {}, "mu": {"mu": 0.99}}
+PHIS = {"matsushita": {}, "entropy": {}, "mu": {"gain": (1 - 0.99) / 2}}
 
 
 def count_errors(name: str, settings: dict, repeats: int) -> tuple[dict[str, float], int, int]:
