@@ -8,11 +8,12 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from properboost import _core, losses
+from properboost import _core
 from properboost.cli.csv_columns import make_features, read_features, read_labels, read_weights
 from properboost.cli.csv_table import (
     MISSING,
@@ -23,57 +24,14 @@ from properboost.cli.csv_table import (
     require,
 )
 from properboost.cli.fit_report import TrainingRows, describe_fit, hold_out
+from properboost.cli.options import MODELS, add_options, make_classifier
 from properboost.estimators.base import load_model
-from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
-from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.model_selection.search_space import check_search
-from properboost.parameters.kinds import Criterion
-from properboost.rado.estimator import RadoBoostClassifier
-from properboost.rado.estimator import check_parameters as check_rado_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["main"]
-
-T = TypeVar("T")
-
-
-# The options of `fit` that are parameters of the classifier under the same name.
-PARAMETERS = (
-    "loss",
-    "gain",
-    "n_estimators",
-    "learning_rate",
-    "weak_learner",
-    "max_leaf_nodes",
-    "max_depth",
-    "min_child_weight",
-    "max_features",
-    "subsample",
-    "max_literals",
-    "interactions",
-    "selection",
-    "response",
-    "criterion",
-    "step",
-    "prior",
-    "smoothing",
-    "l2",
-    "max_bins",
-    "rows_per_bin",
-    "n_jobs",
-    "verbose",
-)
-
-
-# Those that are parameters of RadoBoostClassifier, and of the options above those that are, too.
-RADO_PARAMETERS = ("regularizer", "omega", "n_rados", "fit_intercept")
-SHARED_PARAMETERS = ("n_estimators", "n_jobs", "verbose")
-
-AUTO = "auto"
-"""What leaves `--gain` and `--n-estimators` to cross-validation."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -258,13 +216,12 @@ def _add_fit(parser: _Parser) -> None:
     _add_columns(parser.add_argument_group("columns"))
     parser.add_argument(
         "--model",
-        choices=("properboost", "rado"),
-        default="properboost",
+        choices=MODELS,
+        default=MODELS[0],
         help="what is fitted: boosted tables, trees or rules; or a linear classifier from random "
         "sums of rows (default: %(default)s)",
     )
-    _add_parameters(parser.add_argument_group("model"))
-    _add_rado_parameters(parser.add_argument_group("model rado, besides --n-estimators"))
+    add_options(parser)
     _add_threads(parser)
     parser.set_defaults(run=_fit)
 
@@ -290,132 +247,6 @@ def _add_columns(group: Any) -> None:
         "--sample-weight",
         metavar="COL",
         help="column that says how often each row counts; it is not a feature",
-    )
-
-
-def _add_parameters(group: Any) -> None:
-    """Add the parameters of the classifier, with its defaults."""
-    default = ProperBoostClassifier().get_params()
-
-    def add(flag: str, text: str, **settings: Any) -> None:
-        name = flag.strip("-").replace("-", "_")
-        group.add_argument(
-            flag, default=default[name], help=f"{text} (default: {default[name]})", **settings
-        )
-
-    n_estimators = default["n_estimators"]
-
-    add("--loss", "the loss", choices=list(losses.LOSSES))
-    add(
-        "--gain",
-        "gain of the loss, above 0: larger regularises more; auto chooses it by cross-validation",
-        type=_number_or_auto,
-        metavar="G",
-    )
-    group.add_argument(
-        "--n-estimators",
-        metavar="N",
-        type=_integer_or_auto,
-        help="rounds, or cycles over the features, a class where there are more than 2; auto "
-        f"chooses them by cross-validation (default: {n_estimators}, with --gain auto auto)",
-    )
-    group.add_argument(
-        "--cv",
-        metavar="N",
-        type=int,
-        help="folds of the cross-validation that auto asks for "
-        f"(default: {ProperBoostClassifierCV().cv})",
-    )
-    add("--learning-rate", "shrinkage of each step, above 0", type=float, metavar="R")
-    add("--weak-learner", "the weak learner", choices=_core.weak_learner_names())
-    add("--max-leaf-nodes", "leaves of a tree at most, 2 to 128", type=int, metavar="N")
-    add("--max-depth", "splits from a tree's root to a leaf at most", type=int, metavar="N")
-    add(
-        "--min-child-weight",
-        "what each side of a tree's or a rule's split holds at least, of rows' weights",
-        type=float,
-        metavar="W",
-    )
-    add(
-        "--max-features",
-        "share of the features that each split of a tree or a rule is chosen from",
-        type=float,
-        metavar="P",
-    )
-    add("--subsample", "share of the rows a tree or a rule is grown from", type=float, metavar="P")
-    add("--max-literals", "literals of a rule at most (monomial)", type=int, metavar="N")
-    add(
-        "--interactions",
-        "pairs of features that get tables of their own once single features have theirs",
-        type=int,
-        metavar="K",
-    )
-    group.add_argument(
-        "--selection",
-        choices=_core.selection_names(),
-        help="which feature a round takes: the best, or each in turn "
-        f"(default: {default['selection']}, with auto {ProperBoostClassifierCV().selection})",
-    )
-    add("--response", "the value in a bin", choices=_core.response_names())
-    add(
-        "--criterion",
-        "the impurity by which features are chosen; None is the response's own cost",
-        choices=get_args(Criterion),
-    )
-    add("--step", "how far along each table", choices=_core.step_names())
-    add(
-        "--prior",
-        "share of the total weight added to each class in each bin; None is 1/(S B) for total "
-        "weight S and B bins",
-        type=float,
-        metavar="E",
-    )
-    add(
-        "--smoothing",
-        "share of its weight a bin gives to each neighbour, 0 to 0.25",
-        type=float,
-        metavar="H",
-    )
-    add("--l2", "added to the curvature by the newton response", type=float, metavar="L")
-    add("--max-bins", "bins of a feature at most, 2 to 255", type=int, metavar="N")
-    add(
-        "--rows-per-bin",
-        "a numeric feature has at most one bin for so many rows, but may always have four; none "
-        "is no such limit",
-        type=_number_or_none,
-        metavar="N",
-    )
-
-
-def _add_rado_parameters(group: Any) -> None:
-    """Add the parameters of the linear classifier, with its defaults."""
-    default = RadoBoostClassifier().get_params()
-    group.add_argument(
-        "--regularizer",
-        choices=[*_core.regularizer_names(), "elasticnet", "none"],
-        default=default["regularizer"],
-        help="of the coefficients (default: %(default)s)",
-    )
-    group.add_argument(
-        "--omega",
-        type=float,
-        metavar="W",
-        default=default["omega"],
-        help="strength of the regularizer, at least 0 (default: %(default)s)",
-    )
-    group.add_argument(
-        "--n-rados",
-        type=_integer_or_auto,
-        metavar="N",
-        default=default["n_rados"],
-        help="sums of rows; auto makes as many as there are rows, or 10,000 of more than 40,000 "
-        "(default: %(default)s)",
-    )
-    group.add_argument(
-        "--fit-intercept",
-        action=argparse.BooleanOptionalAction,
-        default=default["fit_intercept"],
-        help="add a column of ones (default: %(default)s)",
     )
 
 
@@ -482,34 +313,18 @@ def _separator(text: str) -> str:
     return separator
 
 
-def _number_or_none(text: str) -> float | None:
-    return None if text == "none" else float(text)
-
-
-def _number_or_auto(text: str) -> float | str:
-    return _read_or_auto(text, float, "a number")
-
-
-def _integer_or_auto(text: str) -> int | str:
-    return _read_or_auto(text, int, "an integer")
-
-
-def _read_or_auto(text: str, read: Callable[[str], T], kind: str) -> T | str:
-    try:
-        return AUTO if text == AUTO else read(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"must be {kind} or {AUTO}; got {text!r}") from error
-
-
 # -- commands -------------------------------------------------------------------------------------
 
 
 def _demo(arguments: argparse.Namespace, parser: _Parser) -> None:
     from properboost.cli import demo
 
-    _check(parser, ProperBoostClassifier(n_estimators=arguments.rounds, n_jobs=arguments.n_jobs))
-    for gain in arguments.gains:
-        _check(parser, ProperBoostClassifier(gain=gain))
+    with _misuse_if_wrong(parser):
+        check_parameters(
+            ProperBoostClassifier(n_estimators=arguments.rounds, n_jobs=arguments.n_jobs)
+        )
+        for gain in arguments.gains:
+            check_parameters(ProperBoostClassifier(gain=gain))
     demo.run(
         arguments.output_dir,
         gains=arguments.gains,
@@ -519,7 +334,8 @@ def _demo(arguments: argparse.Namespace, parser: _Parser) -> None:
 
 
 def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
-    estimator = _make_estimator(arguments, parser)  # before a long file is read
+    with _misuse_if_wrong(parser):
+        estimator = make_classifier(arguments)  # before a long file is read
     reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
     for column in (*arguments.categorical, *arguments.drop):
         if column in reserved:
@@ -567,70 +383,10 @@ def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
     import_pandas().DataFrame(columns).to_csv(target, index=False)
 
 
-def _make_estimator(
-    arguments: argparse.Namespace, parser: _Parser
-) -> BoostedClassifier | RadoBoostClassifier:
-    """Return the classifier, or the search for one, that the arguments ask for."""
-    of_tables = {*PARAMETERS, "cv", "sample_weight"}
-    of_rados = {*RADO_PARAMETERS, *SHARED_PARAMETERS}
-    others = of_tables - of_rados if arguments.model == "rado" else of_rados - of_tables
-    for name in sorted(others):
-        if getattr(arguments, name) != parser.get_default(name):
-            option = name.replace("_", "-")
-            parser.error(f"--{option} is not for --model {arguments.model}")
-    if arguments.model == "rado":
-        return _make_rado_estimator(arguments, parser)
-    settings = {name: getattr(arguments, name) for name in PARAMETERS}
-    if AUTO not in (settings["gain"], settings["n_estimators"]):
-        if arguments.cv is not None:
-            parser.error("--cv needs --gain auto or --n-estimators auto")
-        default = ProperBoostClassifier()
-        for name in ("n_estimators", "selection"):
-            if settings[name] is None:
-                settings[name] = getattr(default, name)
-        model = ProperBoostClassifier(**settings)
-        _check(parser, model)
-        return model
-    gain, smoothing, prior = (settings.pop(name) for name in ("gain", "smoothing", "prior"))
-    if settings["n_estimators"] is None:
-        settings["n_estimators"] = AUTO
-    if settings["selection"] is None:
-        settings["selection"] = ProperBoostClassifierCV().selection
-    search = ProperBoostClassifierCV(
-        **settings,
-        gains=gain if gain == AUTO else [gain],
-        smoothings=[smoothing],
-        priors=[prior],
-    )
-    if arguments.cv is not None:
-        if arguments.cv < 2:
-            parser.error(f"--cv must be at least 2; got {arguments.cv}")
-        search.set_params(cv=arguments.cv)
-    _check(parser, search)
-    return search
-
-
-def _make_rado_estimator(arguments: argparse.Namespace, parser: _Parser) -> RadoBoostClassifier:
-    names = (*RADO_PARAMETERS, *SHARED_PARAMETERS)
-    settings = {name: getattr(arguments, name) for name in names}
-    if settings["n_estimators"] is None:
-        settings["n_estimators"] = RadoBoostClassifier().n_estimators
-    if settings["regularizer"] == "none":
-        settings["regularizer"] = None
-    model = RadoBoostClassifier(**settings)
+@contextmanager
+def _misuse_if_wrong(parser: _Parser) -> Iterator[None]:
+    """Turn what a classifier says of its parameters into an error of the arguments."""
     try:
-        check_rado_parameters(model)
-    except (TypeError, ValueError) as error:
-        parser.error(str(error))
-    return model
-
-
-def _check(parser: _Parser, model: ProperBoostClassifier | ProperBoostClassifierCV) -> None:
-    """Turn what the classifier says of its parameters into an error of the arguments."""
-    try:
-        if isinstance(model, ProperBoostClassifierCV):
-            check_search(model)
-        else:
-            check_parameters(model)
+        yield
     except (TypeError, ValueError) as error:
         parser.error(str(error))

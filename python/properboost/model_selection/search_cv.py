@@ -149,6 +149,7 @@ class ProperBoostClassifierCV(
         or pairs of arrays of positions (training, test).  Every split must train on two classes at
         least; of several, one that it does not train on has probability 0 in that split.
         """,
+        option="stratified folds",
     )
     scoring: Scoring = parameter(
         default="neg_log_loss",

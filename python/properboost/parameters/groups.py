@@ -139,7 +139,7 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         default=None,
         check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
         doc="Splits from a tree's root to a leaf, at most; None sets no limit.",
-        option="splits from a tree's root to a leaf at most",
+        option="splits from a tree's root to a leaf at most; none sets no limit",
         only_with={"weak_learner": ("tree",)},
     )
     max_literals: Int = parameter(

@@ -136,7 +136,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         xi_k times the k-th largest |theta_k|; `l1_ratio` times the lasso's plus 1 - `l1_ratio`
         times the ridge's; a dict from names to factors is such a sum, too; None is 0.
         """,
-        option="of the coefficients",
+        option="regularizer of the coefficients; none leaves them free",
     )
     omega: float = parameter(
         default=10.0,
@@ -182,7 +182,10 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         option="sums of rows; auto makes as many as there are rows, or 10,000 of more than 40,000",
     )
     n_estimators: int = parameter(
-        default=1000, check=partial(checks.integer, low=1, high=LARGEST_INT), doc="Rounds."
+        default=1000,
+        check=partial(checks.integer, low=1, high=LARGEST_INT),
+        doc="Rounds.",
+        option="rounds",
     )
     keep: Literal["loss", "error"] = parameter(
         default="loss",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,9 @@ from properboost.parameters import checks
 
 __all__ = ["Regularizer", "Term", "find_terms", "slope_coefficients"]
 
-Regularizer: TypeAlias = str | Mapping[str, float] | None
+Regularizer: TypeAlias = (
+    Literal["ridge", "lasso", "linf", "slope", "elasticnet"] | Mapping[str, float] | None
+)
 
 Term: TypeAlias = tuple[str, float, NDArray[np.float64] | None]
 """A regulariser's name, what it is multiplied by, and its parameter."""

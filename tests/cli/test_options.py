@@ -1,0 +1,111 @@
+"""Options of `fit`: the parameters whose declarations say so, and what they read."""
+
+import argparse
+from dataclasses import replace
+
+import pytest
+
+import properboost as pb
+from helpers.commands import fit, misuse, run, table, write
+from properboost import _core
+from properboost.cli import commands as cli
+from properboost.cli.options import make_classifier
+from properboost.parameters.declare import declared
+
+CLASSES = (pb.ProperBoostClassifier, pb.ProperBoostClassifierCV, pb.RadoBoostClassifier)
+
+OF_THE_RUN = {"n_jobs", "verbose"}
+"""How a command works, whatever the model."""
+
+
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def parse(*words):
+    parser, _ = cli._make_parsers()
+    return parser.parse_args(["fit", "t.csv", "--target", "y", *map(str, words)])
+
+
+def make(*words):
+    return make_classifier(parse(*words))
+
+
+def show_help(capsys):
+    """Return the help of `fit`, with single spaces."""
+    with pytest.raises(SystemExit):
+        cli.main(["fit", "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_options_of_parameters_are_the_declared_ones():
+    _, commands = cli._make_parsers()
+    actions = {action.dest: action for action in commands["fit"]._actions}
+    known = [entry for owner in CLASSES for entry in declared(owner).values()]
+    offered = {entry.name for entry in known if entry.option is not None}
+    assert offered == actions.keys() & {entry.name for entry in known} - OF_THE_RUN
+    for name in offered:
+        assert actions[name].option_strings[0] == "--" + name.replace("_", "-")
+        assert actions[name].default is argparse.SUPPRESS
+        texts = [entry.option for entry in known if entry.name == name and entry.option]
+        assert actions[name].help.startswith(texts[0])
+
+
+def test_a_text_in_a_declaration_is_an_option(capsys, monkeypatch):
+    known = declared(pb.ProperBoostClassifier)
+    entry = replace(known["interaction_rate"], option="50% of a step, say")
+    offered = {**known, "interaction_rate": entry}
+    monkeypatch.setattr(pb.ProperBoostClassifier, "_declared", offered)
+    help_ = show_help(capsys)
+    assert "--interaction-rate X 50% of a step, say (default: 1.0; (1.0, 0.5" in help_
+    fit(capsys, "--interaction-rate", "0.5", "--interactions", "1")
+    assert pb.load_model("model.json").interaction_rate == 0.5
+    line = misuse(capsys, "fit", write(table()), "--target", "grade", "--interaction-rate", "much")
+    assert "argument --interaction-rate: must be a number; got 'much'" in line
+
+
+def test_what_is_not_given_is_left_to_the_classifier():
+    assert make().get_params() == pb.ProperBoostClassifier().get_params()
+    assert make("--model", "rado").get_params() == pb.RadoBoostClassifier().get_params()
+    search = make("--gain", "auto").get_params()
+    assert search == pb.ProperBoostClassifierCV().get_params()
+
+
+@pytest.mark.parametrize("name", ["gain", "max_depth", "criterion", "prior", "rows_per_bin"])
+def test_none_is_a_word(name):
+    assert getattr(make("--" + name.replace("_", "-"), "none"), name) is None
+
+
+def test_texts_say_what_none_is():
+    for owner in CLASSES:
+        for entry in declared(owner).values():
+            if entry.option is not None and entry.default is None:
+                assert "; none " in entry.option, entry.name
+
+
+def test_a_search_of_rounds_only_has_the_gain_of_the_loss(capsys):
+    assert make("--n-estimators", "auto").gains == [1.0]
+    assert make("--n-estimators", "auto", "--gain", 2).gains == [2.0]
+    assert make("--n-estimators", "auto", "--prior", "none").priors == [None]
+    out, _ = run(
+        capsys, "fit", write(table()), "--target", "grade", "--n-estimators", "auto", "--cv", "3"
+    )
+    assert "chosen by 3-fold cross-validation" in out
+    assert ": gain 1, " in out
+
+
+def test_defaults_that_differ_are_shown(capsys):
+    help_ = show_help(capsys)
+    assert "(default: 100; auto in a search; 1000 with --model rado)" in help_
+    assert "(default: greedy; cyclic in a search)" in help_
+    assert "add a column of ones (default: yes)" in help_
+    assert "None" not in help_
+
+
+def test_names_of_regularizers_are_the_engines(capsys):
+    for name in [*_core.regularizer_names(), "elasticnet"]:
+        assert make("--model", "rado", "--regularizer", name).regularizer == name
+    assert make("--model", "rado", "--regularizer", "none").regularizer is None
+    line = misuse(capsys, "fit", "t.csv", "--target", "y", "--regularizer", "l3")
+    assert "must be ridge, lasso, linf, slope, elasticnet or none; got 'l3'" in line
