@@ -26,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import properboost as pb
 from benchmarks.lib.cli import make_plain_parser
+from benchmarks.lib.pinned import make_votes
 from properboost.datasets import load_uci
 
 BINARY = {
@@ -46,18 +47,18 @@ MULTICLASS = {
 
 TWO_CLASSES = {
     "CART": (pb.CART(), {"max_leaf_nodes": [2, 4, 8, 16, 32]}),
-    "AdaBoost": (pb.ARBoostClassifier(), {}),
+    "AdaBoost": (make_votes(), {}),
     "epsilon": (pb.EpsilonBoost(), {"learning_rate": [0.05, 0.1, 0.3, 1.0]}),
     "L1": (pb.L1Boost(), {"rho": [(1 - b) / (1 + b) for b in (0.0, 0.01, 0.03, 0.1, 0.2)]}),
     "reg": (pb.AdaBoostReg(), {"mistrust": [0.0, 0.01, 0.03, 0.1, 0.3]}),
     "WeightBoost": (pb.WeightBoost(), {"damping": [0.0, 0.1, 0.3, 0.5, 0.9]}),
-    "AR-Boost": (pb.ARBoostClassifier(), {"rho": [1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0]}),
+    "AR-Boost": (make_votes(), {"rho": [1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0]}),
 }
 TREE = {"weak_learner": "tree", "max_leaf_nodes": 8}
 MORE_CLASSES = {
     "AdaBoost.MH": (pb.AdaBoostMH(**TREE), {}),
     "SAMME": (pb.SAMME(**TREE), {}),
-    "AR-Boost": (pb.ARBoostClassifier(**TREE), {"rho": [1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0]}),
+    "AR-Boost": (make_votes(**TREE), {"rho": [1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0]}),
 }
 
 
@@ -159,7 +160,7 @@ def chi_square():
     print("                                    at 10  100  end      at 10  100  end")
     for criterion in ("gini", "error"):
         for rho in (1.0, 1.25, 1.5, 2.0, 5.0):
-            model = pb.ARBoostClassifier(rho, n_estimators=400, criterion=criterion).fit(X, y)
+            model = make_votes(rho=rho, n_estimators=400, criterion=criterion).fit(X, y)
             curves = []
             for rows, labels in ((X, y), (X_test, y_test)):
                 curve = [np.mean(p != labels) for p in model.staged_predict(rows)]
@@ -186,7 +187,7 @@ def speed():
     for classes, labels in ((2, y > 1), (4, y)):
         for depth in (1, 3):
             kind = {} if depth == 1 else {"weak_learner": "tree", "max_depth": depth}
-            ours = pb.ARBoostClassifier(n_estimators=20, **kind)
+            ours = make_votes(n_estimators=20, **kind)
             theirs = AdaBoostClassifier(DecisionTreeClassifier(max_depth=depth), n_estimators=20)
             seconds = np.empty((5, 2))
             for turn in range(len(seconds)):

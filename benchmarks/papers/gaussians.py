@@ -43,13 +43,14 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.lib.cli import make_plain_parser
-from properboost import ProperBoostClassifier, ProperBoostClassifierCV
+from benchmarks.lib.pinned import make_search, make_tables
+from properboost import ProperBoostClassifier
 from properboost.datasets import make_two_gaussians
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "16 bins": {"max_bins": 16, "rows_per_bin": None},
     "255 bins": {"max_bins": 255, "rows_per_bin": None},
-    "default": {},
+    "default": {"max_bins": 255, "rows_per_bin": 100},
 }
 SIZES = (10, 80, 2_000)
 MORE_SIZES = (10, 20, 40, 80, 160, 320, 640, 1_280, 2_000)
@@ -110,8 +111,8 @@ def run_search(repeats: int, rounds: int) -> Array:
     found = np.empty((len(MORE_SIZES), repeats))
     for size, row in zip(MORE_SIZES, found, strict=True):
         for seed in range(repeats):
-            search = ProperBoostClassifierCV(
-                "glog",
+            search = make_search(
+                loss="glog",
                 gains=GAINS,
                 cv=FOLDS,
                 selection="greedy",
@@ -126,8 +127,8 @@ def run_search(repeats: int, rounds: int) -> Array:
 
 
 def make_model(gain: float, rounds: int, setting: dict[str, Any]) -> ProperBoostClassifier:
-    return ProperBoostClassifier(
-        "glog", gain=gain, selection="greedy", n_estimators=rounds, n_jobs=1, **setting
+    return make_tables(
+        loss="glog", gain=gain, selection="greedy", n_estimators=rounds, n_jobs=1, **setting
     )
 
 

@@ -38,6 +38,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.lib.cli import make_plain_parser
+from benchmarks.lib.pinned import make_rados
 from benchmarks.lib.race import print_table
 from properboost import RadoBoostClassifier
 from properboost.datasets import load_uci
@@ -74,9 +75,9 @@ Floats = NDArray[np.float64]
 def fit_rados(
     X: Floats, y: NDArray[np.int64], seed: int, regularizer: str | None, omega: float = 0.0
 ) -> RadoBoostClassifier:
-    model = RadoBoostClassifier(
-        regularizer,
-        omega,
+    model = make_rados(
+        regularizer=regularizer,
+        omega=omega,
         n_estimators=ROUNDS,
         keep="error",
         fit_intercept=False,

@@ -48,6 +48,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.lib.cli import make_plain_parser
+from benchmarks.lib.pinned import make_search
 from properboost import (
     AdaBoost,
     LogitBoost,
@@ -91,8 +92,8 @@ class Setting:
 
 
 def tune(loss: str, seed: int, setting: Setting, **parameters: Any) -> ProperBoostClassifierCV:
-    return ProperBoostClassifierCV(
-        loss,
+    return make_search(
+        loss=loss,
         selection="greedy",
         n_estimators=ROUNDS,
         cv=StratifiedKFold(FOLDS, shuffle=True, random_state=seed),

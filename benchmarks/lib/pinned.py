@@ -1,0 +1,65 @@
+"""Estimators whose every parameter is pinned: defaults may change, the results of papers do not.
+
+Only `n_jobs` and `verbose`, on which no result depends, are left to the library.
+"""
+
+from typing import Any
+
+from properboost import (
+    ARBoostClassifier,
+    ProperBoostClassifier,
+    ProperBoostClassifierCV,
+    RadoBoostClassifier,
+)
+from properboost.estimators.presets import TABLES, VOTES
+
+RULE = {"loss": "glog", "response": "real", "step": "guarded"}
+
+NOT_SEARCHED = ("gain", "smoothing", "prior", "interaction_estimators")
+
+SEARCH = {name: value for name, value in TABLES.items() if name not in NOT_SEARCHED} | {
+    "gains": "auto",
+    "alphas": None,
+    "smoothings": None,
+    "priors": None,
+    "selection": "cyclic",
+    "n_estimators": "auto",
+    "max_estimators": None,
+    "interaction_rate": (1.0, 0.5, 0.25, 0.125),
+    "interaction_smoothing": (0.0, 0.1, 0.2, 0.25),
+    "one_standard_error": False,
+    "refit": True,
+    "cv": 5,
+    "scoring": "neg_log_loss",
+}
+
+RADOS = {
+    "regularizer": "ridge",
+    "omega": 10.0,
+    "gamma": None,
+    "q": 0.05,
+    "l1_ratio": 0.5,
+    "ridge_matrix": None,
+    "n_rados": "auto",
+    "n_estimators": 1000,
+    "keep": "loss",
+    "fit_intercept": True,
+    "categorical_features": "from_dtype",
+    "random_state": None,
+}
+
+
+def make_tables(**given: Any) -> ProperBoostClassifier:
+    return ProperBoostClassifier(**{**TABLES, **RULE, **given})
+
+
+def make_search(**given: Any) -> ProperBoostClassifierCV:
+    return ProperBoostClassifierCV(**{**SEARCH, **RULE, **given})
+
+
+def make_votes(**given: Any) -> ARBoostClassifier:
+    return ARBoostClassifier(**{**VOTES, **given})
+
+
+def make_rados(**given: Any) -> RadoBoostClassifier:
+    return RadoBoostClassifier(**{**RADOS, **given})
