@@ -1,6 +1,5 @@
 """Plots: what is drawn are the numbers of the model."""
 
-import subprocess
 import sys
 
 import matplotlib as mpl
@@ -301,11 +300,6 @@ def test_omega_curve(ax, omegas):
 def test_new_figures_leave_given_ones_alone(clf, ax):
     assert plots.plot_history(clf) is not ax
     assert len(ax.lines) == 0
-
-
-def test_matplotlib_is_imported_only_to_draw():
-    code = "import properboost.plots, sys; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_missing_matplotlib_is_named(clf, monkeypatch):

@@ -2,13 +2,10 @@
 
 import datetime
 import decimal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-import properboost
 from helpers.frames import open_new
 from helpers.searches import KINDS, as_kind
 from properboost.data.frames import factorize, find_categorical, find_feature, take_rows
@@ -342,23 +339,3 @@ def test_bad_categorical_features(mixed, listed, message):
 def test_ambiguous_names_are_refused():
     with pytest.raises(ValueError, match="'a' is not unique"):
         find_feature("a", ["a", "b", "a"], 3)
-
-
-def test_the_package_itself_imports_no_table_or_plot_library():
-    # scikit-learn may import pandas; what counts is what our own modules ask for.
-    code = """
-import builtins
-real = builtins.__import__
-def spy(name, scope=None, *rest):
-    asks = (scope or {}).get("__name__", "").startswith("properboost")
-    if asks and name.split(".")[0] in ("pandas", "polars", "pyarrow", "matplotlib", "tqdm"):
-        print(scope["__name__"], "imports", name)
-    return real(name, scope, *rest)
-builtins.__import__ = spy
-import properboost
-print(properboost.__version__)
-"""
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert output.stdout.split() == [properboost.__version__]

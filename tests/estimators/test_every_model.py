@@ -1,5 +1,8 @@
 """What holds of every model: each weak learner under each loss and response."""
 
+import functools
+import inspect
+import itertools
 import pickle
 from functools import cache
 
@@ -9,12 +12,31 @@ from sklearn.base import clone
 
 import properboost as pb
 from helpers.engine import assert_identical, problem, train
-from helpers.models import EVERY_MODEL, LEARNERS, assert_same, same_model
+from helpers.models import LEARNERS, assert_same, same_model
+from properboost import _core
 from properboost.parameters.groups import GROWN
 
 pd = pytest.importorskip("pandas")
 
-every_model = pytest.mark.parametrize(("learner", "loss", "response"), EVERY_MODEL)
+
+def every_model(test, learners=LEARNERS):
+    """Run a test of each weak learner under each loss, with one response after the other."""
+
+    @functools.wraps(test)
+    def under_every_response(**given):
+        for response in _core.response_names():
+            try:
+                test(response=response, **given)
+            except Exception as error:
+                error.add_note(f"with response={response!r}")
+                raise
+
+    parameters = inspect.signature(test).parameters
+    under_every_response.__signature__ = inspect.Signature(
+        [parameters[name] for name in parameters if name != "response"]
+    )
+    choices = list(itertools.product(learners, _core.loss_names()))
+    return pytest.mark.parametrize(("learner", "loss"), choices)(under_every_response)
 
 
 def make_model(learner, loss, response):
@@ -83,10 +105,10 @@ def strange_rows():
 # -- repeatability --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("learner", "loss", "response"),
-    [m for m in EVERY_MODEL if "interactions" not in LEARNERS[m[0]]],
-)
+SINGLE_FEATURES = [name for name, settings in LEARNERS.items() if "interactions" not in settings]
+
+
+@functools.partial(every_model, learners=SINGLE_FEATURES)
 def test_threads_give_the_same_bits(learner, loss, response):
     # As many rows as it takes for the loops over rows and over a node's rows to be shared out.
     codes, features, _, y = problem(2, n=40_000)

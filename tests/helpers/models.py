@@ -6,7 +6,6 @@ import itertools
 import numpy as np
 
 import properboost as pb
-from properboost import _core
 from properboost.parameters.groups import GROWN
 
 LEARNERS = {
@@ -21,9 +20,6 @@ LEARNERS = {
     "pairs of stumps": {"interactions": 2, "weak_learner": "stump"},
 }
 """Every weak learner, with each selection that makes a difference to it, and pairs."""
-
-EVERY_MODEL = list(itertools.product(LEARNERS, _core.loss_names(), _core.response_names()))
-"""Learner, loss, response."""
 
 
 def same_bits(a, b):

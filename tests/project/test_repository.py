@@ -110,3 +110,22 @@ def test_package_data_is_installed():
 def test_continuous_integration_runs_what_the_readme_says():
     assert "make test" in read("README.md")
     assert re.search(r"^make test$", read(".ci/run"), re.MULTILINE)
+
+
+def test_the_package_itself_imports_no_table_or_plot_library():
+    # scikit-learn may import pandas; what counts is what our own modules ask for.
+    code = """
+import builtins
+real = builtins.__import__
+def spy(name, scope=None, *rest):
+    asks = (scope or {}).get("__name__", "").startswith("properboost")
+    if asks and name.split(".")[0] in ("pandas", "polars", "pyarrow", "matplotlib", "tqdm"):
+        print(scope["__name__"], "imports", name)
+    return real(name, scope, *rest)
+builtins.__import__ = spy
+import properboost, properboost.plots
+print(properboost.__version__)
+"""
+    command = [sys.executable, "-c", code]
+    output = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert output.stdout.split() == [properboost.__version__]
