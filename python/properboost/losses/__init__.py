@@ -5,16 +5,8 @@ Beside the losses that have a name there are those of one's own: designed from a
 by the tree builders' impurity they belong to (`Permissible`).  `check` says what is wrong with one.
 """
 
-from properboost.losses.builtin import (
-    Alpha,
-    Exponential,
-    GBoost,
-    GGauss,
-    GLaplacian,
-    GLog,
-    MarginLoss,
-    Savage,
-)
+from properboost.losses import builtin
+from properboost.losses.builtin import *  # noqa: F403
 from properboost.losses.check import LossProblem, LossReport, check
 from properboost.losses.custom import CustomLoss, from_functions
 from properboost.losses.design import Permissible, from_pdf, from_risk
@@ -24,19 +16,11 @@ from properboost.losses.tangent import Tangent
 
 __all__ = [
     "LOSSES",
-    "Alpha",
     "CustomLoss",
-    "Exponential",
-    "GBoost",
-    "GGauss",
-    "GLaplacian",
-    "GLog",
     "LossProblem",
     "LossReport",
     "LossTable",
-    "MarginLoss",
     "Permissible",
-    "Savage",
     "Tangent",
     "check",
     "from_functions",
@@ -44,3 +28,4 @@ __all__ = [
     "from_risk",
     "get_loss",
 ]
+__all__ += builtin.__all__

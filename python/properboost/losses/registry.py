@@ -4,22 +4,18 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from properboost.losses.builtin import (
-    Alpha,
-    Exponential,
-    GBoost,
-    GGauss,
-    GLaplacian,
-    GLog,
-    MarginLoss,
-    Savage,
-)
+from properboost.losses import builtin
+from properboost.losses.builtin import MarginLoss
 from properboost.losses.tangent import Tangent
 from properboost.parameters.checks import choice, positive
 
 __all__ = ["LOSSES", "get_loss"]
 
-_NAMED = (GLog, GGauss, GLaplacian, GBoost, Exponential, Savage, Alpha, Tangent)
+_NAMED: list[type[MarginLoss]] = [
+    loss
+    for loss in (*vars(builtin).values(), Tangent)
+    if isinstance(loss, type) and issubclass(loss, MarginLoss) and loss is not MarginLoss
+]
 
 # The class of every loss that has a name.
 LOSSES: Mapping[str, type[MarginLoss]] = MappingProxyType({loss.name: loss for loss in _NAMED})
