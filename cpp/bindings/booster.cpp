@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -61,10 +62,19 @@ struct PyModel {
   Model model;
 };
 
+void check_positive(const char* name, double value) {
+  if (std::isfinite(value) && value > 0.0) return;
+  throw py::value_error(std::string(name) + " must be finite and above 0; got " +
+                        std::to_string(value));
+}
+
 PyModel make_model(std::shared_ptr<const Loss> loss, std::shared_ptr<const WeakLearner> learner,
                    const Array<std::int8_t>& roles, double gain, double learning_rate,
                    double prior) {
   if (roles.ndim() != 1) throw py::value_error("roles must have an entry per segment");
+  check_positive("gain", gain);
+  check_positive("learning_rate", learning_rate);
+  if (prior != 0.0) check_positive("prior", prior);
   Model model{loss.get(), learner.get(),
               gain,       learning_rate,
               prior,      to_roles(roles.data(), static_cast<std::size_t>(roles.size()))};

@@ -332,3 +332,12 @@ def test_fits_in_several_threads_at_once():
 def test_a_senseless_number_of_threads_does_no_harm():
     codes, features, _, y = problem(12, n=100_000)
     assert_identical(train(codes, features, y), train(codes, features, y, n_threads=10**6))
+
+
+@pytest.mark.parametrize("name", ["gain", "learning_rate", "prior"])
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+def test_numbers_of_a_model_are_checked(name, value):
+    loss, learner = _core.Loss("glog", {}), _core.WeakLearner("histogram")
+    roles = np.array([1, -1], dtype=np.int8)
+    with pytest.raises(ValueError, match=f"{name} must be finite and above 0"):
+        _core.Model(loss, learner, roles, **{name: value})
