@@ -11,9 +11,9 @@
 namespace properboost::bindings {
 namespace {
 
-py::array_t<double> score_table(const py::object& object, const Bins& bins,
-                                const Array<double>& tables, const std::vector<FeaturePair>& pairs,
-                                int n_threads) {
+py::array_t<double> predict_tables(const py::object& object, const Bins& bins,
+                                   const Array<double>& tables,
+                                   const std::vector<FeaturePair>& pairs, int n_threads) {
   const Table table = borrow_table(object, bins);
   std::size_t width = bins.total_width();
   for (const FeaturePair& pair : pairs) {
@@ -31,13 +31,13 @@ py::array_t<double> score_table(const py::object& object, const Bins& bins,
     const py::gil_scoped_release release;
     const double nanoseconds = 3.0 * static_cast<double>(table.rows * (bins.size() + pairs.size()));
     Team::run(n_threads, nanoseconds,
-              [&](Team& team) { score(table, bins, pairs, from, models, to, team); });
+              [&](Team& team) { predict_raw(table, bins, pairs, from, models, to, team); });
   }
   return out;
 }
 
-py::array_t<double> score_trees(const py::object& object, const Bins& bins,
-                                const std::vector<const Forest*>& forests, int n_threads) {
+py::array_t<double> predict_trees(const py::object& object, const Bins& bins,
+                                  const std::vector<const Forest*>& forests, int n_threads) {
   const Table table = borrow_table(object, bins);
   std::size_t trees = 0;
   for (const Forest* forest : forests) {
@@ -55,7 +55,8 @@ py::array_t<double> score_trees(const py::object& object, const Bins& bins,
     const py::gil_scoped_release release;
     const double nanoseconds =
         static_cast<double>(table.rows) * static_cast<double>(2 * bins.size() + 20 * trees);
-    Team::run(n_threads, nanoseconds, [&](Team& team) { score(table, bins, forests, to, team); });
+    Team::run(n_threads, nanoseconds,
+              [&](Team& team) { predict_raw(table, bins, forests, to, team); });
   }
   return out;
 }
@@ -79,8 +80,8 @@ void bind_ensemble(pybind11::module_& m) {
         if (r.trees.size() == 0) return std::nullopt;
         return r.trees;
       });
-  m.def("score", &properboost::bindings::score_table, "table"_a, "bins"_a, "tables"_a,
+  m.def("predict_raw", &properboost::bindings::predict_tables, "table"_a, "bins"_a, "tables"_a,
         "pairs"_a = std::vector<properboost::FeaturePair>(), "n_threads"_a = 1);
-  m.def("score_trees", &properboost::bindings::score_trees, "table"_a, "bins"_a, "forests"_a,
-        "n_threads"_a = 1);
+  m.def("predict_raw_trees", &properboost::bindings::predict_trees, "table"_a, "bins"_a,
+        "forests"_a, "n_threads"_a = 1);
 }

@@ -403,7 +403,7 @@ void test_least_norm(std::size_t n, std::size_t rank, double scale) {
 
 }  // namespace
 
-// With --probe it only says whether the instruction set asked for is to be had.
+// With --probe it only says whether the instruction set asked for is available.
 int main(int argc, char** argv) {
   try {
     const char* set = name(instruction_set());

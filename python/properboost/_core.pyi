@@ -352,7 +352,7 @@ def score_pairs(
     What rows add is for sample weights divided by `scale`.
     """
 
-def score(
+def predict_raw(
     table: _Table,
     bins: Bins,
     tables: NDArray[np.float64],
@@ -361,7 +361,7 @@ def score(
 ) -> NDArray[np.float64]:
     """Raw predictions (n_rows, n_models); tables is (n_models, sum(widths)), pairs' after bins'."""
 
-def score_trees(
+def predict_raw_trees(
     table: _Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...
 ) -> NDArray[np.float64]:
     """Raw predictions (n_rows, n_models): the sum over a model's trees of the rows' nodes."""

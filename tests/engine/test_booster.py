@@ -118,7 +118,7 @@ def test_letter_trace(trace):
     collapsed = np.zeros((1, starts[-1]))
     for feature, table, step in zip(rounds.feature, tables(rounds), rounds.step, strict=True):
         collapsed[0, starts[feature] : starts[feature + 1]] += step * table
-    raw = _core.score(x[4000:], bins, collapsed)[:, 0]
+    raw = _core.predict_raw(x[4000:], bins, collapsed)[:, 0]
     errors = int((y[4000:] * raw <= 0).sum())
     assert abs(errors - trace["test_errors"]) <= max(3, 0.005 * trace["test_errors"])
 

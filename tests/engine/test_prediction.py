@@ -72,7 +72,7 @@ def test_scores_are_entries_added_up_in_order(n_models, d):
             expected = add_up(codes, tables, bins.widths)
             for name, lay_out in LAYOUTS.items():
                 for n in ROWS:
-                    raw = _core.score(lay_out(x[:n]), bins, tables, n_threads=1 + n % 3)
+                    raw = _core.predict_raw(lay_out(x[:n]), bins, tables, n_threads=1 + n % 3)
                     assert_same_bits(raw, expected[:n], f"{name} {n} {unused}")
 
 
@@ -84,7 +84,7 @@ def test_scores_of_every_type(dtype, n_models):
     bins = _core.Bins(edges)
     tables = some_tables(n_models, bins.widths, rng, 0.3)
     for name, lay_out in LAYOUTS.items():
-        raw = _core.score(lay_out(x), bins, tables)
+        raw = _core.predict_raw(lay_out(x), bins, tables)
         assert_same_bits(raw, add_up(codes, tables, bins.widths), name)
 
 
@@ -107,7 +107,7 @@ def test_scores_of_categories_beside_numbers(n_models):
     bins = _core.Bins(features)
     np.testing.assert_array_equal(bins.encode(columns), codes)
     tables = some_tables(n_models, bins.widths, rng, 0.2)
-    raw = _core.score(columns, bins, tables)
+    raw = _core.predict_raw(columns, bins, tables)
     assert_same_bits(raw, add_up(np.array(codes), tables, bins.widths))
 
 
@@ -124,11 +124,13 @@ def test_a_part_of_a_table_has_the_bits_of_the_whole(n_models, d, n, first, unus
     x, edges, _ = problem(np.float32, d, rng, 300)
     bins = _core.Bins(edges)
     tables = some_tables(n_models, bins.widths, rng, unused)
-    whole = _core.score(x, bins, tables)
+    whole = _core.predict_raw(x, bins, tables)
     part = slice(first, first + n)
     for table in (x[part], np.asfortranarray(x)[part], list(x[part].T), x[part].astype(float)):
-        assert_same_bits(_core.score(table, bins, tables), whole[part])
-    each = [_core.score(x, bins, one[None]) for one in tables]  # nor do models change each other
+        assert_same_bits(_core.predict_raw(table, bins, tables), whole[part])
+    each = [
+        _core.predict_raw(x, bins, one[None]) for one in tables
+    ]  # nor do models change each other
     assert_same_bits(np.hstack(each), whole)
 
 
@@ -140,7 +142,7 @@ def test_threads_do_not_change_scores():
         tables = some_tables(n_models, bins.widths, rng)
         expected = add_up(codes, tables, bins.widths)
         for n_threads in (1, 2, 3, 8):
-            assert_same_bits(_core.score(x, bins, tables, n_threads=n_threads), expected)
+            assert_same_bits(_core.predict_raw(x, bins, tables, n_threads=n_threads), expected)
 
 
 def test_every_instruction_set_gives_the_same_scores():
@@ -150,8 +152,10 @@ def test_every_instruction_set_gives_the_same_scores():
         x, edges, _ = problem(dtype, d, rng)
         widths = [len(e) + 2 for e in edges]
         cases.append((x, edges, some_tables(n_models, widths, rng, 0.2)))
-    expected = [_core.score(x, _core.Bins(edges), tables) for x, edges, tables in cases]
-    program = "result = [_core.score(x, _core.Bins(edges), tables) for x, edges, tables in data]"
+    expected = [_core.predict_raw(x, _core.Bins(edges), tables) for x, edges, tables in cases]
+    program = (
+        "result = [_core.predict_raw(x, _core.Bins(edges), tables) for x, edges, tables in data]"
+    )
     for other in other_sets():
         for ours, theirs in zip(run_with(other, program, cases), expected, strict=True):
             assert_same_bits(ours, theirs)

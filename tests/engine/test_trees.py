@@ -588,7 +588,7 @@ for codes, features, segments, weight, response, loss, learner in data:
     )
     table = [column.astype(np.int32 if isinstance(f, int) else float)
              for column, f in zip(codes, features)]
-    scores = _core.score_trees(table, _core.Bins(features), [forest])
+    scores = _core.predict_raw_trees(table, _core.Bins(features), [forest])
     result.append([rounds.values, rounds.step, rounds.risk, rounds.score, trees.feature,
                    trees.goes_left, trees.goes_right, trees.weight, trees.saving, scores])
 """

@@ -380,7 +380,7 @@ class Boosting::State {
 
   // Gives costs and weights of nodes the unit that sample weights have outside.
   void unscale(RoundUpdate& update) const {
-    if (!algorithm_.response().is_score_a_sum_of_weights()) {
+    if (!algorithm_.response().is_cost_a_sum_of_weights()) {
       update.cost = weights_.unscaled(update.cost);
     }
     for (std::vector<Cell>* cells : {&update.tree.cell, &update.cells}) {

@@ -86,7 +86,7 @@ class FeaturePlanner final : public Planner {
     const Regularizers& r = at_.batch.regularizers[lane];
     const Partition partition =
         learner(lane).partition(feature, learner(lane).criterion_or(response), r);
-    if (learner(lane).has_criterion()) {  // rounds hold the response's score all the same
+    if (learner(lane).has_criterion()) {  // rounds hold the response's cost all the same
       cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     }
     set_table(update, lane, feature.cells, feature.width(), cost, partition, team);

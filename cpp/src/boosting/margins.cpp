@@ -319,12 +319,12 @@ class Margins::Pass {
     alignas(64) Strip signs;
     for (std::size_t j = 0; j < n * W; j += W) std::copy_n(roles.sign.data(), W, &signs[j]);
     judge(n * W, p.data(), u, signs.data(), log_loss.data(), error.data(), brier.data());
-    const std::pair<const Strip&, Sums&> scores[] = {
+    const std::pair<const Strip&, Sums&> judged[] = {
         {log_loss, sums.log_loss}, {error, sums.error}, {brier, sums.brier}};
-    for (const auto& [entries, total] : scores) {
-      const float* const score = entries.data();
+    for (const auto& [entries, total] : judged) {
+      const float* const entry = entries.data();
       double* const out = total.data();
-      vectorized([=] { add_rows<W>(n, s, out, [=](std::size_t j) { return wide(score[j]); }); });
+      vectorized([=] { add_rows<W>(n, s, out, [=](std::size_t j) { return wide(entry[j]); }); });
     }
   }
 
@@ -474,8 +474,8 @@ void Margins::ByCell::evaluate_pseudo_rows(double value, double* slope, double* 
   margins_.evaluate_pseudo_rows(value, slope, curvature);
 }
 
-// Two numbers a row (of a lone lane one).  The weights' own memory, where there are any: whoever
-// looks at rows has read the weights, and moves them before they are read again.
+// Scratch for two floats per row (one if there is a single lane).  It may be the memory of the
+// weights: they have been read by now, and the next pass writes them again.
 float* Margins::spare() {
   if (!weight_.empty()) return weight_.data();
   scratch_.resize(codes_.rows * std::min<std::size_t>(lanes_, 2));

@@ -30,9 +30,10 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
   for (std::size_t b = 0; b < width; ++b) total_weight += by_code[b].weight();
   require_finite(total_weight, "total weight", at_.round(lane));
   if (total_weight <= 0.0) return;  // every row is beyond the loss's reach
-  require_finite(cost, "score", at_.round(lane));
+  require_finite(cost, "cost", at_.round(lane));
   // What the search saw: class weights normalised to sum 1, or a reduction of the risk.
-  update.cost = response.score(cost) / (response.is_score_a_sum_of_weights() ? total_weight : 1.0);
+  update.cost =
+      response.reported(cost) / (response.is_cost_a_sum_of_weights() ? total_weight : 1.0);
 
   const double rows_weight = margins.training_weight(lane);
   const double prior =

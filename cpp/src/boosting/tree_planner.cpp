@@ -74,8 +74,8 @@ class TreePlanner final : public Planner {
     }
   }
 
-  // Keeps the leaves on either side of a split whose feature has a direction apart, by the middle
-  // of the two sides' means.
+  // Keeps the leaves in the two branches of a split whose feature has a direction apart, by the
+  // middle of the branches' means.
   void constrain(RoundUpdate& update, const Partition& partition) const {
     const Tree& tree = update.tree;
     constexpr double kFar = std::numeric_limits<double>::infinity();

@@ -102,7 +102,7 @@ class VotePlanner : public Planner {
   const Slots slots_;
 
  private:
-  // How much weight the table is right about, and wrong; the error is the score.
+  // How much weight the table is right about, and wrong; the error is the cost.
   void judge(RoundUpdate& update, const RowWeights& rows, Team& team) const {
     Margins& margins = *at_.batch.margins;
     const std::vector<Role>& roles = at_.model(0).roles;
@@ -185,7 +185,7 @@ class VoteFeaturePlanner final : public VotePlanner {
     set_table(update, width, vote.weights(cells), cell_of);
   }
 
-  // A feature's codes dealt into cells: one per code, or two sides.
+  // A feature's codes dealt into cells: one per code, or two branches.
   struct Deal {
     double cost;
     CellOfCode cell_of;

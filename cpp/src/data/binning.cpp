@@ -62,12 +62,12 @@ Bins::Bins(std::vector<FeatureBins> features) : features_(std::move(features)), 
 
 void Bins::encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,
                   Team& team) const {
-  const std::vector<ColumnGroup> groups = group_columns(table);
+  const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table);
   const double nanoseconds = 2.0 * static_cast<double>(n * size());
   for_each_tile(n, nanoseconds, team, [&](const TileRows& rows) {
-    for (const ColumnGroup& group : groups) {
-      encode_tile(table, group, order, rows,
-                  [&](std::size_t w) { return codes + group.wanted[w] * n + rows.begin; });
+    for (const ColumnBlock& block : blocks) {
+      encode_tile(table, block, order, rows,
+                  [&](std::size_t w) { return codes + block.wanted[w] * n + rows.begin; });
     }
   });
 }

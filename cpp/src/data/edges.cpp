@@ -270,7 +270,7 @@ std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
 }
 
 // The rows that edges are found from: all that have weight, or one drawn from each of sample_size
-// equal stretches of them.
+// equal parts of them.
 std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::size_t sample_size,
                                       std::uint64_t seed) {
   std::vector<std::int64_t> rows;
@@ -289,9 +289,9 @@ std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::
   }
   std::vector<std::int64_t> sample(sample_size);
   for (std::size_t k = 0; k < sample_size; ++k) {
-    const double stretch = static_cast<double>(n) / static_cast<double>(sample_size);
+    const double part = static_cast<double>(n) / static_cast<double>(sample_size);
     const double share = static_cast<double>(draw_bits(seed, k) >> 11) * 0x1p-53;
-    const double where = (static_cast<double>(k) + share) * stretch;
+    const double where = (static_cast<double>(k) + share) * part;
     const std::size_t i = std::min(static_cast<std::size_t>(where), n - 1);
     sample[k] = weight == nullptr ? static_cast<std::int64_t>(i) : rows[i];
   }
@@ -324,15 +324,15 @@ std::size_t key_size(Type type) {
   return visit(type, [](auto zero) { return sizeof(KeyOf<decltype(zero)>); });
 }
 
-// Keys of a stretch of the sample: of column c of the group in keys[c * n_sample].
+// Keys of a tile of the sample: of column c of the block in keys[c * n_sample].
 template <class T>
-void read_keys(const Table& table, const ColumnGroup& group, const std::vector<std::int64_t>& rows,
+void read_keys(const Table& table, const ColumnBlock& block, const std::vector<std::int64_t>& rows,
                const TileRows& tile, KeyOf<T>* keys) {
   const RowOrder order{rows.data()};
   ValueOf<T> x[Tile::kColumns * Tile::kRows];
-  read<T>(table, group, order, tile.begin, tile.size, x);
-  for (std::size_t c = 0; c < group.size; ++c) {
-    prefetch(table, group, order, tile, c, group.size);
+  read<T>(table, block, order, tile.begin, tile.size, x);
+  for (std::size_t c = 0; c < block.size; ++c) {
+    prefetch(table, block, order, tile, c, block.size);
     const ValueOf<T>* const from = x + c * Tile::kRows;
     KeyOf<T>* const to = keys + c * rows.size() + tile.begin;
     for (std::size_t i = 0; i < tile.size; ++i) {
@@ -351,21 +351,21 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
                                 std::to_string(max_bins));
   }
   const std::vector<std::int64_t> rows = sample_rows(table.rows, weight, sample_size, seed);
-  const std::vector<ColumnGroup> groups = group_columns(table);
+  const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table);
   std::vector<std::vector<double>> edges(table.columns.size());
 
-  // The sample is read along the rows, and sorted along the columns: of as many groups at a time as
+  // The sample is read along the rows, and sorted along the columns: of as many blocks at a time as
   // fit this memory.
   constexpr std::size_t kMemory = std::size_t{32} << 20;
   std::unique_ptr<unsigned char[]> memory;  // not a vector, which would be cleared first
   std::size_t held = 0;
-  for (std::size_t first = 0; first < groups.size();) {
-    std::vector<std::size_t> place;  // of each group's keys
+  for (std::size_t first = 0; first < blocks.size();) {
+    std::vector<std::size_t> place;  // of each block's keys
     std::size_t bytes = 0;
     std::size_t last = first;
-    for (; last < groups.size(); ++last) {
+    for (; last < blocks.size(); ++last) {
       const std::size_t more =
-          groups[last].size * rows.size() * key_size(table.columns[groups[last].first].type);
+          blocks[last].size * rows.size() * key_size(table.columns[blocks[last].first].type);
       if (last > first && bytes + more > kMemory) break;
       place.push_back(bytes);
       bytes += (more + 63) / 64 * 64;
@@ -375,25 +375,25 @@ std::vector<std::vector<double>> find_edges(const Table& table, const double* we
       held = bytes;
     }
     const std::size_t columns =
-        groups[last - 1].first + groups[last - 1].size - groups[first].first;
+        blocks[last - 1].first + blocks[last - 1].size - blocks[first].first;
     const auto values = static_cast<double>(rows.size() * columns);
     for_each_tile(rows.size(), 2.0 * values, team, [&](const TileRows& tile) {
       for (std::size_t g = first; g < last; ++g) {
-        visit(table.columns[groups[g].first].type, [&](auto zero) {
+        visit(table.columns[blocks[g].first].type, [&](auto zero) {
           using T = decltype(zero);
-          read_keys<T>(table, groups[g], rows, tile,
+          read_keys<T>(table, blocks[g], rows, tile,
                        reinterpret_cast<KeyOf<T>*>(memory.get() + place[g - first]));
         });
       }
     });
     team.for_each(columns, 10.0 * values, [&](std::size_t c) {
-      const std::size_t f = groups[first].first + c;
+      const std::size_t f = blocks[first].first + c;
       std::size_t g = first;
-      while (groups[g].first + groups[g].size <= f) ++g;
+      while (blocks[g].first + blocks[g].size <= f) ++g;
       visit(table.columns[f].type, [&](auto zero) {
         using Key = KeyOf<decltype(zero)>;
         const auto* keys = reinterpret_cast<const Key*>(memory.get() + place[g - first]);
-        edges[f] = edges_of(keys + (f - groups[g].first) * rows.size(), rows, weight, max_bins);
+        edges[f] = edges_of(keys + (f - blocks[g].first) * rows.size(), rows, weight, max_bins);
       });
     });
     first = last;

@@ -60,7 +60,7 @@ struct Sums {
 constexpr double kBetweenReports = 1e8;  // nanoseconds
 constexpr std::size_t kCells = kLevels * kLevels * kLevels;
 
-// The sums of the joint cells of three features: in float32 over stretches of rows, as ever.
+// The sums of the joint cells of three features: in float32 over accumulation blocks.
 std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::size_t n,
                          const float* gradient, const float* variance) {
   const std::uint8_t* const a = levels + triple.features[0] * n;

@@ -33,8 +33,8 @@ void add_entries(const double* entries, const TileCodes& codes, std::size_t n, s
 
 }  // namespace
 
-void score(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
-           const double* tables, std::size_t models, double* out, Team& team) {
+void predict_raw(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
+                 const double* tables, std::size_t models, double* out, Team& team) {
   std::vector<std::size_t> offsets;  // of the pairs' tables
   std::size_t width = bins.total_width();
   for (const FeaturePair& pair : pairs) {
@@ -66,7 +66,7 @@ void score(const Table& table, const Bins& bins, const std::vector<FeaturePair>&
     if (in_pair[f] != 0) place[f] = places++;
     if (in_pair[f] != 0 || is_used(bins.offset(f), bins.offset(f + 1))) used.push_back(f);
   }
-  const std::vector<ColumnGroup> groups = group_columns(table, used);
+  const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table, used);
   const double nanoseconds = static_cast<double>(table.rows * (used.size() + used_pairs.size())) *
                              (1.5 + 0.5 * static_cast<double>(models));
   for_each_tile(table.rows, nanoseconds, team, [&](const TileRows& rows) {
@@ -91,13 +91,13 @@ void score(const Table& table, const Bins& bins, const std::vector<FeaturePair>&
     };
     std::array<TileCodes, Tile::kColumns> codes;
     std::vector<TileCodes> kept(places);
-    for (const ColumnGroup& group : groups) {
-      bins.encode_tile(table, group, RowOrder{}, rows,
+    for (const ColumnBlock& block : blocks) {
+      bins.encode_tile(table, block, RowOrder{}, rows,
                        [&](std::size_t w) { return codes[w].data(); });
-      add_all(group.wanted.size(), codes.data(),
-              [&](std::size_t w) { return bins.offset(group.wanted[w]); });
-      for (std::size_t w = 0; w < group.wanted.size(); ++w) {
-        const std::size_t f = group.wanted[w];
+      add_all(block.wanted.size(), codes.data(),
+              [&](std::size_t w) { return bins.offset(block.wanted[w]); });
+      for (std::size_t w = 0; w < block.wanted.size(); ++w) {
+        const std::size_t f = block.wanted[w];
         if (in_pair[f] != 0) std::copy_n(codes[w].begin(), n, kept[place[f]].begin());
       }
     }
@@ -114,8 +114,8 @@ void score(const Table& table, const Bins& bins, const std::vector<FeaturePair>&
   });
 }
 
-void score(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
-           double* out, Team& team) {
+void predict_raw(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
+                 double* out, Team& team) {
   std::vector<std::uint8_t> asked(bins.size(), 0);
   std::size_t trees = 0;
   for (const Forest* forest : forests) {
@@ -130,15 +130,15 @@ void score(const Table& table, const Bins& bins, const std::vector<const Forest*
     place[f] = used.size();
     used.push_back(f);
   }
-  const std::vector<ColumnGroup> groups = group_columns(table, used);
+  const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table, used);
   const double nanoseconds =
       static_cast<double>(table.rows) *
       (1.5 * static_cast<double>(used.size()) + 20.0 * static_cast<double>(trees));
   for_each_tile(table.rows, nanoseconds, team, [&](const TileRows& rows) {
     std::vector<TileCodes> codes(used.size());
-    for (const ColumnGroup& group : groups) {
-      bins.encode_tile(table, group, RowOrder{}, rows,
-                       [&](std::size_t w) { return codes[place[group.wanted[w]]].data(); });
+    for (const ColumnBlock& block : blocks) {
+      bins.encode_tile(table, block, RowOrder{}, rows,
+                       [&](std::size_t w) { return codes[place[block.wanted[w]]].data(); });
     }
     for (std::size_t m = 0; m < forests.size(); ++m) {
       const Forest& forest = *forests[m];

@@ -288,7 +288,7 @@ class HistogramBuilder::State {
     if (scratch_.size() < n) scratch_.resize(n);
   }
 
-  // Memory for a task: zero at first, and left so by whoever reads the sums off.
+  // Memory for a task: zero at first, and again once the sums are read off.
   unsigned char* get(std::size_t task, std::size_t bytes) {
     // Much memory is taken as one large page: scattered small ones get into each other's way in the
     // second cache.

@@ -17,7 +17,7 @@ namespace properboost {
 namespace {
 
 constexpr std::size_t kLanes = 32;      // sums side by side, so that loops are vector operations
-constexpr std::size_t kChunk = 4096;    // rados over which sums are float32
+constexpr std::size_t kBlock = 4096;    // rados over which sums are float32
 constexpr std::size_t kTogether = 4;    // coordinates that share the weights' loads
 constexpr double kUnits = 32767.0;      // of a coordinate's largest size
 constexpr double kLeastWeight = 1e-30;  // of the largest; below it is 0, for tiny numbers are slow
@@ -33,10 +33,10 @@ double find_step(double edge, double largest) {
 void sum_units(const std::int16_t* units, std::size_t n, const float* weight,
                std::array<double, kTogether>& out) {
   out.fill(0.0);
-  for (std::size_t begin = 0; begin < n; begin += kChunk) {
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
     std::array<std::array<float, kLanes>, kTogether> sum{};
     // n is a multiple of the lanes: what is beyond the rados weighs nothing.
-    for (std::size_t j = begin; j < std::min(begin + kChunk, n); j += kLanes) {
+    for (std::size_t j = begin; j < std::min(begin + kBlock, n); j += kLanes) {
       for (std::size_t f = 0; f < kTogether; ++f) {
         const std::int16_t* const unit = units + f * n + j;
         for (std::size_t l = 0; l < kLanes; ++l) {
@@ -118,7 +118,7 @@ class Booster {
         margins_(n_, 0.0),
         weights_(n_, 0.0),
         float_weights_(n_, 0.0F),
-        parts_((n_ + kChunk - 1) / kChunk) {
+        parts_((n_ + kBlock - 1) / kBlock) {
     // What fills up the lanes has no weight.
     std::fill(margins_.begin() + static_cast<std::ptrdiff_t>(boosting.n_rados), margins_.end(),
               std::numeric_limits<double>::infinity());
@@ -201,7 +201,7 @@ class Booster {
   template <class Task>
   void for_each_part(double nanoseconds, const Task& task) {
     team_.for_each(parts_.size(), nanoseconds * static_cast<double>(n_),
-                   [&](std::size_t p) { task(p, p * kChunk, std::min(kChunk, n_ - p * kChunk)); });
+                   [&](std::size_t p) { task(p, p * kBlock, std::min(kBlock, n_ - p * kBlock)); });
   }
 
   // What taking feature k with this edge is: the edge after clamping, step and penalty.

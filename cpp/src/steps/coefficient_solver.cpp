@@ -286,7 +286,7 @@ CoefficientSolver::Descent CoefficientSolver::descend(const Progress& progress, 
     at = add_up(team);
     risk_ = at.risk / training_weight_;
     const double before = std::exchange(edge, largest_edge(at));
-    // Newton's steps do much better than that unless nothing better is to be had.
+    // Newton's steps do much better than that unless nothing better can be done.
     if (edge > 0.5 * before && (edge <= kEdge || is_beyond_the_risk(slope, at))) break;
   }
   return edge <= kEdge ? Descent::kSolved : Descent::kStalled;

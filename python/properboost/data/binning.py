@@ -143,13 +143,17 @@ class Binning:
 
         Those of `pairs` of features come after the features' own.
         """
-        return self._by_rows(table, lambda x: _core.score(x, self.native, tables, pairs, n_threads))
+        return self._by_rows(
+            table, lambda x: _core.predict_raw(x, self.native, tables, pairs, n_threads)
+        )
 
     def score_trees(
         self, table: Table, forests: Sequence[_core.Forest], n_threads: int
     ) -> NDArray[np.float64]:
         """Return raw predictions (n_rows, n_models) from trees, a forest a model."""
-        return self._by_rows(table, lambda x: _core.score_trees(x, self.native, forests, n_threads))
+        return self._by_rows(
+            table, lambda x: _core.predict_raw_trees(x, self.native, forests, n_threads)
+        )
 
     def _by_rows(
         self, table: Table, predict: Callable[[Any], NDArray[np.float64]]

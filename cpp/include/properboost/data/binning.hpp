@@ -59,18 +59,18 @@ class Bins {
   void encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,
               Team& team) const;
 
-  // Codes of a tile of rows: of the w-th wanted feature of the group at destination(w).
+  // Codes of a tile of rows: of the w-th wanted feature of the block at destination(w).
   template <class Destination>
-  void encode_tile(const Table& table, const ColumnGroup& group, RowOrder order,
+  void encode_tile(const Table& table, const ColumnBlock& block, RowOrder order,
                    const TileRows& rows, const Destination& destination) const {
-    visit(table.columns[group.first].type, [&](auto zero) {
+    visit(table.columns[block.first].type, [&](auto zero) {
       using T = decltype(zero);
       ValueOf<T> x[Tile::kColumns * Tile::kRows];
-      read<T>(table, group, order, rows.begin, rows.size, x);
-      for (std::size_t w = 0; w < group.wanted.size(); ++w) {
-        prefetch(table, group, order, rows, w, group.wanted.size());
-        const std::size_t f = group.wanted[w];
-        features_[f].encode(x + (f - group.first) * Tile::kRows, rows.size, destination(w));
+      read<T>(table, block, order, rows.begin, rows.size, x);
+      for (std::size_t w = 0; w < block.wanted.size(); ++w) {
+        prefetch(table, block, order, rows, w, block.wanted.size());
+        const std::size_t f = block.wanted[w];
+        features_[f].encode(x + (f - block.first) * Tile::kRows, rows.size, destination(w));
       }
     });
   }

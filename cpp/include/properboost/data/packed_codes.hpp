@@ -1,4 +1,4 @@
-// Packed codes: the codes once more, a row's side by side, so that whoever reads scattered rows
+// Packed codes: the codes once more, a row's side by side, so that a reader of scattered rows
 // fetches each of them once.
 #pragma once
 
@@ -33,10 +33,10 @@ class PackedCodes {
     });
   }
 
-  std::size_t groups() const noexcept { return (features_ + kTogether - 1) / kTogether; }
-  // Features of group g: g * kTogether and those after it.
-  std::size_t size(std::size_t g) const noexcept {
-    return std::min(kTogether, features_ - g * kTogether);
+  std::size_t words() const noexcept { return (features_ + kTogether - 1) / kTogether; }
+  // How many features the w-th word has: w * kTogether and those after it.
+  std::size_t size(std::size_t w) const noexcept {
+    return std::min(kTogether, features_ - w * kTogether);
   }
   // Bytes from one row to the next.
   std::size_t stride() const noexcept { return stride_; }

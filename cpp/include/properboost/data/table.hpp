@@ -62,23 +62,23 @@ using ValueOf =
     std::conditional_t<std::is_same_v<T, float> || (std::is_integral_v<T> && sizeof(T) <= 2), float,
                        double>;
 
-// A block of rows by a group of columns, the unit of reading.  Columns of a row-major table that
-// share cache lines make a group, so that a line is fetched once; others are read by themselves.
+// Rows by a block of columns, the unit of reading.  Columns of a row-major table that
+// share cache lines make a block, so that a line is fetched once; others are read by themselves.
 struct Tile {
   static constexpr std::size_t kRows = 128;
   static constexpr std::size_t kColumns = 32;
 };
 
 // Columns first to first + size, all of one type; those wanted of them.
-struct ColumnGroup {
+struct ColumnBlock {
   std::size_t first, size;
   std::vector<std::size_t> wanted;
 };
 
-// Groups of the columns asked for, which ascend.
-inline std::vector<ColumnGroup> group_columns(const Table& table,
-                                              const std::vector<std::size_t>& wanted) {
-  std::vector<ColumnGroup> groups;
+// Blocks of the columns asked for, which ascend.
+inline std::vector<ColumnBlock> cut_into_column_blocks(const Table& table,
+                                                       const std::vector<std::size_t>& wanted) {
+  std::vector<ColumnBlock> blocks;
   const auto side_by_side = [&](std::size_t a, std::size_t b) {
     const Column& left = table.columns[a];
     const Column& right = table.columns[b];
@@ -86,45 +86,45 @@ inline std::vector<ColumnGroup> group_columns(const Table& table,
     return left.type == right.type && left.stride == right.stride &&
            right.data - left.data == static_cast<std::ptrdiff_t>((b - a) * size);
   };
-  // What lies between two columns of a group is read, too: it must be the columns between.
-  const auto joins = [&](const ColumnGroup& group, std::size_t f) {
-    if (f - group.first >= Tile::kColumns) return false;
-    for (std::size_t k = group.first + group.size; k <= f; ++k) {
+  // What lies between two columns of a block is read, too: it must be the columns between.
+  const auto joins = [&](const ColumnBlock& block, std::size_t f) {
+    if (f - block.first >= Tile::kColumns) return false;
+    for (std::size_t k = block.first + block.size; k <= f; ++k) {
       if (!side_by_side(k - 1, k)) return false;
     }
     return true;
   };
   for (const std::size_t f : wanted) {
-    if (!groups.empty() && joins(groups.back(), f)) {
-      groups.back().size = f - groups.back().first + 1;
-      groups.back().wanted.push_back(f);
+    if (!blocks.empty() && joins(blocks.back(), f)) {
+      blocks.back().size = f - blocks.back().first + 1;
+      blocks.back().wanted.push_back(f);
     } else {
-      groups.push_back({f, 1, {f}});
+      blocks.push_back({f, 1, {f}});
     }
   }
-  return groups;
+  return blocks;
 }
 
-// Groups of all columns.
-inline std::vector<ColumnGroup> group_columns(const Table& table) {
+// Blocks of all columns.
+inline std::vector<ColumnBlock> cut_into_column_blocks(const Table& table) {
   std::vector<std::size_t> all(table.columns.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  return group_columns(table, all);
+  return cut_into_column_blocks(table, all);
 }
 
-// out[c * Tile::kRows + i] = the value of the group's column c in row order[begin + i], read as T.
+// out[c * Tile::kRows + i] = the value of the block's column c in row order[begin + i], read as T.
 template <class T>
-void read(const Table& table, const ColumnGroup& group, RowOrder order, std::size_t begin,
+void read(const Table& table, const ColumnBlock& block, RowOrder order, std::size_t begin,
           std::size_t n, ValueOf<T>* out) {
-  const Column& first = table.columns[group.first];
+  const Column& first = table.columns[block.first];
   const char* row[Tile::kRows] = {};
   for (std::size_t i = 0; i < n; ++i) {
     row[i] = first.data + static_cast<std::ptrdiff_t>(order[begin + i]) * first.stride;
   }
   if constexpr (std::is_same_v<T, ValueOf<T>>) {
-    transpose(row, n, group.size, Tile::kRows, out);
+    transpose(row, n, block.size, Tile::kRows, out);
   } else {
-    for (std::size_t c = 0; c < group.size; ++c) {
+    for (std::size_t c = 0; c < block.size; ++c) {
       for (std::size_t i = 0; i < n; ++i) {
         T value;  // memcpy: a strided field need not be aligned
         std::memcpy(&value, row[i] + c * sizeof(T), sizeof(T));
@@ -155,10 +155,10 @@ void for_each_tile(std::size_t n, double nanoseconds, Team& team, const Task& ta
 
 // Asks for the part-th of so many parts of the tile after `rows`: between two pieces of work, so
 // that memory and arithmetic keep each other company.
-inline void prefetch(const Table& table, const ColumnGroup& group, RowOrder order,
+inline void prefetch(const Table& table, const ColumnBlock& block, RowOrder order,
                      const TileRows& rows, std::size_t part, std::size_t parts) {
-  const Column& first = table.columns[group.first];
-  const std::size_t bytes = group.size * visit(first.type, [](auto zero) { return sizeof(zero); });
+  const Column& first = table.columns[block.first];
+  const std::size_t bytes = block.size * visit(first.type, [](auto zero) { return sizeof(zero); });
   const std::size_t from = rows.begin + rows.size;
   for (std::size_t i = rows.ahead * part / parts; i < rows.ahead * (part + 1) / parts; ++i) {
     const char* const row =

@@ -52,8 +52,8 @@ struct Rounds {
 // out[row * models + m] = sum over features and pairs of model m's table at the row's code.
 // `tables` holds each model's features and then pairs side by side: tables[m * width +
 // bins.offset(f) + code].
-void score(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
-           const double* tables, std::size_t models, double* out, Team& team);
+void predict_raw(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
+                 const double* tables, std::size_t models, double* out, Team& team);
 
 // Trees that add up: the nodes of all, one tree after the other, and what each adds.
 struct Forest {
@@ -63,7 +63,7 @@ struct Forest {
 };
 
 // out[row * forests.size() + m] = sum over the trees of forests[m] of the value at the row's node.
-void score(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
-           double* out, Team& team);
+void predict_raw(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
+                 double* out, Team& team);
 
 }  // namespace properboost

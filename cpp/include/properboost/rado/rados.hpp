@@ -27,7 +27,7 @@ struct RadoFeature {
 
 struct RadoRows {
   std::size_t size;
-  const std::uint8_t* positive;  // the side of each row: 1 or 0
+  const std::uint8_t* positive;  // whether each row is of the positive class: 1 or 0
   std::uint64_t first;           // the number of the first of them among all owners' rows
 };
 

@@ -23,9 +23,9 @@ class RowsByCell {
 
 class Response : public Criterion {
  public:
-  virtual bool looks_at_rows() const noexcept = 0;              // or knows enough from the cells
-  virtual bool is_score_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
-  virtual double score(double cost) const noexcept = 0;         // the papers' sign
+  virtual bool looks_at_rows() const noexcept = 0;             // or knows enough from the cells
+  virtual bool is_cost_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
+  virtual double reported(double cost) const noexcept = 0;     // with the papers' sign
   virtual void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                       double* out) const = 0;
 };
@@ -33,15 +33,15 @@ class Response : public Criterion {
 // Facts about a policy, for it to hide where they do not hold.
 struct ResponseDefaults {
   static constexpr bool needs_curvature = false;
-  static constexpr bool larger_is_better = false;  // the score the papers print is minus the cost
+  static constexpr bool larger_is_better = false;  // the papers report minus the cost
 };
 
 template <class Policy>
 class BoundResponse final : public BoundCriterion<Policy, Response> {
  public:
   bool looks_at_rows() const noexcept override { return HasRowValues<Policy>::value; }
-  bool is_score_a_sum_of_weights() const noexcept override { return !Policy::needs_curvature; }
-  double score(double cost) const noexcept override {
+  bool is_cost_a_sum_of_weights() const noexcept override { return !Policy::needs_curvature; }
+  double reported(double cost) const noexcept override {
     return Policy::larger_is_better ? -cost : cost;
   }
   void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,

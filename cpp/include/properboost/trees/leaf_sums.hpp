@@ -137,11 +137,11 @@ class LeafSums {
   }
 
   // Adds a block of rows of a segment: few enough for their codes to stay in the cache while the
-  // groups of features take turns.  On the way the codes of some rows that come next are asked for.
+  // words of codes take turns.  On the way the codes of some rows that come next are asked for.
   void add_block(std::size_t first_row, const std::uint32_t* rows, const Unit* units, std::size_t n,
                  std::size_t slot, Sums& sums, std::size_t ahead = 0) const {
-    for (std::size_t g = 0; g < packed_.groups(); ++g) {
-      for (std::size_t i = ahead * g / packed_.groups(); i < ahead * (g + 1) / packed_.groups();
+    for (std::size_t g = 0; g < packed_.words(); ++g) {
+      for (std::size_t i = ahead * g / packed_.words(); i < ahead * (g + 1) / packed_.words();
            ++i) {
         packed_.prefetch(rows[n + i]);
         prefetch(&units_[rows[n + i]]);
@@ -151,15 +151,15 @@ class LeafSums {
       for (std::size_t k = 0; k < packed_.size(g); ++k) {
         cells[k] = sums.data() + first(f + k, slot);
       }
-      visit_group(packed_.size(g), [&](auto size) {
+      visit_features(packed_.size(g), [&](auto size) {
         add_units<size>(packed_.row(first_row) + f, packed_.stride(), rows, units, n, cells.data());
       });
     }
   }
 
-  // Adds the units of n rows to the cells of the features of one group.  Rows are those named, or
+  // Adds the units of n rows to the cells of the features of one word.  Rows are those named, or
   // follow the first.
-  template <std::size_t Group>
+  template <std::size_t Features>
   static void add_units(const std::uint8_t* first, std::size_t stride, const std::uint32_t* rows,
                         const Unit* units, std::size_t n, Unit* const* cells) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -167,14 +167,14 @@ class LeafSums {
       const std::size_t row = rows == nullptr ? i : rows[i];
       std::memcpy(&word, first + row * stride, sizeof word);
       const Unit unit = units[i];
-      for (unsigned g = 0; g < Group; ++g) {
+      for (unsigned g = 0; g < Features; ++g) {
         cells[g][unpack<std::uint8_t>(word, g)] += unit;
       }
     }
   }
 
   template <class Visitor>
-  static void visit_group(std::size_t size, const Visitor& visitor) {
+  static void visit_features(std::size_t size, const Visitor& visitor) {
     switch (size) {
       case 1: return visitor(std::integral_constant<std::size_t, 1>{});
       case 2: return visitor(std::integral_constant<std::size_t, 2>{});

@@ -13,7 +13,7 @@ class Vote {
  public:
   virtual ~Vote() = default;
   virtual std::size_t slots() const noexcept = 0;
-  // Where a row's weight is added; `positive` is the side its segment is on.
+  // Where a row's weight is added; `positive` is whether its segment has that role.
   virtual std::size_t slot(std::size_t target, bool positive) const noexcept = 0;
   // How good a cell is; the cost of several is the sum.  Smaller is better.
   virtual double cost(const double* sums) const noexcept = 0;
