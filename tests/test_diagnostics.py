@@ -106,7 +106,7 @@ def make_steep(n, seed):
 
 def test_more_rows_would_help_where_the_score_still_rises():
     answers = [gain_curve(*make_steep(300, seed), **QUICK).answer for seed in range(5)]
-    # Of 30 samples with 3 repeats 20 had "yes", with 5 repeats 24, and none had "no".
+    # 20 of 30 samples with 3 repeats had "yes", 24 with 5 repeats, and none had "no".
     assert answers.count("yes") >= 2
     assert "no" not in answers
 
@@ -116,7 +116,7 @@ def test_more_rows_would_not_help_two_gaussians_of_20000():
     curve = gain_curve(X, y, **QUICK | {"n_repeats": 2})
     assert curve.answer == "no"
     assert curve.change.high < 0.01 * 0.59
-    assert curve.reading.startswith("Would more data help?  Probably not.\n")
+    assert curve.reading.startswith("Would more rows help?  Probably not.\n")
 
 
 def test_a_few_rows_never_seem_enough():
@@ -385,9 +385,9 @@ def test_plot_is_that_of_plots(gaussians, monkeypatch):
         ({"priors": 0.1}, TypeError, "priors must be a list; got 0.1"),
         ({"max_bins": 1}, ValueError, "max_bins must be between 2 and 255; got 1"),
         ({"response": "exact"}, ValueError, "response='exact'.* the gain cannot matter"),
-        ({"max_estimators": 5}, TypeError, "max_estimators is no parameter of gain_curve"),
-        ({"refit": False}, TypeError, "refit is no parameter of gain_curve; of .* alphas, "),
-        ({"colour": "red"}, TypeError, "colour is no parameter of gain_curve"),
+        ({"max_estimators": 5}, TypeError, "unexpected parameter max_estimators"),
+        ({"refit": False}, TypeError, "unexpected parameter refit; .* accepts: alphas, "),
+        ({"colour": "red"}, TypeError, "unexpected parameter colour"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, error, message):
@@ -400,7 +400,7 @@ def test_wrong_arguments_are_named(arguments, error, message):
     [
         (np.zeros(20), "y must hold at least two classes"),
         (np.arange(20) == 3, r"y must have at least two rows of each class; got \[19, 1\] rows"),
-        (np.arange(19) % 2, "X has 20 rows and y 19"),
+        (np.arange(19) % 2, "X and y must have as many rows; got 20 and 19"),
     ],
 )
 def test_every_class_needs_two_rows(y, message):

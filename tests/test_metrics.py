@@ -15,7 +15,7 @@ from properboost import metrics
 
 probabilities = arrays(float, st.integers(1, 40), elements=st.floats(0.0, 1.0))
 
-# Of BoostLR's Table 4: errors (%) and cross-entropies of AdaBoost, LogitBoost, GLog, GBoost, GGauss
+# BoostLR's Table 4: errors (%) and cross-entropies of AdaBoost, LogitBoost, GLog, GBoost, GGauss
 # and GLaplace on ten data sets.
 METHODS = ("AdaBoost", "LogitBoost", "GLog", "GBoost", "GGauss", "GLaplace")
 ERRORS = """

@@ -324,5 +324,5 @@ def test_a_pair_is_a_field_a_cell(ax):
         assert words[-1] == "missing"
     assert (ax.get_ylabel(), ax.get_xlabel()) == ("feature 0", "feature 2")
     assert ax.get_title() == "feature 0 and feature 2"
-    with pytest.raises(ValueError, match="no table for 1 and 2"):
+    with pytest.raises(ValueError, match="no look-up table for 1 and 2"):
         plots.plot_pair_function(model, 1, 2)

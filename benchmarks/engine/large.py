@@ -49,7 +49,7 @@ class Table(NamedTuple):
 
 
 def make_table(n_rows: int, n_columns: int, dtype: str, order: str) -> Table:
-    """Make the table a block at a time: it is the only thing of its size."""
+    """Make the table one block at a time: nothing else is as large."""
     tail = -(-CELLS // n_columns) if n_rows * n_columns > CELLS else n_rows - n_rows // 40
     random = np.random.default_rng(0)
     patterns = random.integers(0, VALUES - 1, (PATTERNS + TAIL_PATTERNS, n_columns))
@@ -89,17 +89,17 @@ def check(condition: object, message: str) -> None:
 def check_first_round(model: ProperBoostClassifier, table: Table) -> None:
     """Compare the first round, where all weights are equal, with the counts (Algorithm 1)."""
     total = table.counts.sum()
-    tables, scores = [], []
+    tables, costs = [], []
     for column in table.patterns.T.astype(np.intp):
         W = np.stack([np.bincount(column, c, minlength=VALUES) for c in table.counts.T]) / total
         e = 1 / (total * np.count_nonzero(W.sum(axis=0)))
-        scores.append(np.sqrt(W[0] * W[1]).sum())
+        costs.append(np.sqrt(W[0] * W[1]).sum())
         tables.append(0.5 * np.log((W[1] + e) / (W[0] + e)))
-    feature = int(np.argmin(scores))
+    feature = int(np.argmin(costs))
     rounds = model.history_
     check(
-        rounds["feature"][0] == feature and np.isclose(rounds["score"][0], scores[feature]),
-        f"round 1 takes column {feature}, of Z = {scores[feature]:.6f} by numpy's counts",
+        rounds["feature"][0] == feature and np.isclose(rounds["cost"][0], costs[feature]),
+        f"round 1 takes column {feature}, of Z = {costs[feature]:.6f} by numpy's counts",
     )
     values = tables[feature][table.patterns[:, feature].astype(np.intp)]
     first = next(model.staged_decision_function(table.patterns))
@@ -119,8 +119,8 @@ def check_model(model: ProperBoostClassifier, table: Table) -> None:
         np.array_equal(ours["feature"], theirs["feature"]),
         f"all rounds take the columns of the weighted fit: {ours['feature'].tolist()}",
     )
-    error = max(np.abs(ours[what] - theirs[what]).max() for what in ("score", "step", "risk"))
-    check(error < TOLERANCE, f"scores, steps and risks are its too (off by {error:.1e})")
+    error = max(np.abs(ours[what] - theirs[what]).max() for what in ("cost", "step", "risk"))
+    check(error < TOLERANCE, f"costs, steps and risks are its too (off by {error:.1e})")
     values = np.arange(VALUES).astype(table.X.dtype)
     error, last = 0.0, np.zeros(VALUES)
     for j in range(table.X.shape[1]):

@@ -165,7 +165,7 @@ def chi_square():
             for rows, labels in ((X, y), (X_test, y_test)):
                 curve = [np.mean(p != labels) for p in model.staged_predict(rows)]
                 curves.append([f"{curve[min(t, len(curve) - 1)]:.3f}" for t in (9, 99, 399)])
-            e = model.history_["score"][-1]
+            e = model.history_["cost"][-1]
             print(
                 f"two-sided, by {criterion:6} {rho:5.2f} {model.n_iter_:7}    "
                 f"{' '.join(curves[0])}    {' '.join(curves[1])}    {e:.3f}"

@@ -5,10 +5,11 @@
     python -m benchmarks.peers.prediction --instruction-sets avx512 avx2 baseline
     python -m benchmarks.peers.prediction --rows 20000 --repeats 1  # a quick look
 
-A model that leaves columns out need not read them, which is easily fast.  Here the labels depend
-on all columns alike, and so do the scores, which is checked: properboost has a table of all bins
-for every column (cyclic selection, two cycles), a peer 100 stumps, some two a column.  More rounds
-would cost the peers more and properboost nothing: its rounds add up to one table a column.
+A model that leaves columns out need not read them, which is fast.  Here the labels depend on all
+columns alike, and so do the raw predictions, which is checked.  properboost has a shape function
+over all bins for every column (cyclic selection, two cycles); a peer has 100 stumps, about two per
+column.  More rounds would cost the peers more and properboost nothing, because its rounds add up to
+one shape function per column.
 
 - *table*: the raw predictions of `--rows` rows, in one call.
 - *one row*: those of a single row, the median of many calls; Python's share of it is the most.

@@ -27,10 +27,10 @@ peer" is the fastest of all these:
 What is timed starts at the user's array or DataFrame (with its categories declared, in the setting
 `adult`) and ends when the best value is known: making the library's format, fitting and scoring.
 
-"log loss" is the held-out log loss of the best value, the mean of the folds.  Whoever scores each
-round reports that of the best round too; GridSearchCV and "at the end" know that of the last round
-only.  The column "last round" is there for all, so it is what is to be compared: peers that do the
-same work have to reach nearly the same.
+"log loss" is the held-out log loss of the best value, the mean of the folds.  Contestants that
+score each round also report the log loss of the best round; GridSearchCV and "at the end" have that
+of the last round only.  Compare the column "last round", which all have: peers that do the same
+work have to reach nearly the same.
 
 The contestants take turns, see `lib/race.py`; the warm-up is a search of two values.  The
 ratio of times to properboost's is the median of the rounds' ratios.  Run it on an idle machine, see
@@ -64,9 +64,9 @@ from benchmarks.lib.libraries import (
 )
 from benchmarks.lib.race import OURS, Contestant, find, in_one, print_against_ours, race
 
-# Of the peers, some of which warn beyond 1.  Times do not depend on it.
+# Learning rates of the peers, some of which warn beyond 1.  Times do not depend on them.
 RATES = (0.05, 1.0)
-# Of properboost: from the least that regularises GLog's probabilities up.
+# Gains of properboost, from the least that regularises GLog's probabilities.
 GAINS = (0.25, 64.0)
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]

@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 __all__ = ["Change", "GainCurve", "gain_curve"]
 
 CONFIDENCE = 0.9
-"""Of all intervals."""
+"""Confidence of all intervals."""
 
 N_SIZES = 6
-"""Sizes that "auto" looks at, at most, each half of the next."""
+"""The most sizes that "auto" tries; each is half of the next."""
 
 FEWEST_ROWS = 10
-"""Rows of the smallest size that "auto" looks at, at least."""
+"""The fewest rows that "auto" tries."""
 
-GAIN_RANGE, GAINS_A_DOUBLING = 256.0, 2
+GAIN_RANGE, GAINS_PER_DOUBLING = 256.0, 2
 """Largest gain that "auto" tries, as a multiple of the smallest, and how densely."""
 
 NOT_TAKEN = ("max_estimators", "one_standard_error", "refit")
-"""Parameters of the search that choose the number of estimators, or are of the final fit."""
+"""Parameters of the search that are about the number of estimators or the final fit."""
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 class Change(NamedTuple):
-    """A mean difference of scores, and the ends of its interval of 90% confidence."""
+    """A mean difference of scores, and the ends of its 90% confidence interval."""
 
     mean: float
     low: float
@@ -59,7 +59,7 @@ class Change(NamedTuple):
 class GainCurve:
     """Cross-validated gain and score against the number of training rows.
 
-    Of the arrays the first axis is the size, the second the repeat.
+    The first axis of an array is the size, the second the repeat.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class GainCurve:
 
     @cached_property
     def as_good(self) -> NDArray[np.bool_]:
-        """Of each size, which gains are not worse than the best beyond doubt.
+        """Which gains are not worse than the best beyond doubt, for each size.
 
         An array of shape (n_sizes, n_gains).  A gain is worse beyond doubt if the interval of its
         difference from the best does not reach 0.
@@ -157,7 +157,7 @@ class GainCurve:
     def reading(self) -> str:
         """What the curve says, in words."""
         answer = {"yes": "Probably yes.", "no": "Probably not.", "unknown": "This cannot tell."}
-        lines = [f"Would more data help?  {answer[self.answer]}"]
+        lines = [f"Would more rows help?  {answer[self.answer]}"]
         lines += [self._read_score(), self._read_gain()]
         if self.answer == "unknown":
             lines.append(self._read_doubt())
@@ -220,8 +220,8 @@ class GainCurve:
     def _interval(self, differences: NDArray[np.float64]) -> Change:
         """Return the mean difference of two models that were scored on the same rows.
 
-        Repeats share all rows, so only what differs between them is averaged by having more of
-        them; the splits of a repeat share no test rows, and tell how sure one repeat is.
+        Repeats share all rows, so more repeats average out only what differs between them.  The
+        splits of one repeat share no test rows, so their spread says how sure one repeat is.
         """
         repeats, folds = differences.shape
         within = float(differences.var(axis=1, ddof=1).mean()) / folds
@@ -234,7 +234,7 @@ class GainCurve:
     def _read_score(self) -> str:
         last = f"{self.sizes[-1]:,} training rows"
         if self._earlier is None or self.change is None:
-            return f"Score: only {last} were looked at, and about half of them has to be too."
+            return f"Score: only {last} were tried; a size of about half of them is needed as well."
         mean, low, high = (f"{end:.2g}" for end in self.change)
         counts = f"{self._counts:.2g} ({self.tolerance:g} of the score) count"
         return (
@@ -275,9 +275,9 @@ class GainCurve:
         words = f"From {self.sizes[earlier]:,} rows on it fell in {fell} of {n} repeats"
         words += f" and rose in {rose}" if rose else ""
         if fell == n and self.advantage.low > 0.0:
-            words += ", as it does while data are scarce"
+            words += ", as it does while rows are scarce"
         elif fell == 0:
-            words += ", as it does where data are plenty or say nothing"
+            words += ", as it does where rows are plenty or the features say nothing"
         return words
 
     def _read_doubt(self) -> str:
@@ -288,8 +288,8 @@ class GainCurve:
                 "say nothing about the classes, and nothing here tells which."
             )
         if self.change is None:
-            return "Doubt: give sizes of which one is about half of the largest."
-        return "Doubt: the interval holds both too little to count and enough to."
+            return "Doubt: give a size that is about half of the largest."
+        return "Doubt: the interval holds both changes that count and changes too small to count."
 
 
 def gain_curve(
@@ -311,10 +311,10 @@ def gain_curve(
 ) -> GainCurve:
     """Find out how the best gain, and the score with it, depend on the number of training rows.
 
-    The fewer the rows, the more a model has to be regularised.  So, the number of estimators being
-    fixed, the gain that cross-validation finds falls as rows are added, and a large one says that
-    they are scarce (BoostLR, section 7.1 and Figure 10 [1]_).  Whether more would help is read from
-    what the last doubling of the rows did to the score; the gain is read beside it.
+    The fewer the rows, the more a model has to be regularised.  With a fixed number of estimators,
+    the gain that cross-validation finds therefore falls as rows are added, and a large gain says
+    that rows are scarce (BoostLR, section 7.1 and Figure 10 [1]_).  Whether more would help is read
+    from what the last doubling of the rows did to the score; the gain is read beside it.
 
     Parameters
     ----------
@@ -368,8 +368,8 @@ def gain_curve(
     -----
     *Rows* are drawn without replacement from those each split trains on, with the classes' shares
     and at least one of each class.  Those of a smaller size are among those of a larger one, and
-    all sizes are scored on the same rows, all that the split holds out.  So sizes are compared
-    row by row, which tells them apart much better than rows of their own for each size would.
+    all sizes are scored on the same rows, all that the split holds out.  So sizes are compared row
+    by row, which separates them better than other rows for each size would.
 
     *Intervals* are of 90% confidence.  The folds of one repeat share no test rows, and tell how
     sure one repeat is; of this variance only what differs from repeat to repeat shrinks with their
@@ -377,7 +377,7 @@ def gain_curve(
     where the test rows matter more, the variance of J differences is multiplied by 1/J + (test
     rows)/(training rows) (Nadeau and Bengio [2]_).  No such interval is exact.
 
-    *Dependent rows* (groups, time series) would make it look surer than it is, and are not for it.
+    Do not use it for *dependent rows* (groups, time series): it would look surer than it is.
 
     *Bins* are cut, as in `ProperBoostClassifierCV`, from all rows and without their labels, but
     there are only as many as `rows_per_bin` allows a table of the size's rows.
@@ -466,7 +466,7 @@ def _make_search(loss: Any, **given: Any) -> ProperBoostClassifierCV:
     for name in given:
         if name not in known:
             raise TypeError(
-                f"{name} is no parameter of gain_curve; of ProperBoostClassifierCV's it takes "
+                f"gain_curve() got an unexpected parameter {name}; search parameters it accepts: "
                 f"{', '.join(sorted(known))}"
             )
     search = ProperBoostClassifierCV(loss, refit=False, **given)
@@ -514,8 +514,8 @@ def _read_gains(given: Any, loss: MarginLoss, fewest: int) -> NDArray[np.float64
     gains = checks.auto_or_list("gains", given, checks.positive)
     if gains is None:
         least, most = bound_gains(loss, fewest, GAIN_RANGE)
-        n_steps = int(np.ceil(GAINS_A_DOUBLING * np.log2(most / least)))
-        exponents = np.arange(n_steps + 1) / GAINS_A_DOUBLING
+        n_steps = int(np.ceil(GAINS_PER_DOUBLING * np.log2(most / least)))
+        exponents = np.arange(n_steps + 1) / GAINS_PER_DOUBLING
         gains = [float(f"{gain:.3g}") for gain in least * 2.0**exponents]
     return np.array(sorted(gains))
 
@@ -553,11 +553,11 @@ def _score_gains(
     """Return the score of every gain in every split, (n_gains, n_splits)."""
     search = clone(search).set_params(cv=splits)
     if search.rows_per_bin is not None:
-        # Bins are counted by all rows of the table, but are to be those of n.
+        # `rows_per_bin` counts all rows of the table: scaled, n rows get as many bins as n would.
         per_bin = checks.positive("rows_per_bin", search.rows_per_bin)
         search.set_params(rows_per_bin=per_bin * len(labels) / n)
     with warnings.catch_warnings():
-        # Of a best gain at the end of the grid: the reading says so.
+        # The report itself says if the best gain is at an end of the grid.
         warnings.filterwarnings("ignore", "the chosen gain", UserWarning)
         search.fit(X, labels)
     results = search.cv_results_

@@ -1,8 +1,8 @@
 """Metrics of the papers that scikit-learn does not have.
 
-Of probabilities: their mean squared error and the quantised cross-entropy of BoostLR [1]_.  Of
-margins: the normalised margin and its distribution [2]_.  Of tables of methods by data sets: drops,
-wins and ranks [1]_, [3]_.
+For probabilities: the mean squared error and the quantised cross-entropy of BoostLR [1]_.  For
+margins: the normalised margin and its distribution [2]_.  For comparisons of methods over data
+sets: drops, wins and ranks [1]_, [3]_.
 
 References
 ----------
@@ -106,7 +106,7 @@ def quantized_cross_entropy(
     Parameters
     ----------
     probability : array-like of shape (n_rows,)
-        Estimated probabilities of one class; of more than two classes, one at a time.
+        Estimated probabilities of one class; with more than two classes, of one at a time.
     true_probability : array-like of shape (n_true_rows,), optional
         The true ones.  Left out, they are taken to be spread evenly over the bins, as in the
         paper's tables; see Notes.
@@ -116,7 +116,7 @@ def quantized_cross_entropy(
         Base of the logarithm, above 1; 2 gives bits.
     pseudo_count : float, default=1.0
         What is added to the number of estimates in each bin, above 0: an empty bin would make the
-        cross-entropy infinite.  What the paper adds, it does not say.
+        cross-entropy infinite.  The paper does not say what it adds.
     sample_weight : array-like of shape (n_rows,), optional
         How often each estimate counts.  True probabilities count once.
 
@@ -132,9 +132,10 @@ def quantized_cross_entropy(
 
     Notes
     -----
-    Only *distributions* are compared.  Neither labels nor which row has which probability counts,
-    so that this tells little of how good a probability is: for that take the log loss, the Brier
-    score or, where it can be had, `probability_mse`.  It is here to compare with published numbers.
+    Only *distributions* are compared.  Labels do not count, nor which row has which probability, so
+    this says little about how good probabilities are.  For that use the log loss, the Brier score
+    or, if true probabilities are known, `probability_mse`.  Use this to compare with published
+    numbers.
 
     For data of unknown probabilities the paper estimates it by -(1/N) sum_i log p(eta_hat(x_i)).
     With the histogram of the estimates as p this would be that histogram's entropy, largest and not
@@ -199,10 +200,10 @@ def _quantize(probability: Array, n_bins: int, weight: Array | None) -> Array:
 def normalized_margins(
     y: ArrayLike, probability: ArrayLike, *, labels: Sequence[Any] | NDArray[Any] | None = None
 ) -> Array:
-    """Return the normalised margins of labelled rows, from anyone's probabilities.
+    """Return the normalised margins of labelled rows, from any model's probabilities.
 
-    Of two classes 2 [f*]^-1(y F(x)) - 1 (Nock and Nielsen, eq. 27), which is the probability of the
-    row's class minus that of the other: in [-1, 1] for whatever loss and classifier, and positive
+    With two classes 2 [f*]^-1(y F(x)) - 1 (Nock and Nielsen, eq. 27): the probability of the row's
+    class minus that of the other.  It is in [-1, 1] for every loss and classifier, and positive
     where the prediction is right.
 
     Parameters
@@ -217,7 +218,7 @@ def normalized_margins(
     Returns
     -------
     ndarray of shape (n_rows,)
-        Of more than two classes, the probability of the row's class minus the largest of the
+        With more than two classes, the probability of the row's class minus the largest of the
         others'.
 
     Raises
@@ -304,7 +305,7 @@ def drop(value: ArrayLike, reference: ArrayLike, floor: ArrayLike = 0.0) -> Any:
     Parameters
     ----------
     value : float or array-like
-        What is judged; less is better.
+        The value; less is better.
     reference : float or array-like
         What it is compared with, above `floor`.
     floor : float or array-like, default=0.0
@@ -340,12 +341,12 @@ def win_counts(
     Parameters
     ----------
     scores : array-like of shape (n_methods, n_datasets)
-        A score of each method on each data set.
+        A measure of each method on each data set.
     greater_is_better : bool, default=False
         Whether a larger score is better; errors and losses are not.
     rivals : list of int, optional
         Positions of methods: wins are then against these only, as BoostLR's W1 against AdaBoost and
-        LogitBoost.  Left out, against all (its W2).
+        LogitBoost.  By default they are against all (its W2).
 
     Returns
     -------
@@ -356,7 +357,7 @@ def win_counts(
     Raises
     ------
     ValueError, TypeError
-        If the table is empty or has a value that is not finite, or a rival is not in it.
+        If `scores` is empty or has a value that is not finite, or a rival is not in it.
     """
     losses = _read_scores(scores, greater_is_better)
     compared = losses
@@ -377,7 +378,7 @@ def average_ranks(scores: ArrayLike, *, greater_is_better: bool = False) -> Arra
     Parameters
     ----------
     scores : array-like of shape (n_methods, n_datasets)
-        A score of each method on each data set.
+        A measure of each method on each data set.
     greater_is_better : bool, default=False
         Whether a larger score is better; errors and losses are not.
 
@@ -389,7 +390,7 @@ def average_ranks(scores: ArrayLike, *, greater_is_better: bool = False) -> Arra
     Raises
     ------
     ValueError
-        If the table is empty or has a value that is not finite.
+        If `scores` is empty or has a value that is not finite.
     """
     ranks: Array = rankdata(_read_scores(scores, greater_is_better), axis=0).mean(axis=1)
     return ranks

@@ -34,7 +34,7 @@ __all__ = [
     "plot_shape_functions",
 ]
 
-# From the palette of Okabe and Ito, whose colours stay different for the colour-blind.
+# Colours of the palette of Okabe and Ito, which colour-blind readers can distinguish.
 _LINE = "#0072B2"
 _SECOND_LINE = "#D55E00"
 _FAINT = "0.85"
@@ -94,7 +94,7 @@ def plot_shape_function(
 
     A numeric feature is a line of steps from bin to bin, above the distribution of its training
     rows (grey, not to scale); what a missing value adds is a dashed line, if training had any.  A
-    categorical feature is a bar a category, the largest value at the top.
+    categorical feature has one bar per category, the largest value at the top.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def plot_shape_function(
     feature : int or str
         Position or name of the feature.
     class_ : label, optional
-        The class whose raw prediction is meant.  Of two classes it may be left out, and is then
+        The class whose raw prediction is meant.  With two classes you may leave it out; it is then
         ``classes_[1]``.
     ax : matplotlib axes, optional
         Where to draw.
     max_categories : int, default=20
-        Of more categories only those with most training weight are drawn; the title says so.
+        With more categories, only those with most training weight are drawn; the title says so.
 
     Returns
     -------
@@ -201,7 +201,8 @@ def plot_contributions(
 ) -> "Axes":
     """Plot what each feature adds to the raw prediction of one row.
 
-    A feature is a bar, the largest in size at the top; the title tells from what to what they lead.
+    Each feature is one bar, the largest in size at the top.  The title has the baseline and the raw
+    prediction.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def plot_contributions(
     ax : matplotlib axes, optional
         Where to draw.
     max_features : int, default=10
-        Of more features all but the largest share the last bar.
+        With more features, all but the largest share the last bar.
 
     Returns
     -------
@@ -255,9 +256,9 @@ def plot_pair_function(
 ) -> "Axes":
     """Plot what two features together add to the raw prediction beyond what each adds alone.
 
-    A field a cell: blue where the pair speaks for the class, orange where it speaks against it, the
-    stronger the more, and white where training had no rows.  By training weight the mean of every
-    row and of every column is 0.
+    One field per cell: blue where the pair adds to the raw prediction of the class, orange where it
+    subtracts, and white where training had no rows.  Stronger colours are larger values.  By
+    training weight the mean of every row and of every column is 0.
 
     Parameters
     ----------
@@ -266,7 +267,7 @@ def plot_pair_function(
     first, second : int or str
         Positions or names of the features of one of its ``pairs_``; the first goes upwards.
     class_ : label, optional
-        The class whose raw prediction is meant.  Of two classes it may be left out, and is then
+        The class whose raw prediction is meant.  With two classes you may leave it out; it is then
         ``classes_[1]``.
     ax : matplotlib axes, optional
         Where to draw.
@@ -280,7 +281,7 @@ def plot_pair_function(
     ImportError
         If matplotlib is missing.
     ValueError, TypeError
-        If the model has no table for the pair, or there is no such feature or class.
+        If the model has no look-up table for the pair, or there is no such feature or class.
     """
     function = clf.pair_function(first, second, class_)
     values = np.where(function.weights > 0.0, function.values, np.nan)
@@ -308,7 +309,7 @@ def plot_pair_function(
 
 
 def _shorten(level: str, name: str) -> str:
-    """Return the words for a level of a feature without what the axis says anyway."""
+    """Return the words for a level of a feature, without the feature's name, which the axis has."""
     if f"{name} <= " in level:
         return f"<= {level.partition(f'{name} <= ')[2]}"
     if level.endswith(f" < {name}"):
@@ -447,7 +448,7 @@ def plot_history(clf: BoostedClassifier, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib axes
-        With one line, or one a class of more than two.
+        With one line, or with more than two classes one per class.
 
     Raises
     ------
@@ -456,7 +457,7 @@ def plot_history(clf: BoostedClassifier, ax: "Axes | None" = None) -> "Axes":
     """
     history = clf.history_
     ax = _axes(ax)
-    multiclass = len(clf.classes_) > 2 and "class" in history  # those that vote have one line
+    multiclass = len(clf.classes_) > 2 and "class" in history  # voting classifiers have one line
     for label in clf.classes_ if multiclass else clf.classes_[-1:]:
         own = history["class"] == label if multiclass else slice(None)
         color = None if multiclass else _LINE

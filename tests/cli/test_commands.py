@@ -349,7 +349,7 @@ def test_a_linear_model_is_fitted_and_predicts(capsys):
     assert any(line.startswith("held out") and "40" in line for line in lines)
     new = frame.drop(columns=["id", "grade"]).replace({"colour": {"blue": "pink"}})
     out, note = run(capsys, "predict", "model.json", write(new, "new.csv"), "--raw")
-    assert "column 'colour' holds categories that training had not" in note
+    assert "column 'colour' holds categories that training did not have" in note
     (raw,) = columns_of(out).values()
     unknown = new.astype({"colour": "category", "flag": "category"})
     np.testing.assert_array_equal([float(cell) for cell in raw], model.decision_function(unknown))

@@ -23,7 +23,7 @@ def test_unseen_categories_are_noted(capsys):
     frame["colour"] = "mauve"
     out, notes = run(capsys, "predict", "model.json", write(frame, "new.csv"), "--raw")
     assert (
-        "column 'colour' holds categories that training had not (200 cells, such as 'mauve')"
+        "column 'colour' holds categories that training did not have (200 cells, such as 'mauve')"
         in (notes)
     )
     model = pb.load_model("model.json")

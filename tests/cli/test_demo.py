@@ -30,7 +30,7 @@ def no_adult(tmp_path, monkeypatch):
 def small_problem(_):
     """Instead of the sets of the paper, a part of one of them.
 
-    Of values so few that each has a bin of its own, however the bins are found.
+    It has so few values that each has its own bin, however the bins are found.
     """
     load = demo.datasets.load_letter
     problem = demo._load("LETTER.p2", "N to Z against A to M", load, part="p2")

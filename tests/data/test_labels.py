@@ -22,7 +22,7 @@ def labels(*values):
         (np.where(Y, np.nan, 0.0), "Input y contains NaN"),
         (np.where(Y, np.inf, 0.0), "Input y contains infinity"),
         (X[:, 0], "Unknown label type: continuous"),
-        (Y[:-1], "X has 60 rows and y 59"),
+        (Y[:-1], "X and y must have as many rows; got 60 and 59"),
         (np.zeros(60), r"y must hold at least two classes .*; got 1 class: \[0\.0\]"),
         (np.eye(2, dtype=int)[Y], "y should be a 1d array"),
         (labels("a", None), "y must hold labels of one kind, none missing; got strings and None"),

@@ -14,7 +14,7 @@ from helpers.instruction_sets import other_sets, run_with
 from properboost import _core
 
 FEW = 16_384  # rows of a stretch below which a lone model never sums in float32
-# Of float32 sums, or differences of them: the scores of sign and newton are made of those.
+# For float32 sums, or differences of them, of which the costs of sign and newton are made.
 SCORE = {"real": 1e-6, "exact": 1e-6, "sign": SINGLE, "newton": SINGLE}
 RAW = 1e-4  # of the largest raw prediction
 
@@ -240,7 +240,7 @@ def test_lanes_summed_jointly_are_models_summed_alone(name, response, n):
     codes, y = draw(features, 25_000, seed=4)
     rng = np.random.default_rng(4)
     codes, y, fold, segments, _ = in_segments(codes, y, rng.integers(0, N_FOLDS, len(y)))
-    # Of many rows of one weight see the last tests.
+    # For many rows of one weight see the last tests.
     plain = n == 7 and name in ("triples", "categories", "from 2 to 64 bins")
     weight = None if plain else rng.uniform(0.5, 2.0, len(y))
     wide_codes, wide = widen(codes, features)
@@ -378,7 +378,7 @@ def test_features_that_go_together_are_summed_without_drift():
 
 
 def assert_first_wins(once, codes, y, rng, response):
-    """Of 8 features and their copies, all mixed, only the first of each two is ever chosen."""
+    """With 8 features and their copies, all mixed, only the first of each two is ever chosen."""
     which = rng.permutation(np.arange(16) % 8)
     first = [np.flatnonzero(which == k)[0] for k in range(8)]
     ours = train(codes[which], [once[k] for k in which], y, response=response, n_estimators=10)

@@ -54,7 +54,7 @@ def list_literals(frame):
 
 
 def cost_of(response, y, weight, curvature, holds):
-    """Of the two cells, whatever the scale of the weights."""
+    """Return the cost of the two cells, whatever the scale of the weights."""
     total = 0.0
     for rows in (holds, ~holds):
         positive, negative = weight[rows & (y == 1)].sum(), weight[rows & (y == 0)].sum()
@@ -158,7 +158,7 @@ def test_one_literal_is_a_stump(response):
         stumps = pb.ProperBoostClassifier(weak_learner="stump", **settings)
         rules = monomials(max_literals=1, **settings).fit(frame, y, weight)
         stumps.fit(frame, y, weight)
-        for name in ("score", "step", "risk"):
+        for name in ("cost", "step", "risk"):
             np.testing.assert_allclose(rules.history_[name], stumps.history_[name], rtol=1e-5)
         np.testing.assert_allclose(
             rules.decision_function(frame), stumps.decision_function(frame), rtol=1e-4, atol=1e-6
@@ -176,7 +176,7 @@ def test_the_rule_that_made_the_labels_is_found(response, n_literals, negated):
     for _ in range(5):
         X = rng.random((2000, 6))
         features = rng.permutation(6)[:n_literals]
-        # Of half of the rows: a rule that holds for few is no better than "never" to `sign`.
+        # Half of the rows: to `sign`, a rule that holds for few is no better than "never".
         edges = 0.5 ** (1 / n_literals) * np.ones(n_literals)
         above = rng.random(n_literals) < 0.5
         below = np.where(above, 1 - X[:, features], X[:, features]) <= edges
@@ -260,7 +260,7 @@ def test_more_literals_never_raise_the_cost_of_a_round(response):
         scores = [
             monomials(max_literals=n, response=response, n_estimators=1)
             .fit(frame, y, weight)
-            .history_["score"][0]
+            .history_["cost"][0]
             for n in (1, 2, 3, 4, 8, 127)
         ]
         assert (np.diff(worse * np.array(scores)) <= 0).all()

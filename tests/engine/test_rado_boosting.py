@@ -58,7 +58,7 @@ def test_threads_make_no_difference():
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 40), d=st.integers(1, 6))
 def test_a_coordinate_and_its_copy(seed, n, d):
-    """Of equal scores the lowest feature wins: the copy is never chosen."""
+    """The lowest feature wins a tie: the copy is never chosen."""
     rados = random_rados(seed, n, d)
     twice = np.column_stack([rados, rados, -rados])
     terms = random_terms(seed, 3 * d, ("lasso",))

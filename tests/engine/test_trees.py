@@ -155,7 +155,7 @@ def test_a_stump_is_a_tree_of_two_leaves(response, step):
     np.testing.assert_allclose(tree.score, stump.score, rtol=SINGLE)
     np.testing.assert_allclose(tree.step, stump.step, rtol=30 * SINGLE)
     np.testing.assert_allclose(tree.risk, stump.risk, rtol=SINGLE)
-    # Of codes that training had: what it never saw adds nothing to a stump.
+    # Compare codes that training had: unseen codes add nothing to a stump.
     np.testing.assert_allclose(
         raw_predictions(tree, codes.astype(np.uint8)), add_up(stump, codes), rtol=1e-4, atol=1e-5
     )
@@ -553,7 +553,7 @@ def test_what_is_held_out_is_judged_by_the_same_trees(response, drawn):
 
 
 def test_models_beside_each_other_are_the_models_alone():
-    """Of several losses, gains and learners' options; also those that are no longer asked for."""
+    """With several losses, gains and options of learners; also models no longer advanced."""
     codes, features, _, y, _ = sorted_problem(5)
     segments = [0, (y < 0).sum(), len(y)]
     natives = {name: _core.Loss(name, LOSSES[name]) for name in ("glog", "savage")}

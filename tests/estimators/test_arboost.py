@@ -50,7 +50,7 @@ def test_digits_are_told_apart_as_by_samme():
     theirs = AdaBoostClassifier(
         DecisionTreeClassifier(max_depth=3, random_state=0), n_estimators=20
     ).fit(X[::2], y[::2])
-    np.testing.assert_allclose(ours.history_["score"], theirs.estimator_errors_, rtol=1e-4)
+    np.testing.assert_allclose(ours.history_["cost"], theirs.estimator_errors_, rtol=1e-4)
     assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.998  # votes tie
 
 
@@ -65,7 +65,7 @@ def test_weights_neither_vanish_nor_overflow(n_classes):
     history = ours.history_
     assert len(history["step"]) == len(theirs.estimator_errors_) == 500
     assert history["risk"][-1] < 1e-40
-    np.testing.assert_allclose(history["score"][:100], theirs.estimator_errors_[:100], rtol=1e-3)
+    np.testing.assert_allclose(history["cost"][:100], theirs.estimator_errors_[:100], rtol=1e-3)
     np.testing.assert_allclose(
         np.log(history["risk"][-1]),
         np.log(ours.training_error_bounds()["product"][-1]) if n_classes == 2 else -200,
@@ -88,7 +88,7 @@ def test_probabilities_of_classes_are_the_softmax_of_their_votes():
     np.testing.assert_allclose(raw.sum(axis=1), 0.0, atol=1e-9)
     e = np.exp(raw)
     np.testing.assert_allclose(model.predict_proba(X), e / e.sum(axis=1, keepdims=True), rtol=1e-9)
-    # Of one feature alone that tells nothing, SAMME's optimum is the classes' shares.
+    # With a single uninformative feature, SAMME's optimum is the classes' shares.
     shares = np.array([0.5, 0.3, 0.2])
     y = np.repeat(np.arange(3), (1000 * shares).astype(int))
     X = np.zeros((1000, 1))
@@ -98,11 +98,11 @@ def test_probabilities_of_classes_are_the_softmax_of_their_votes():
 
 @pytest.mark.parametrize("criterion", ["gini", "error"])
 def test_labels_that_tie_do_not_end_boosting(criterion):
-    # Of 50 rows a class the first split leaves two classes as many rows each.
+    # With 50 rows per class, the first split leaves two classes with as many rows each.
     X, y = load_iris(return_X_y=True)
     model = pb.AdaBoostMH(n_estimators=50, criterion=criterion).fit(X, y)
     assert model.n_iter_ == 50
-    assert model.history_["score"].min() > 0.0
+    assert model.history_["cost"].min() > 0.0
     assert model.score(X, y) > 0.97
 
 
@@ -141,10 +141,10 @@ def test_boosting_ends_where_nothing_is_let_in_or_nothing_is_wrong():
     X, y = make_rows(2)
     sparse = pb.L1Boost(0.3, n_estimators=100).fit(X, y)
     assert sparse.n_iter_ < 20
-    assert sparse.history_["score"].max() < 0.35
+    assert sparse.history_["cost"].max() < 0.35
     perfect = AR(2.0, n_estimators=50).fit([[0.0], [1.0], [2.0]] * 5, [0, 1, 1] * 5)
     assert perfect.n_iter_ == 1
-    assert perfect.history_["score"].tolist() == [0.0]
+    assert perfect.history_["cost"].tolist() == [0.0]
     # An error of 0 counts as half a row of 15.
     assert perfect.history_["step"][0] == pytest.approx(0.5 * np.log(2.0 * 14.5 / 0.5), rel=1e-6)
     silent = AR(n_estimators=5).fit(np.zeros((10, 1)), [0, 1] * 5)

@@ -150,7 +150,7 @@ TOWNS = FRAME.assign(b=pd.Categorical(np.where(Y, "Ulm", "Bonn")))
         (FRAME[["a", "b"]], "Feature names seen at fit time, yet now missing:\n- c"),
         (FRAME.assign(d=0.0), "Feature names unseen at fit time:\n- d"),
         (FRAME.rename(columns={"a": "z"}), "Feature names unseen at fit time:\n- z"),
-        (TOWNS, "column 'b' holds categories but is to be read as numbers"),
+        (TOWNS, "column 'b' holds categories where numbers are expected"),
         (FRAME.assign(b="text"), "column 'b' has type"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
@@ -162,7 +162,9 @@ def test_changed_columns(x, message):
 
 def test_a_column_that_is_no_longer_categorical():
     model = fit(TOWNS)
-    with pytest.raises(ValueError, match="column 'b' was categorical when the model was fitted"):
+    with pytest.raises(
+        ValueError, match="column 'b' must be categorical, as when the model was fitted"
+    ):
         model.predict(FRAME)
     with pytest.raises(ValueError, match=r"column 'b' were strings when .* and are numbers now"):
         model.predict(FRAME.assign(b=pd.Categorical(Y)))

@@ -38,7 +38,7 @@ def test_history(binary, iris):
     X, y = binary
     model = pb.ProperBoostClassifier(n_estimators=7, gain=2.0).fit(X, y)
     frame = pd.DataFrame(model.history_)
-    assert list(frame) == ["class", "round", "feature", "score", "step", "risk"]
+    assert list(frame) == ["class", "round", "feature", "cost", "step", "risk"]
     assert frame["round"].tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert set(frame["class"]) == {1}
     assert frame["risk"].is_monotonic_decreasing

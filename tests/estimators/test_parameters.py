@@ -72,7 +72,7 @@ def test_names_are_the_engines(names, known):
 
 def test_options_are_not_changed():
     options = read(BoostingOptions, pb.ProperBoostClassifier())
-    with pytest.raises(AttributeError, match="see replace"):
+    with pytest.raises(AttributeError, match="use replace"):
         options.l2 = 1.0
     assert options.replace(l2=1.0).l2 == 1.0
     assert options.l2 == 0.0
@@ -128,7 +128,7 @@ def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
         model.set_params(interactions=1)
     if entry.promise:
         value = {"monotonic_cst": [1, 0, 0], "interactions": 1, "criterion": "gini"}[name]
-        message = f"{name} must be .* with {other}='{choice}', which cannot keep to it; got"
+        message = f"{name} must be .* with {other}='{choice}', which cannot guarantee it; got"
         with pytest.raises(ValueError, match=message):
             model.set_params(**{name: value}).fit(*table())
     else:

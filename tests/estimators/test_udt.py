@@ -48,7 +48,7 @@ def cost(phi, p, mu=0.5, zeta=-4.0):
 
 
 def cost_of(phi, y, weight):
-    """Of the rows of one leaf."""
+    """Return the cost of one leaf's rows."""
     return weight.sum() * float(cost(phi, np.array(weight[y == 1].sum() / weight.sum())))
 
 

@@ -124,8 +124,8 @@ def assert_equal_models(ours, theirs, rel=SINGLE):
     assert_equal_trees(ours, theirs)
 
 
-def sides_of(trees, node, width):
-    """Of each code of the node's feature: 0, it goes left, 1, right, or -1, nowhere."""
+def branches_of(trees, node, width):
+    """For each code of the node's feature: 0 goes left, 1 right, and -1 nowhere."""
     sets = [words[node].view(np.uint8) for words in (trees.goes_left, trees.goes_right)]
     left, right = (np.unpackbits(words, bitorder="little")[:width] for words in sets)
     assert not (left & right).any()
@@ -143,7 +143,7 @@ def assert_equal_trees(ours, theirs):
         assert trees.feature[nodes].tolist() == r.tree.feature
         assert trees.left[nodes].tolist() == r.tree.left
         for node, side in zip(nodes, r.tree.side, strict=True):
-            np.testing.assert_array_equal(sides_of(trees, node, len(side)), side)
+            np.testing.assert_array_equal(branches_of(trees, node, len(side)), side)
 
 
 def assert_identical(a, b):

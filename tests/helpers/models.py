@@ -79,7 +79,7 @@ def assert_same(a, b, X):
 
 def assert_same_bits(ours, theirs, about=""):
     assert ours.dtype == theirs.dtype == np.float64
-    # Of zeros the sign is left open: unused features may add nothing or 0.
+    # The sign of zeros is left open: unused features may add nothing or 0.
     np.testing.assert_array_equal(ours, theirs, err_msg=about)
 
 

@@ -41,7 +41,7 @@ TIE = 1e-7  # scores this close to the best, relative to it, count as equal
 
 
 def distinct_edges(values: ArrayLike, weight: ArrayLike | None = None) -> Array:
-    """Edges that give every distinct value a bin of its own."""
+    """Bin edges that give every distinct value its own bin."""
     distinct, _ = _distinct(values, weight)
     return _edges_between(distinct, range(1, len(distinct)))
 
@@ -288,7 +288,7 @@ class Candidate:
 def histogram_candidates(
     stats: Statistics, bins: FeatureBins, response: Response, l2: float
 ) -> Iterator[Candidate]:
-    """Every bin a cell."""
+    """Every bin is a cell."""
     yield Candidate(np.arange(bins.n_bins), bins.n_bins, cell_score(stats, response, l2))
 
 
@@ -467,8 +467,8 @@ def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
     A split is a stump's cut, tried in its order, and what it saves is the leaf's `cell_cost` minus
     that of the sides.  It has to save more than `tie` times the latter, to leave each side
     `min_child_weight`, and where its feature has a direction the right side must not be less
-    positive (more, for -1) than the left.  Of features that tie the lowest is taken, of leaves that
-    save the same the one made first.
+    positive (more, for -1) than the left.  Among features that tie the lowest is taken, and among
+    leaves that save the same the one made first.
 
     A round's key is draw_bits(seed, 0, round).  Rows, numbered among those of positive weight,
     count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may

@@ -12,7 +12,7 @@ KINDS = ["numpy", "pandas", "polars", "pyarrow"]
 
 
 def integers(n=240, n_classes=2, seed=0):
-    """Few values a feature: every subset of the rows has the same bins."""
+    """Few values per feature: every subset of the rows has the same bins."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 5, (n, 4)).astype(float)
     raw = X[:, 0] - X[:, 1] + (X[:, 2] == 3) + rng.logistic(size=n)

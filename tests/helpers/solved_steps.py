@@ -23,7 +23,7 @@ LOSSES = {
     "glaplacian": pb.losses.GLaplacian(),
     "exponential": pb.losses.Exponential(),  # convex, though not canonical
 }
-# Of each permissible function: the least of phi'' on (0, 1), and b_phi.
+# For each permissible function: the least of phi'' on (0, 1), and b_phi.
 CONVEXITY = {"entropy": (4.0, np.log(2.0)), "matsushita": (2.0, 0.5), "mu": (0.6, 0.15)}
 MU = 0.7
 
@@ -52,7 +52,7 @@ def features_of(model, X, m=0):
 
 
 def edges(loss, H, margin, y, s):
-    """Of each feature, under the weights at these margins (eq. 42 with one feature)."""
+    """The edge of each feature, under the weights at these margins (eq. 42 with one feature)."""
     w = s * loss.weight(margin)
     return (w * y) @ H / (w.sum() * np.abs(H).max(axis=0))
 

@@ -25,10 +25,10 @@ def predict(tree, values, codes, known, node=0):
         return values[node]
     children = [int(tree.left[node]), int(tree.left[node]) + 1]
     if feature in known:
-        side = tree.sides[node, codes[feature]]
-        if side == NEITHER:
+        branch = tree.branches[node, codes[feature]]
+        if branch == NEITHER:
             return values[node]
-        return predict(tree, values, codes, known, children[side])
+        return predict(tree, values, codes, known, children[branch])
     below = [predict(tree, values, codes, known, child) for child in children]
     return np.average(below, weights=tree.weight[children].sum(axis=1))
 

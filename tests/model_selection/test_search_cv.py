@@ -445,7 +445,7 @@ X0, Y0 = integers(60)
         ({"loss": "logistic"}, "loss must be one of"),
         ({"loss": []}, "loss must not be an empty list"),
         ({"loss": ["glog", 3]}, "loss must be a name or a loss object"),
-        ({"loss": pb.losses.GLog(2.0)}, r"GLog\(gain=2.0\) carries a gain of its own.*\[2.0\]"),
+        ({"loss": pb.losses.GLog(2.0)}, r"GLog\(gain=2.0\) has its own gain.*\[2.0\]"),
         ({"gains": "grid"}, "gains must be 'auto' or a list of numbers; got 'grid'"),
         ({"gains": 2.0}, r"gains must be 'auto' or a list of numbers; got 2\.0"),
         ({"gains": np.array(2.0)}, "gains must be 'auto' or a list of numbers; got array"),

@@ -122,7 +122,7 @@ def test_a_gain_at_the_end_of_those_given():
     noise = np.random.default_rng(1).integers(0, 2, 100)
     with pytest.warns(UserWarning, match="the chosen gain 4 is the largest of gains: a larger"):
         search.fit(X, noise)
-    search.set_params(gains=[2.0, 1.0]).fit(X, noise)  # whoever gives two wants one of these
+    search.set_params(gains=[2.0, 1.0]).fit(X, noise)  # with two given, one of these is wanted
 
 
 def test_a_generator_is_no_list():

@@ -117,7 +117,7 @@ def test_methods_do_what_their_papers_say(name, weighted):
     # Float32 margins; and line searches, where AdaBoost_reg's step has no closed form.
     tolerance = 1e-4 if "reg" in name else 3e-6
     np.testing.assert_array_equal(history["feature"], reference.features)
-    np.testing.assert_allclose(history["score"], reference.errors, rtol=tolerance)
+    np.testing.assert_allclose(history["cost"], reference.errors, rtol=tolerance)
     np.testing.assert_allclose(history["step"], reference.alphas, rtol=tolerance)
     np.testing.assert_allclose(history["risk"], reference.risks, rtol=tolerance)
     np.testing.assert_allclose(model.decision_function(X), reference.raw, atol=10 * tolerance)
@@ -134,7 +134,7 @@ def test_with_rho_1_it_is_adaboost(n_classes, depth):
     ).fit(X, y)
     history = ours.history_
     ours_is_half = 2.0 if n_classes == 2 else 1.0
-    np.testing.assert_allclose(history["score"], theirs.estimator_errors_, rtol=2e-5)
+    np.testing.assert_allclose(history["cost"], theirs.estimator_errors_, rtol=2e-5)
     np.testing.assert_allclose(
         ours_is_half * history["step"], theirs.estimator_weights_, rtol=2e-5, atol=2e-6
     )
@@ -173,7 +173,7 @@ def test_the_training_error_is_bounded(seed, rho, weak_learner):
     if model.n_iter_ == 0:
         return
     bounds = model.training_error_bounds()
-    e, rounding = model.history_["score"], 1 + 1e-5
+    e, rounding = model.history_["cost"], 1 + 1e-5
     z = (rho**-0.5 + rho**0.5) * np.sqrt(e * (1 - e))  # eq. 10
     np.testing.assert_allclose(bounds["normalizer"], z, rtol=1e-9)
     np.testing.assert_allclose(bounds["product"], model.history_["risk"], rtol=1e-4)
@@ -183,7 +183,7 @@ def test_the_training_error_is_bounded(seed, rho, weak_learner):
     normalized = model.margins(X, y) / model.history_["step"].sum()
     for theta in (-0.3, 0.0, 0.2, 0.9):
         assert np.mean(normalized <= theta) <= model.margin_bound(theta) * rounding
-        e = model.history_["score"]
+        e = model.history_["cost"]
         t = len(e)
         # Eq. 7 as it is printed.
         printed = (rho ** ((1 + theta) / 2) + rho ** ((theta - 1) / 2)) ** t * np.prod(
@@ -194,7 +194,7 @@ def test_the_training_error_is_bounded(seed, rho, weak_learner):
 
 def test_bounds_are_of_adaboost_and_ar_boost_only():
     X, y = make_rows(3)
-    with pytest.raises(ValueError, match="bounds are of two classes; got 3"):
+    with pytest.raises(ValueError, match="bounds need two classes; got 3"):
         AR(n_estimators=2).fit(X, y).training_error_bounds()
     model = pb.WeightBoost(n_estimators=2).fit(X, y > 0)
     with pytest.raises(ValueError, match="do not hold with mistrust or damping"):
@@ -216,10 +216,10 @@ def test_on_the_chi_square_example_adaboost_learns_and_ar_boost_turns_back_and_f
     # negation: h errs with rho / (1 + rho) on the next weights, so that -h errs with 1 / (1 + rho).
     X, y = chi_square(2000, np.random.default_rng(0))
     adaboost = AR(n_estimators=200).fit(X, y)
-    assert adaboost.history_["score"].max() < 0.5
+    assert adaboost.history_["cost"].max() < 0.5
     assert adaboost.score(X, y) > 0.88
     arboost = AR(5.0, n_estimators=200, criterion="error").fit(X, y)
-    assert arboost.history_["score"][1:].max() <= 1 / 6 + 1e-6
+    assert arboost.history_["cost"][1:].max() <= 1 / 6 + 1e-6
     assert len(set(arboost.history_["feature"][10:])) == 1
     assert arboost.score(X, y) < 0.6
 
@@ -235,7 +235,7 @@ def test_adaboost_mh_is_adaboost_of_rows_and_labels():
     crossed = np.tile(X - X.min(axis=0), (3, 1)) + 100.0 * labels[:, None]
     asked = np.tile(y, 3) == labels
     plain = AR(**kind).fit(crossed, asked, sample_weight=np.tile(weight, 3))
-    for name in ("feature", "score", "step", "risk"):
+    for name in ("feature", "cost", "step", "risk"):
         np.testing.assert_allclose(model.history_[name], plain.history_[name], rtol=1e-5)
     raw = plain.decision_function(crossed).reshape(3, -1).T
     np.testing.assert_allclose(model.decision_function(X), raw, atol=1e-5)

@@ -127,7 +127,7 @@ def test_rules_are_grown_by_phi_and_stumps_have_the_largest_edge():
             assert pb.ULS(phi, weak_learner=learner).criterion == criterion
     X, y, _ = noisy(14)
     model = pb.ULS(n_estimators=5).fit(X, y)
-    assert np.all(model.history_["score"] > 0)  # sum |W+ - W-|, the edge
+    assert np.all(model.history_["cost"] > 0)  # sum |W+ - W-|, the edge
     H = features_of(model, X)
     first = abs(np.mean(sides(y) * H[:, 0]))
     for column in "bcd":
@@ -177,7 +177,7 @@ def test_a_first_stump_is_that_of_least_impurity(criterion):
     total = s.sum()
     share = [s[(below == side) & (y == k)].sum() / total for side in (0, 1) for k in (0, 1)]
     expected = np.sqrt(share[0] * share[1]) + np.sqrt(share[2] * share[3])
-    assert model.history_["score"][0] == pytest.approx(expected, rel=1e-6)
+    assert model.history_["cost"][0] == pytest.approx(expected, rel=1e-6)
 
 
 def test_matsushita_is_the_cost_of_the_real_response():
@@ -194,7 +194,7 @@ def test_matsushita_is_the_cost_of_the_real_response():
 
 
 def test_rules_by_impurity_do_not_stand_still_on_plateaus():
-    """Of unbalanced classes no literal lowers the error; the impurity falls all the same."""
+    """With unbalanced classes no literal lowers the error; the impurity still falls."""
     rng = np.random.default_rng(8)
     X = rng.integers(0, 4, (500, 3)).astype(float)
     y = rng.random(500) < np.where((X[:, 0] > 1) & (X[:, 1] > 1), 0.45, 0.05)

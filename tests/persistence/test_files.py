@@ -191,7 +191,7 @@ def test_a_loaded_model_checks_columns_as_before(model, table, tmp_path):
     loaded = round_trip(model, tmp_path)
     with pytest.raises(ValueError, match="same order"):
         loaded.predict(table[0].iloc[:, ::-1])
-    with pytest.raises(ValueError, match="was categorical when the model was fitted"):
+    with pytest.raises(ValueError, match="must be categorical, as when the model was fitted"):
         loaded.predict(table[0].assign(**{table[0].columns[1]: 1.0}))
 
 
@@ -532,7 +532,7 @@ def test_every_field_of_trees_is_checked(tree_document, tmp_path, place, value, 
 def test_trees_and_tables_are_not_mixed(tree_document, document, tmp_path):
     changed = copy.deepcopy(tree_document)
     changed["models"][1] = document["models"][1]
-    with pytest.raises(ValueError, match=r"model\.json: models must all hold trees if one does"):
+    with pytest.raises(ValueError, match=r"model\.json: models must all hold trees, or none"):
         load_text(json.dumps(changed), tmp_path)
 
 

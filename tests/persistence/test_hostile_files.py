@@ -115,7 +115,7 @@ def test_a_tree_without_nodes_is_refused(documents, tmp_path):
             r"parameters\.loss\.loss must be an int",
         ),
         (("parameters", "loss"), [{"loss": 0}], r"parameters\.loss\[0\] lacks the field 'gain'"),
-        (("parameters", "loss"), {"loss": 0, "gain": 2.0}, "carries a gain of its own"),
+        (("parameters", "loss"), {"loss": 0, "gain": 2.0}, "has its own gain"),
         (("parameters", "cv"), {"not saved": 1}, r"parameters\.cv\.not saved must be a string"),
         (("parameters", "cv"), [[[0], [1]]], r"parameters\.cv must be null, a string"),
         (("parameters", "scoring"), {"eval": "1"}, r"parameters\.scoring lacks the field"),

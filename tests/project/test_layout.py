@@ -49,7 +49,7 @@ def test_no_test_module_is_imported():
 
 
 def test_every_module_has_tests():
-    """Of its own, or it is listed; what is listed has none of its own, and exists."""
+    """A module has its own, or it is listed; what is listed has none of its own, and exists."""
     elsewhere = [name for names in ELSEWHERE.values() for name in names]
     without = []
     for path in list_modules(PACKAGE):

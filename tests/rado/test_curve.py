@@ -57,8 +57,8 @@ def test_omega_curve_reads_labels_as_fit_does(cancer, keep):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"y": [0, 1] * 284}, ValueError, "X has 569 rows and y 568"),
-        ({"y": [0, 1] * 285}, ValueError, "X has 569 rows and y 570"),
+        ({"y": [0, 1] * 284}, ValueError, "X and y must have as many rows; got 569 and 568"),
+        ({"y": [0, 1] * 285}, ValueError, "X and y must have as many rows; got 569 and 570"),
         ({"y": np.arange(569)}, ValueError, "Only binary classification"),
         ({"y": None}, ValueError, "the target y is None"),
         ({"model": pb.ProperBoostClassifier()}, TypeError, "model must be a RadoBoostClassifier"),

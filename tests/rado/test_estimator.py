@@ -246,7 +246,7 @@ def test_no_regulariser_but_slope_has_its_coefficients(cancer, monkeypatch):
 
 def test_an_empty_category_and_no_intercept():
     frame = pd.DataFrame({"town": pd.Categorical([None] * 4)})
-    with pytest.raises(ValueError, match="X must have a column at least"):
+    with pytest.raises(ValueError, match="X must give at least one column"):
         RadoBoostClassifier(fit_intercept=False).fit(frame, [0, 1, 0, 1])
 
 

@@ -51,7 +51,7 @@ def test_rados_are_sums_over_random_halves(n, d, n_rados, seed, offset, dtype, o
 def test_many_rows_and_rados():
     X, y = table(20_000, 3, np.float32)  # more than are summed in float32 at a time
     made = rado.make_rados(X, y, 5000, 1).values  # more than are summed at a time
-    # Of whole numbers every sum is exact, whatever its order.
+    # Sums of whole numbers are exact, whatever their order.
     whole = np.rint(X)
     exact = expected(whole, y, 3, 1)
     np.testing.assert_array_equal(rado.make_rados(whole, y, 5000, 1).values[:3], exact)
@@ -60,7 +60,7 @@ def test_many_rows_and_rados():
 
 
 def test_signs_are_fair_and_independent():
-    """Of rows that are unit vectors a rado is the signs themselves."""
+    """If rows are unit vectors, a rado holds the signs themselves."""
     n, n_rados = 240, 4000
     y = np.arange(n) % 2
     rados = rado.make_rados(np.eye(n), y, n_rados, 3).values
@@ -155,7 +155,7 @@ def test_what_does_not_belong_together_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             rado.combine([first, second])
-    with pytest.raises(ValueError, match="rados must hold one set of rados at least; got none"):
+    with pytest.raises(ValueError, match="rados must hold at least one set of rados; got none"):
         rado.combine([])
     with pytest.raises(TypeError, match=r"rados\[1\] must be Rados; got ndarray"):
         rado.combine([first, first.values])
@@ -182,10 +182,10 @@ def test_what_does_not_belong_together_is_refused():
         ({"classes": [0, 2]}, ValueError, r"y must hold labels among \[0, 2\]; got .*1"),
         ({"y": [0] * 20}, ValueError, "at least two classes"),
         ({"y": list(range(20))}, ValueError, "Only binary classification"),
-        ({"y": [0, 1]}, ValueError, "X has 20 rows and y 2"),
+        ({"y": [0, 1]}, ValueError, "X and y must have as many rows; got 20 and 2"),
         ({"X": np.empty((0, 3)), "y": []}, ValueError, "0 sample"),
         ({"X": np.full((20, 3), 1e308)}, ValueError, "sums are infinite"),
-        ({"X": np.full((20, 3), "a")}, ValueError, "expected numbers"),
+        ({"X": np.full((20, 3), "a")}, ValueError, "must hold numbers"),
     ],
 )
 def test_wrong_arguments(settings, error, message):
@@ -211,7 +211,7 @@ def test_what_is_not_finite_is_named(value, dtype):
 def test_no_column_at_all():
     frame = pd.DataFrame({"town": pd.Categorical([None] * 4)})
     for n_rados in (3, 10**13):
-        with pytest.raises(ValueError, match="X must have a column at least"):
+        with pytest.raises(ValueError, match="X must give at least one column"):
             rado.make_rados(frame, [0, 1, 0, 1], n_rados)
     assert rado.make_rados(frame, [0, 1, 0, 1], 3, intercept=True).values.shape == (3, 1)
 

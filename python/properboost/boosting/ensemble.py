@@ -1,6 +1,6 @@
 """The fitted ensemble: what each round added, and the raw predictions they add up to.
 
-Look-up tables add up to one table a feature; trees stay as they are.
+Look-up tables add up to one shape function per feature; trees stay as they are.
 """
 
 from abc import ABC, abstractmethod
@@ -40,7 +40,7 @@ LARGEST_RAW = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What boosting found for one model, a row a round.
+    """What boosting found for one model, one row per round.
 
     Round `t` looks a row's code of ``feature[t]`` up in ``values[offsets[t]:offsets[t + 1]]`` and
     adds it, times ``step[t]``, to the raw prediction.  ``score`` is what the feature was chosen by,
@@ -83,7 +83,7 @@ class Rounds:
         return len(self.feature)
 
     def bound(self) -> float:
-        """Return what no raw prediction can exceed in size; infinite if that overflows."""
+        """Return a bound on the size of raw predictions; infinite if that overflows."""
         if len(self) == 0:
             return 0.0
         with np.errstate(over="ignore"):
@@ -100,7 +100,7 @@ class Rounds:
         return self.tree(t).native.find_nodes(codes, n_threads)
 
     def forest(self) -> _core.Forest:
-        """Return the trees as the engine scores them."""
+        """Return the trees as the engine predicts with them."""
         trees = Tree.without_nodes() if self.trees is None else self.trees
         values = self.values * np.repeat(self.step, np.diff(self.offsets))
         return _core.Forest(
@@ -122,7 +122,7 @@ class Rounds:
 class Ensemble(ABC):
     """The rounds of every model over one binning; `bin_weights` holds each code's training weight.
 
-    A binary classifier has one model, a multiclass one a model a class.
+    A binary classifier has one model, a multiclass classifier one per class.
     """
 
     binning: Binning
@@ -139,11 +139,11 @@ class Ensemble(ABC):
 
     @property
     def n_estimators(self) -> int:
-        """Estimators of the model that has most."""
+        """Estimators of the longest model."""
         return len(self.stages())
 
     not_additive: ClassVar[str]
-    """Why those that have no tables have none."""
+    """Why ensembles without shape functions have none."""
 
     @abstractmethod
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
@@ -222,7 +222,7 @@ class TableEnsemble(Ensemble):
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """Where the tables of each feature, then of each pair, begin when all are side by side."""
+        """Where the entries of each feature, then of each pair, begin when all are side by side."""
         widths = [bins.width for bins in (*self.binning.features, *self.pairs)]
         return np.cumsum([0, *widths])
 
@@ -237,7 +237,7 @@ class TableEnsemble(Ensemble):
 
     @cached_property
     def tables(self) -> NDArray[np.float64]:
-        """The same, but that what a pair's table says of one feature alone is in that's table."""
+        """The same, with what pairs say about one feature alone moved into that feature's table."""
         tables = self.sums.copy()
         for m, table in enumerate(tables):
             for p, pair in enumerate(self.pairs):
@@ -254,7 +254,7 @@ class TableEnsemble(Ensemble):
 
     @cached_property
     def effects(self) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
-        """What each pair's table says of its features alone, by level, in each model."""
+        """What each pair's table says about one feature alone, by level, in each model."""
         return [
             [
                 purify(self._cells(table, p), self._cells(self.pair_weights[p], p, 0))
@@ -276,8 +276,10 @@ class TableEnsemble(Ensemble):
         return self.tables[model, self.offsets[term] : self.offsets[term + 1]]
 
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        """Return F, of shape (n_rows, n_models): one look-up a feature and a pair."""
-        return self.binning.score(table, self.sums, [pair.native for pair in self.pairs], n_threads)
+        """Return F, of shape (n_rows, n_models): one look-up per feature and pair."""
+        return self.binning.predict_raw(
+            table, self.sums, [pair.native for pair in self.pairs], n_threads
+        )
 
     def contributions(
         self, table: Table, n_threads: int, model: int, _explain_tree: TreeExplainer
@@ -326,12 +328,12 @@ class TableEnsemble(Ensemble):
 class DampedEnsemble(Ensemble):
     """Rounds that add e^(-damping |F|) times what they look up, F being the sum before them.
 
-    They neither add up to one table a feature nor can they be added up in another order.
+    They do not add up to one function per feature, and their order matters.
     """
 
     damping: float = 0.0
     not_additive: ClassVar[str] = (
-        "what a round adds depends on the sum before it, so that no feature has a part of its own"
+        "what a round adds depends on the sum before it: no feature has a part of its own"
     )
 
     def follow(self, codes: NDArray[np.uint8], n_threads: int) -> Iterator[NDArray[np.float64]]:
@@ -350,11 +352,11 @@ class DampedEnsemble(Ensemble):
     def contributions(
         self, _table: Table, _n_threads: int, _model: int, _explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], float]:
-        """Refuse: no feature's part can be told from the others'."""
+        """Refuse: no feature has a contribution of its own."""
         raise ValueError(self.not_additive)
 
     def importances(self) -> NDArray[np.float64]:
-        """Return each feature's share of the steps, or of what all trees' splits took."""
+        """Return each feature's share of the steps, or of what all trees' splits saved."""
         (rounds,) = self.models
         if rounds.trees is not None:
             return _share_savings(self.models, len(self.binning.features))
@@ -372,12 +374,12 @@ class TreeEnsemble(Ensemble):
 
     @cached_property
     def forests(self) -> list[_core.Forest]:
-        """The engine's trees, whose values the steps are multiplied into, a forest a model."""
+        """The engine's trees, with the steps multiplied into their values, one forest per model."""
         return [rounds.forest() for rounds in self.models]
 
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         """Return F, of shape (n_rows, n_models): the sum of the trees."""
-        return self.binning.score_trees(table, self.forests, n_threads)
+        return self.binning.predict_raw_trees(table, self.forests, n_threads)
 
     def contributions(
         self, table: Table, n_threads: int, model: int, explain_tree: TreeExplainer
@@ -394,13 +396,13 @@ class TreeEnsemble(Ensemble):
         return values.T, baseline
 
     def importances(self) -> NDArray[np.float64]:
-        """Share of each feature's splits in what all splits of all trees took from the cost."""
+        """Share of each feature's splits in what all splits of all trees saved."""
         return _share_savings(self.models, len(self.binning.features))
 
 
 def _share_savings(models: Sequence[Rounds], n_features: int) -> NDArray[np.float64]:
     forests = [rounds.trees for rounds in models if rounds.trees is not None]
-    # Shares of the largest: of weights near the largest float the sum would be infinite.
+    # Relative to the largest: for weights near the largest float the sum would be infinite.
     largest = max([float(trees.saving.max(initial=0.0)) for trees in forests])
     saved = np.zeros(n_features)
     for trees in forests:
@@ -417,7 +419,7 @@ def make_ensemble(
     pair_weights: tuple[NDArray[np.float64], ...] = (),
     damping: float = 0.0,
 ) -> Ensemble:
-    """Return the ensemble of these rounds: damped, or else of trees if there are any."""
+    """Return the ensemble of these rounds: damped, of trees, or of look-up tables."""
     if damping > 0.0:
         return DampedEnsemble(binning, models, bin_weights, selection, damping)
     if any(rounds.trees is not None for rounds in models):
@@ -426,7 +428,7 @@ def make_ensemble(
 
 
 def _deal_out(models: Sequence[tuple[range, int]]) -> list[list[range]]:
-    """Deal each model's rounds out to estimators, so many at a time."""
+    """Group each model's rounds into estimators of equal length."""
     n_estimators = max(len(rounds) // size for rounds, size in models)
     return [
         [rounds[e * size : (e + 1) * size] for rounds, size in models] for e in range(n_estimators)

@@ -19,7 +19,7 @@ __all__ = ["Stage", "boost", "report_from"]
 LANES_FROM = 1000
 """Rows from which the classes' models are boosted together, in lanes.
 
-Of fewer, one after the other costs as little, and sums them in double precision.
+With fewer rows, training one after the other costs as little, and sums in double precision.
 """
 
 
@@ -70,9 +70,9 @@ def boost(
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:
     label = classes.tolist()[1 if len(classes) == 2 else model]
     warnings.warn(
-        f"step={step!r} found no finite coefficients of least risk within reach for class "
-        f"{label!r}: the features chosen separate some rows by their class, or all but do. An "
-        "error of 0 counts as half a row, which keeps the coefficients finite",
+        f"step={step!r} found no finite optimal coefficients for class "
+        f"{label!r}: the chosen features separate some rows by their class, or nearly so. The "
+        "coefficients were kept finite by counting an error of 0 as half a row",
         UserWarning,
         stacklevel=_count_own_frames(),
     )

@@ -1,6 +1,7 @@
 """Pairs of features that interact: finding them, and the coarse grid that makes them one feature.
 
-The tables of pairs are fitted after those of single features, to what these leave unexplained.
+The look-up tables of pairs are fitted after those of single features, to what these leave
+unexplained.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,13 +17,13 @@ from properboost.data.binning import Binning, FeatureBins, NumericBins
 __all__ = ["MOST_CELLS", "PairBins", "look_up", "make_pair", "purify", "rank_pairs"]
 
 MOST_CELLS = 254
-"""Cells of a pair: of 256 codes two are for rows of no cell."""
+"""The most cells of a pair: two of the 256 codes are for rows without a cell."""
 
 RANKING_LEVELS = 16
-"""Levels of a feature where pairs are compared: as many as the engine takes."""
+"""Levels per feature when pairs are compared: as many as the engine takes."""
 
 RANKED_FEATURES = 256
-"""Features whose pairs are compared at most: of d there are d (d - 1) / 2 pairs."""
+"""The most features whose pairs are compared: d features have d (d - 1) / 2 pairs."""
 
 SPREAD_ROWS = 100_000
 """Rows from which it is seen which these are."""
@@ -43,7 +44,7 @@ class PairBins:
     first_level: NDArray[np.int16]
     second_level: NDArray[np.int16]
     ordered: tuple[int, int]
-    """Of each feature: how many of its levels, the first ones, follow each other."""
+    """For each feature: how many of its first levels are neighbours in order."""
 
     @property
     def n_first(self) -> int:
@@ -67,7 +68,7 @@ class PairBins:
 
     @property
     def grid(self) -> tuple[int, int, int, int]:
-        """What the engine is told of the cells."""
+        """The shape of the grid, as the engine takes it."""
         return self.n_first, self.n_second, *self.ordered
 
     @cached_property
@@ -136,7 +137,7 @@ def find_levels(
 
 
 def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np.intp]]:
-    """Merge the neighbours that hold least together until there are at most `most` groups."""
+    """Merge the neighbours that together hold least until there are at most `most` levels."""
     starts = np.flatnonzero(weight)
     starts[0] = 0
     held = np.add.reduceat(weight, starts).tolist()
@@ -159,13 +160,14 @@ def rank_pairs(
     n: int,
     n_threads: int,
 ) -> list[tuple[int, int]]:
-    """Return the `n` pairs of features that tell most of what the model so far does not.
+    """Return the `n` strongest pairs of features, given the model so far.
 
     `gradients` holds, for each model, what each row adds to a cell's gradient and to its variance,
-    sample weights being divided by `scale`.  A pair's score is the sum over the cells of a grid
-    over both of gradient^2 / variance - 1, less the same over the levels of either feature: where
-    the model is right, 0 on average, however many cells there are.  Of more than `RANKED_FEATURES`
-    those are ranked along whose levels the raw predictions, (n_models, n_rows), vary most.
+    sample weights being divided by `scale`.  A pair's strength is the sum of gradient^2 / variance
+    - 1 over the cells of its grid, less the same sum over the levels of either feature.  Where the
+    model is right it is 0 on average, however many cells there are.  With more than
+    `RANKED_FEATURES` features, only those are compared along whose levels the raw predictions,
+    (n_models, n_rows), vary most.
     """
     features = range(len(binning.features))
     if len(features) < 2:
@@ -181,8 +183,8 @@ def rank_pairs(
         chosen = np.argsort(-np.array(spread), kind="stable")[:RANKED_FEATURES]
         features = np.sort(chosen).tolist()
     levels = np.stack([level_of[j][codes[j]] for j in features])
-    score = sum(_core.score_pairs(levels, g, v, scale, n_threads) for g, v in gradients)
-    best = np.argsort(-np.asarray(score), kind="stable")[:n]
+    strength = sum(_core.score_pairs(levels, g, v, scale, n_threads) for g, v in gradients)
+    best = np.argsort(-np.asarray(strength), kind="stable")[:n]
     first, second = np.triu_indices(len(features), 1)
     return [(features[a], features[b]) for a, b in zip(first[best], second[best], strict=True)]
 
@@ -201,7 +203,7 @@ def _find_spread(level: NDArray[np.uint8], raw: NDArray[np.float64]) -> float:
 def purify(
     grid: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what a pair's table says of either feature alone, by level.
+    """Return what a pair's table says about either feature alone, by level.
 
     Taken out of every row and every column of the grid, it leaves them the mean 0, by `weight`:
     what is left is an interaction and nothing else (Lengerich et al. 2020).
@@ -213,7 +215,7 @@ def purify(
     equations[n_first:, :n_first] = share.T
     held = share * grid
     sums = np.concatenate([held.sum(axis=1), held.sum(axis=0)])
-    # A constant may be in either: of all solutions the smallest.
+    # A constant may be in either part; take the smallest solution.
     effects = np.linalg.lstsq(equations, sums, rcond=None)[0]
     return effects[:n_first], effects[n_first:]
 
@@ -226,8 +228,8 @@ def look_up(
 ) -> NDArray[np.float64]:
     """Return a purified table's entries at levels, of which those below 0 are of no cell.
 
-    A pair says nothing of a row without a cell: its features' parts that have become theirs alone
-    are taken back.
+    For a row without a cell the pair adds 0 in all, so the parts that were moved into its features'
+    shape functions are subtracted again.
     """
     parts = [
         np.where(level < 0, 0.0, effect[level])

@@ -1,4 +1,4 @@
-"""Trees over codes: who goes where, what each node holds, and the tree in words."""
+"""Trees over codes: branches, what each node holds, and the tree in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ LEAF = -1
 """The feature of a node that has none."""
 
 LEFT, RIGHT, NEITHER = 0, 1, 2
-"""The sides of a split."""
+"""The branches of a split."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Tree:
     Node `k` splits ``feature[k]`` (-1: it is a leaf) into the codes that go to node ``left[k]`` and
     those that go to the next one; a row with another code, of which training had none, stays at
     `k`.  The sets are bits, code `c` being bit ``c % 64`` of word ``c // 64``.  The training weight
-    of the two classes is ``weight[k]``, and what the split took from the cost ``saving[k]``.
+    of the two classes is ``weight[k]``, and the split's saving ``saving[k]``.
     """
 
     feature: NDArray[np.int32]
@@ -91,16 +91,16 @@ class Tree:
         return self.native.find_nodes(binning.encode(table, None, n_threads), n_threads)
 
     @property
-    def sides(self) -> NDArray[np.uint8]:
-        """The side that each of 256 codes takes at each node."""
+    def branches(self) -> NDArray[np.uint8]:
+        """The branch that each of 256 codes takes at each node."""
         codes = np.arange(256)
         word, bit = codes // 64, (codes % 64).astype(np.uint64)
         left, right = (s[:, word] >> bit & np.uint64(1) for s in (self.goes_left, self.goes_right))
-        sides: NDArray[np.uint8] = np.where(left, LEFT, np.where(right, RIGHT, NEITHER))
-        return sides.astype(np.uint8)
+        branches: NDArray[np.uint8] = np.where(left, LEFT, np.where(right, RIGHT, NEITHER))
+        return branches.astype(np.uint8)
 
     def savings(self, n_features: int, unit: float = 1.0) -> NDArray[np.float64]:
-        """Return what each feature's splits took from the cost, as a multiple of `unit`."""
+        """Return the sum of each feature's savings, as a multiple of `unit`."""
         splits = ~self.is_leaf
         saved = np.zeros(n_features)
         np.add.at(saved, self.feature[splits], self.saving[splits] / unit)
@@ -109,7 +109,7 @@ class Tree:
     def follow_left(
         self, features: Sequence[FeatureBins], names: Sequence[str]
     ) -> tuple[int, list[str]]:
-        """Return the left-most leaf, and what its rows have in common: a condition a feature."""
+        """Return the left-most leaf, and the conditions that its rows share, by feature."""
         codes: dict[int, set[int]] = {}
         node = 0
         while (j := int(self.feature[node])) != LEAF:
@@ -121,7 +121,7 @@ class Tree:
     def describe(
         self, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
     ) -> str:
-        """Return the tree in words, a line a side of a split; `ends` says what a node predicts."""
+        """Return the tree in words, one line per branch; `ends` says what each node predicts."""
         lines = []
         waiting = [(0, 0, "")]  # node, depth, how one gets there
         while waiting:
@@ -132,8 +132,11 @@ class Tree:
             if j == LEAF:
                 lines.append("|   " * depth + ends[node])
                 continue
-            for child, side in ((1, self.goes_right), (0, self.goes_left)):  # the last comes first
-                codes = _members(side[node], features[j].width)
+            for child, branch in (
+                (1, self.goes_right),
+                (0, self.goes_left),
+            ):  # the last comes first
+                codes = _members(branch[node], features[j].width)
                 words = describe_codes(features[j], codes, names[j])
                 waiting.append((int(self.left[node]) + child, depth + 1, words))
         return "\n".join(lines)

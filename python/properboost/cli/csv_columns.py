@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["make_features", "read_features", "read_labels", "read_weights"]
 
 Note: TypeAlias = Callable[[str], None]
-"""Tells the user of something that is no error."""
+"""Tells the user about something that is not an error."""
 
 
 def read_labels(column: "Series[Any]") -> NDArray[Any]:
@@ -53,12 +53,12 @@ def read_weights(
     column = frame[name]
     if not is_numeric(column):
         row, cell = first_text(column)
-        raise FileError(f"column {name!r} is to hold weights, but row {row} holds {cell!r}")
+        raise FileError(f"column {name!r} must hold weights; row {row} holds {cell!r}")
     if not (column >= 0.0).all():
-        raise FileError(f"column {name!r} is to hold weights, but some are missing or below 0")
+        raise FileError(f"column {name!r} must hold weights; some are missing or below 0")
     frame = frame[column > 0.0]
     if len(frame) == 0:
-        raise FileError(f"column {name!r} is to hold weights, but all of them are 0")
+        raise FileError(f"column {name!r} must hold weights; all of them are 0")
     return frame, frame[name].to_numpy(dtype=np.float64)
 
 
@@ -79,7 +79,7 @@ def make_features(
 
 
 def _note_mixture(column: "Series[Any]", note: Note) -> None:
-    """Tell of a few words among numbers: they are more likely a slip than categories."""
+    """Note a few words among numbers: they are more likely a slip than categories."""
     numbers = import_pandas().to_numeric(column, errors="coerce").notna()
     if 2 * numbers.sum() > column.notna().sum():
         row, cell = first_text(column)
@@ -146,6 +146,6 @@ def _note_unseen(column: "Series[Any]", categories: Collection[Any], note: Note)
     unseen = column.notna() & ~column.isin(list(categories))
     if unseen.any():
         note(
-            f"column {column.name!r} holds categories that training had not ({unseen.sum():,} "
+            f"column {column.name!r} holds categories that training did not have ({unseen.sum():,} "
             f"cells, such as {column[unseen].iloc[0]!r}); they add 0 to the raw prediction"
         )

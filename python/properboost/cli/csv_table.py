@@ -82,8 +82,8 @@ def _read_cells(
     settings["na_values"] = ["", *na]
     types = {n: str for n in names if n in text}
     frame: DataFrame = _parse(pandas, source, **settings, dtype=types, low_memory=False)
-    # pandas makes True of TRUE and true, whose text is to be kept, and text of integers beyond 64
-    # bits, which are numbers.
+    # pandas turns TRUE and true into True, but their text matters; and it turns integers beyond 64
+    # bits into text, but they are numbers.
     inferred = [n for n in names if n not in text and not is_numeric(frame[n])]
     truths = [n for n in inferred if pandas.api.types.infer_dtype(frame[n]) == "boolean"]
     if truths:
@@ -112,8 +112,9 @@ def _parse(pandas: "ModuleType", source: Path | IO[bytes], **settings: Any) -> A
     if isinstance(source, io.BytesIO):
         source.seek(0)
     with warnings.catch_warnings():
-        # Of rows longer than the header pandas would take the first column for an index, or, told
-        # that it is none, drop the last with a warning (not where it is empty: a final comma).
+        # If rows are longer than the header, pandas would take the first column as an index; told
+        # not to, it would drop the last column with a warning (except an empty one, after a final
+        # comma).
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         return pandas.read_csv(source, index_col=False, **settings)
 

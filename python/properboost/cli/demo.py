@@ -151,7 +151,7 @@ def run(
         raise ValueError("gains must hold at least one gain")
     checks.integer("n_estimators", n_estimators, 1)
     folder = Path(output_dir)
-    folder.mkdir(parents=True, exist_ok=True)  # a wrong folder is to be heard of before the work
+    folder.mkdir(parents=True, exist_ok=True)  # report a wrong folder before the work
     progress = _Progress()
     shared = {"n_estimators": n_estimators, "n_jobs": n_jobs}
     print(_headline(n_estimators, checks.count_threads(n_jobs)), flush=True)
@@ -274,7 +274,7 @@ def _cross_validate(
         loss, gains=gains, cv=folds, selection="greedy", refit=False, **shared
     )
     with warnings.catch_warnings():
-        # Of a best gain at the end of the gains: the picture shows it.
+        # The picture shows whether the best gain is at an end of the list.
         warnings.simplefilter("ignore", UserWarning)
         search.fit(problem.X, problem.y)
     return [-float(score) for score in search.cv_results_["mean_test_score"]]

@@ -46,13 +46,13 @@ def hold_out(model: Model, rows: TrainingRows, share: float) -> str:
         return "held out: none was asked for"
     classes, counts = np.unique(rows.labels, return_counts=True)
     if counts.min() < 2:
-        return f"held out: none, for class {classes[counts.argmin()]!s} has one row only"
+        return f"held out: none, because class {classes[counts.argmin()]!s} has one row only"
     try:
         fitted, held_out = train_test_split(
             np.arange(len(rows.labels)), test_size=share, stratify=rows.labels, random_state=0
         )
     except ValueError:  # fewer rows on one side than there are classes
-        return "held out: none, for there are too few rows"
+        return "held out: none, because there are too few rows"
     trial = clone(model)
     rows.take(fitted).fit(trial)
     unseen = rows.take(held_out)
@@ -108,7 +108,7 @@ def _describe_features(model: Model) -> list[str]:
     for j in np.argsort(-importances, kind="stable")[:10]:
         lines.append(f"{importances[j]:>10.1%}  {model.feature_names_in_[j]}")
     if model.pairs_:
-        lines += ["", "importance  pair (half of it is in either feature's)"]
+        lines += ["", "importance  pair (half of it counts for either feature)"]
         for (first, second), share in zip(model.pairs_[:10], model.pair_importances_, strict=False):
             lines.append(f"{share:>10.1%}  {first} and {second}")
     return lines

@@ -1,1 +1,1 @@
-"""From what users hand in to labels, weights and bins."""
+"""From the user's tables to labels, weights and bins."""

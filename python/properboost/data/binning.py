@@ -25,16 +25,16 @@ MAX_CATEGORIES = 254
 """Bins a categorical feature can have: of 256 codes, missing and unseen take two."""
 
 SAMPLE_SIZE = 200_000
-"""Rows from which edges are found; quantiles of more change nothing that can be seen."""
+"""Rows from which bin edges are found; more rows change quantiles too little to matter."""
 
 FEWEST_BINS = 4
-"""What `count_numeric_bins` leaves to the smallest data sets."""
+"""The least that `count_numeric_bins` returns, for the smallest data sets."""
 
 COPY_BYTES = 2**26
 """Converted columns held at a time, in bytes, at most (but always one column)."""
 
 LEAST_ROWS = 1024
-"""Rows scored at a time, at least, however many columns there are."""
+"""The fewest rows predicted at a time, however many columns there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class NumericBins:
 
     @property
     def native(self) -> NDArray[np.float64]:
-        """What the engine is told."""
+        """These bins as the engine takes them: their edges."""
         return self.edges
 
 
@@ -85,7 +85,7 @@ class CategoricalBins:
 
     @property
     def native(self) -> int:
-        """What the engine is told."""
+        """These bins as the engine takes them: their number."""
         return self.n_bins
 
     def assign(self, column: CategoricalColumn) -> NDArray[np.int32]:
@@ -132,7 +132,7 @@ class Binning:
             codes[group[0] : group[-1] + 1] = bins.encode(columns, order, n_threads)
         return codes
 
-    def score(
+    def predict_raw(
         self,
         table: Table,
         tables: NDArray[np.float64],
@@ -141,16 +141,16 @@ class Binning:
     ) -> NDArray[np.float64]:
         """Return raw predictions (n_rows, n_models) from look-up tables (n_models, all codes).
 
-        Those of `pairs` of features come after the features' own.
+        The look-up tables of `pairs` come after those of features.
         """
         return self._by_rows(
             table, lambda x: _core.predict_raw(x, self.native, tables, pairs, n_threads)
         )
 
-    def score_trees(
+    def predict_raw_trees(
         self, table: Table, forests: Sequence[_core.Forest], n_threads: int
     ) -> NDArray[np.float64]:
-        """Return raw predictions (n_rows, n_models) from trees, a forest a model."""
+        """Return raw predictions (n_rows, n_models) from trees, one forest per model."""
         return self._by_rows(
             table, lambda x: _core.predict_raw_trees(x, self.native, forests, n_threads)
         )
@@ -181,7 +181,7 @@ class Binning:
             return table.numeric(j)
         if self.from_dtype and not table.declares_categorical(j):
             raise ValueError(
-                f"X: {table.label(j)} was categorical when the model was fitted and is not now"
+                f"X: {table.label(j)} must be categorical, as when the model was fitted"
             )
         column = table.categorical(j)
         _check_same_kind(feature, column, table.label(j))
@@ -189,7 +189,7 @@ class Binning:
 
 
 def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:
-    """Return the most bins of a numeric feature: `max_bins`, or fewer where there are few rows."""
+    """Return the largest number of bins of a numeric feature: `max_bins`, or fewer for few rows."""
     if rows_per_bin is None:
         return max_bins
     return min(max_bins, max(FEWEST_BINS, int(min(n_rows / rows_per_bin, max_bins))))
@@ -207,8 +207,8 @@ def find_bins(
 ) -> tuple[FeatureBins, ...]:
     """Cut every feature of `table`, those in `categorical` by their categories.
 
-    `weight` counts the rows (a row of weight 0 is no row); edges of tables of more than
-    `SAMPLE_SIZE` rows come from a sample of them, drawn by `seed`.
+    `weight` counts the rows (a row of weight 0 is ignored).  Above `SAMPLE_SIZE` rows, bin edges
+    come from a sample of them, drawn by `seed`.
     """
     bins: dict[int, FeatureBins] = {}
     numeric = sorted(set(range(table.n_features)) - set(categorical))
@@ -226,7 +226,7 @@ def find_bins(
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
-    """Deal out features, as many at a time as may be held as converted columns."""
+    """Yield batches of features, as many as may be held as converted columns."""
     step = max(1, COPY_BYTES // (8 * n_rows))
     for first in range(0, len(features), step):
         yield features[first : first + step]

@@ -1,4 +1,4 @@
-"""Tables: what users pass as X, read a column at a time and never copied as a whole.
+"""Tables: the user's X, read one column at a time and never copied as a whole.
 
 Four kinds are known: a two-dimensional numpy array, and pandas, polars and Arrow tables.  None of
 the last three is imported here: a table of a library exists only once its user imported it.
@@ -160,7 +160,7 @@ def open_table(model: Any, X: Any, *, reset: bool) -> Table:
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
     if is_plain(X, 2) and (reset or _was_fitted_on(model, X)):
-        # All that scikit-learn's checks come to, at a tenth of the time of a small fit.
+        # This is all that scikit-learn's checks would do here, without the time they take.
         if reset:
             model.n_features_in_ = X.shape[1]
             vars(model).pop("feature_names_in_", None)
@@ -188,7 +188,7 @@ def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
 
 
 def is_plain(array: Any, ndim: int) -> bool:
-    """Whether scikit-learn would take an array of numbers as it is, whatever they are."""
+    """Whether scikit-learn would accept an array of numbers unchanged."""
     return (
         type(array) is np.ndarray
         and array.ndim == ndim
@@ -198,7 +198,7 @@ def is_plain(array: Any, ndim: int) -> bool:
 
 
 def _was_fitted_on(model: Any, X: NDArray[Any]) -> bool:
-    """Whether columns without names, so many of them, are what the model expects."""
+    """Whether the model expects this number of unnamed columns."""
     return not hasattr(model, "feature_names_in_") and model.n_features_in_ == X.shape[1]
 
 
@@ -221,8 +221,8 @@ def find_categorical(categorical_features: Any, table: Table) -> tuple[list[int]
     if len(listed) and all(isinstance(entry, bool | np.bool_) for entry in listed):
         if len(listed) != table.n_features:
             raise ValueError(
-                f"categorical_features, as a mask, must have an entry for each of the "
-                f"{table.n_features} columns of X; got {len(listed)}"
+                f"categorical_features, as a mask, must have one entry per column of X, "
+                f"{table.n_features}; got {len(listed)}"
             )
         return np.flatnonzero(listed).tolist(), False
     argument = "categorical_features"
@@ -259,7 +259,7 @@ def _open_frame(X: Any) -> Table | None:
     return None
 
 
-# What numpy would turn into a float without a word: '1.5', and a date into days.
+# numpy would silently convert these to floats: '1.5', or a date to days.
 _NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
 
 
@@ -357,16 +357,16 @@ def _is_missing(value: Any) -> bool:
 
 def _not_listed(label: str) -> ValueError:
     return ValueError(
-        f"X: {label} holds categories but is to be read as numbers: pass "
-        "categorical_features='from_dtype', or name the column there, when fitting, and the same "
-        "kind of column when predicting"
+        f"X: {label} holds categories where numbers are expected: fit with "
+        "categorical_features='from_dtype', or name the column there; predict with the same kind "
+        "of column"
     )
 
 
 def _not_numbers(label: str, dtype: object) -> ValueError:
     return ValueError(
-        f"X: {label} has type {dtype}, expected numbers, booleans or categories: give it a "
-        "categorical type, or name it in categorical_features, or convert it to numbers"
+        f"X: {label} has type {dtype}; it must hold numbers, booleans or categories: give it a "
+        "categorical type, name it in categorical_features, or convert it to numbers"
     )
 
 

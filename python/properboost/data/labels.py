@@ -34,7 +34,7 @@ class SortedRows:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What is known of the rows of a table besides their features.
+    """Labels and weights of the rows of a table.
 
     Row ``i`` has the label ``classes[codes[i]]``; a row that does not count, its weight being 0,
     has the code ``len(classes)``.  `weight` is the sample weight, `factor` that of each class; None
@@ -107,20 +107,20 @@ def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: ClassWeight
 
 
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels there are, in ascending order."""
+    """Return the distinct labels, in ascending order."""
     if labels.dtype.kind in "biuf" and len(labels):
         ends = np.unique(np.array([labels.min(), labels.max()], dtype=labels.dtype))
         if np.all((labels == ends[0]) | (labels == ends[-1])):
             return ends
     if labels.dtype.itemsize == 1:
-        # Of few possible ones: each is counted.
+        # There are few possible values, so count each.
         counts = np.bincount(labels.view(np.uint8), minlength=256)
         return np.sort(np.flatnonzero(counts).astype(np.uint8).view(labels.dtype))
     return np.unique(labels)
 
 
 def _find_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the position of each label in `classes`; for those not there any one."""
+    """Return the position of each label in `classes`; for unknown labels, any position."""
     kind = np.min_scalar_type(len(classes))
     # A comparison takes a tenth of a search.
     codes = labels > classes[0] if len(classes) == 2 else np.searchsorted(classes, labels)
@@ -161,7 +161,7 @@ def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
             )
     if not plain:
         assert_all_finite(labels, input_name="y")
-    if labels.dtype.kind in "fO":  # others cannot be wrong
+    if labels.dtype.kind in "fO":  # floats may be continuous, objects of several kinds
         check_classification_targets(labels)
     _check_length(labels, n_rows)
     return labels
@@ -169,7 +169,7 @@ def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
 
 def _check_length(labels: NDArray[Any], n_rows: int) -> None:
     if len(labels) != n_rows:
-        raise ValueError(f"X has {n_rows} rows and y {len(labels)}; they must be as many")
+        raise ValueError(f"X and y must have as many rows; got {n_rows} and {len(labels)}")
 
 
 def read_weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | None:

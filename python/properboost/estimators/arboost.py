@@ -31,7 +31,7 @@ __all__ = ["ARBoostClassifier", "Voting", "VotingClassifier", "check_voting"]
 
 @dataclass(frozen=True)
 class Voting:
-    """How the votes of a fitted model were made, and how they are read."""
+    """How the votes of a fitted model were made, and how they become probabilities."""
 
     rho: float = 1.0
     by_label: bool = False
@@ -71,19 +71,19 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
         check=_check_rows_per_bin,
         kind='float, None or "auto"',
         doc="""
-        Weight a bin holds at least on average; "auto" is 100 for the histogram, and no limit for
-        others, whose restraint is their size.
+        The least weight of a bin, on average; "auto" is 100 for the histogram and no limit for the
+        others, whose size restrains them.
         """,
     )
     categorical_features: CategoricalFeatures = parameter(
         default="from_dtype",
         doc="""
         As in `ProperBoostClassifier`.  A split of categories orders them by the share of the
-        heaviest class, which of two classes finds the best one.
+        heaviest class; with two classes this finds the best split.
         """,
     )
     random_state: RandomState = parameter(
-        default=None, doc="Seed of the sample that bins of large tables are cut from."
+        default=None, doc="Seed of the sample from which the bins of large tables are found."
     )
 
     def _check_classes(self, rows: Rows) -> None:
@@ -100,8 +100,8 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not self._is_binary()
-        # The more rounds the less class weights of many orders of magnitude matter: a class that
-        # weighs next to nothing gets half of the next weights, once it is all that is wrong.
+        # Class weights of very different sizes matter less with more rounds: a class of tiny weight
+        # gets half of the next weights once only its rows are misclassified.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -126,22 +126,22 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
     def history_(self) -> dict[str, NDArray[Any]]:
         """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
 
-        ``round`` counts from 1; ``feature`` is a position, or -1 for a tree; ``score`` is the
+        ``round`` counts from 1; ``feature`` is a position, or -1 for a tree; ``cost`` is the
         weighted error of its classifier and ``step`` the alpha of its vote; ``risk`` is the mean
         exponential loss of the training rows after the round.
         """
         self._check_fitted()
-        rounds = self._ensemble.models[-1]  # all classes' rounds are the same but for who they say
+        rounds = self._ensemble.models[-1]  # the classes' rounds differ only in their votes
         return {
             "round": np.arange(1, len(rounds) + 1),
             "feature": rounds.feature,
-            "score": rounds.score,
+            "cost": rounds.score,
             "step": rounds.step,
             "risk": rounds.risk,
         }
 
     def training_error_bounds(self) -> dict[str, NDArray[np.float64]]:
-        """Return what bounds the training error after each round, from the rounds' errors alone.
+        """Return bounds on the training error after each round, from the rounds' errors alone.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
         Returns
         -------
         float
-            exp(theta sum alpha) prod Z_t.  It may exceed 1, and says nothing then.
+            exp(theta sum alpha) prod Z_t.  A bound above 1 says nothing.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
     def _errors_and_alphas(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         self._check_fitted()
         if len(self.classes_) > 2:
-            raise ValueError(f"the bounds are of two classes; got {len(self.classes_)}")
+            raise ValueError(f"the bounds need two classes; got {len(self.classes_)}")
         if self._voting.mistrust > 0.0 or self._voting.damping > 0.0:
             raise ValueError("the bounds do not hold with mistrust or damping")
         rounds = self._ensemble.models[0]
@@ -209,12 +209,12 @@ class ARBoostClassifier(VotingClassifier):
     """Weak classifiers that vote under the exponential loss: AdaBoost, SAMME and AR-Boost.
 
     Each round takes the weak classifier of least cost under the current weights, gives its vote the
-    weight alpha, and multiplies the weights of the rows it is wrong about.  AR-Boost [1]_ raises
+    weight alpha, and raises the weights of the rows that it misclassifies.  AR-Boost [1]_ raises
     the odds of being right by the factor rho: alpha = log(rho (1 - e)/e)/2 for two classes, and
     log(rho (1 - e)/e) + log(C - 1) for C > 2 (Algorithms 1 and 2), where e is the classifier's
     weighted error.  So classifiers with errors up to rho/(rho + 1), or rho (C-1)/(rho (C-1) + 1),
-    are let in, and wrong labels are not followed to the end.  With rho 1 it is AdaBoost and
-    SAMME [2]_; below 1 it is boosting with an L1 penalty [3]_; with a `learning_rate` below 1
+    are accepted, and wrong labels are not fitted completely.  With rho 1 it is AdaBoost and SAMME
+    [2]_; below 1 it is boosting with an L1 penalty [3]_; with a `learning_rate` below 1
     epsilon-boosting [4]_.
 
     Attributes
@@ -224,16 +224,16 @@ class ARBoostClassifier(VotingClassifier):
     rho_ : float
         The rho of the fit.
     n_features_in_, feature_names_in_, n_iter_, history_, feature_importances_
-        As in `ProperBoostClassifier`; ``history_["score"]`` is the weighted error e, and
+        As in `ProperBoostClassifier`; ``history_["cost"]`` is the weighted error e, and
         ``history_["step"]`` alpha.
 
     Notes
     -----
-    Of two classes the raw prediction F is the sum of alpha h(x), h in {-1, +1}, and probabilities
-    are the exponential loss's, 1/(1 + e^(-2F)).  Of more, F_k is the sum of alpha over the rounds
-    that say k, less the mean over the classes, and probabilities are their softmax, at which
-    SAMME's risk is least.  With rho other than 1 they are not calibrated, and the more rounds the
-    less so.
+    With two classes the raw prediction F is the sum of alpha h(x), h in {-1, +1}, and probabilities
+    are the exponential loss's, 1/(1 + e^(-2F)).  With more, F_k is the sum of alpha over the rounds
+    that vote for k, less the mean over the classes, and probabilities are their softmax, at which
+    SAMME's risk is least.  With rho other than 1 they are not calibrated, and less so with more
+    rounds.
 
     References
     ----------

@@ -32,7 +32,7 @@ class ARBoostFile(Codec[ARBoostClassifier]):
         fields = node.fields(*find_fields(version, ["voting"]))
         loss = build_loss(fields["loss"], version)
         if loss != Exponential():
-            fields["loss"].fail("must be exponential, of gain 1, of classifiers that vote")
+            fields["loss"].fail("must be exponential, of gain 1, for classifiers that vote")
         model = build_estimator(fields["parameters"], ARBoostClassifier, check_voting)
         voting = _build_voting(fields["voting"], len(build_classes(fields["classes"])))
         model._set_voting(voting)

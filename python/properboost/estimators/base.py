@@ -1,4 +1,4 @@
-"""What every classifier of the package is: one that reads tables of any kind."""
+"""The base of every classifier: it reads tables of any kind."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
 
     @contextmanager
     def _restored_on_failure(self) -> Iterator[None]:
-        """Leave the previous model, column names and all, where a fit fails or is interrupted."""
+        """Restore the previous model, with its column names, if a fit fails or is interrupted."""
         before = self.__dict__.copy()
         try:
             yield
@@ -58,7 +58,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         return open_table(self, X, reset=False), checks.count_threads(self.n_jobs)
 
     def _feature_labels(self) -> list[str]:
-        """Return what to call the features: their names, or their positions."""
+        """Return the features' names, or words for their positions."""
         positions = [f"feature {j}" for j in range(self.n_features_in_)]
         return [str(name) for name in getattr(self, "feature_names_in_", positions)]
 

@@ -1,4 +1,4 @@
-"""A fitted classifier, whoever fitted it: predicting, explaining."""
+"""A fitted boosted classifier: predicting, explaining."""
 
 from collections.abc import Iterator
 from typing import Any, Self
@@ -40,7 +40,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     def _set_fitted(
         self, loss: MarginLoss, classes: NDArray[Any], ensemble: Ensemble, seed: int
     ) -> Self:
-        """Take over what was fitted, or loaded."""
+        """Set the attributes of a fitted model."""
         self.loss_ = loss
         self.classes_ = classes
         self._ensemble = ensemble
@@ -60,7 +60,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Returns
         -------
         ndarray of shape (n_rows,), or (n_rows, n_classes) with more than two classes
-            Of two classes, the raw prediction of ``classes_[1]``.
+            With two classes, the raw prediction of ``classes_[1]``.
         """
         table, n_threads = self._open(X)
         return self._decide(self._ensemble.raw_predictions(table, n_threads))
@@ -76,7 +76,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            ``loss_.probability(F)`` (BoostLR, eq. 51); of more than two classes, each class's
+            ``loss_.probability(F)`` (BoostLR, eq. 51); with more than two classes, each class's
             divided by their sum.
         """
         return self._probabilities(self.decision_function(X))
@@ -92,7 +92,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Of two classes ``classes_[1]`` where F > 0; of more, the most probable one.
+            With two classes ``classes_[1]`` where F > 0; with more, the most probable one.
         """
         return self._labels(self.decision_function(X))
 
@@ -160,9 +160,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Of two classes v = y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
-            Of more, the raw prediction of the row's class minus the largest of the others'.  With
-            `normalized`, of probabilities instead.
+            With two classes v = y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
+            With more, the raw prediction of the row's class minus the largest of the others'.  With
+            `normalized`, the same of probabilities.
 
         See Also
         --------
@@ -189,7 +189,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
 
     @property
     def n_iter_(self) -> int:
-        """Rounds, or cycles over the features, of the model that has most; then those of pairs."""
+        """Rounds, or cycles over the features, of the longest model; then those of pairs."""
         self._check_fitted()
         return self._ensemble.n_estimators
 
@@ -197,11 +197,11 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     def history_(self) -> dict[str, NDArray[Any]]:
         """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
 
-        ``class`` is the label the round's model speaks for (``classes_[1]`` of two); ``round``
-        counts tables from 1, and a cycle has one a feature; ``feature`` is a position, those of
-        `pairs_` following the features', or -1 for a tree; ``score`` is what it was chosen by (the
+        ``class`` is the label that the round's model predicts (``classes_[1]`` of two); ``round``
+        counts from 1, and a cycle has one round per feature; ``feature`` is a position, those of
+        `pairs_` following the features', or -1 for a tree; ``cost`` is what it was chosen by (the
         papers' Z for the real and exact responses, the weighted correlation for sign, the reduction
-        of the risk for newton); ``step`` multiplies the round's table; ``risk`` is the mean
+        of the risk for newton); ``step`` multiplies the round's look-up table; ``risk`` is the mean
         training loss after the round.
         """
         self._check_fitted()
@@ -211,7 +211,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             "class": np.repeat(self.classes_[-len(models) :], rounds),
             "round": np.concatenate([np.arange(1, n + 1) for n in rounds]),
             "feature": np.concatenate([model.feature for model in models]),
-            "score": np.concatenate([model.score for model in models]),
+            "cost": np.concatenate([model.score for model in models]),
             "step": np.concatenate([model.step for model in models]),
             "risk": np.concatenate([model.risk for model in models]),
         }
@@ -220,18 +220,18 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """How much each feature matters, adding up to 1 (or all 0).
 
-        Of trees, the share of each feature's splits in what all splits took from the risk that the
-        response estimates.  Of tables, how much the feature moves the raw prediction: the mean,
-        over the training rows by weight, of the absolute deviation of the feature's shape function
-        from its mean (InterpretML's importance of a term), averaged over the classes; half of a
-        pair's counts for either of its features.
+        For trees: the share of each feature's splits in what all splits saved of the risk that the
+        response estimates.  For look-up tables: how much the feature moves the raw prediction,
+        which is the mean, over the training rows by weight, of the absolute deviation of its shape
+        function from its mean (InterpretML's importance of a term), averaged over the classes.
+        Half of a pair's importance counts for either of its features.
         """
         self._check_fitted()
         return self._ensemble.importances()
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:
-        """The pairs of features that have tables: positions, or names.
+        """The pairs of features that have look-up tables: positions, or names.
 
         The strongest come first, unless they were given.  Trees have none.
         """
@@ -282,14 +282,16 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Raises
         ------
         ValueError
-            If the model has no table for this pair.
+            If the model has no look-up table for this pair.
         """
         ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
         wanted = sorted(find_feature(f, names, self.n_features_in_) for f in (first, second))
         found = [[pair.first, pair.second] for pair in ensemble.pairs]
         if wanted not in found:
-            raise ValueError(f"the model has no table for {first!r} and {second!r}; see pairs_")
+            raise ValueError(
+                f"the model has no look-up table for {first!r} and {second!r}; see pairs_"
+            )
         p = found.index(wanted)
         label, model, sign = self._find_model(class_)
         first_effect, second_effect = ensemble.effects[model][p]
@@ -312,7 +314,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         feature : int or str
             Position or name of the feature.
         class_ : label, optional
-            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            The class whose raw prediction is meant.  With two classes you may leave it out; it is
             then ``classes_[1]``; the function of ``classes_[0]`` is its negative.
 
         Returns
@@ -337,17 +339,18 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     def contributions(self, X: Any, class_: Any = None) -> Contributions:
         """Return what each feature, or pair of features, adds to the raw prediction of each row.
 
-        Tables are additive, so that a feature adds the value of its shape function in the row,
-        less the function's mean over the training rows by weight; so do pairs.  Of trees these are
-        the Shapley values [1]_ of the prediction, a feature of unknown value being left to the
-        training weight on either side of each split on it; the library ``shap`` works them out.
+        A model of look-up tables is additive: a feature adds the value of its shape function in the
+        row, less the function's mean over the training rows by weight; so do pairs.  For trees
+        these are the Shapley values [1]_ of the prediction: at a split on a feature that is not in
+        the coalition, both branches count, weighted by their training weight.  The library ``shap``
+        computes them.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
         class_ : label, optional
-            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            The class whose raw prediction is meant.  With two classes you may leave it out; it is
             then ``classes_[1]``; contributions to ``classes_[0]`` are their negatives.
 
         Returns
@@ -387,12 +390,12 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         return Contributions(values, sign * baseline, tuple(terms), label)
 
     def rules(self, class_: Any = None) -> list[Rule]:
-        """Return what the rounds of a model of monomials say: a rule each.
+        """Return the rules of a model of monomials, one per round.
 
         Parameters
         ----------
         class_ : label, optional
-            The class whose raw prediction is meant.  Of two classes it may be left out, and is
+            The class whose raw prediction is meant.  With two classes you may leave it out; it is
             then ``classes_[1]``.
 
         Returns
@@ -416,7 +419,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         return list_rules(trees, features, self._feature_labels(), sign, label)
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
-        """Find a class's label, the model that speaks for it, and the sign with which it does."""
+        """Find a class's label, the model that predicts it, and the sign of its raw prediction."""
         labels = self.classes_.tolist()
         if len(labels) == 2 and class_ is None:
             return labels[1], 0, 1.0

@@ -69,35 +69,35 @@ class ProperBoostClassifier(
     n_iter_ : int
         Rounds, or cycles, of the model that has most.
     history_ : dict of ndarray
-        What each round did: class, round, feature, score, step, risk.  With totally corrective
-        steps, `step` is what later rounds have made of it, and `risk` the least there was after the
-        round; where features separate rows (see Notes) that of the rows as they then count, in all
-        rounds, so that it never rises.
+        What each round did: class, round, feature, cost, step, risk.  With totally corrective
+        steps, `step` is the final one, which later rounds have changed, and `risk` is the least
+        risk after the round.  Where features separate rows (see Notes), `risk` counts them
+        as described there in all rounds, so that it never rises.
     feature_importances_ : ndarray of shape (n_features_in_,)
         How much each feature moves the raw prediction, adding up to 1.
 
     Notes
     -----
-    *Sample weights are frequencies.*  Weight 2 is the row twice, weight 0 is no row.  So their
-    scale matters: `prior` and the longest allowed step depend on their sum.
+    *Sample weights are frequencies.*  Weight 2 equals the row twice; a row of weight 0 is ignored.
+    So their scale matters: `prior` and the longest allowed step depend on their sum.
 
     *Missing values* (NaN, None, NA) have a bin of their own.  Where training had none for a
     feature, a missing value adds 0 to the raw prediction.  Infinite values are ordinary values.
 
-    *Categories* have a bin each, 254 at most a feature (`max_bins` if that is less): of more, the
-    rarest by weight share one.  A category not seen in training falls into that shared bin if the
-    feature has one, and otherwise adds 0 to the raw prediction.
+    *Categories* have a bin each, at most 254 per feature (`max_bins` if that is less).  With more
+    categories the rarest by weight share one.  A category not seen in training falls into that
+    shared bin if the feature has one, and otherwise adds 0 to the raw prediction.
 
-    *Tables* may be numpy arrays and pandas, polars and Arrow tables.  They are read as they are,
-    whatever their numeric type; only columns of types numpy lacks are converted, a few at a time.
+    *Tables* may be numpy arrays and pandas, polars and Arrow tables.  They are read in place,
+    whatever their numeric type.  Only columns of types that numpy lacks are converted, a few at a
+    time.
 
-    *Solving for steps*: where the features that a leveraging or totally corrective step solves for
-    separate some rows by their class no finite steps are best (ULS, Lemma 5, excludes this for
-    single features only).  Then an error of 0 counts as half a row: each row counts as one of the
-    other class, too, by 1/(2S) of its weight, S the weight of all, and there is a warning.  A
-    leveraging step counts them so for that feature alone, and looks no further than it: features
-    that separate rows only together it does not notice.  Staged predictions after totally
-    corrective rounds are partial sums of the final model.
+    *Steps that are solved for*: if the features of a leveraging or totally corrective step separate
+    some rows by their class, no finite steps are best (ULS, Lemma 5, excludes this for single
+    features only).  Then an error of 0 counts as half a row, with a warning: each row also counts
+    as one of the other class by 1/(2S) of its weight, S the weight of all rows.  A leveraging step
+    checks its newest feature only; it does not detect features that separate the classes jointly.
+    Staged predictions after totally corrective rounds are partial sums of the final model.
 
     References
     ----------
@@ -142,7 +142,7 @@ class ProperBoostClassifier(
         check=partial(checks.integer, low=1, high=LARGEST_INT),
         doc="""
         Rounds (with cyclic selection, cycles over the features), per class where there are more
-        than two.  Boosting stops earlier if nothing is left to learn.
+        than two.  Boosting stops earlier if no round lowers the risk any more.
         """,
         option="rounds, or cycles over the features, per class where there are more than 2",
     )

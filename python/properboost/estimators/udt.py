@@ -46,9 +46,9 @@ def _check_zeta(name: str, value: object) -> float:
 class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     """A decision tree whose leaves hold probabilities: unified top-down induction (UDT).
 
-    The tree grows by the split, of all leaves and features, that most reduces the sum over the
-    leaves of their weight times -phi(p) / b_phi, p being the share of the positive class
-    ([1]_, eq. 49) and phi a permissible function: convex and symmetric about 1/2.  Each split
+    The tree grows best first: it takes the split that most reduces the sum over the leaves of
+    weight times -phi(p) / b_phi, among all leaves and features ([1]_, eq. 49). p is the share of
+    the positive class, and phi a permissible function: convex and symmetric about 1/2.  Each split
     lowers the risk of the canonical loss that belongs to phi.
 
     Attributes
@@ -60,19 +60,19 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if all are strings.
     tree_ : Tree
-        The nodes: features, who goes where, weights, savings.
+        The nodes: features, branches, weights, savings.
     n_leaves_ : int
         How many leaves it has.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature's splits in what all splits took from the cost.
+        Share of each feature's splits in what all splits saved.
 
     Notes
     -----
-    *Missing values* go to the side of a split that suits them better; categories are split into
-    two sets, the best in the order of their shares of the positive class.  A value of a kind that
-    a node saw no training rows of ends there, and gets that node's probability.
+    *Missing values* go to the better branch of a split.  Categories are split into two sets, the
+    best in the order of their shares of the positive class.  If a node had no training row with a
+    row's value, the row ends there and gets that node's probability.
 
-    Where training rows of both classes are told apart completely a leaf's probability is 0 or 1.
+    A leaf with rows of one class only has probability 0 or 1.
 
     References
     ----------
@@ -107,17 +107,17 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     max_leaf_nodes: int | None = parameter(
         default=31,
         check=checks.optional(partial(checks.integer, low=2, high=LARGEST_INT)),
-        doc="Leaves at most; None sets no limit.",
+        doc="The most leaves; None sets no limit.",
     )
     max_depth: int | None = parameter(
         default=None,
         check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
-        doc="Splits from the root to a leaf, at most; None sets no limit.",
+        doc="The most splits from the root to a leaf; None sets no limit.",
     )
     min_child_weight: float = parameter(
         default=1.0,
         check=checks.non_negative,
-        doc="Weight that a child has at least: of rows, times `sample_weight` and `class_weight`.",
+        doc="The least weight of a child: rows, times `sample_weight` and `class_weight`.",
     )
     random_state: RandomState = parameter(
         default=None,
@@ -164,7 +164,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
                     "Only binary classification is supported. The type of the target is "
                     f"multiclass: y holds {len(rows.classes)} classes"
                 )
-            # A tree's restraint is its size, whatever its bins.
+            # A tree is restrained by its size, so it may have all bins.
             options = read(BinningOptions, self, rows_per_bin=None)
             training = prepare(options, table, rows, rows.sort())
             self.tree_ = Tree.from_native(
@@ -234,9 +234,9 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Of the probability of ``classes_[1]``: positive where that is above 1/2.  Unbounded
-            links, which are infinite at 0 and 1, take it to be half a training row away from them
-            at least.
+            The link of the probability of ``classes_[1]``: positive where that is above 1/2.
+            Unbounded links are infinite at 0 and 1, so the probability is kept half a training row
+            away from both.
         """
         nodes = self.apply(X)
         raw: NDArray[np.float64] = self._links()[nodes]
@@ -274,7 +274,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             return 2.0 * p - 1.0
         if phi == "zeta":
             return np.tanh(-zeta / 2.0 * (p - 0.5))
-        # As steps of boosting do: fewer than two rows' weight would leave no room at all.
+        # As for boosting's steps: with less than two rows' weight the range would be empty.
         half_a_row = 0.5 / np.clip(self.tree_.weight[0].sum(), 2.0, 2.0**52)
         p = np.clip(p, half_a_row, 1.0 - half_a_row)
         if phi == "entropy":
@@ -291,7 +291,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature's splits in what all splits took from the cost (or all 0)."""
+        """Share of each feature's splits in what all splits saved (or all 0)."""
         self._check_fitted()
         return as_shares(self.tree_.savings(len(self._binning.features)))
 
@@ -301,7 +301,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         Returns
         -------
         str
-            A line for each side of a split and, below it, what follows; leaves say the probability
+            One line per branch of a split and, below it, what follows.  Leaves show the probability
             of ``classes_[1]`` and their training weight.
         """
         self._check_fitted()

@@ -11,7 +11,7 @@ __all__ = ["Contributions"]
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each term, a feature or a pair, adds to the raw prediction, beside an average row.
+    """What each term, a feature or a pair, adds to the raw prediction, relative to an average row.
 
     ``baseline + values.sum(axis=1)`` is the raw prediction of the class.
 
@@ -20,7 +20,7 @@ class Contributions:
     values : ndarray of shape (n_rows, n_terms)
         What the features and, after them, pairs of features add, in units of the raw prediction.
     baseline : float
-        The mean raw prediction of the training rows, by weight; of trees grown from a part of the
+        The mean raw prediction of the training rows, by weight; for trees grown from a part of the
         rows (`subsample`), the mean over that part.
     names : tuple of str, of length n_terms
         What the columns of `values` are about: the features' names, or their positions.

@@ -1,4 +1,4 @@
-"""The rules that monomials are, in words."""
+"""Monomials in words: rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class Rule:
     Attributes
     ----------
     conditions : tuple of str
-        What all rows for which the rule holds have in common, a condition a feature.  Without any
-        it holds always.
+        What all rows for which the rule holds have in common, one condition per feature.  A rule
+        without conditions always holds.
     value, otherwise : float
         What the rule adds to the raw prediction where it holds, and where it does not.  It does not
-        hold for values of a kind that training had none of.
+        hold for values that training did not have.
     share : float
         Share of the training rows it was found from, by sample weight, for which it holds.
     class_label : object
@@ -80,4 +80,4 @@ def _read_rule(
                 share=float(weight[leaf] / weight[0]) if weight[0] > 0.0 else 0.0,
                 class_label=label,
             )
-    raise ValueError("only a model of monomials (weak_learner='monomial') is made of rules")
+    raise ValueError("only a model of monomials (weak_learner='monomial') has rules")

@@ -18,7 +18,7 @@ __all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape"]
 
 @dataclass(frozen=True, eq=False)
 class ShapeFunction:
-    """One feature's part of the raw prediction.
+    """What one feature adds to the raw prediction.
 
     The raw prediction of a row is the sum of its features' shape functions, and of its pairs'.
 
@@ -33,9 +33,9 @@ class ShapeFunction:
     kind : {"numeric", "categorical"}
         How the feature is cut.
     edges : ndarray of shape (n_bins - 1,) or None
-        Of a numeric feature: bin ``k`` holds the values ``edges[k-1] < x <= edges[k]``.
+        For a numeric feature: bin ``k`` holds the values ``edges[k-1] < x <= edges[k]``.
     categories : tuple or None
-        Of a categorical feature: bin ``k`` holds ``categories[k]``.  Where the rarest categories
+        For a categorical feature: bin ``k`` holds ``categories[k]``.  Where the rarest categories
         share a bin, it comes after them and unseen categories belong to it.
     has_rare : bool
         Whether there is such a bin.
@@ -125,8 +125,8 @@ class PairFunction:
         Returns
         -------
         ndarray of that shape
-            Of values of a kind that training had no rows of the pair says nothing: they take back
-            what it has lent the other feature's shape function.
+            Where training had no rows with these values, the pair adds 0 in all: the part of its
+            effect that was moved into the other feature's shape function is subtracted again.
         """
         a, b = (
             level[_find_codes(bins, x, feature)]
@@ -163,10 +163,10 @@ def make_pair_function(
     named: bool,
     class_label: Any,
 ) -> PairFunction:
-    """Build the function of a pair from its look-up table and weight, both a code each.
+    """Build the function of a pair from its look-up table and weight, with one entry per code.
 
-    `effects` is what was taken out of the table; `labels` are the features' names, if they are
-    `named`, or else what to call them.
+    `effects` is what was moved out of the look-up table; `labels` are the features' names if they
+    are `named`, else words for their positions.
     """
     features = (pair.first, pair.second)
     shape = (pair.n_first, pair.n_second)
@@ -201,7 +201,7 @@ def make_shape(
     name: str | None,
     class_label: Any,
 ) -> ShapeFunction:
-    """Build the shape function of a feature from its look-up table and weight, both a code each."""
+    """Build the shape function of a feature from its look-up table and weight, by code."""
     n = bins.n_bins
     return ShapeFunction(
         feature=feature,

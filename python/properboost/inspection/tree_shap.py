@@ -1,16 +1,16 @@
 """Shapley values of trees over codes, by the `shap` library.
 
-shap's trees ask whether a number is at most a threshold, ours which of two sets a code is in.  So
-every split is told as a chain of thresholds, over numbers given to the codes so that chains are
-short.  Three things make that exact:
+shap's trees compare a number with a threshold; ours ask which of two sets a code is in.  So every
+split becomes a chain of thresholds, over numbers given to the codes so that chains are short.
+Three things make that exact:
 
-- The Shapley values of a tree are sums over its leaves, each of which knows only the splits on the
-  way to it.  A feature may therefore have other numbers, in a column of its own, wherever no split
-  on it comes before.
-- A chain that comes back to a side has another copy of what is below.  However the weight of the
-  side is dealt to its copies, they add up to the same: a row whose code is known ends in one of
-  them, and one whose code is not in all of them, by weight.
-- Where training had no rows shap would divide by 0, so the least of weights is put there.
+- The Shapley values of a tree are sums over its leaves, and each leaf depends only on the splits on
+  the way to it.  So where no split on a feature comes before, the feature may have other numbers,
+  in a column of its own.
+- A chain that comes back to a branch has another copy of what is below.  However the branch's
+  weight is divided among its copies, they add up to the same: a row whose code is known ends in one
+  of them; one whose code is unknown ends in all of them, by weight.
+- Where training had no rows shap would divide by 0, so a tiny weight is put there.
 """
 
 import importlib
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ShapTree", "explain_tree", "import_shap"]
 
 _LEAST = 2.0**-900
-"""Weight of a node without any, that of the root being 1: too little to be seen in any sum."""
+"""Weight of a node without rows, relative to the root's: too small to change a sum."""
 
 
 def import_shap() -> "ModuleType":
@@ -56,7 +56,7 @@ class _Numbering:
 
     feature: int
     number: NDArray[np.intp]  # of each code
-    sides: dict[int, NDArray[np.uint8]]  # of each number, at each of the splits
+    branches: dict[int, NDArray[np.uint8]]  # of each number, at each of the splits
 
 
 @dataclass(eq=False)
@@ -162,20 +162,22 @@ class ShapTree:
         if self._tree.feature[node] == LEAF:
             return self._nodes.add_leaf(value, weight)
         column = int(self._column_of[node])
-        sides = self._columns[column].sides[node]
-        low, high = spans.get(column, (0, len(sides)))
-        runs = _find_runs(sides[low:high], low)
-        # A side that no row of this copy takes is still one that rows of unknown code take.
-        runs += [(high, high, side) for side in (LEFT, RIGHT) if all(s != side for *_, s in runs)]
+        branches = self._columns[column].branches[node]
+        low, high = spans.get(column, (0, len(branches)))
+        runs = _find_runs(branches[low:high], low)
+        # A branch that no row of this copy takes is still taken by rows of unknown code.
+        runs += [
+            (high, high, branch) for branch in (LEFT, RIGHT) if all(b != branch for *_, b in runs)
+        ]
         shares = {LEFT: self._share[node], RIGHT: 1.0 - self._share[node], NEITHER: 0.0}
-        copies = Counter(side for *_, side in runs)
+        copies = Counter(branch for *_, branch in runs)
         below = []
-        for begin, end, side in runs:
-            part = weight * shares[side] / copies[side]
-            if side == NEITHER:
+        for begin, end, branch in runs:
+            part = weight * shares[branch] / copies[branch]
+            if branch == NEITHER:
                 below.append(self._nodes.add_leaf(value, part))
             else:
-                child = int(self._tree.left[node]) + (side == RIGHT)
+                child = int(self._tree.left[node]) + (branch == RIGHT)
                 below.append(self._grow(child, part, spans | {column: (begin, end)}))
         link = below[-1]
         for (_, end, _), child in zip(runs[-2::-1], below[-2::-1], strict=True):
@@ -220,13 +222,13 @@ def _number_codes(
         splits[known[feature]].append(node)
         left = int(tree.left[node])
         above[left] = above[left + 1] = known
-    sides = tree.sides
+    branches = tree.branches
     columns = []
     for nodes in splits:
         feature = int(tree.feature[nodes[0]])
-        told = sides[nodes, : widths[feature]]
-        # In the order of the sides they take at the first split, the next, ...: no later split can
-        # tear a side of the first apart.
+        told = branches[nodes, : widths[feature]]
+        # Sorted by the branches that the codes take at the first split, then the next, ...: so a
+        # later split cannot divide a branch of the first.
         kinds, number = np.unique(told, axis=1, return_inverse=True)
         columns.append(
             _Numbering(feature, number.reshape(-1), dict(zip(nodes, kinds, strict=True)))
@@ -234,9 +236,9 @@ def _number_codes(
     return column_of, tuple(columns)
 
 
-def _find_runs(sides: NDArray[np.uint8], low: int) -> list[tuple[int, int, int]]:
-    """Return where equal sides begin and end, counted from `low`, and the sides."""
-    if len(sides) == 0:
+def _find_runs(branches: NDArray[np.uint8], low: int) -> list[tuple[int, int, int]]:
+    """Return where equal branches begin and end, counted from `low`, and the branches."""
+    if len(branches) == 0:
         return []
-    bounds = [0, *(np.flatnonzero(np.diff(sides)) + 1).tolist(), len(sides)]
-    return [(low + a, low + b, int(sides[a])) for a, b in pairwise(bounds)]
+    bounds = [0, *(np.flatnonzero(np.diff(branches)) + 1).tolist(), len(branches)]
+    return [(low + a, low + b, int(branches[a])) for a, b in pairwise(bounds)]

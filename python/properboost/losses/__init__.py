@@ -1,8 +1,8 @@
 """Margin losses: a link that says how probabilities are regularised, bound to a risk.
 
-Beside the losses that have a name there are those of one's own: designed from a density
-(`from_pdf`) or from a minimum risk (`from_risk`), given by functions (`from_functions`), or named
-by the tree builders' impurity they belong to (`Permissible`).  `check` says what is wrong with one.
+Besides the named losses there are custom ones: designed from a density (`from_pdf`) or from a
+minimum risk (`from_risk`), given by functions (`from_functions`), or named by a permissible
+function (`Permissible`).  `check` finds their faults.
 """
 
 from properboost.losses import builtin

@@ -56,7 +56,7 @@ class MarginLoss:
 
     @property
     def parameters(self) -> Mapping[str, float]:
-        """What there is to choose besides the gain."""
+        """The loss's parameters besides the gain."""
         return {}
 
     @property
@@ -191,7 +191,7 @@ class MarginLoss:
         """Whether sigma >= 1 / (2 mu(1)), so that rho >= 1 everywhere (BoostLR, eq. 30)."""
         return 2.0 * self.loss_margin >= 1.0
 
-    # The gain enters in these two functions and nowhere else.
+    # Methods of the loss apply the gain in these two functions only.
 
     def _of_margin(self, function: str, v: ArrayLike, power: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
@@ -302,8 +302,8 @@ class Savage(MarginLoss):
     """The Savage loss, 1 / (1 + e^2u)^2: bounded, for tables with wrong labels (SavageBoost [1]_).
 
     Weight 4 e^2u / (1 + e^2u)^3, inverse link p = 1 / (1 + e^-2u), minimum risk p(1-p), loss margin
-    sigma.  A row far on the wrong side loses its weight.  Not convex: the curvature has the sign of
-    3p - 1.  A Newton response divides by its expectation, 8 p^2 (1-p)^2 at gain 1, instead.
+    sigma.  A row whose margin is far below 0 loses its weight.  Not convex: the curvature has the
+    sign of 3p - 1.  A Newton response divides by its expectation, 8 p^2 (1-p)^2 at gain 1, instead.
 
     Parameters
     ----------

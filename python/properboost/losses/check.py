@@ -1,4 +1,4 @@
-"""What may be wrong with a loss, and at which margin it shows first."""
+"""Faults of a loss, and at which margin they show first."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,11 +26,11 @@ class LossProblem:
     Attributes
     ----------
     what : str
-        In words.
+        The fault, in words.
     margin : float
         v, the margin nearest to 0 at which it was seen.
     value : float
-        The offending value there: of what `what` begins with.
+        What the loss returned there, of what `what` names first.
     """
 
     what: str
@@ -71,11 +71,11 @@ class LossReport:
 
 
 def check(loss: Any) -> LossReport:
-    """Look for what makes a margin loss unfit to be boosted with.
+    """Check whether a margin loss can be boosted with.
 
-    Looked at are margins up to 30 units from 0, 128 of them up to the first and as many from each
-    power of two (less 1) to the next.  A unit is the gain, times the scale of the loss's table if
-    it has one.  How large a number is, is judged by those nearer to 0 than it.
+    It looks at margins up to 30 units from 0: 128 of them up to the first unit, and as many from
+    each power of two (less 1) to the next.  A unit is the gain, times the scale of the loss table
+    if there is one.  Tolerances are relative to the largest value between 0 and the margin.
 
     - ``phi`` and its weight are finite, the weight is at least 0, so that phi decreases (looked at
       up to 2^24 units);
@@ -92,9 +92,9 @@ def check(loss: Any) -> LossReport:
     Parameters
     ----------
     loss : MarginLoss or object
-        A loss; any object does that has the methods ``loss`` and ``weight`` of arrays of margins.
-        What it has of ``curvature``, ``probability``, ``convex``, ``gain`` and ``name`` is looked
-        at too.
+        A loss, or any object with the methods ``loss`` and ``weight`` of arrays of margins.  Its
+        ``curvature``, ``probability``, ``convex``, ``gain`` and ``name`` are checked too, if it has
+        them.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def check(loss: Any) -> LossReport:
     problems: list[LossProblem] = []
 
     def look(what: str, at: Array, value: Array, wrong: Array) -> bool:
-        """Note the wrong place that is nearest to 0; return whether there is one."""
+        """Record the fault that is nearest to 0; return whether there is one."""
         if not wrong.any():
             return False
         order = np.argsort(np.abs(at), kind="stable")
@@ -209,7 +209,7 @@ def _check_curvature(loss: Any, look: Any, of: Any, v: Array) -> None:
 
 
 def _rises(look: Any, what: str, every: Array, p: Array, near: NDArray[np.bool_]) -> bool:
-    """Look whether probabilities fall anywhere, or do not rise strictly until they are sure."""
+    """Check that probabilities fall nowhere, and rise strictly until they are near 1."""
     right = every[1:] > 0.0
     ends = np.where(right, every[1:], every[:-1]), np.where(right, p[1:], p[:-1])
     if look(f"{what} falls", *ends, np.diff(p) < -1e-6):

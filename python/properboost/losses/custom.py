@@ -1,4 +1,4 @@
-"""Losses given by functions of one's own, and what all that are not built in have in common."""
+"""Losses given by the user's functions, and what all custom losses share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _STEP_OF_SINGLES = 0.03  # for differences of what is known to 6e-8
 
 
 class _Function:
-    """A function to be called: equal to itself alone, and hashable, whatever it is."""
+    """A function to call; equal only to itself, and always hashable."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -47,13 +47,13 @@ def _wrap(function: Any) -> _Function | None:
 
 @dataclass(frozen=True, repr=False)
 class CustomLoss(MarginLoss):
-    """A loss of one's own; `from_pdf`, `from_risk` and `from_functions` make it.
+    """A custom loss; `from_pdf`, `from_risk` and `from_functions` make it.
 
-    It is a table of its weights, and then runs at the speed of a built-in loss, or it has functions
-    that are called for every row.  It is a value as every loss is, and picklable unless its
-    functions are not.  Methods read the table, accurate to about 1e-9 of the largest weight for a
-    smooth loss, or call the functions.  Weights stop growing at e^64 = 6e27: in a table, and in
-    training where functions are called.
+    It holds a loss table, and then trains at about the speed of a built-in loss, or functions that
+    are called for every row.  Like every loss it is a value, and picklable if its functions are.
+    Methods read the table, accurate to about 1e-9 of the largest weight for a smooth loss, or call
+    the functions.  Weights stop growing at e^64 = 6e27: in a loss table, and in training where
+    functions are called.
 
     Attributes
     ----------
@@ -153,11 +153,11 @@ def from_functions(
         one has one of the signatures
 
         - ``void (const float *u, float *out, intptr_t n, void *user_data)``, which fills `out`,
-        - ``double (double)``, ``double (double, void *user_data)``, a call a row.
+        - ``double (double)``, ``double (double, void *user_data)``, with one call per row.
 
-        None stands for the differences of `loss`.
+        None computes the weight by differences of `loss`.
     loss : callable, LowLevelCallable or None, default=None
-        phi(u).  None stands for the integral of the weight up to infinity.
+        phi(u).  None integrates the weight up to infinity.
     name : str or None, default=None
         The loss's name; None takes the function's.
     curvature : callable or None, default=None

@@ -38,8 +38,8 @@ def from_pdf(
     ----------
     pdf : distribution or callable
         A frozen distribution of `scipy.stats`, anything else with the methods ``pdf`` and ``sf``
-        (or ``ccdf``), or a density as a function of an array.  It must be symmetric about 0,
-        fall strictly on both sides of it, and have a finite mean of abs(V): a Cauchy density, or
+        (or ``ccdf``), or a density as a function of an array.  It must be symmetric about 0, fall
+        strictly on either half of the axis, and have a finite mean of abs(V): a Cauchy density, or
         Student's with one degree of freedom or fewer, has none.
     binding : "linear" or callable, default="linear"
         An odd, decreasing, smooth function of an array.
@@ -114,10 +114,11 @@ def from_risk(
     Parameters
     ----------
     minimum_risk : callable
-        C(p) of arrays of probabilities in (0, 1), strictly concave and smooth, C(1 - p) = C(p).
+        C(p) for arrays of probabilities in (0, 1), strictly concave and smooth, with C(1 - p) =
+        C(p).
     link : callable
-        f(p), which rises from -infinity to infinity, smooth, f(1 - p) = -f(p).  A link that is
-        bounded says nothing of what lies beyond: give such a loss by `from_functions`.
+        f(p), which rises from -infinity to infinity, smooth, f(1 - p) = -f(p).  A bounded link does
+        not define the loss beyond it: give such a loss by `from_functions`.
     name : str or None, default=None
         The loss's name; None takes the minimum risk's.
     gain : float, default=1.0
@@ -134,8 +135,8 @@ def from_risk(
 
     Notes
     -----
-    C'' and f' are taken by differences in log p, which keeps about seven digits of the weight as a
-    share of the largest, and fewer of what is small beside it.
+    C'' and f' are computed by differences in log p.  That keeps about seven digits of the largest
+    weight, and fewer of weights that are small relative to it.
 
     References
     ----------
@@ -207,9 +208,9 @@ def Permissible(  # noqa: N802 -- stands beside the classes, and makes one of th
     ----------
     phi : str, default="matsushita"
         ``"entropy"``, ``"matsushita"`` or ``"mu"``.  ``"gini"`` and ``"zeta"`` have bounded links:
-        they serve trees (`UDTClassifier`).
+        use them for trees (`UDTClassifier`).
     mu : float or None, default=None
-        Of ``"mu"``, above 0 and below 1.
+        The parameter of ``"mu"``, above 0 and below 1.
     gain : float, default=1.0
         Above 0; 1 is the paper's.
 
@@ -461,7 +462,7 @@ class _Bend:
         self._last = min(self._last, -6.0)
         ends = self._differences(np.array([self._last, self._last + 4.0]))
         power = float(np.diff(np.log(ends))[0]) / 4.0
-        # Mostly a half or a whole number, of which differences know some digits only.
+        # Usually a half or a whole number, which differences give to a few digits only.
         near = round(2.0 * power) / 2.0
         self._power = near if abs(power - near) < 1e-3 else power
 

@@ -1,8 +1,8 @@
-"""Tables of weights, from which the engine reads a loss of one's own at the speed of a built-in.
+"""Loss tables: the weights from which the engine computes a custom loss.
 
-A table holds the weight -phi' and its slope at knots on both sides of 0.  The engine goes from knot
-to knot by cubics; loss, curvature, probability and link follow from the weights alone, the
-probability since p w(u) = (1 - p) w(-u) where it is p that has the least risk at u.
+A loss table holds the weight -phi' and its slope at knots on either half of the axis.  The engine
+interpolates them by cubics.  Loss, curvature, probability and link follow from the weights alone;
+the probability p follows from p w(u) = (1 - p) w(-u).
 """
 
 import math
@@ -48,7 +48,7 @@ _SLOWEST = 1.01  # power of 1/u by which a weight must fall for its integral, th
 
 @dataclass(frozen=True, eq=False)
 class LossTable:
-    """The weights of a loss at gain 1 at the knots, which is all there is to know of it.
+    """The weights of a loss at gain 1 at the knots; everything else follows from them.
 
     Tables are values: immutable, equal when they hold the same numbers, hashable and picklable.
     Weights are at least 0: ValueError otherwise.
@@ -173,7 +173,7 @@ def differentiate(function: Function, z: Array, step: float) -> Array:
         one_sided[:, None], [-25.0, 48.0, -36.0, 16.0, -3.0], [1.0, -8.0, 0.0, 8.0, -1.0]
     )
     values = function(z[:, None] + (sign * h)[:, None] * shifts)
-    # Differences to one of them, so that large equal values leave nothing.
+    # Subtract one of them first, so that large equal values cancel exactly.
     with np.errstate(all="ignore"):
         rises = values - values[:, [0]]
         slope: Array = sign * np.sum(factors * rises, axis=1) / (12.0 * h)
@@ -193,8 +193,8 @@ def central_difference(function: Function, u: Array, h: Array) -> Array:
 def find_size(values: Array) -> Array:
     """Return how large numbers at the margins -KNOTS[:0:-1] and KNOTS, or fewer of both, are there.
 
-    That is the largest size between 0 and the margin, or within one unit of 0: of weights that grow
-    exponentially the largest of all says nothing.
+    That is the largest size between 0 and the margin, or within one unit of 0: for weights that
+    grow exponentially, the largest of all would be too large a scale.
     """
     half = len(values) // 2
     size = np.abs(values)
@@ -251,11 +251,11 @@ def tabulate(
     curvature : callable or None, default=None
         phi''(u); None takes differences of the weight.
     step : float, default=1e-3
-        How far apart these are, as a share of scale + |u|.
+        Distance of these differences, as a share of scale + |u|.
     accuracy : float or None, default=1e-4
-        What share of the largest weight the table may be wrong by; None does not look.
+        The largest error of the loss table, as a share of the largest weight; None does not check.
     advice : str, default=""
-        What the caller can do about a weight that is not smooth, for the message.
+        What the user can do about a weight that is not smooth, for the message.
 
     Raises
     ------
@@ -314,7 +314,7 @@ def _limit(name: str, y: Array, slope: Array, unit: float) -> tuple[Array, Array
         if _LARGEST < np.abs(y[end]) < math.inf:
             raise ValueError(
                 f"loss {name!r}: its weight at margin {unit * KNOTS[end]:g} is {y[end]:g}; it must "
-                f"be at most e^64 = {_LARGEST:.2g} there: take its unit larger"
+                f"be at most e^64 = {_LARGEST:.2g} there: use a larger unit"
             )
         if np.isfinite(y).all():
             what, shown = "curvature", -slope / unit

@@ -17,7 +17,7 @@ __all__ = ["Tangent"]
 
 @dataclass(frozen=True)
 class Tangent(MarginLoss):
-    """TangentBoost's loss, (2 atan u - 1)^2: bounded, and it punishes what is too right [1]_.
+    """TangentBoost's loss, (2 atan u - 1)^2: bounded, and it penalises large margins [1]_.
 
     That is the raw loss.  Its weight 4 (1 - 2 atan u)/(1 + u^2) turns negative at u = tan(1/2) =
     0.546, where a row would be pushed back; here loss and weight are 0 from there on.  Inverse

@@ -42,7 +42,7 @@ def _read_rhos(name: str, value: object) -> list[float]:
 
 @estimator
 class ARBoostClassifierCV(VotingClassifier):
-    """AR-Boost whose rho is chosen by cross-validation, and then fitted to all rows.
+    """AR-Boost with rho chosen by cross-validation, refitted to all rows.
 
     Attributes
     ----------
@@ -70,8 +70,8 @@ class ARBoostClassifierCV(VotingClassifier):
         check=_read_rhos,
         kind='list of float or "auto"',
         doc="""
-        What is tried.  "auto" is 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8 and 10.  Of equally good ones the
-        first is taken.
+        Values to try.  "auto" is 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8 and 10.  Among equally good ones
+        the first is taken.
         """,
     )
     cv: CV = parameter(

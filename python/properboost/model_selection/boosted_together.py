@@ -153,7 +153,7 @@ class _BoostedFits(Fits):
     def curves(self, candidate: int, split: int) -> Mapping[Score, Array]:
         batch, s = self._place[split]
         curves = batch.curves(candidate - self.candidates.start, s)
-        # The engine's are to be small: log loss, error rate and Brier score.
+        # The engine's are losses, of which less is better: log loss, error rate and Brier score.
         return {
             score: 1.0 - curve if name == "accuracy" else -curve
             for (name, score), curve in zip(BUILT_IN.items(), curves, strict=True)
@@ -167,7 +167,7 @@ class _BoostedFits(Fits):
 class _BatchModels:
     """The models of candidates in one batch of splits; ``models[c, s, k]`` is the engine's number.
 
-    It is -1 where split ``s`` trains on no row of class ``k`` of several: nothing is this class.
+    It is -1 where split ``s`` trains on no row of class ``k``: the class is never predicted there.
     """
 
     def __init__(self, candidates: Sequence[Candidate], rows: SplitRows) -> None:
@@ -179,7 +179,8 @@ class _BatchModels:
         by_loss: dict[Any, list[int]] = {}
         for c, candidate in enumerate(candidates):
             by_loss.setdefault(candidate.loss.native, []).append(c)
-        # The engine packs neighbours of one loss, and passes over what none of a pack trains on.
+        # The engine batches neighbours of one loss, and skips rows that no lane of a batch trains
+        # on.
         roles: list[NDArray[np.int8]] = []
         owners: list[Candidate] = []
         classes: list[int] = []  # of each owner's model
@@ -253,8 +254,8 @@ def split_pairs(
 ) -> list[SplitRows]:
     """Return the rows of each split with the codes of its own strongest pairs.
 
-    Pairs are those that its training rows ask for once this candidate has so many estimators;
-    its models start from there.
+    Each split finds its pairs from its training rows, given the candidate's models after so many
+    estimators; the pairs' models start from these.
     """
     found = []
     for rows in split_rows:

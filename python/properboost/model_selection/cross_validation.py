@@ -190,9 +190,9 @@ def cross_validate(
 ) -> Array:
     """Return every score of each candidate in each split after each estimator.
 
-    Of shape (n_scores, n_candidates, n_splits, estimators run); NaN where there is none.  More is
-    better.  Scores that fits measure are known after every estimator; others after 1, 2, 3, 4, 5,
-    6, 8, 10, 12, 15 and so on, or at the end only where fits cannot go on.
+    The array has shape (n_scores, n_candidates, n_splits, estimators run), with NaN for none.  More
+    is better.  Scores that fits measure are known after every estimator; others after 1, 2, 3, 4,
+    5, 6, 8, 10, 12, 15 and so on, or at the end only where fits cannot go on.
     """
     progress = Progress(report)
     parts: list[tuple[range, range, Array]] = []
@@ -223,7 +223,7 @@ def _run(fits: Fits, scores: Sequence[Score], stop_early: bool, progress: Progre
     before, first_done = 0, progress.done
     watched = stop_early or progress.report is not None
     measured = fits.measured.issuperset(scores)
-    # Where nothing is to be looked at on the way, fits go through at once.
+    # Without scores on the way, models are fitted in one go.
     at_once = not fits.in_steps or (measured and not watched)
     for at in [fits.n_estimators] if at_once else make_schedule(fits.n_estimators):
         fits.advance(active, before, at, progress)
@@ -273,7 +273,7 @@ def _look(
         if score not in known:
             known[score] = score(held_out, loss, raw)
     values = np.array([known[score] for score in scores])
-    # Without any estimator it has been the same all along.
+    # A model without estimators has the same score at every number.
     looked = np.repeat(
         values[:, None] if measured else np.full((len(scores), 1), np.nan), at - before, axis=1
     )
@@ -284,7 +284,7 @@ def _look(
 class _Watch:
     """Sees when none of the scores of a candidate improves any more.
 
-    The log loss keeps boosting on while a score that knows labels only has not moved yet.
+    While a score that sees only labels stands still, the log loss can keep boosting going.
     """
 
     def __init__(self, n_scores: int) -> None:

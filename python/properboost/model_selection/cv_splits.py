@@ -1,4 +1,4 @@
-"""The splits of cross-validation, held as parts of the rows that a split takes or leaves."""
+"""CV splits, held as parts of the rows that each of them trains on or holds out."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class SplitBatch:
     """Splits that share an order of the rows.
 
     Row ``i`` of the table is in part ``part[i]``; in split ``first + s`` that part is ``roles[s,
-    part[i]]``.  Rows of one part are in the same role in every split of the batch.
+    part[i]]``.  Rows of one part have the same role in every split of the batch.
     """
 
     first: int
@@ -100,7 +100,7 @@ def _split(cv: Any, table: Table, rows: Rows, groups: Any) -> Iterator[NDArray[n
             f"groups must have an entry for each of the {table.n_rows} rows of X; got shape "
             f"{groups.shape}"
         )
-    # To a splitter a row of weight 0 is no row; ready-made splits number the rows that were given.
+    # Splitters see only rows with positive weight; explicit index arrays refer to all rows of X.
     ready = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
     kept = np.arange(table.n_rows) if ready else np.flatnonzero(counts)
     labels = rows.classes[np.minimum(rows.codes[kept], len(rows.classes) - 1)]

@@ -1,4 +1,4 @@
-"""Scores of raw predictions on held-out rows: the engine's curves, ours, or scikit-learn's."""
+"""Scores of held-out raw predictions: the engine's curves, our own, or scikit-learn's."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -69,7 +69,7 @@ def find_score(scoring: Any, classes: NDArray[Any], source: Any) -> Score:
 
 
 def name_score(scoring: Any) -> str:
-    """Return what people are told that `scoring` is."""
+    """Return the name of `scoring` for messages."""
     if isinstance(scoring, str):
         return scoring
     return "accuracy" if scoring is None else getattr(scoring, "__name__", "score")
@@ -119,7 +119,7 @@ BUILT_IN: Mapping[str, Score] = {
 
 
 class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that has made its predictions already, for the rows it will be asked about."""
+    """A classifier that returns predictions made earlier, for the held-out rows only."""
 
     def __init__(
         self,
@@ -143,8 +143,8 @@ class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         assert self.raw is not None
         if len(X) != len(self.raw):
             raise ValueError(
-                f"scoring asked for predictions of {len(X)} rows; there are those of all "
-                f"{len(self.raw)} held-out rows, in their order, only"
+                f"the scorer asked for {len(X)} rows; predictions exist only for all "
+                f"{len(self.raw)} held-out rows, in order"
             )
         return self.raw
 

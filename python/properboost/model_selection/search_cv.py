@@ -90,15 +90,14 @@ class ProperBoostClassifierCV(
     best_estimator_ : ProperBoostClassifier
         The fitted model as that estimator; with `refit` only.
     interaction_results_ : dict of ndarray
-        Of a search for pairs: interactions, interaction_rate, interaction_smoothing,
+        With a search for pairs: interactions, interaction_rate, interaction_smoothing,
         interaction_estimators (the number that was best) and mean_test_score.  `best_score_` and
-        `best_params_` are then of the choice among these.
+        `best_params_` then describe the choice among these.
     cv_results_ : dict of ndarray
-        A row a candidate, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
+        One row per candidate, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
         param_smoothing, param_prior, param_selection, those of other lists and, if any loss has it,
-        param_alpha;
-        n_estimators, the number that was best; and split0_test_score, ..., mean_test_score,
-        std_test_score and rank_test_score with that number.
+        param_alpha; n_estimators, the number that was best; and split0_test_score, ...,
+        mean_test_score, std_test_score and rank_test_score with that number.
     validation_curves_ : ndarray of shape (n_candidates, n_splits, n_estimators run)
         ``validation_curves_[c, s, t]`` is the score of candidate c on the rows split s holds
         out, after t + 1 estimators; NaN where it is not known.
@@ -113,17 +112,17 @@ class ProperBoostClassifierCV(
     `ProperBoostClassifier` with the same splits.
 
     *Sample weights* count in training and in the scores, where the scorer takes them.  A row of
-    weight 0 is no row: splitters do not see it, and positions in ready-made splits that name it
-    are passed over.
+    weight 0 is ignored: splitters do not see it, and splits given as arrays may name it without
+    effect.
 
     *Where the gain cannot matter*: with ``response="exact"``, with ``response="newton"`` and no
     `l2`, and with a step that minimises the risk ("line_search", "leveraging",
     "totally_corrective") and any other response the raw predictions are proportional to the gain,
     which the link divides them by.
 
-    *Memory*: codes and 8 bytes a row and model (32 where steps are solved for), of which as many
-    are boosted at a time as fit into 2 GiB (always one candidate).  Splits that cut the rows
-    into more than 64 parts (6 or more that are random) need further copies of the codes.
+    *Memory*: the codes, and 8 bytes per row and model (32 where steps are solved for).  As many
+    candidates are boosted at a time as fit into 2 GiB (always one).  Splits that cut the rows into
+    more than 64 parts (6 or more that are random) need further copies of the codes.
 
     References
     ----------
@@ -146,8 +145,9 @@ class ProperBoostClassifierCV(
         kind="int, splitter or iterable",
         doc="""
         How rows are split: as many stratified folds (not shuffled), any splitter of scikit-learn,
-        or pairs of arrays of positions (training, test).  Every split must train on two classes at
-        least; of several, one that it does not train on has probability 0 in that split.
+        or pairs of arrays of positions (training, test).  Every split must train on at least two
+        classes; with several classes, one that it does not train on has probability 0 in that
+        split.
         """,
         option="stratified folds",
     )
@@ -156,11 +156,11 @@ class ProperBoostClassifierCV(
         check=lambda _, value: value,  # classes are needed to judge it
         kind="str, callable or None",
         doc="""
-        What is to be large: a scorer's name, None for accuracy, or a callable ``(estimator, X, y)
-        -> float``, of which the estimator predicts the rows of a split, all of them in their order.
-        "neg_log_loss", "accuracy" and "neg_brier_score" of two classes come from the engine, after
-        every estimator; anything else, and a search with `class_weight`, is looked at after 1, 2,
-        3, 4, 5, 6, 8, 10, 12, 15, ... estimators, each time about a quarter more.
+        What is maximised: a scorer's name, None for accuracy, or a callable ``(estimator, X, y) ->
+        float``.  Its estimator predicts the held-out rows of a CV split only, all in their order.
+        With two classes the engine computes "neg_log_loss", "accuracy" and "neg_brier_score" after
+        every estimator.  Anything else, and a search with `class_weight`, is scored after 1, 2, 3,
+        4, 5, 6, 8, 10, 12, 15, ... estimators, each time about a quarter more.
         """,
     )
 
@@ -293,7 +293,7 @@ class ProperBoostClassifierCV(
         self._warn_at_the_end()
 
     def _warn_at_the_end(self) -> None:
-        """Tell of a gain beyond which better ones may be; "auto" has its reasons to end there."""
+        """Warn if the chosen gain is at an end of the user's list; "auto" ends where it should."""
         gains = np.unique(self.cv_results_["param_gain"].astype(np.float64))
         if isinstance(self.gains, str) or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
             return
@@ -307,10 +307,10 @@ class ProperBoostClassifierCV(
     def _search_pairs(
         self, chosen: Candidate, split_rows: Sequence[SplitRows], task: CVTask
     ) -> dict[str, Any]:
-        """Choose how many pairs the candidate gets, and how; returns what is taken."""
+        """Choose how many pairs the candidate gets, and their parameters; return the choice."""
         numbers, grid = list_interactions(self)
         found = split_pairs(chosen, self.n_estimators_, split_rows, max(numbers))
-        if not found[0].training.pairs:  # of one feature there are none
+        if not found[0].training.pairs:  # one feature has no pairs
             numbers = [0]
         results: list[dict[str, Any]] = []
         if 0 in numbers:

@@ -1,4 +1,4 @@
-"""What a search compares: the product of all there is to choose from."""
+"""What a search compares: every combination of the values in its lists."""
 
 import dataclasses
 import itertools
@@ -49,7 +49,7 @@ GAIN_RANGE = 64.0
 """Largest gain that "auto" tries, as a multiple of the smallest, for FEW_ROWS rows or more."""
 
 FEW_ROWS = 1000.0
-"""Below so many rows the largest gain grows, like the noise, with one over the square root."""
+"""Below so many rows the largest gain is multiplied by sqrt(FEW_ROWS / rows)."""
 
 Loss: TypeAlias = LossName | MarginLoss
 
@@ -118,9 +118,9 @@ class SearchParameters(
         kind='"auto" or list of float',
         doc="""
         Gains to choose from.  "auto" tries 16, evenly on a log scale: from the smallest that
-        regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 64 times as much, or, for fewer than 1,000
-        rows (by sample weight), 64 sqrt(1000 / rows) times as much.  Where the gain cannot matter
-        (see Notes) there is a warning and one gain.
+        regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 64 times as much; with fewer than 1,000
+        rows (by sample weight), to 64 sqrt(1000 / rows) times as much.  Where the gain cannot
+        matter (see Notes) there is a warning and one gain.
         """,
     )
     alphas: Sequence[float] | None = parameter(
@@ -139,14 +139,14 @@ class SearchParameters(
         default=None,
         check=_read_priors,
         kind="list of float or None",
-        doc="Values of `prior` to choose from, among which None may be; None is None only.",
+        doc="Values of `prior` to choose from; a list may hold None, and None alone means [None].",
     )
     selection: Selection | Sequence[Selection] = parameter(
         default="greedy",
         doc="""
-        As in `ProperBoostClassifier`, or both to choose from.  Cyclic selection gives far more fit
-        for the time, and the lower log loss on most tables; greedy selection takes fewer features,
-        and is better where few of them matter much.
+        As in `ProperBoostClassifier`, or both to choose from.  In our comparisons
+        cyclic selection had the lower log loss on most tables; greedy selection uses fewer features
+        and was better where few of them matter much.
         """,
     )
     n_estimators: Literal["auto"] | int = parameter(
@@ -156,7 +156,7 @@ class SearchParameters(
         Rounds (with cyclic selection, cycles), per class where there are more than two.  "auto"
         chooses them for every candidate by the mean of its splits' scores; boosting stops where
         neither this nor the log loss has improved, by 1e-4 of itself, for 20 estimators or half of
-        those so far, whichever is more.  Of equal scores the one of least log loss is taken.
+        those so far, whichever is more.  Among equal scores the one of least log loss is taken.
         """,
     )
     max_estimators: int | None = parameter(
@@ -167,24 +167,24 @@ class SearchParameters(
     one_standard_error: bool = parameter(
         default=False,
         doc="""
-        Take not the best but the most regularised candidate: of those of the same loss that are
-        within one standard error of the best, the one of largest gain (then of best score), and of
-        its numbers of estimators within one standard error of the best the smallest.  Of pairs the
-        best are taken all the same.
+        Take the most regularised candidate instead of the best: among those of the same loss within
+        one standard error of the best, the one of largest gain (then of best score), with the
+        smallest number of estimators within one standard error of the best.  The choice of pairs is
+        not affected.
         """,
     )
     refit: bool = parameter(
         default=True,
-        doc="Fit the chosen candidate to all rows.  Without, there is no model to predict with.",
+        doc="Fit the chosen candidate to all rows.  Without it there is no model to predict with.",
     )
     interactions: int | Sequence[int] = parameter(
         default=0,
         check=partial(checks.integer, low=0, high=LARGEST_INT),
         kind="int",
         doc="""
-        Numbers of pairs to choose from, among which 0 may be (pairs that are known go to
-        `ProperBoostClassifier`).  The search for pairs follows that for everything else: each split
-        finds its own strongest pairs from its training rows.
+        Numbers of pairs to choose from; 0 is allowed (give known pairs to `ProperBoostClassifier`).
+        The search for pairs follows that for everything else: each split finds its own strongest
+        pairs from its training rows.
         """,
     )
 
@@ -261,8 +261,8 @@ def _list_losses(search: SearchParameters) -> list[tuple[str | None, MarginLoss]
         loss = get_loss(entry)
         if loss.gain != 1.0:
             raise ValueError(
-                f"loss={entry!r} carries a gain of its own, but the gain is searched: give "
-                f"gains=[{loss.gain!r}], and the loss with gain 1"
+                f"loss={entry!r} has its own gain, but the gain is searched: pass the "
+                f"loss with gain 1, and gains=[{loss.gain!r}]"
             )
         if entry == "alpha" and search.alphas is not None:
             alphas = _read_alphas("alphas", search.alphas) or []
@@ -278,7 +278,7 @@ def _list_losses(search: SearchParameters) -> list[tuple[str | None, MarginLoss]
 
 
 def _find_gains(search: SearchParameters) -> list[float] | None:
-    """Return the gains the user gave, None for "auto"; one only where it cannot matter."""
+    """Return the user's gains, None for "auto"; a single one where the gain cannot matter."""
     gains = _read_gains("gains", search.gains)
     if not gain_is_free(search.response, search.step, search.l2):
         return gains

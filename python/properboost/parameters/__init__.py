@@ -1,4 +1,4 @@
-"""Parameters: checks of values, and declarations that everything else about one comes from."""
+"""Parameters: checks of values, and the declarations from which everything else is made."""
 
 from properboost.parameters.checks import (
     auto_or_list,

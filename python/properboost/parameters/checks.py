@@ -96,7 +96,7 @@ def choice(name: str, value: object, known: Sequence[str]) -> str:
 def entries(
     name: str, given: Any, read: Callable[[str, object], T], allowed: str = "a list"
 ) -> list[T]:
-    """Return the different entries of a list or one-dimensional array, checked by `read`."""
+    """Return the distinct entries of a list or one-dimensional array, checked by `read`."""
     # A generator would be empty the second time, and a set has no order of its own.
     listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
     if not listed and getattr(given, "ndim", 0) != 1:
@@ -115,7 +115,7 @@ def boolean(name: str, value: object) -> bool:
 
 
 def optional(read: Callable[[str, object], T]) -> Callable[[str, object], T | None]:
-    """Return what reads None, too, and leaves anything else to `read`."""
+    """Return a check that accepts None and leaves anything else to `read`."""
     return lambda name, value: None if value is None else read(name, value)
 
 
@@ -181,7 +181,7 @@ def count_threads(n_jobs: object) -> int:
 
 
 def _available() -> int:
-    # OpenMP allows a list, one number a nesting level; ours is the outermost.
+    # OpenMP allows a list, one number per nesting level; ours is the outermost.
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if asked.isascii() and asked.isdigit() and int(asked) > 0:
         return min(int(asked), _MOST_THREADS)

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 Reader: TypeAlias = Callable[[str, object], object]
-"""Takes a name for errors and a value; returns the value as it is worked with."""
+"""Takes a name for errors and a value; returns the checked value."""
 
 Class = TypeVar("Class", bound=type)
 O = TypeVar("O", bound="Options")  # noqa: E741
@@ -49,7 +49,7 @@ O = TypeVar("O", bound="Options")  # noqa: E741
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """What is known of a parameter; None is what a redeclaration takes from the one before."""
+    """A parameter's declaration; None in a redeclaration keeps what stood before."""
 
     default: object
     name: str = ""
@@ -61,9 +61,9 @@ class Parameter:
     option: str | None = None
     """Help of its option on the command line; without, it has none."""
     only_with: Mapping[str, Sequence[str]] | None = None
-    """Other parameters and those of their values with which this one has a meaning."""
+    """Other parameters, and the values of them with which this one has an effect."""
     promise: bool | None = None
-    """Whether it says something of the model: then it is refused where it has no meaning."""
+    """Whether it promises something about the model: it is then refused where it has no effect."""
     search_default: object = None
     """The default of a search that takes lists of it, where that is another."""
     keyword: bool = True
@@ -82,7 +82,7 @@ class Parameter:
         return self.read_one(self.name, value)
 
     def find_obstacle(self, values: Callable[[str], object]) -> str | None:
-        """Return the other parameter whose value takes this one its meaning, if one does."""
+        """Return the other parameter whose value makes this one ineffective, if any."""
         for name, allowed in (self.only_with or {}).items():
             if values(name) not in allowed:
                 return name
@@ -93,7 +93,7 @@ class Parameter:
         return self.find_obstacle(partial(getattr, model)) is None
 
     def check_promise(self, value: object, values: Callable[[str], object]) -> None:
-        """Refuse a promise that cannot be kept."""
+        """Refuse a promise that the other parameters break."""
         obstacle = self.find_obstacle(values) if self.promise else None
         if obstacle is None:
             return
@@ -102,7 +102,7 @@ class Parameter:
             if entry is not self.default and not as_default:
                 raise ValueError(
                     f"{self.name} must be {self.default!r} with {obstacle}={values(obstacle)!r}, "
-                    f"which cannot keep to it; got {value!r}"
+                    f"which cannot guarantee it; got {value!r}"
                 )
 
 
@@ -129,10 +129,10 @@ def parameter(
 
 
 class Options:
-    """What the engine is told: values that were read, all of which apply.  See `read`."""
+    """Options for the engine: checked values, all of which apply.  See `read`."""
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} is not to be changed; see replace")
+        raise AttributeError(f"{type(self).__name__} cannot be changed; use replace")
 
     def replace(self, **changes: object) -> Self:
         """Return the same but for some values."""
@@ -285,7 +285,7 @@ def check_declared(model: object) -> None:
 def read(options: type[O], model: object, **given: object) -> O:
     """Return what the engine is told.
 
-    A parameter that has no meaning beside the others is given its default, so that it is inert.
+    A parameter that has no effect with the others gets its default.
 
     Parameters
     ----------

@@ -58,14 +58,14 @@ Selected = TypeVar("Selected")
 
 
 def check_share(name: str, value: object) -> float:
-    """Return a share, which must not be 0."""
+    """Check a share above 0 and up to 1."""
     if checks.between(name, value, 0.0, 1.0) == 0.0:
         raise ValueError(f"{name} must be above 0 and at most 1; got {value!r}")
     return checks.positive(name, value)
 
 
 def check_directions(name: str, given: Any) -> object:
-    """Check that every direction is -1, 0 or 1; whose they are depends on the data."""
+    """Check that every direction is -1, 0 or 1; the features are checked with the data."""
     if given is None:
         return None
     listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
@@ -77,7 +77,7 @@ def check_directions(name: str, given: Any) -> object:
 
 
 def check_interactions(name: str, given: Any) -> object:
-    """Check a number of pairs, or return the pairs; whose they are depends on the data."""
+    """Check a number of pairs, or the pairs; the features are checked with the data."""
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
         return checks.integer(name, given, 0, LARGEST_INT)
     return given if len(given) else 0
@@ -92,27 +92,27 @@ def check_damping(name: str, value: object) -> float:
 
 
 def check_threads(name: str, value: object) -> object:  # noqa: ARG001
-    """Check what threads are counted from; how many there are is asked when they are needed."""
+    """Check `n_jobs`; the threads are counted when they are needed."""
     checks.count_threads(value)
     return value
 
 
 def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
-    """Check what a seed is drawn from, without drawing."""
+    """Check `random_state`, without drawing from it."""
     checks.check_random_state(value)
     return value
 
 
 @group
 class BoostingParameters(Generic[Float, Int, Selected]):
-    """What the engine is told of rounds: how a table is chosen and made, and how far a step is."""
+    """How a round's look-up table is chosen and made, and how far its step goes."""
 
     learning_rate: Float = parameter(
         default=1.0,
         check=checks.positive,
         kind="float",
         doc="""
-        Shrinkage > 0 of each step.  A step that is solved for is exact, and takes no notice.
+        Shrinkage > 0 of each step.  Steps that are solved for ignore it.
         """,
         option="shrinkage of each step, above 0",
         only_with={"step": ("guarded", "unit", "line_search")},
@@ -120,10 +120,10 @@ class BoostingParameters(Generic[Float, Int, Selected]):
     weak_learner: WeakLearner = parameter(
         default="histogram",
         doc="""
-        A value for every bin of a feature; one for each side of a split; one for each leaf of a
-        tree over several features, which grows best split first; one where a rule holds, "this
-        feature is in that range or set, and that one ...", and one elsewhere (see `rules`).
-        Parameters of another weak learner have no effect.
+        What gets a value in a round: every bin of a feature; both branches of a split; every leaf
+        of a tree, grown best first; the rows for which a rule holds ("this feature is in that range
+        or set, and that one ...") and all others (see `rules`).  Parameters of another weak learner
+        have no effect.
         """,
         option="the weak learner",
     )
@@ -131,15 +131,15 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         default=31,
         check=partial(checks.integer, low=2, high=128),
         kind="int",
-        doc="Leaves of a tree at most, in [2, 128].",
-        option="leaves of a tree at most, 2 to 128",
+        doc="The most leaves of a tree, in [2, 128].",
+        option="the most leaves of a tree, 2 to 128",
         only_with={"weak_learner": ("tree",)},
     )
     max_depth: int | None = parameter(
         default=None,
         check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
-        doc="Splits from a tree's root to a leaf, at most; None sets no limit.",
-        option="splits from a tree's root to a leaf at most; none sets no limit",
+        doc="The most splits from a tree's root to a leaf; None sets no limit.",
+        option="the most splits from a tree's root to a leaf; none sets no limit",
         only_with={"weak_learner": ("tree",)},
     )
     max_literals: Int = parameter(
@@ -147,10 +147,10 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         check=partial(checks.integer, low=1, high=127),
         kind="int",
         doc="""
-        Conditions of a monomial at most, in [1, 127].  Fewer are taken where another one would not
-        lower the cost.
+        The most conditions of a monomial, in [1, 127].  It has fewer if another one would not lower
+        the cost.
         """,
-        option="literals of a rule at most (monomial)",
+        option="the most literals of a rule (monomial)",
         only_with={"weak_learner": ("monomial",)},
     )
     min_child_weight: Float = parameter(
@@ -158,10 +158,10 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         check=checks.non_negative,
         kind="float",
         doc="""
-        What each side of a tree's split, and of a monomial, holds at least: of the weights that the
-        loss gives to rows (with the Newton response of their curvatures), times the sample weights.
+        The least weight of each branch of a tree's split, and of each cell of a monomial: the sum
+        of the loss's weights (with the Newton response: curvatures) times the sample weights.
         """,
-        option="what each side of a tree's or a rule's split holds at least, of rows' weights",
+        option="the least weight of each branch of a tree's or a rule's split",
         only_with={"weak_learner": GROWN},
     )
     max_features: Float = parameter(
@@ -169,8 +169,8 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         check=check_share,
         kind="float",
         doc="""
-        Share of the features, drawn anew for each split of a tree and for each literal of a
-        monomial, that it is chosen from, in (0, 1]; never less than one feature.
+        Share of the features that each split of a tree, or literal of a monomial, is chosen from,
+        in (0, 1].  It is drawn anew each time and is never less than one feature.
         """,
         option="share of the features that each split of a tree or a rule is chosen from",
         only_with={"weak_learner": GROWN},
@@ -179,7 +179,7 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         default=1.0,
         check=check_share,
         kind="float",
-        doc="Share of the rows, drawn anew for each tree or monomial, that it is grown from, in (0, 1].",  # noqa: E501
+        doc="Share of the rows that each tree or monomial is grown from, drawn anew each time, in (0, 1].",  # noqa: E501
         option="share of the rows a tree or a rule is grown from",
         only_with={"weak_learner": GROWN},
     )
@@ -188,9 +188,9 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         check=check_directions,
         kind="list of int, dict or None",
         doc="""
-        Of each numeric feature (by position, or some by name), whether the raw prediction must not
-        fall with it (1), must not rise (-1), or may do as it likes (0).  With trees and two classes
-        only; anything else cannot keep to it and is refused.
+        For each numeric feature (by position, or some by name): 1 if the raw prediction must not
+        fall with it, -1 if it must not rise, 0 for no constraint.  With trees and two classes only;
+        it is refused with anything else.
         """,
         only_with={"weak_learner": ("tree",)},
         promise=True,
@@ -200,9 +200,9 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         check=partial(checks.choice, known=("greedy", "cyclic")),
         kind='{"greedy", "cyclic"}',
         doc="""
-        Which feature a round takes: the best one, for which all features' histograms are needed; or
-        each in turn, many times cheaper per round.  Trees and monomials choose a feature per split,
-        and take no notice.
+        Which feature a round uses: the best one, which needs all features' histograms; or each in
+        turn, which needs one histogram per round.  Trees and monomials choose a feature for
+        each split and ignore it.
         """,
         option="which feature a round takes: the best, or each in turn",
         only_with={"weak_learner": ("histogram", "stump")},
@@ -219,10 +219,10 @@ class BoostingParameters(Generic[Float, Int, Selected]):
     criterion: Criterion | None = parameter(
         default=None,
         doc="""
-        By what cells are judged when a feature, a split or a literal is chosen: the impurity of a
-        permissible function (ULS, eq. 49 [2]_), as in `UDTClassifier`, on the weights of the round;
-        None is the response's own cost.  The values of the cells are the response's all the same.
-        The Newton response cannot keep to one, and refuses it.
+        How features, splits and literals are compared: by the impurity of a permissible function
+        (ULS, eq. 49 [2]_), as in `UDTClassifier`, on the weights of the round; None compares them
+        by the response's own cost.  The response gives the cells their values in any case.  An
+        impurity is refused with the Newton response.
         """,
         option="the impurity by which features are chosen; none is the response's own cost",
         only_with={"response": ("real", "sign", "exact")},
@@ -231,18 +231,18 @@ class BoostingParameters(Generic[Float, Int, Selected]):
     step: Step = parameter(
         default="guarded",
         doc="""
-        Times the table: `learning_rate`, or the minimiser of the risk along the table if that is
-        shorter; `learning_rate` always; the minimiser times `learning_rate`; the minimiser in
-        double precision, which leaves the table no edge on the next weights; the minimiser over the
-        steps of all tables so far, which leaves none of them an edge (ULS, eq. 35 [2]_).  The last
-        two take a convex loss only.
+        What multiplies the round's look-up table: `learning_rate`, or the minimiser of the risk
+        along it if that is shorter; `learning_rate` always; the minimiser times `learning_rate`;
+        the minimiser in double precision, which leaves the round no edge on the next weights; the
+        minimiser over the steps of all rounds so far, which leaves none of them an edge (ULS, eq.
+        35 [2]_).  The last two take a convex loss only.
         """,
-        option="how far along each table",
+        option="how far a round goes along its look-up table",
     )
     l2: float = parameter(
         default=0.0,
         check=checks.non_negative,
-        doc="What the Newton response adds to the curvature in each bin.  Others take no notice.",
+        doc="What the Newton response adds to the curvature in each bin; others ignore it.",
         option="added to the curvature by the newton response",
         only_with={"response": ("newton",)},
     )
@@ -250,16 +250,16 @@ class BoostingParameters(Generic[Float, Int, Selected]):
 
 @group
 class RegularizerParameters:
-    """What regularises the values of a table, of which a search has lists of its own names."""
+    """What regularises a look-up table's values; searches have lists under other names."""
 
     prior: float | None = parameter(
         default=None,
         check=checks.optional(checks.positive),
         doc="""
-        What the real and exact responses add to the weight of each class in each bin, as a share of
+        Weight that the real and exact responses add to both weight sums of each bin, as a share of
         the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B the
-        bins of the feature (the sides of the stump or the rule, the leaves of the tree) that hold
-        any.  The other responses take no notice.
+        bins of the feature that hold rows (the branches of the stump, the cells of the rule, the
+        leaves of the tree).  The other responses ignore it.
         """,
         option="share of the total weight added to each class in each bin; none is 1/(S B) for total "  # noqa: E501
         "weight S and B bins",
@@ -270,7 +270,8 @@ class RegularizerParameters:
         check=partial(checks.between, low=0.0, high=0.25),
         doc="""
         Share of its weight that each bin of a numeric feature gives to each of its two neighbours
-        before the table is made, in [0, 0.25].  Only the histogram takes notice.
+        before the response gives the bins their values, in [0, 0.25].  Other weak learners ignore
+        it.
         """,
         option="share of its weight a bin gives to each neighbour, 0 to 0.25",
         only_with={"weak_learner": ("histogram",)},
@@ -279,19 +280,19 @@ class RegularizerParameters:
 
 @group
 class PairParameters(Generic[Float, Pairs]):
-    """Which pairs of features have tables, and how these are boosted."""
+    """Which pairs of features get look-up tables, and how these are boosted."""
 
     interactions: Pairs = parameter(
         default=0,
         check=check_interactions,
         kind="int or list of pairs",
         doc="""
-        Pairs of features that get look-up tables over both, once the tables of single features are
-        boosted: so many of those that tell most of what is still unexplained, or these (two
-        positions or names each).  Trees, monomials and steps that are solved for cannot have them,
-        and refuse.  Without pairs the other parameters of interactions have no effect.
+        Pairs of features that get look-up tables over both, after those of single features are
+        boosted: the number of pairs to find (the strongest), or the pairs themselves (two positions
+        or names each).  They are refused with trees, monomials and steps that are solved for.
+        Without pairs the other parameters of interactions have no effect.
         """,
-        option="pairs of features that get tables of their own once single features have theirs",
+        option="pairs of features that get look-up tables, after those of single features",
         only_with={
             "weak_learner": ("histogram", "stump"),
             "step": ("guarded", "unit", "line_search"),
@@ -303,7 +304,7 @@ class PairParameters(Generic[Float, Pairs]):
         default=1.0,
         check=checks.positive,
         kind="float",
-        doc="Times `learning_rate`: the shrinkage > 0 of each step along a pair's table.",
+        doc="Shrinkage > 0 of each step along a pair's look-up table, times `learning_rate`.",
         search_default=(1.0, 0.5, 0.25, 0.125),
     )
     interaction_smoothing: Float = parameter(
@@ -311,8 +312,8 @@ class PairParameters(Generic[Float, Pairs]):
         check=partial(checks.between, low=0.0, high=0.25),
         kind="float",
         doc="""
-        `smoothing` of pairs' tables, whose cells have neighbours in both directions.  Only the
-        histogram takes notice.
+        `smoothing` of the pairs' look-up tables, whose cells have neighbours in both directions.
+        Other weak learners ignore it.
         """,
         only_with={"weak_learner": ("histogram",)},
         search_default=(0.0, 0.1, 0.2, 0.25),
@@ -326,8 +327,8 @@ class BinningParameters:
     max_bins: int = parameter(
         default=255,
         check=partial(checks.integer, low=2, high=255),
-        doc="Bins of a feature at most, in [2, 255]; missing values come on top.",
-        option="bins of a feature at most, 2 to 255",
+        doc="The most bins of a feature, in [2, 255], not counting missing values.",
+        option="the most bins of a feature, 2 to 255",
     )
 
 
@@ -339,8 +340,8 @@ class SizeParameters:
         default=100,
         check=checks.optional(checks.positive),
         doc="""
-        A numeric feature also has at most one bin for every so many training rows (by sample
-        weight), but may always have four.  A table with a bin for every row learns the rows by
+        A numeric feature also has at most one bin per this many training rows (by sample weight),
+        but may always have four.  A look-up table with a bin for every row learns the rows by
         heart: over the ten small data sets of the BoostLR paper the cross-validated log loss is 3.1
         with 255 bins and 0.48 with the default (50 rounds, gain 1).  None sets no such limit.
         """,
@@ -355,7 +356,7 @@ class RunParameters:
 
     categorical_features: CategoricalFeatures = parameter(
         default="from_dtype",
-        check=lambda _, value: value,  # columns are needed to judge it
+        check=lambda _, value: value,  # checked with the columns
         kind='"from_dtype", None, list of int or str, or mask',
         doc="""
         Which features are categorical: those whose column has a categorical type; none; those at
@@ -399,7 +400,7 @@ class ClassifierParameters:
 
 @group
 class VerboseParameters:
-    """What a fit tells of itself."""
+    """What a fit reports."""
 
     verbose: int = parameter(
         default=0,
@@ -410,14 +411,14 @@ class VerboseParameters:
 
 @group
 class VotingParameters:
-    """How weak classifiers are chosen, and what their votes weigh."""
+    """How weak classifiers are chosen and weighted."""
 
     n_estimators: int = parameter(
         default=100,
         check=partial(checks.integer, low=1, high=LARGEST_INT),
         doc="""
-        Rounds.  Boosting stops earlier where no classifier has an error that is let in, or one has
-        none.
+        Rounds.  Boosting stops earlier if no classifier's error is small enough, or if one makes no
+        errors.
         """,
     )
     learning_rate: float = parameter(
@@ -439,13 +440,13 @@ class VotingParameters:
     max_leaf_nodes: int = parameter(
         default=8,
         check=partial(checks.integer, low=2, high=128),
-        doc="Leaves of a tree at most, in [2, 128].",
+        doc="The most leaves of a tree, in [2, 128].",
         only_with={"weak_learner": ("tree",)},
     )
     max_depth: int | None = parameter(
         default=None,
         check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
-        doc="Splits from a tree's root to a leaf, at most; None sets no limit.",
+        doc="The most splits from a tree's root to a leaf; None sets no limit.",
         only_with={"weak_learner": ("tree",)},
     )
     multiclass: WhatVotesSay = parameter(
@@ -477,7 +478,7 @@ class VotingParameters:
     )
 
 
-# -- what the engine is told ----------------------------------------------------------------------
+# -- options for the engine ------------------------------------------------------------------------
 
 # `declare.read` makes these of an estimator or a search, and nothing else does: every value is
 # checked, and those that have no meaning beside the others are inert.
@@ -485,16 +486,16 @@ class VotingParameters:
 
 @group
 class BinningOptions(Options, BinningParameters, SizeParameters, RunParameters):
-    """How a table becomes codes."""
+    """Options of binning."""
 
 
 @group
 class BoostingOptions(Options, BoostingParameters[float, int, Selection], RegularizerParameters):
-    """How rounds are made."""
+    """Options of boosting."""
 
 
 @group
 class VotingOptions(Options, VotingParameters):
-    """How weak classifiers vote."""
+    """Options of voting."""
 
     rho: float = parameter(default=1.0, check=checks.positive)

@@ -35,7 +35,7 @@ ENSEMBLE_FIELDS = {
 }
 """The fields that stand for an ensemble, and the format versions that they came with."""
 
-_LARGEST = 2**30  # look-up values of a model, 8 GiB: a small file must not ask for more
+_LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
 _MOST_NODES = 255  # of a tree: a row's node is a byte
 
 
@@ -85,7 +85,7 @@ def build_ensemble(
     if any(rounds.trees is not None for rounds in models) and not all(
         rounds.trees is not None or len(rounds) == 0 for rounds in models
     ):
-        fields["models"].fail("must all hold trees if one does")
+        fields["models"].fail("must all hold trees, or none")
     selection = "greedy"
     if version > 1:
         selection = fields["selection"].choice(_core.selection_names())

@@ -19,8 +19,8 @@ __all__ = ["FORMAT", "VERSION", "load", "save"]
 FORMAT = "properboost model"
 
 VERSION = 5
-"""1 knew greedy selection only, 2 neither trees nor pairs, 3 neither losses of one's own nor votes
-nor rados, 4 neither searches nor UDTClassifier."""
+"""Version 1 had greedy selection only, 2 no trees or pairs, 3 no custom losses, votes or rados, and
+4 no searches or UDTClassifier."""
 
 _HEADER = ("format", "format_version", "library_version", "estimator")
 

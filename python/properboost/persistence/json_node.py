@@ -1,4 +1,4 @@
-"""Values of JSON that say where they stand, so that what is wrong with one can be named."""
+"""JSON values that know their place in the document, so that errors can name it."""
 
 import math
 import sys

@@ -24,7 +24,7 @@ def describe_loss(loss: MarginLoss) -> dict[str, Any]:
     table = None
     if isinstance(loss, CustomLoss):
         fall = loss.table.find_fall()
-        if fall is not None:  # of functions that nobody has validated; loading would refuse it
+        if fall is not None:  # only an unvalidated loss can do this; loading would refuse it
             raise ValueError(
                 f"loss {loss.name!r} cannot be saved: its inverse link falls at the margin {fall:g}"
             )

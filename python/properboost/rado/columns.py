@@ -1,4 +1,4 @@
-"""What a linear model multiplies its coefficients with: numbers, categories' indicators, the 1."""
+"""The columns of a linear model: numbers, indicators of categories, and ones."""
 
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -24,7 +24,7 @@ class LinearColumns:
     Attributes
     ----------
     categories : tuple
-        Of each feature: None if it is numeric, or its categories.
+        For each feature: None if it is numeric, or its categories.
     names : tuple of str, or None
         The features' names, if they have any.
     intercept : bool
@@ -70,7 +70,7 @@ class ColumnReader:
         self._n_rows = table.n_rows
         whole = table.array if all(c is None for c in columns.categories) else None
         self.data: Any = whole
-        """The table as the engine takes it: an array, or one a feature."""
+        """The table as the engine takes it: one array, or one per feature."""
         if whole is None:
             self.data = [self._read(table, j) for j in range(len(columns.categories))]
 
@@ -93,7 +93,7 @@ class ColumnReader:
     def multiply(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each row's columns times the coefficients, added up."""
         total = np.zeros(self._n_rows)
-        # A column at a time, so that a row's sum does not depend on the rows beside it.
+        # One column at a time, so that a row's sum does not depend on other rows.
         for k in np.flatnonzero(coefficients):
             total += self.column(int(k)) * coefficients[k]
         return total
@@ -114,6 +114,6 @@ def find_columns(
 def refuse_numbers(table: Table, feature: int) -> NoReturn:
     """Say which feature holds a number that is not finite."""
     raise ValueError(
-        f"X must hold finite numbers: {table.label(feature)} holds NaN or infinity. A linear model "
-        "is of sums, in which missing values have no place: fill them in before"
+        f"X must hold finite numbers: {table.label(feature)} holds NaN or infinity. Fill in "
+        "missing values first: a linear model is a sum over all features"
     )

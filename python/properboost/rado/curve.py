@@ -48,7 +48,7 @@ class OmegaCurve:
     n_coefficients : ndarray of shape (n_omegas, n_splits)
         Coefficients that are not 0, without the intercept.
     regularizer : str
-        Of the models, in words.
+        The models' regulariser, in words.
     cv_results : dict of ndarray
         The scores, by which omega is chosen, as in scikit-learn's ``GridSearchCV``: params,
         param_omega, split0_test_score, ..., mean_test_score, std_test_score and rank_test_score.
@@ -62,7 +62,7 @@ class OmegaCurve:
 
     @property
     def best_omega(self) -> float:
-        """The omega of largest mean score, of equals the largest."""
+        """The omega of largest mean score; among equals, the largest."""
         means = self.cv_results["mean_test_score"]
         known = np.where(np.isnan(means), -np.inf, means)
         return float(self.omegas[find_best(known, self.omegas)])
@@ -94,8 +94,7 @@ def omega_curve(
         How rows are split, as in `ProperBoostClassifierCV`, except that a number means stratified
         folds of rows in random order.
     scoring : str, callable or None, default=None
-        What the best omega is chosen by, as in `ProperBoostClassifierCV`; None is the error, which
-        is to be small.
+        How the best omega is chosen, as in `ProperBoostClassifierCV`; None minimises the error.
     groups : array-like of shape (n_rows,), optional
         The group of each row, for splitters that keep groups together.
 

@@ -28,7 +28,7 @@ __all__ = ["RadoBoostClassifier", "RadoModel", "check_parameters"]
 
 AUTO = "auto"
 FEW_ROWS, MANY_ROWS_RADOS = 40_000, 10_000
-"""Up to so many rows there are as many rados as rows, and of more rows these (section 5)."""
+"""Up to so many rows there are as many rados as rows; above, there are 10,000 (section 5)."""
 
 _LEAST_SIZE, _MOST_SIZE = 1e-150, 1e150  # of a coordinate: squares of coefficients are finite
 
@@ -44,7 +44,7 @@ class RadoModel:
     seed: int | None
 
     def coefficients(self) -> NDArray[np.float64]:
-        """Return theta, a coefficient a column."""
+        """Return theta, one coefficient per column."""
         theta = np.zeros(len(self.columns))
         kept = slice(self.n_kept)
         np.add.at(theta, self.rounds["feature"][kept], self.rounds["step"][kept])
@@ -83,7 +83,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if all are strings.
     coef_ : ndarray of shape (1, n_coefficients)
-        theta, without the intercept: one a numeric feature, one a category.
+        theta, without the intercept: one per numeric feature and one per category.
     intercept_ : ndarray of shape (1,)
         The coefficient of the column of ones; 0 without.
     sparse_coef_ : sparse array of shape (1, n_coefficients)
@@ -99,16 +99,16 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
 
     Notes
     -----
-    *Scaling.*  Edges do not depend on the scale of the features, coefficients go inversely with it.
-    So without a regulariser predictions do not depend on scale at all, and with one they do:
-    features on one scale (`StandardScaler`) are regularised alike.  Rados are sums of as many rows
-    as there are: more rows make smaller coefficients, and omega matters less.
+    *Scaling.*  Edges do not depend on the scale of the features, and coefficients are inversely
+    proportional to it.  So without a regulariser predictions do not depend on scale.  With one they
+    do: put features on one scale (`StandardScaler`).  Rados are sums of as many rows as there are:
+    more rows make smaller coefficients, and omega matters less.
 
     *Missing values* are not allowed in numbers: rados are sums.  A missing or unknown category has
     no column, and adds 0.
 
-    Where a coordinate is of one sign in all rados its edge is large and the loss goes to 0, however
-    rows are classified: then more rados or a larger omega help, or `keep="error"`.
+    Where a coordinate has one sign in all rados, its edge is large and the loss goes to 0, however
+    rows are classified.  Then use more rados, a larger omega, or `keep="error"`.
 
     References
     ----------
@@ -134,7 +134,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         doc="""
         Omega: theta' Gamma theta; the sum of |theta_k|; the largest |theta_k|; SLOPE, the sum of
         xi_k times the k-th largest |theta_k|; `l1_ratio` times the lasso's plus 1 - `l1_ratio`
-        times the ridge's; a dict from names to factors is such a sum, too; None is 0.
+        times the ridge's; a dict from names to factors is a sum of that kind; None is 0.
         """,
         option="regularizer of the coefficients; none leaves them free",
     )
@@ -168,7 +168,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
     )
     ridge_matrix: ArrayLike | None = parameter(
         default=None,
-        check=lambda _, value: value,  # columns are needed to judge it
+        check=lambda _, value: value,  # checked with the columns
         kind="array-like of shape (n_coefficients, n_coefficients) or None",
         doc="Gamma, symmetric and positive definite; None is the identity.",
     )
@@ -179,7 +179,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         How many rados `fit` makes; "auto" is as many as there are rows, but 10,000 of more than
         40,000 (as in the paper).
         """,
-        option="sums of rows; auto makes as many as there are rows, or 10,000 of more than 40,000",
+        option="sums of rows; auto makes as many as there are rows, or 10,000 above 40,000 rows",
     )
     n_estimators: int = parameter(
         default=1000,
@@ -190,13 +190,14 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
     keep: Literal["loss", "error"] = parameter(
         default="loss",
         doc="""
-        Of the classifiers after 0, 1, 2, ... rounds, the one of least regularised rado loss is kept
-        or, as the rows are known to `fit`, that of least training error; of equals the first.
+        Which classifier is kept, among those after 0, 1, 2, ... rounds: the one of least
+        regularised rado loss, or of least training error, which needs the rows and so `fit`.  Among
+        equals it is the first.
         """,
     )
     fit_intercept: bool = parameter(
         default=True,
-        doc="Whether `fit` adds a column of ones, whose coefficient is regularised as any.",
+        doc="Whether `fit` adds a column of ones, whose coefficient is regularised like any other.",
         option="add a column of ones",
     )
     categorical_features: CategoricalFeatures = parameter(
@@ -285,7 +286,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         with self._restored_on_failure():
             factors = check_parameters(self)
             if self.keep == "error":
-                raise ValueError("keep='error' needs rows, as fit has them; rados have keep='loss'")
+                raise ValueError("keep='error' needs rows, which only fit has; use keep='loss'")
             known = rados if isinstance(rados, Rados) else _wrap(rados)
             values = _check_values(known)
             n_threads = checks.count_threads(self.n_jobs)
@@ -319,7 +320,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         return n_rows if n_rows <= FEW_ROWS else MANY_ROWS_RADOS
 
     def _set_fitted(self, classes: NDArray[Any], model: RadoModel) -> Self:
-        """Take over what was fitted, or loaded."""
+        """Set the attributes of a fitted model."""
         self.classes_ = classes
         self._model = model
         theta = model.coefficients()
@@ -346,7 +347,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Positive where they speak for ``classes_[1]``.
+            Positive where they predict ``classes_[1]``.
         """
         table, _ = self._open(X)
         columns = self._model.columns

@@ -26,7 +26,7 @@ _MOST_CELLS = 2**40  # numbers of a rado set: 8 TiB
 
 @dataclass(frozen=True, eq=False)
 class Rados:
-    """Rademacher observations, and what has to be known of them to add others to them.
+    """Rademacher observations, with what is needed to add others to them.
 
     Attributes
     ----------
@@ -80,9 +80,9 @@ def make_rados(
     Parameters
     ----------
     X : array or table of shape (n_rows, n_features)
-        The rows: finite numbers, and categories, of which each becomes a column of its own (1 where
-        the row has it, else 0; all 0 where it is missing).  All categories of a pandas or polars
-        type have columns, also those no row has.
+        The rows: finite numbers, and categories.  Each category becomes a column (1 where the row
+        has it, else 0; all 0 where it is missing).  All categories of a pandas or polars type have
+        columns, also those no row has.
     y : array-like of shape (n_rows,)
         Their labels, of two classes.
     n_rados : int
@@ -116,11 +116,12 @@ def make_rados(
     -----
     float32 and small integers are added up in float32 over some thousands of rows and then in
     float64; a coordinate is off by less than 1e-5 of the sum of the column's absolute values.  All
-    else is float64.  Beyond `X` and the rados this takes 1 KiB a rado at most, and of tables of
-    columns a copy of those that are categorical or not stored as NumPy numbers.
+    other numbers are added up in float64.  Beyond `X` and the rados this takes at most 1 KiB per
+    rado.  For data frames it also takes a copy of the columns that are categorical or not stored as
+    NumPy numbers.
 
-    Whoever knows the seed knows the signs: owners who want to keep rows to themselves share it with
-    each other only.
+    If you know the seed you know the signs: owners who want to keep their rows private share the
+    seed among themselves only.
 
     References
     ----------
@@ -173,7 +174,7 @@ def combine(rados: Iterable[Rados]) -> Rados:
     """
     parts = list(rados)
     if not parts:
-        raise ValueError("rados must hold one set of rados at least; got none")
+        raise ValueError("rados must hold at least one set of rados; got none")
     for k, part in enumerate(parts):
         if not isinstance(part, Rados):
             raise TypeError(f"rados[{k}] must be Rados; got {type(part).__name__}")
@@ -230,7 +231,7 @@ def read_binary(
         labels = np.asarray(classes)
         ascending = labels.shape == (2,) and labels[0] < labels[1]
         labels = read_rows(labels, 2, None, None).classes if ascending else labels
-    except (TypeError, ValueError):  # not an array, not to be compared, or no labels
+    except (TypeError, ValueError):  # not an array, not comparable, or no labels
         ascending = False
     if not ascending:
         raise ValueError(
@@ -264,8 +265,8 @@ def sum_rows(
     """Return the rados of a table's rows."""
     if not len(columns):
         raise ValueError(
-            "X must have a column at least: no feature is a number or has a category, and there is "
-            "no intercept"
+            "X must give at least one column: no feature is numeric or has a category, and there "
+            "is no intercept"
         )
     if n_rados * len(columns) > _MOST_CELLS:
         raise ValueError(
@@ -287,4 +288,4 @@ def _check_size(values: NDArray[np.float64]) -> None:
 
 
 class _Reader(BaseEstimator):  # type: ignore[misc]
-    """Who reads a table where there is no model to remember its columns."""
+    """Reads a table without a model that remembers its columns."""

@@ -20,8 +20,8 @@ _MOST_CELLS = 2**27  # of all rados: 1 GiB
 class LossPair(ABC):
     """A loss over rows and one over all their rados, each a function of the other ([1]_, Table 1).
 
-    Rows are edge vectors y_i x_i, and ``all_rados(edges)`` their rados.  Scores are
-    z_i = -theta . (y_i x_i) / mu_e of rows and -theta . pi / mu_r of rados.
+    Rows are edge vectors y_i x_i, and ``all_rados(edges)`` their rados.  Both are functions of z:
+    -theta . (y_i x_i) / mu_e for rows, and -theta . pi / mu_r for rados.
 
     Notes
     -----
@@ -34,9 +34,9 @@ class LossPair(ABC):
     """
 
     name: str
-    """Of the loss over rows."""
+    """Name of the loss over rows."""
     rado_name: str
-    """Of the loss over rados."""
+    """Name of the loss over rados."""
     same_mu: bool
     """Whether mu_e and mu_r must be equal."""
     _share: float  # a_e / mu_e
@@ -189,8 +189,8 @@ def all_rados(edges: ArrayLike) -> Floats:
     Parameters
     ----------
     edges : array-like of shape (n_rows, n_columns)
-        Edge vectors y_i x_i, so few that their rados are 2**27 numbers (1 GiB) at most: of one
-        column 27 rows, of eight columns 24.
+        Edge vectors y_i x_i, so few that their rados are at most 2**27 numbers (1 GiB): 27 rows of
+        one column, 24 rows of eight.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def regularize_rados(
 ) -> Floats:
     """Return regularised rados: pi - a_e Omega(theta) theta / |theta|^2 (Theorem 7).
 
-    Their loss goes with the loss over rows plus Omega(theta).
+    Their loss belongs to the loss over rows plus Omega(theta).
 
     Parameters
     ----------
