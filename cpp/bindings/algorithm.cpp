@@ -76,7 +76,8 @@ std::shared_ptr<VoteBoosting> make_voting(std::shared_ptr<const Vote> vote,
                                           const std::string& step, double rho, double damping,
                                           double mistrust) {
   for (const std::uint16_t target : targets) {
-    if (target >= vote->targets) throw py::value_error("targets must be below the vote's");
+    if (target >= vote->targets)
+      throw py::value_error("targets must be below the vote's number of targets");
   }
   if (targets.empty()) throw py::value_error("targets must have an entry per segment");
   VoteTargets of_segments{vote->targets, std::move(targets)};
@@ -98,12 +99,13 @@ void bind_algorithm(pybind11::module_& m) {
   m.def("vote_step_names", &steps::ForVotes::names);
   m.def("vote_names", &votes::Builtins::names);
   m.def("selection_names", &selections::Builtins::names);
-  py::class_<WeakLearner, std::shared_ptr<WeakLearner>>(m, "WeakLearner", "What a round may add.")
+  py::class_<WeakLearner, std::shared_ptr<WeakLearner>>(m, "WeakLearner",
+                                                        "A weak learner with its options.")
       .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
            "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
            "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
            "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none());
-  py::class_<Vote, std::shared_ptr<Vote>>(m, "Vote", "What a weak classifier says in a cell.")
+  py::class_<Vote, std::shared_ptr<Vote>>(m, "Vote", "How a weak classifier votes in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");
   py::class_<Algorithm, std::shared_ptr<Algorithm>>(m, "Algorithm", "What every round does.");
   py::class_<AdditiveBoosting, Algorithm, std::shared_ptr<AdditiveBoosting>>(

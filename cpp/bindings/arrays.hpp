@@ -35,7 +35,7 @@ py::array_t<T> to_array(const std::vector<T>& v) {
 }
 
 Table borrow_table(const py::object& table);
-// One that must have a column for each of the bins' features.
+// A table that must have one column per feature of the bins.
 Table borrow_table(const py::object& table, const Bins& bins);
 
 }  // namespace properboost::bindings

@@ -17,7 +17,7 @@
 namespace properboost::bindings {
 namespace {
 
-// Rows, with what they are borrowed from.
+// Rows, and the arrays they are borrowed from.
 struct PyRows {
   Array<std::uint8_t> codes;
   std::shared_ptr<const Bins> bins;
@@ -55,7 +55,7 @@ PyRows make_rows(Array<std::uint8_t> codes, std::shared_ptr<const Bins> bins,
           std::move(base)};
 }
 
-// A model, with what it shares.
+// A model, and the objects it shares.
 struct PyModel {
   std::shared_ptr<const Loss> loss;
   std::shared_ptr<const WeakLearner> learner;
@@ -81,7 +81,7 @@ PyModel make_model(std::shared_ptr<const Loss> loss, std::shared_ptr<const WeakL
   return {std::move(loss), std::move(learner), std::move(model)};
 }
 
-// Boosting, with what it borrows.
+// Boosting, and the objects it borrows from.
 class PyBoosting {
  public:
   PyBoosting(std::shared_ptr<const PyRows> rows, std::vector<std::shared_ptr<const PyModel>> models,
@@ -178,7 +178,8 @@ void bind_booster(pybind11::module_& m) {
   py::class_<PyRows, std::shared_ptr<PyRows>>(m, "Rows", "Rows to train on, sorted by segment.")
       .def(py::init(&make_rows), "codes"_a, "bins"_a, "segments"_a, py::kw_only(),
            "weight"_a = py::none(), "base"_a = py::none(), "n_threads"_a = 1);
-  py::class_<PyModel, std::shared_ptr<PyModel>>(m, "Model", "What a model has of its own.")
+  py::class_<PyModel, std::shared_ptr<PyModel>>(
+      m, "Model", "What differs between models that are trained together.")
       .def(py::init(&make_model), "loss"_a, "learner"_a, "roles"_a, py::kw_only(), "gain"_a = 1.0,
            "learning_rate"_a = 1.0, "prior"_a = 0.0);
   py::class_<PyBoosting>(m, "Boosting", "Models trained together over the same rows: lanes.")

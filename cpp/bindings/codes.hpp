@@ -1,4 +1,4 @@
-// Borrowing codes, sorted by segment, and what segments are to a model.
+// Borrowing codes, sorted by segment, and reading the roles of segments.
 #pragma once
 
 #include <stdexcept>
@@ -47,7 +47,7 @@ inline void check_codes(const Codes& codes, const Bins& bins, Team& team) {
   }
 }
 
-// What n segments are to a model, some of which it must learn from.
+// The roles of n segments in a model; at least one must be trained on.
 inline std::vector<Role> to_roles(const std::int8_t* roles, std::size_t n) {
   std::vector<Role> result;
   bool learning = false;
@@ -56,7 +56,7 @@ inline std::vector<Role> to_roles(const std::int8_t* roles, std::size_t n) {
     result.push_back(static_cast<Role>(roles[s]));
     learning = learning || learns(result.back());
   }
-  if (!learning) throw py::value_error("every model must have rows to learn from");
+  if (!learning) throw py::value_error("every model must have training rows");
   return result;
 }
 

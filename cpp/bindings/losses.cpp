@@ -21,7 +21,7 @@ using properboost::Loss;
 template <class T>
 using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
 
-// An array shaped like `in`, filled by fill(in, out, n) without the GIL; a number for a number.
+// An array shaped like `in`, filled by fill(in, out, n) without the GIL; a number gives a number.
 template <class T, class Fill>
 py::object filled(const Array<T>& in, Fill fill) {
   py::array_t<T> out(std::vector<py::ssize_t>(in.shape(), in.shape() + in.ndim()));

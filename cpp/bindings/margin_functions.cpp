@@ -16,7 +16,7 @@ namespace {
 
 namespace py = pybind11;
 
-// A Python object that may be let go of on any thread.
+// A Python object that may be released on any thread.
 class Held {
  public:
   explicit Held(py::object object) : object_(std::move(object)) {}
@@ -54,7 +54,7 @@ using Block = void (*)(const float*, float*, std::intptr_t, void*);
 using Scalar = double (*)(double);
 using ScalarWithData = double (*)(double, void*);
 
-// "const" and blanks say nothing, and every integer of a pointer's size is one type.
+// "const" and blanks are ignored, and all integers of a pointer's size are one type.
 std::string normalize(std::string signature) {
   for (const char* word : {"const", " "}) {
     for (std::size_t at; (at = signature.find(word)) != std::string::npos;) {
@@ -140,7 +140,7 @@ class PythonFunction final : public MarginFunction {
   }
 
  private:
-  // What is finite stays so.
+  // A finite double must not become an infinite float.
   static float narrow(double value) {
     constexpr double kLargest = std::numeric_limits<float>::max();
     return static_cast<float>(std::isfinite(value) ? std::clamp(value, -kLargest, kLargest)
@@ -161,7 +161,7 @@ class PythonFunction final : public MarginFunction {
     return values;
   }
 
-  // The first margin that is to blame by itself, if one is.
+  // The first margin for which the function fails on its own, if there is one.
   std::string where(const float* u, std::size_t n) const {
     if (n == 0) return " of no margins";
     std::ostringstream place;

@@ -1,4 +1,4 @@
-// Functions of the user's own, as the engine calls them.
+// Custom functions of margins, as the engine calls them.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,9 +10,9 @@
 
 namespace properboost::bindings {
 
-// From a scipy.LowLevelCallable, which holds a capsule of a C function that is named by its
-// signature, or from a Python callable, which takes and returns an array; `what` the loss `name`
-// calls it.
+// Makes a function from a scipy.LowLevelCallable, which holds a C function in a capsule named by
+// its signature, or from a Python callable, which takes and returns an array.  `what` is the role
+// of the function in the loss `name`.
 std::shared_ptr<const MarginFunction> make_margin_function(const pybind11::object& function,
                                                            const std::string& name,
                                                            const std::string& what);

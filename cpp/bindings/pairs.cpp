@@ -49,7 +49,7 @@ py::array_t<double> score(const Array<std::uint8_t>& levels, const Array<float>&
   require_codes(levels);
   const auto features = static_cast<std::size_t>(levels.shape(0));
   const auto n = static_cast<std::size_t>(levels.shape(1));
-  if (features < 2) throw py::value_error("levels must be of two features at least");
+  if (features < 2) throw py::value_error("levels must hold at least two features");
   const std::uint8_t* const from = levels.data();
   if (n > 0 && *std::max_element(from, from + features * n) >= kLevels) {
     throw py::value_error("levels must be below " + std::to_string(kLevels));

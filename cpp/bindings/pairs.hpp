@@ -9,10 +9,10 @@
 
 namespace properboost::bindings {
 
-// A pair of a table of so many features.
+// Checks a pair for a table of `features` features.
 inline void check_pair(const FeaturePair& pair, std::size_t features) {
   if (pair.first >= features || pair.second >= features) {
-    throw pybind11::value_error("pairs must be of the features there are");
+    throw pybind11::value_error("pairs must hold positions of features");
   }
 }
 

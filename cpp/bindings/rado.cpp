@@ -22,7 +22,7 @@ std::tuple<py::array_t<double>, std::size_t> make(const py::object& object, cons
   std::vector<RadoFeature> features;
   for (const auto& [column, level] : levels) {
     if (column >= static_cast<std::int64_t>(table.columns.size())) {
-      throw py::value_error("levels must be of the columns there are");
+      throw py::value_error("levels must name existing columns");
     }
     features.push_back({column < 0 ? nullptr : &table.columns[static_cast<std::size_t>(column)],
                         std::max(level, RadoFeature::kNumber)});
@@ -43,8 +43,8 @@ std::tuple<py::array_t<double>, std::size_t> make(const py::object& object, cons
   return {rados, finite};
 }
 
-// A regulariser's name, what it is multiplied by, and its parameter: ridge has a matrix or none
-// for the identity, slope a coefficient a feature.
+// A regulariser's name, its factor and its parameter: ridge takes a matrix, or none for the
+// identity; slope takes one coefficient per feature.
 using Term = std::tuple<std::string, double, std::optional<Array<double>>>;
 
 Penalty make_penalty(const std::vector<Term>& terms, std::size_t features) {

@@ -11,7 +11,8 @@ namespace properboost::bindings {
 
 namespace py = pybind11;
 
-// At most ten times a second: signals (Ctrl-C raises here) and the progress report, unless None.
+// Checks for signals (Ctrl-C raises here) and calls the progress report, unless it is None, at most
+// ten times per second.
 class Reporter {
  public:
   explicit Reporter(py::object callback = py::none()) : callback_(std::move(callback)) {}

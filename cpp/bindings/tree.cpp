@@ -92,7 +92,7 @@ Tree make_tree(const Array<std::int32_t>& feature, const Array<std::int64_t>& le
   Tree tree;
   const auto n = static_cast<std::size_t>(feature.size());
   const std::int64_t* const child = borrow<std::int64_t>(left, n, "left");
-  if (n == 0) throw py::value_error("a tree must have a node");
+  if (n == 0) throw py::value_error("a tree must have at least one node");
   tree.feature.assign(feature.data(), feature.data() + n);
   tree.left.assign(child, child + n);
   tree.cell.resize(n);

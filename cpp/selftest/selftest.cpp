@@ -62,7 +62,7 @@ void require(bool condition, const std::string& what) {
   std::printf("FAILED: %s\n", what.c_str());
 }
 
-// Numbers in [0, 1), the same everywhere.
+// Numbers in [0, 1), the same on every machine.
 class Random {
  public:
   double next() {
@@ -113,7 +113,8 @@ std::vector<double> values_around(const std::vector<double>& edges) {
   return values;
 }
 
-// A row-major table of three columns, the values as `x` is made of them and from other places on.
+// A row-major table of three columns, which all hold `values`, begun at different
+// places.
 template <class T>
 void test_encoding(const std::vector<double>& edges, const std::vector<double>& values, Type type) {
   constexpr std::size_t kColumns = 3;
@@ -190,7 +191,7 @@ struct Problem {
   }
 };
 
-std::vector<Role> roles(std::size_t fold) {  // kFolds leaves nothing out
+std::vector<Role> roles(std::size_t fold) {  // kFolds holds nothing out
   std::vector<Role> result;
   for (std::size_t s = 0; s < 2 * kFolds; ++s) {
     const int held = s % kFolds == fold ? 2 : 1;
@@ -266,7 +267,7 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
 
 // -- bundles -------------------------------------------------------------------------------------
 
-// Rows of features of 3 to 64 codes, the last of which is missing.
+// Rows of features with 3 to 64 codes; the last code of each is missing.
 struct NarrowProblem {
   static constexpr std::size_t kManyRows = 20'000;
   const std::vector<std::size_t> widths = {3, 5, 17, 3, 33, 9, 64, 4};
@@ -313,7 +314,7 @@ struct NarrowProblem {
     }
     return Bins(features);
   }
-  // Of as many codes as there can be: of these features no two are summed jointly.
+  // Bins with the most codes, so that no two features are summed jointly.
   Bins wide_bins() const { return Bins(std::vector<FeatureBins>(widths.size(), FeatureBins(254))); }
 };
 
@@ -359,7 +360,7 @@ void test_bundles() {
                 label + ": lane " + std::to_string(m) + " of " + std::to_string(n));
         differ = differ || a.score != b.score;
       }
-      // Other sums, other last digits.
+      // Joint sums differ from single ones in their last digits.
       require(differ, label + ": nothing was summed jointly in " + std::to_string(n) + " lanes");
     }
     std::printf("  %s\n", label.c_str());
@@ -368,7 +369,7 @@ void test_bundles() {
 
 // -- steps that are solved for --------------------------------------------------------------------
 
-// A = G G' of rank `rank`, in which some features may be others twice over; b = A c.
+// A = G G' of rank `rank`, in which some features may be others doubled; b = A c.
 void test_least_norm(std::size_t n, std::size_t rank, double scale) {
   Random random;
   std::vector<std::vector<double>> g(n, std::vector<double>(rank));
@@ -394,7 +395,8 @@ void test_least_norm(std::size_t n, std::size_t rank, double scale) {
     double sum = 0.0;
     for (std::size_t j = 0; j < n; ++j) sum += entry(i, j) * x[j];
     require(std::abs(sum - b[i]) <= 1e-9 * scale * scale, what + ": the equations hold");
-    // Of least norm: a feature that is another's double has twice its coefficient.
+    // The solution has the least norm: a feature that is another's double has twice its
+    // coefficient.
     if (i >= rank) {
       require(std::abs(x[i] - 2.0 * x[i - rank]) <= 1e-8, what + ": the norm is least");
     }

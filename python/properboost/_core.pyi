@@ -66,11 +66,12 @@ class Loss(metaclass=_Bound):
     def engine_probability(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
 
 class Bins(metaclass=_Bound):
-    """How each feature is cut into bins: edges (float64, ascending) or a number of categories.
+    """How each feature is cut into bins: bin edges (float64, ascending) or a number of categories.
 
     A numeric feature's code is the number of edges below the value; one more code is missing.
-    A categorical feature of K bins has codes 0 ... K - 1, then missing, then unseen.  So has a grid
-    (rows, columns, ordered_rows, ordered_columns), whose first rows and columns are neighbours.
+    A categorical feature of K bins has codes 0 ... K - 1, then missing, then unseen.  A grid (rows,
+    columns, ordered_rows, ordered_columns) has the same codes; its first ordered_rows rows, and
+    first ordered_columns columns, are neighbours.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Bins(metaclass=_Bound):
     def n_features(self) -> int: ...
     @property
     def widths(self) -> NDArray[np.int64]:
-        """Codes each feature can take, missing (and unseen) included."""
+        """The number of codes of each feature, including missing (and unseen)."""
     def encode(
         self, table: _Table, order: NDArray[np.int64] | None = ..., n_threads: int = ...
     ) -> NDArray[np.uint8]:
@@ -91,7 +92,7 @@ class Bins(metaclass=_Bound):
         weight: NDArray[np.float64] | None = ...,
         n_threads: int = ...,
     ) -> NDArray[np.float64]:
-        """Sum the weight (rows without one) each code holds, features side by side."""
+        """Sum the weight of each code, or count its rows; features are side by side."""
 
 def find_edges(
     table: _Table,
@@ -101,10 +102,10 @@ def find_edges(
     seed: int = ...,
     n_threads: int = ...,
 ) -> list[NDArray[np.float64]]:
-    """Edges of every column (all of them numeric), each of at most max_bins bins."""
+    """Find the bin edges of every column (all numeric), for at most max_bins bins each."""
 
 class Rounds(metaclass=_Bound):
-    """What boosting found, a row a round; round t's table is values[offsets[t]:offsets[t + 1]]."""
+    """What boosting found; round t's look-up table is values[offsets[t]:offsets[t + 1]]."""
 
     def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @property
@@ -121,10 +122,10 @@ class Rounds(metaclass=_Bound):
     def values(self) -> NDArray[np.float64]: ...
     @property
     def trees(self) -> Tree | None:
-        """The nodes of trees, which the offsets cut, too; their tables are over nodes."""
+        """The nodes of trees, which the offsets also cut; their look-up tables are over nodes."""
 
 class WeakLearner(metaclass=_Bound):
-    """What a round may add, with its settings; each kind takes those it needs."""
+    """A weak learner with its options; each kind uses those it needs."""
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class WeakLearner(metaclass=_Bound):
     ) -> None: ...
 
 class Vote(metaclass=_Bound):
-    """What a weak classifier says in a cell, about so many targets: classes, or labels."""
+    """How a weak classifier votes in a cell, over so many targets: classes or labels."""
 
     def __init__(
         self,
@@ -203,10 +204,10 @@ class Rows(metaclass=_Bound):
     ) -> None: ...
 
 class Model(metaclass=_Bound):
-    """What a model has of its own.
+    """What differs between models that are trained together.
 
-    roles[s] says what segment s is to it: 1 or -1, training rows with that signed label; 2 or -2,
-    held-out rows; 0, ignored.  A prior of 0 is the default e.
+    roles[s] is the role of segment s: 1 or -1 for training rows with that signed label, 2 or -2 for
+    held-out rows, 0 for ignored ones.  A prior of 0 is the default e.
     """
 
     def __init__(
@@ -235,37 +236,37 @@ class Boosting(metaclass=_Bound):
         """Set up models.  Without `keep_rounds` only margins and curves are kept."""
     @property
     def n_estimators(self) -> NDArray[np.int64]:
-        """Rounds (greedy) or cycles over the features (cyclic) each model has behind it."""
+        """Rounds (greedy) or cycles over the features (cyclic) that each model has."""
     @property
     def code_counts(self) -> NDArray[np.int64]:
-        """Rows each code holds, features side by side; all 0 before the first `advance`."""
+        """Rows of each code, features side by side; all 0 before the first `advance`."""
     def advance(
         self,
         n_estimators: int,
         models: NDArray[np.int64] | None = ...,
         progress: Callable[[int, float], None] | None = ...,
     ) -> None:
-        """Boost these models (all of them) by so many more estimators, less where none helps.
+        """Boost these models (by default all) by up to so many more estimators, while one helps.
 
-        `progress` gets the estimators of all models done in this call and one model's training
-        risk (without keep_rounds, its held-out log loss), at most ten times a second.
+        `progress` gets the number of estimators done in this call, over all models, and one model's
+        training risk (without keep_rounds, its held-out log loss), at most ten times per second.
         """
     def separated(self, model: int) -> bool:
-        """Whether a step that solves for coefficients came upon some that have no finite best."""
+        """Whether a step that solves for coefficients found no finite optimum."""
     def curves(self, model: int) -> NDArray[np.float64]:
         """Held-out means after each estimator: log loss, error rate, Brier score; (3, n)."""
     def held_out(self, model: int) -> NDArray[np.float64]:
-        """Raw predictions of the rows held out, in the order of the segments; others left out."""
+        """Raw predictions of the held-out rows only, in the order of the segments."""
     def raw(self, model: int) -> NDArray[np.float64]:
         """Raw predictions of all rows, in the order of the segments; 0 where they have no role."""
     def rounds(self, model: int, target: int = ...) -> Rounds:
-        """Return what boosting found so far; of weak classifiers that vote, about one target."""
+        """Return what boosting found so far; with votes, for one target."""
 
 class Tree(metaclass=_Bound):
     """Splits of features into two sets of codes; node 0 is the root, -1 the feature of a leaf.
 
     Sets are bits (n_nodes, 4); children lie side by side; weight is (n_nodes, 2), negative first.
-    Several trees lie one after the other, children counted from their own tree's root.
+    Several trees lie one after the other; children are counted from their own tree's root.
     """
 
     def __init__(
@@ -291,7 +292,7 @@ class Tree(metaclass=_Bound):
         """Return the node at which each row ends; codes of shape (n_features, n_rows)."""
 
 class Forest(metaclass=_Bound):
-    """Trees, cut by offsets, and what each node adds."""
+    """Trees, cut by offsets, and the value of each node."""
 
     def __init__(
         self,
@@ -321,9 +322,10 @@ def grow_tree(
     """Grow a tree from the rows of segments of role 1 or -1, the best split of all leaves first."""
 
 class Pair(metaclass=_Bound):
-    """Two features taken as one, of so many cells; then a code for missing and one for unseen.
+    """Two features taken as one, with so many cells, then a code for missing and one for unseen.
 
-    A row's cell is the sum of its codes' levels, arrays of 256; those that no cell has are 256.
+    A row's cell is the sum of its codes' levels, given as arrays of 256; a level of 256 has no
+    cell.
     """
 
     def __init__(
@@ -347,9 +349,9 @@ def score_pairs(
     scale: float = ...,
     n_threads: int = ...,
 ) -> NDArray[np.float64]:
-    """How much the pairs (0, 1), (0, 2), ... interact; levels, (n_features, n_rows), are < 16.
+    """Strengths of the pairs (0, 1), (0, 2), ...; levels, (n_features, n_rows), are below 16.
 
-    What rows add is for sample weights divided by `scale`.
+    The gradients and variances are for sample weights divided by `scale`.
     """
 
 def predict_raw(
@@ -359,12 +361,12 @@ def predict_raw(
     pairs: Sequence[Pair] = ...,
     n_threads: int = ...,
 ) -> NDArray[np.float64]:
-    """Raw predictions (n_rows, n_models); tables is (n_models, sum(widths)), pairs' after bins'."""
+    """Raw predictions (n_rows, n_models); tables, (n_models, sum(widths)), has pairs last."""
 
 def predict_raw_trees(
     table: _Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...
 ) -> NDArray[np.float64]:
-    """Raw predictions (n_rows, n_models): the sum over a model's trees of the rows' nodes."""
+    """Raw predictions (n_rows, n_models): the sum, over trees, of the value at the row's node."""
 
 def regularizer_names() -> list[str]: ...
 def make_rados(
@@ -376,10 +378,10 @@ def make_rados(
     n_rados: int,
     n_threads: int = ...,
 ) -> tuple[NDArray[np.float64], int]:
-    """Rados, (n_rados, n_features), and the first feature that is not finite, or n_features.
+    """Rados, (n_rados, n_features), and the first feature that is not finite, or else n_features.
 
-    A feature is a column's numbers (column, -1), whether they are equal to a level (column, level),
-    or the constant 1 (-1, -1).
+    A feature is (column, -1) for a column's numbers, (column, level) for whether they are equal to
+    a level, or (-1, -1) for the constant 1.
     """
 
 def boost_rados(
@@ -390,7 +392,8 @@ def boost_rados(
     progress: Callable[[int, float], None] | None = ...,
     n_threads: int = ...,
 ) -> dict[str, NDArray[Any]]:
-    """Arrays of what each round did: feature, edge, step, penalty, log_rado_loss.
+    """Arrays with an entry per round: feature, edge, step, penalty, log_rado_loss.
 
-    A regularizer has a name, a factor and a parameter: ridge a matrix or None, slope coefficients.
+    A regularizer is a name, a factor and a parameter: ridge takes a matrix or None, slope
+    coefficients.
     """

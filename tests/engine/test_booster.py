@@ -250,7 +250,7 @@ def test_codes_and_segments_are_checked():
         ({"segments": (0, 3, 2, 4)}, "segments"),
         ({"roles": ((1,),)}, "roles"),
         ({"roles": ((1, -3),)}, "roles"),
-        ({"roles": ((2, -2),)}, "learn"),
+        ({"roles": ((2, -2),)}, "training rows"),
         ({"weight": np.ones(3)}, "weight"),
     ]:
         with pytest.raises(ValueError, match=message):

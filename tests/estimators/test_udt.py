@@ -307,7 +307,7 @@ def test_segments_without_a_role_are_not_learnt_from():
         ({"weight": np.array([1.0, -1.0])}, "weight must be at least 0"),
         ({"weight": np.array([1.0, np.inf])}, "weight must have a finite sum"),
         ({"weight": np.array([1e-300, 1e-300])}, "weight must have a finite sum"),
-        ({"roles": (0, 2)}, "rows to learn from"),
+        ({"roles": (0, 2)}, "training rows"),
         ({"roles": (3, 1)}, "roles must be between"),
         ({"phi": "none"}, "phi must be one of"),
     ],

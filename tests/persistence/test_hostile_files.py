@@ -99,7 +99,8 @@ def test_fields_of_trees_are_checked(place, value, message, documents, tmp_path)
 
 def test_a_tree_without_nodes_is_refused(documents, tmp_path):
     empty = {name: [] for name in documents["udt"]["tree"]}
-    with pytest.raises(ValueError, match=r"model\.json: tree is no tree: a tree must have a node"):
+    message = r"model\.json: tree is no tree: a tree must have at least one node"
+    with pytest.raises(ValueError, match=message):
         load(change(documents["udt"], ("tree",), empty), tmp_path)
 
 

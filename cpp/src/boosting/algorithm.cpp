@@ -10,7 +10,7 @@
 namespace properboost {
 namespace {
 
-// The weak learners of a batch, by their kind: all are of the same.
+// The weak learners of a batch by their kind, which is the same for all.
 class ByKind final : public LearnerVisitor {
  public:
   explicit ByKind(const RoundContext& context) {
@@ -29,7 +29,7 @@ std::unique_ptr<RowWeighting> AdditiveBoosting::make_weighting(std::size_t /*row
   return std::make_unique<RowWeighting>();
 }
 
-// Trees are grown one model at a time: their rows lie in another order for each.
+// Trees are grown one model at a time, because each sorts its rows in its own order.
 std::size_t AdditiveBoosting::most_lanes(const Model& model) const {
   return model.weak_learner->is_grown() ? 1 : kMostLanes;
 }

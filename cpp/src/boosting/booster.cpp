@@ -58,8 +58,8 @@ class Boosting::State {
         batches.push_back(batch.get());
       }
     }
-    // Batches whose loops are too short to be shared out well are shared out themselves, as many as
-    // come out even.
+    // If the loops of batches are too short to share among threads, whole batches are shared among
+    // them, as many as divide evenly.
     std::size_t whole = 0;
     if (longest_loop() < kShortLoop) whole = batches.size() / team.size() * team.size();
     if (longest_loop() < kShortestLoop) whole = batches.size();
@@ -73,7 +73,7 @@ class Boosting::State {
   double longest_loop() const {
     const auto rows = static_cast<double>(codes_.rows);
     const auto features = static_cast<double>(rows_.bins.size());
-    if (any_is_grown()) return rows * (5.0 + features);  // the sums of all leaves
+    if (any_is_grown()) return rows * (5.0 + features);  // for the sums of all leaves
     std::size_t width = 1;
     for (const auto& batch : batches_) width = std::max(width, width_for(batch->models.size()));
     const auto lanes = static_cast<double>(width);
@@ -81,7 +81,8 @@ class Boosting::State {
            (lanes + (algorithm_.selection().in_turn() ? 1.0 : features) * (0.3 + 0.06 * lanes));
   }
 
-  // Of n rounds of all batches: one pass over the rows, or the batches if there are several.
+  // An estimate for n rounds of all batches: one pass over the rows, or the batches if there are
+  // several.
   double longest_loop(std::size_t n) const {
     return longest_loop() * static_cast<double>(batches_.size() > 1 ? n * batches_.size() : 1);
   }
@@ -147,14 +148,14 @@ class Boosting::State {
 
   void check(const Model& model) const {
     if (model.weak_learner->has_criterion() && algorithm_.response().needs_curvature()) {
-      throw std::invalid_argument("criterion must be none with a response that needs curvatures");
+      throw std::invalid_argument("criterion must be None with a response that needs curvatures");
     }
     if (algorithm_.step().solves() == Solved::kNone) return;
     if (model.learning_rate != 1.0) {
-      throw std::invalid_argument("learning_rate must be 1 where step solves for coefficients");
+      throw std::invalid_argument("learning_rate must be 1 with a step that is solved for");
     }
     if (!model.loss->convex()) {
-      throw std::invalid_argument("loss must be convex where step solves for coefficients");
+      throw std::invalid_argument("loss must be convex with a step that is solved for");
     }
   }
 
@@ -197,7 +198,7 @@ class Boosting::State {
     }
   }
 
-  // A batch that starts from the base.
+  // Makes a batch whose models start from the base.
   void begin(ModelBatch& batch) const {
     set_up(batch);
     batch.stepper = make_stepper(context_of(batch));
@@ -214,7 +215,7 @@ class Boosting::State {
     }
   }
 
-  // No step or cell value goes beyond the link of an error of half a row.
+  // No step or cell value exceeds the link of an error of half a row.
   Regularizers find_regularizers(const Model& model, double rows) const {
     Regularizers r{};
     r.l2 = weights_.scaled(algorithm_.l2() * model.gain);
@@ -255,7 +256,7 @@ class Boosting::State {
     return {};
   }
 
-  // Makes a batch narrower once enough of its lanes are no longer asked for.
+  // Makes a batch narrower once enough of its lanes are no longer advanced.
   void keep_only(std::unique_ptr<ModelBatch>& batch, const std::vector<bool>& asked) {
     Lanes kept;
     for (std::size_t k = 0; k < batch->models.size(); ++k) {
@@ -345,7 +346,7 @@ class Boosting::State {
     margins.forget_weights();
   }
 
-  // What each active lane did, as a round.
+  // Records what each active lane added, as a round.
   void record(const ModelBatch& batch, std::vector<RoundUpdate>& updates,
               const std::vector<bool>& active, const std::vector<Margins::Point>& points) {
     for (std::size_t k = 0; k < batch.models.size(); ++k) {
@@ -378,7 +379,7 @@ class Boosting::State {
     }
   }
 
-  // Gives costs and weights of nodes the unit that sample weights have outside.
+  // Converts costs and weights of nodes to the unit of the caller's sample weights.
   void unscale(RoundUpdate& update) const {
     if (!algorithm_.response().is_cost_a_sum_of_weights()) {
       update.cost = weights_.unscaled(update.cost);
@@ -403,7 +404,7 @@ class Boosting::State {
   std::vector<std::unique_ptr<ModelBatch>> batches_;
   std::vector<std::size_t> counts_;                     // [segment][code]: rows
   std::optional<PackedCodes> packed_;                   // for trees
-  std::map<std::size_t, std::vector<double>> dropped_;  // what models no longer in a batch predict
+  std::map<std::size_t, std::vector<double>> dropped_;  // raw predictions after a batch
 };
 
 Boosting::Boosting(Rows rows, std::vector<Model> models, const Algorithm& algorithm,

@@ -9,7 +9,7 @@
 namespace properboost {
 namespace {
 
-// Look-up tables: among the features that are up for selection, the one of least cost.
+// Look-up tables: of the features up for selection, the one with the least cost is taken.
 class FeaturePlanner final : public Planner {
  public:
   FeaturePlanner(const RoundContext& context, std::vector<const FeatureLearner*> learners)

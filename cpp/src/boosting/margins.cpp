@@ -18,7 +18,7 @@ using PerCode = std::array<float, kMaxCodes>;
 double wide(float x) { return static_cast<double>(x); }
 
 // total[k] += sum over rows of the row's weight times term(row x W + k), in double, with a fixed
-// number of accumulators, so that the compiler may use vectors and the order is still ours.
+// number of accumulators, so that the compiler may use vectors although the order is fixed.
 template <std::size_t W, class Term>
 void add_rows(std::size_t rows, const double* weight, double* total, const Term& term) {
   constexpr std::size_t kSums = W < 8 ? 8 : W;
@@ -81,7 +81,7 @@ void scale_strip(std::size_t n, const double* s, float* __restrict w) {
   });
 }
 
-// Of each row, from the probability of its class and its margin.
+// Sums the held-out scores of rows, from the probabilities of their classes and their margins.
 void judge(std::size_t n, const float* __restrict p, const float* __restrict u,
            const float* __restrict sign, float* __restrict log_loss, float* __restrict error,
            float* __restrict brier) {
@@ -107,7 +107,7 @@ void Margins::for_blocks(double ns_a_margin, Team& team, const Task& task) {
   team.for_each(blocks_.size(), nanoseconds(ns_a_margin), task);
 }
 
-// task(c, block, sign) for the blocks that the lane learns from.
+// Calls task(c, block, sign) for the blocks that the lane trains on.
 template <class Task>
 void Margins::for_training_blocks(std::size_t lane, double ns_a_row, Team& team, const Task& task) {
   const double nanoseconds = ns_a_row * static_cast<double>(codes_.rows);
@@ -117,7 +117,7 @@ void Margins::for_training_blocks(std::size_t lane, double ns_a_row, Team& team,
   });
 }
 
-// One pass over the rows, by which every lane moves.
+// One pass over the rows, which moves every lane.
 template <std::size_t W>
 class Margins::Pass {
  public:
@@ -159,21 +159,22 @@ class Margins::Pass {
  private:
   struct BlockSums {
     Sums slope{}, risk{}, log_loss{}, error{}, brier{};
-    float least = std::numeric_limits<float>::infinity();  // margin of a row that votes
+    float least = std::numeric_limits<float>::infinity();  // under voting classifiers
   };
 
-  // Lanes that move along the same codes, as one table [code][lane]; or one lane's, [code].
+  // Lanes that move along the same codes, with one look-up table [code][lane]; or one lane, [code].
   struct JointMove {
     const std::uint8_t* codes;
     std::vector<std::size_t> lanes;
     bool alone;
     Aligned<float> table;
-    std::size_t width = 0;  // from one target's entries to the next's
+    std::size_t width = 0;  // entries from one target to the next
   };
-  // From so many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
+  // From this many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
   static constexpr std::size_t kWorthJoining = 3;
 
-  // The first sets every lane, those that do not move to 0; the others add to some or set one.
+  // The first joint move sets every lane (0 for those that do not move); the others add to some
+  // lanes or set one.
   static std::vector<JointMove> join(const std::vector<Move>& moves) {
     std::vector<JointMove> joint;
     for (std::size_t k = 0; k < moves.size(); ++k) {
@@ -213,7 +214,8 @@ class Margins::Pass {
     return joint;
   }
 
-  // The pass of cyclic selection: every block has sums of its own, added to the cells in order.
+  // The pass of cyclic selection: every block has its own sums, which are added to the cells in
+  // order.
   void pass_and_fill(Team& team) {
     const std::size_t f = orders_.feature;
     const auto width = static_cast<std::size_t>(m_.bins_[f].width());
@@ -310,8 +312,8 @@ class Margins::Pass {
     vectorized([=] { add_rows<W>(n, s, risk, [=](std::size_t j) { return wide(loss[j]); }); });
   }
 
-  // How the rows held out fare: a label is 1 where F > 0, and a probability of 0 counts as the
-  // smallest step of a double (both as scikit-learn has it).
+  // Held-out scores: the predicted label is 1 where F > 0, and a probability of 0 counts as the
+  // smallest step of a double (both as in scikit-learn).
   void judge_strip(const SegmentRoles& roles, std::size_t n, const double* s, const float* u,
                    BlockSums& sums) const {
     alignas(64) Strip p, log_loss, error, brier;

@@ -6,7 +6,7 @@
 namespace properboost {
 namespace {
 
-// What a round of a batch costs beside one of 16 lanes.
+// The cost of a round of a batch, relative to one of 16 lanes.
 double cost_of_width(std::size_t lanes) {
   switch (width_for(lanes)) {
     case 1: return 0.3;

@@ -53,7 +53,7 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
     slope += update.table[b] * by_code[b].gradient();
   }
   update.slope = slope / rows_weight;
-  update.moves = slope > 0.0;  // else the best table does not lower the risk any further
+  update.moves = slope > 0.0;  // otherwise even the best look-up table does not lower the risk
 }
 
 }  // namespace properboost

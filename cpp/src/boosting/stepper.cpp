@@ -29,8 +29,8 @@ bool same_table(const RoundUpdate& a, const RoundUpdate& b) {
 
 // Steps that are proposed, and corrected once all lanes have moved.
 //
-// Lanes that differ in their gain alone are the same model as long as every step of theirs is
-// shortened: each lane's twin is the one of least gain, whose steps are so for longest.
+// Lanes that differ only in their gain are one model as long as all their steps are shortened.  A
+// lane's twin is the lane of least gain, whose steps stay shortened for longest.
 class ProposedSteps final : public Stepper {
  public:
   explicit ProposedSteps(const RoundContext& context) {
@@ -145,7 +145,7 @@ class ProposedSteps final : public Stepper {
   std::vector<std::size_t> by_gain_, twin_;
 };
 
-// Steps that are solved for, together with those of earlier rounds or alone: margins are kept in
+// Steps that are solved for, alone or together with those of earlier rounds.  Margins are stored in
 // double, too.
 class SolvedSteps final : public Stepper {
  public:
@@ -193,7 +193,7 @@ class SolvedSteps final : public Stepper {
   void revise(std::size_t lane, double gain, Rounds& rounds) const override {
     for (const CoefficientSolver::Feature& feature : solvers_[lane]->features()) {
       rounds.step[feature.round] = feature.coefficient * gain;
-      // Until the next feature: rounds between them took none.
+      // The risk holds until the next feature, because the rounds between added none.
       std::fill(rounds.risk.begin() + static_cast<std::ptrdiff_t>(feature.round), rounds.risk.end(),
                 feature.risk * gain);
     }

@@ -49,7 +49,7 @@ class TreePlanner final : public Planner {
     const double cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     std::vector<Cell> by_node = update.tree.cell;
     for (std::size_t node = 0; node < by_node.size(); ++node) {
-      if (!update.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are further down
+      if (!update.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are at nodes below
     }
     set_table(update, 0, by_node.data(), by_node.size(), cost, partition, team);
     update.tree.cell = grower_.weigh(update.tree, at_.rows.sample_weight, team);
@@ -96,7 +96,7 @@ class TreePlanner final : public Planner {
     average_inner_nodes(update, partition);
   }
 
-  // The slope along a table that the tree's own sums do not tell.
+  // The slope along a look-up table, which the tree's own sums do not give.
   void look_again(RoundUpdate& update, Team& team) const {
     update.slope =
         Margins::Oracle(*at_.batch.margins, 0, update.codes, update.table, team).slope_at(0.0);

@@ -13,7 +13,8 @@
 namespace properboost {
 namespace {
 
-// What the rows that vote weigh, by the codes of one feature at a time: [slot][code].
+// The weights of rows under voting classifiers, by the codes of one feature at a time:
+// [slot][code].
 class VoteRows {
  public:
   // All arguments must outlive it.
@@ -50,7 +51,7 @@ class VoteRows {
   RowUnits<false> units_;
 };
 
-// What weak classifiers have in common, whatever their kind.
+// The part that all kinds of weak classifiers have in common.
 class VotePlanner : public Planner {
  public:
   VotePlanner(const RoundContext& context, const VoteBoosting& algorithm)
@@ -74,11 +75,11 @@ class VotePlanner : public Planner {
   }
 
  protected:
-  // Sets the update's codes and its table over them.
+  // Sets the update's codes and its look-up table over them.
   virtual void find_cells(RoundUpdate& update, const RowWeights& rows,
                           const std::function<void()>& progress, Team& team) = 0;
 
-  // Sets the table, [target][code], by what the codes' cells weigh, [cell][slot].
+  // Sets the look-up table, [target][code], from the weights of the codes' cells, [cell][slot].
   void set_table(RoundUpdate& update, std::size_t width, const std::vector<double>& weights,
                  const CellOfCode& cell_of) const {
     update.width = width;
@@ -195,7 +196,8 @@ class VoteFeaturePlanner final : public VotePlanner {
     const auto width = static_cast<std::size_t>(at_.rows.bins[f].width());
     if (learner_.cuts_in_two()) {
       Split split = find_split(at_.rows.bins[f], VoteCuts(vote, sums.data(), width));
-      // Where no split is better than none, that goes for codes training had no rows of, too.
+      // If no split is better than none, all codes get one cell, including those without training
+      // rows.
       const auto& side = split.side;
       if (std::count(side.begin(), side.end(), Split::kRight) == 0) split.side.fill(Split::kLeft);
       return {split.cost, split.side};
@@ -245,8 +247,8 @@ class VoteTreePlanner final : public VotePlanner {
     count_rows(update);
   }
 
-  // The training rows at each node, of every target and of all others: [target][node].  Where
-  // targets are labels, of which every row is asked about each, all of these are the rows.
+  // The training rows at each node, of every target and of all others: [target][node].  If targets
+  // are labels, every row belongs to each target, so both kinds together are the rows.
   void count_rows(RoundUpdate& update) const {
     const std::size_t nodes = update.tree.size();
     const double* const weight = at_.rows.sample_weight;

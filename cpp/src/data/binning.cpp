@@ -8,7 +8,7 @@
 namespace properboost {
 namespace {
 
-// Counts the bins between edges that are as they must be.
+// Checks bin edges and counts the bins between them.
 int count_bins(const std::vector<double>& edges) {
   if (edges.size() > kMaxCodes - 2) {
     throw std::invalid_argument("a numeric feature has at most 254 edges");
@@ -36,7 +36,7 @@ FeatureBins::FeatureBins(int categories) : ordered_(false), bins_(categories) {
 FeatureBins::FeatureBins(const Grid& grid) : FeatureBins(grid.rows * grid.columns) {
   const auto holds = [](int ordered, int levels) { return ordered >= 0 && ordered <= levels; };
   if (!holds(grid.ordered_rows, grid.rows) || !holds(grid.ordered_columns, grid.columns)) {
-    throw std::invalid_argument("no more levels of a grid than there are can be ordered");
+    throw std::invalid_argument("a grid must not have more ordered levels than levels");
   }
   grid_ = grid;
 }

@@ -68,7 +68,7 @@ class Tree {
     of_high_ = broadcast(kCodes.of_high);
   }
 
-  // A byte each: how many edges are below x.
+  // The number of edges below x, one byte each.
   PROPERBOOST_KERNEL __m512i count_below(const __m512* x) const {
     __m512i node[kWalks];
     for (std::size_t k = 0; k < kWalks; ++k) node[k] = _mm512_setzero_si512();
@@ -274,12 +274,12 @@ void EdgeSearch::plant(const std::vector<double>& edges) {
   }
 }
 
-// Both are monotone in x, rounding included, so that an edge in a lower cell is below x.
+// Both are monotone in x, rounding included, so that a bin edge in a lower cell is below x.
 template <class T>
 std::uint32_t EdgeSearch::Cells<T>::cell_by_value(T x) const {
   constexpr T kLast = static_cast<T>(kCells - 1);
   T cell = (x - low_) * scale_;
-  cell = cell > T(0) ? cell : T(0);  // a NaN, too
+  cell = cell > T(0) ? cell : T(0);  // also for NaN
   cell = cell < kLast ? cell : kLast;
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(cell));
 }

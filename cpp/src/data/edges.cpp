@@ -90,8 +90,8 @@ struct Distinct {
   }
 };
 
-// Adds up the weight of each value of a column that has few, in the order of the rows; nothing if
-// it has more.
+// Sums the weight of each value of a column with few values, in the order of the rows; returns
+// nothing if there are more.
 template <class Item>
 auto tally_few(const std::vector<Item>& items) {
   using Key = decltype(Item::key);
@@ -127,7 +127,7 @@ auto merge_equal(const std::vector<Item>& items) {
   double below = 0.0;   // weight of the values before the n-th
   double weight = 0.0;  // the n-th's, summed by itself: as much for one row of weight 2 as for two
   for (std::size_t i = 0; i < items.size(); ++i) {
-    // Without a branch: which values are equal cannot be foretold.
+    // Without a branch: the processor cannot predict which values are equal.
     const bool next = i > 0 && items[i - 1].key != items[i].key;
     n += next ? 1 : 0;
     below = next ? below + weight : below;
@@ -166,7 +166,7 @@ double edge_between(double a, double b) {
 // Neighbouring light values, none of which fills a bin by itself, and the bins they share.
 struct Run {
   std::size_t begin, end;
-  double before;  // what the sums of its values' weights start from
+  double before;  // where its values' cumulative weights start
   double weight;
   double remainder = 0.0;
   int bins = 0;
@@ -174,8 +174,8 @@ struct Run {
   int distinct() const { return static_cast<int>(end - begin); }
 };
 
-// Deals `bins` to the runs in proportion to their weight, by largest remainder; no run gets more
-// than it has distinct values.
+// Divides `bins` among the runs in proportion to their weight, by largest remainder; no run gets
+// more than its number of distinct values.
 void share_bins(std::vector<Run>& runs, int bins) {
   double light = 0.0;
   for (const Run& run : runs) light += run.weight;
@@ -201,13 +201,13 @@ void share_bins(std::vector<Run>& runs, int bins) {
   }
 }
 
-// Edges of at most max_bins bins.  A value that holds more than 1/max_bins of the weight is a bin
-// of its own (plain quantiles would waste several edges on it); the light values between share the
-// rest as quantiles of their own.
+// Edges of at most max_bins bins.  A value that holds more than 1/max_bins of the weight gets its
+// own bin (plain quantiles would waste several edges on it); the light values between share the
+// remaining bins as quantiles.
 template <class Key>
 std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
   const std::size_t n = d.size();
-  std::vector<std::size_t> starts;  // distinct values at which a bin starts, beside the first
+  std::vector<std::size_t> starts;  // distinct values at which a bin starts, except the first
   if (n <= static_cast<std::size_t>(max_bins)) {
     for (std::size_t i = 1; i < n; ++i) starts.push_back(i);
   } else {
@@ -218,7 +218,7 @@ std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
     const auto end_run = [&](std::size_t end) {
       if (begin == end) return;
       double before = d.before[begin];
-      if (!d.weight.empty()) {  // beside a heavy value before it a run's own sums would be lost
+      if (!d.weight.empty()) {  // after a heavy value, sums would lose digits
         before = 0.0;
         double sum = 0.0;
         for (std::size_t i = begin; i < end; ++i) d.before[i + 1] = sum += d.weight[i];
@@ -245,7 +245,7 @@ std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
         continue;
       }
       starts.push_back(run.begin);
-      // A bin ends with the first value at which its share is full, and has one value at least.
+      // A bin ends with the first value at which its share is full, and has at least one value.
       std::size_t next = run.begin;
       for (int closed = 1; closed < run.bins && next < run.end; ++closed) {
         const auto ends = d.before.begin() + 1;
@@ -298,7 +298,7 @@ std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::
   return sample;
 }
 
-// The edges of a column with these keys, those of `rows` in their order.
+// The edges of a column whose sampled rows have these keys, in the order of `rows`.
 template <class Key>
 std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& rows,
                              const double* weight, int max_bins) {

@@ -11,7 +11,8 @@
 namespace properboost {
 namespace {
 
-// Features whose joint cells, 16 levels each, are summed with one add a row and give three pairs.
+// Features whose joint cells, 16 levels each, are summed with one addition per row and give three
+// pairs.
 struct Triple {
   std::array<std::size_t, 3> features;
 };
@@ -21,18 +22,18 @@ std::size_t position(std::size_t a, std::size_t b, std::size_t features) {
   return a * features - a * (a + 1) / 2 + (b - a - 1);
 }
 
-// Triples that together have every pair: the next pair that is still missing, and a third feature
-// with which most others of its pairs are.
+// Triples that together contain every pair: each takes the next pair that is still missing, and the
+// third feature that adds most missing pairs.
 std::vector<Triple> cover_pairs(std::size_t features) {
   std::vector<std::uint8_t> covered(features * (features - 1) / 2, 0);
   std::vector<Triple> triples;
   for (std::size_t a = 0; a < features; ++a) {
     for (std::size_t b = a + 1; b < features; ++b) {
       if (covered[position(a, b, features)] != 0) continue;
-      std::size_t third = a;  // of two features: none
+      std::size_t third = a;  // with two features there is none
       int most = -1;
       for (std::size_t step = 1; step < features && most < 2; ++step) {
-        const std::size_t c = (b + step) % features;  // pairs of later features are missing yet
+        const std::size_t c = (b + step) % features;  // pairs of later features are still missing
         if (c == a) continue;
         const int missing =
             2 - covered[position(a, c, features)] - covered[position(b, c, features)];
@@ -51,7 +52,7 @@ std::vector<Triple> cover_pairs(std::size_t features) {
   return triples;
 }
 
-// What a cell's rows add up to: the gradient, and its variance.
+// The sums over a cell's rows: the gradient, and its variance.
 struct Sums {
   double gradient = 0.0;
   double variance = 0.0;
@@ -83,7 +84,7 @@ std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::
   return sums;
 }
 
-// How far cells are from what the model expects of them.
+// How far cells are from what the model expects.
 template <std::size_t N>
 double misfit(const std::array<Sums, N>& cells, double scale) {
   double score = 0.0;
@@ -93,7 +94,7 @@ double misfit(const std::array<Sums, N>& cells, double scale) {
   return score;
 }
 
-// Of the pair of the x-th and the y-th feature of a triple.
+// The strength of the pair of the x-th and the y-th feature of a triple.
 double score_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y, double scale) {
   constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
   std::array<Sums, kLevels * kLevels> cells{};
@@ -131,7 +132,7 @@ std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features
                                 const std::function<void()>& progress, Team& team) {
   std::vector<double> scores(features * (features - 1) / 2, 0.0);
   const std::vector<Triple> triples = cover_pairs(features);
-  // Several triples may hold a pair: the first that does says its score.
+  // Several triples may hold a pair; the first one gives its strength.
   std::vector<std::size_t> owner(scores.size(), triples.size());
   const auto pair_of = [&](const Triple& t, std::size_t x, std::size_t y) {
     return position(t.features[x], t.features[y], features);

@@ -10,7 +10,7 @@ namespace {
 
 using TileCodes = std::array<std::uint8_t, Tile::kRows>;
 
-// out[i] += entries[0][codes[0][i]] + ..., in this order: one look-up a feature.
+// out[i] += entries[0][codes[0][i]] + ..., in this order: one look-up per feature.
 template <std::size_t kFeatures>
 void add_entries(const double* const* entries, const TileCodes* codes, std::size_t n, double* out) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -73,7 +73,7 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<Feature
     const std::size_t n = rows.size;
     double* const sums = out + rows.begin * models;
     std::fill_n(sums, n * models, 0.0);
-    // Those of features and pairs whose entries begin at first(w), `count` of them.
+    // Adds the entries of `count` features or pairs, which begin at first(w).
     const auto add_all = [&](std::size_t count, const TileCodes* codes, const auto& first) {
       const auto entries = [&](std::size_t w) { return tables + first(w) * models; };
       std::size_t w = 0;

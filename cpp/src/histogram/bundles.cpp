@@ -8,12 +8,12 @@ namespace {
 
 // How large joint cells may be.
 struct BundleLimits {
-  // What reading off costs must be little beside the adds that are saved.
+  // Computing each feature's sums must cost little compared with the additions saved.
   static constexpr std::size_t kRowsPerCell = 6;
-  // Sums of many lanes differ in their last digits from those of one by one, and of so few rows
-  // that might show.
+  // Sums of several lanes differ in their last digits from those of single lanes, which might show
+  // with so few rows.
   static constexpr std::size_t kFewRows = 16'384;
-  // So many rows of a cell are summed in float32 without harm to the digits that matter.
+  // Rows of a cell that can be summed in float32 without losing digits that matter.
   static constexpr double kRowsInFloat = 2048.0;
 
   std::size_t lanes;
@@ -29,8 +29,8 @@ struct BundleLimits {
     cells = std::min(BundleSet::most_cells(lanes, has_curvature), rows_ / kRowsPerCell);
   }
 
-  // Many rows of a lone model are summed in float32 where no cell is crowded: twice as many sums
-  // fit the cache, and of pairs of weight and curvature twice as many are added a time.
+  // Many rows of a single model are summed in float32 if no cell is crowded: twice as many sums fit
+  // the cache, and twice as many pairs of weight and curvature are added at a time.
   bool in_float(const Bundle& bundle) const noexcept {
     return lanes > 1 ||
            (rows_ >= kFewRows && bundle.fullest * static_cast<double>(rows_) <= kRowsInFloat);
@@ -43,7 +43,7 @@ struct BundleLimits {
   std::size_t rows_ = 0;  // of a block
 };
 
-// Features dealt into bundles, the widest first and each into the fullest bundle that has room;
+// Divides features into bundles, the widest first, and each into the fullest bundle that has room;
 // crowding[f] is the share of the rows in the fullest code of feature f.
 std::vector<Bundle> deal_into_bundles(const Bins& bins, const BundleLimits& limits,
                                       const std::vector<double>& crowding) {
@@ -59,7 +59,7 @@ std::vector<Bundle> deal_into_bundles(const Bins& bins, const BundleLimits& limi
     bundle.crowding *= crowding[f];
     bundle.fullest = std::min(bundle.fullest, crowding[f]);
   };
-  std::size_t open = 0;  // bundles before have no room for the narrowest feature
+  std::size_t open = 0;  // earlier bundles have no room for the narrowest feature
   for (const std::size_t f : order) {
     std::size_t best = bundles.size();
     for (std::size_t k = open; k < bundles.size(); ++k) {
@@ -75,8 +75,8 @@ std::vector<Bundle> deal_into_bundles(const Bins& bins, const BundleLimits& limi
   return bundles;
 }
 
-// `most` bundles of one wide feature make a set, or eight of a narrow or crowded one; joint ones
-// as many as fit the cache; the rest smaller sets.
+// A set holds `most` bundles of one wide feature, or eight of a narrow or crowded one, or as many
+// joint bundles as fit the cache; the remaining bundles make smaller sets.
 std::vector<BundleSet> deal_into_sets(const Bins& bins, std::size_t most,
                                       const BundleLimits& limits,
                                       const std::vector<double>& crowding) {
@@ -87,7 +87,7 @@ std::vector<BundleSet> deal_into_sets(const Bins& bins, std::size_t most,
   std::vector<Bundle> bundles = deal_into_bundles(bins, limits, crowding);
   std::stable_sort(bundles.begin(), bundles.end(),
                    [](const Bundle& a, const Bundle& b) { return a.cells > b.cells; });
-  // Takes the bundles that `fits`; as many as size_for(first one) make a set.
+  // Takes the bundles for which `fits` is true; size_for(first one) of them make a set.
   const auto deal = [&](std::size_t stride, const auto& fits, const auto& size_for) {
     for (const bool in_float : {false, true}) {
       const auto rest = std::stable_partition(bundles.begin(), bundles.end(), [&](const Bundle& b) {

@@ -14,8 +14,8 @@
 namespace properboost {
 namespace {
 
-// Asks for the codes of n rows from `begin` on: a block's are read all at once, which is too late
-// for the processor to see them coming.
+// Prefetches the codes of n rows from `begin` on: a block reads its codes at once, too late for the
+// hardware prefetcher.
 void prefetch_codes(const Bundle& bundle, const Codes& codes, std::size_t begin, std::size_t n) {
   if (begin + n > codes.rows) return;
   for (const std::size_t f : bundle.features) prefetch(codes.feature(f) + begin, n);
@@ -48,7 +48,8 @@ void find_joint_cells(const Bundle& bundle, const Bins& bins, const Codes& codes
 template <std::size_t kNumbers, class From>
 void marginalize(const From* joint, std::size_t first, std::size_t rest, double* own,
                  double* others) {
-  // A block of numbers at a time, down all first indices: no sum waits for the one just before.
+  // Works on a block of numbers at a time, over all first indices, so that no sum waits for the one
+  // just before.
   constexpr std::size_t kSums = kNumbers < 8 ? 8 : kNumbers;
   const std::size_t n = rest * kNumbers;
   alignas(64) double parts[kMaxCodes][kSums];  // of own[a], by place in the block
@@ -75,7 +76,7 @@ void marginalize(const From* joint, std::size_t first, std::size_t rest, double*
 }
 
 // add_terms for joint cells, those of the g-th bundle from sums[g x Stride] on.  With a second copy
-// of the sums, rows take turns with them: where most rows are of one cell, an add then waits only
+// of the sums, rows take turns with them: if most rows are in one cell, an addition then waits only
 // for the last but one.
 template <std::size_t Together, std::size_t Copies, std::size_t Stride, class Terms>
 void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes,
@@ -116,7 +117,8 @@ void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const Segmen
   using Number = typename Sum::Number;
   using Own = DoubleSums<Sum::kLanes, Sum::kHasCurvature>;
   constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Number);
-  // A feature's own sums, what is left to the features after it, and what is left then.
+  // The sums of feature k alone, the joint sums of it and later features, and those of the later
+  // features only.
   const std::size_t half = bundle.cells * kNumbers / 2;
   if (scratch.size() < kMaxCodes * kNumbers + 2 * half) {
     scratch.resize(kMaxCodes * kNumbers + 2 * half);
@@ -227,8 +229,8 @@ void visit_sums(const BundleSet& set, const Terms& terms, unsigned char* memory,
 
 }  // namespace
 
-// What is kept from round to round: the sets of bundles, the rows in two parts where they are many,
-// the second part's cells, and a task's memory.
+// The state kept between rounds: the sets of bundles, the rows (in two parts if they are many), the
+// second part's cells, and the tasks' memory.
 class HistogramBuilder::State {
  public:
   State(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
@@ -260,7 +262,7 @@ class HistogramBuilder::State {
     visit_kind(curvature != nullptr, [&](auto kind) {
       using Terms = decltype(kind);
       const Terms terms = kind.of(weight, curvature, sample_weight_);
-      // As many features a task as their sums allow: it reads every row's terms.
+      // A task gets as many features as their sums allow, because it reads every row's terms.
       const std::size_t least =
           (bins_.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
       const std::size_t tasks = std::min(sets_.size(), std::max(least, team.size()));
@@ -290,8 +292,8 @@ class HistogramBuilder::State {
 
   // Memory for a task: zero at first, and again once the sums are read off.
   unsigned char* get(std::size_t task, std::size_t bytes) {
-    // Much memory is taken as one large page: scattered small ones get into each other's way in the
-    // second cache.
+    // Large memory is taken as one large page: scattered small pages would conflict in the second
+    // cache.
     constexpr std::size_t kMuch = 3u << 17;
     constexpr std::size_t kLargePage = 1u << 21;
     const std::size_t wanted = bytes < kMuch ? bytes : std::max(bytes, kLargePage);

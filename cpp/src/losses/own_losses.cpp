@@ -1,4 +1,4 @@
-// Losses of the user's own: from tables, and from functions that are called.
+// Custom losses: from loss tables, and from functions that are called.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -27,8 +27,8 @@ double knot(std::size_t k) {
 
 // The cubic through values and slopes at both ends of a cell; slopes are by the place in it.  A
 // cell that ends as it began is flat: so a loss may have a kink where a weight reaches its limit.
-// Slopes that the cell is too coarse for would make it go beyond its ends: where both agree with
-// the rise, so does the cubic, and none goes far beyond values that are at least 0.
+// Slopes too steep for the cell would make the cubic overshoot.  Where both slopes agree with the
+// rise, the cubic is monotone; elsewhere it goes little below values that are at least 0.
 Cubic<double> hermite(double y0, double y1, double d0, double d1) {
   const double rise = y1 - y0;
   if (rise == 0.0) return {y0, 0.0, 0.0, 0.0};
@@ -69,7 +69,8 @@ struct Storage {
     policy.scale = table.scale;
     policy.inverse_scale = 1.0 / table.scale;
     policy.last = table.scale * knot(kCells);
-    // A power of the margin there: one that falls adds next to nothing to the loss.
+    // Beyond the last knot the weight is like a power of the margin.  If it falls, it adds next to
+    // nothing to the loss.
     const double y = table.left.back();
     policy.steady = y > kLeast && -table.left_slope.back() * knot(kCells) < 0.5 * y ? y : 0.0;
     fill_weights(table);
@@ -97,8 +98,8 @@ struct Storage {
     }
     for (const auto* values : {&table.right, &table.right_slope, &table.left, &table.left_slope}) {
       if (values->size() != kCells + 1 || !std::all_of(values->begin(), values->end(), finite)) {
-        throw std::invalid_argument("a loss's table must hold " + std::to_string(kCells + 1) +
-                                    " finite numbers a side");
+        throw std::invalid_argument("a loss table must hold " + std::to_string(kCells + 1) +
+                                    " finite numbers on either half");
       }
     }
     // Wider or narrower ones would leave the range of float32.
@@ -140,8 +141,9 @@ struct Storage {
     policy.canonical = apart <= 1e-6;
   }
 
-  // No weight rises with u, but for what is small beside the slopes nearer to 0 (or within a unit
-  // of it): beside the steepest of weights that grow exponentially everything would be small.
+  // No weight may rise with u by more than a small share of the slopes nearer to 0 (or within a
+  // unit of it).  The steepest slope of all would be too large a scale for weights that grow
+  // exponentially.
   static bool is_convex(const LossTable& table) {
     double right = 0.0;
     for (std::size_t k = 0; knot(k) <= 1.0; ++k) {
@@ -157,7 +159,7 @@ struct Storage {
   }
 
   // At the probability p of u, p w(u) = (1 - p) w(-u): so 1 - p = w(u) / (w(u) + w(-u)).
-  // No tail rises: those of functions that nobody has validated might.
+  // Keeps tails from rising, which those of functions that nobody has validated might do.
   void fill_tails(const LossTable& table) {
     std::vector<double> tail(kCells + 1, 0.0);
     std::vector<double> slope(kCells + 1, 0.0);
@@ -176,7 +178,7 @@ struct Storage {
     for (std::size_t k = 0; k < kCells; ++k) {
       const double width = cell_width(k);
       tails[k] = falling_hermite(tail[k], tail[k + 1], slope[k] * width, slope[k + 1] * width);
-      // Certainty at a finite margin; what merely underflows comes near 0 first.
+      // The probability is 1 at a finite margin; a tail that merely underflows comes near 0 first.
       if (tail[k] > 1e-30 && tail[k + 1] == 0.0) policy.largest_link = policy.scale * knot(k + 1);
     }
   }
@@ -241,7 +243,7 @@ class Tabulated final : private Storage, public Bound<Table> {
       const float* const from = u + begin;
       float* const weight = weights_of + begin;
       float* const loss = losses_of + begin;
-      // Both in one pass, which takes the cells apart once.
+      // Both in one pass, which reads the cells once.
       vectorized([&strip, table = Storage::policy, from, weight, loss, size] {
         for (std::size_t i = 0; i < size; ++i) {
           const Cubic<float> cubic = strip.cubic[i];
@@ -346,7 +348,7 @@ class Called final : public Loss {
   double minimum_risk(double p) const noexcept override { return base_->minimum_risk(p); }
 
  private:
-  static constexpr float kLargestWeight = 6.2351491e27F;  // e^64, as a table's: sums stay finite
+  static constexpr float kLargestWeight = 6.2351491e27F;  // e^64: sums stay finite
 
   void check(const char* what, float least, const float* u, const float* out, std::size_t n) const {
     const auto allowed = [least](float value) {
@@ -376,7 +378,7 @@ class Called final : public Loss {
 
 double Table::link(double p) const {
   if (p >= doubles.tail[0].value(0.0)) return 0.0;
-  // The first cell at whose end the tail is at most p; cells of certainty are not looked at.
+  // The first cell at whose end the tail is at most p; cells of probability 1 are skipped.
   std::size_t low = 0;
   std::size_t high = kCells - 1;
   while (low < high) {

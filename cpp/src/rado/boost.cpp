@@ -1,6 +1,6 @@
-// What costs time is the edges of all coordinates, a pass over all rados.  They are found to some
-// 2.5e-5 from 16-bit copies of the coordinates, a quarter of the memory that has to be read; the
-// few that could be the best are then found to the last digit.
+// The edges of all coordinates take most of the time: a pass over all rados.  They are first
+// computed to some 2.5e-5 from 16-bit copies of the coordinates, which take a quarter of the memory
+// to read; the few that could be the best are then computed in full precision.
 #include "properboost/rado/boost.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::size_t kLanes = 32;      // sums side by side, so that loops are 
 constexpr std::size_t kBlock = 4096;    // rados over which sums are float32
 constexpr std::size_t kTogether = 4;    // coordinates that share the weights' loads
 constexpr double kUnits = 32767.0;      // of a coordinate's largest size
-constexpr double kLeastWeight = 1e-30;  // of the largest; below it is 0, for tiny numbers are slow
+constexpr double kLeastWeight = 1e-30;  // of the largest; smaller ones become 0
 constexpr double kTie = 1e-10;
 // Half a unit, and 135 roundings: the weight's, the product's, 128 sums' and 5 of the lanes'.
 constexpr double kEdgeError = 0.5 / kUnits + 140.0 * 0x1p-24;
@@ -53,7 +53,7 @@ void sum_units(const std::int16_t* units, std::size_t n, const float* weight,
   }
 }
 
-// Folds what the lanes have into one, in a fixed order.
+// Folds the lanes' numbers into one, in a fixed order.
 template <class Fold>
 double fold_lanes(std::array<double, kLanes>& lanes, const Fold& fold) {
   for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
@@ -65,7 +65,7 @@ double fold_lanes(std::array<double, kLanes>& lanes, const Fold& fold) {
 double add(double a, double b) { return a + b; }
 double lesser(double a, double b) { return b < a ? b : a; }
 
-// In the following n is a multiple of the lanes.
+// In the functions below, n is a multiple of the lanes.
 
 // sum_j weight[j] x[j]
 double sum_exactly(const double* x, const double* weight, std::size_t n) {
@@ -164,7 +164,7 @@ class Booster {
       }
     }
     for (std::size_t k = first; k < first + size; ++k) {
-      // Where not even a step over the largest is finite there is nothing to be learnt.
+      // If not even a step divided by the largest value is finite, the feature cannot be used.
       if (!std::isfinite(find_step(kLargestEdge, largest_[k]))) largest_[k] = 0.0;
       if (largest_[k] == 0.0) continue;
       for (std::size_t j = 0; j < given_.n_rados; ++j) {
@@ -204,7 +204,8 @@ class Booster {
                    [&](std::size_t p) { task(p, p * kBlock, std::min(kBlock, n_ - p * kBlock)); });
   }
 
-  // What taking feature k with this edge is: the edge after clamping, step and penalty.
+  // The round that takes feature k with this edge: the edge after clamping, the step and the
+  // penalty.
   RadoRound try_edge(std::size_t k, double edge) const {
     const double most = std::min(given_.largest_edge, kLargestEdge);
     edge = std::min(std::max(edge, -most), most);
@@ -214,7 +215,7 @@ class Booster {
     return {static_cast<std::int32_t>(k), edge, step, penalty, 0.0};
   }
 
-  // How much the score |r| - delta can be off where the edge is off by kEdgeError.
+  // The largest error of |r| - delta if the edge is off by kEdgeError.
   double score_error(std::size_t k, double edge, double step) const {
     double error = kEdgeError;
     if (given_.penalty.empty()) return error;
@@ -231,7 +232,7 @@ class Booster {
     return error;
   }
 
-  // Nothing where no feature has a finite score.
+  // Nothing if no feature has a finite |r| - delta.
   std::optional<RadoRound> choose() {
     team_.for_each(groups_, 0.04 * static_cast<double>(units_.size()), [&](std::size_t group) {
       std::array<double, kTogether> sums;
@@ -242,7 +243,7 @@ class Booster {
         edges_[group * kTogether + f] = sums[f] / (kUnits * total_);
       }
     });
-    double bar = -std::numeric_limits<double>::infinity();  // what the best reaches at least
+    double bar = -std::numeric_limits<double>::infinity();  // a lower bound on the best
     candidates_.clear();
     for (std::size_t k = 0; k < given_.features; ++k) {
       if (largest_[k] == 0.0) continue;

@@ -1,6 +1,6 @@
 // Sums over random subsets by the method of the four Russians: of six rows there are 64 subsets,
 // whose sums make a table, and a rado adds one entry of it.  A table costs as many additions as 64
-// rados and spares each of them five; ten, which sixty rows take, stay in the first cache.
+// rados, and saves five additions per rado; the ten tables of sixty rows stay in the first cache.
 #include "properboost/rado/rados.hpp"
 
 #include <algorithm>
@@ -93,14 +93,13 @@ void read_feature(const RadoFeature& feature, std::size_t begin, std::size_t siz
   });
 }
 
-// The rows of a word that are there: which of the given rows is the first, how many, and the bit
-// that is the first's.
+// The given rows within a word: the first of them, their number, and the bit of the first.
 struct WordRows {
   std::size_t begin, size, shift;
 };
 
 // edges[i * kLine + c] = y_i x_ic for a line's features and the rows of a word, 0 where there is no
-// row or feature.  Returns the first of the features that is not finite, or how many there are.
+// row or feature.  Returns the first feature that is not finite, or the number of features.
 template <class T>
 std::size_t read_edges(const std::vector<RadoFeature>& features, const FeatureLine& line,
                        bool side_by_side, const std::uint8_t* positive, const WordRows& rows,
@@ -118,7 +117,7 @@ std::size_t read_edges(const std::vector<RadoFeature>& features, const FeatureLi
       read_feature(features[line.first + c], rows.begin, rows.size, edges + c);
     }
   }
-  std::array<T, kLine<T>> check{};  // stays 0 where everything is finite
+  std::array<T, kLine<T>> check{};  // stays 0 if everything is finite
   for (std::size_t i = 0; i < rows.size; ++i, edges += kLine<T>) {
     const T side = positive[rows.begin + i] != 0 ? T(1) : T(-1);
     for (std::size_t c = 0; c < kLine<T>; ++c) {
@@ -148,7 +147,7 @@ void fill_tables(const T* edges, T* tables) {
   }
 }
 
-// sums[j * kLine + c] += what the rows of a word add to rado j.
+// sums[j * kLine + c] += the sum of the rows of a word that are in rado j.
 template <class T, std::size_t... Group>
 void add_word(const T* tables, const std::uint64_t* included, std::size_t n_rados, T* sums,
               std::index_sequence<Group...> /*tables*/) {
@@ -162,7 +161,7 @@ void add_word(const T* tables, const std::uint64_t* included, std::size_t n_rado
   }
 }
 
-// A loop of so many nanoseconds on one thread, with `progress` called between slices of it.
+// A loop that takes `nanoseconds` on one thread, with `progress` called between slices of it.
 template <class Task>
 void for_each_in_slices(std::size_t n, double nanoseconds, const std::function<void()>& progress,
                         Team& team, const Task& task) {
@@ -193,7 +192,7 @@ class Maker {
 
   std::size_t run(const std::function<void()>& progress, Team& team) {
     const std::size_t parts = (keys_.size() + kMostRados - 1) / kMostRados;
-    // Words are those of all owners' rows: the first and the last may hold others' rows.
+    // Words number all owners' rows: the first and the last may hold other owners' rows.
     const std::uint64_t end = (rows_.first + rows_.size + kWordRows - 1) / kWordRows;
     for (std::uint64_t word = rows_.first / kWordRows; word < end; word += kWords) {
       const auto words = static_cast<std::size_t>(std::min<std::uint64_t>(kWords, end - word));
@@ -229,7 +228,7 @@ class Maker {
   // Which rows of a word each rado includes: those whose sign is that of their class.
   void draw(std::uint64_t word, std::size_t w) {
     const WordRows rows = find(word);
-    std::uint64_t other = ~std::uint64_t{0};  // rows of the negative class, and those not there
+    std::uint64_t other = ~std::uint64_t{0};  // rows of the negative class, and rows not given
     for (std::size_t i = 0; i < rows.size; ++i) {
       if (rows_.positive[rows.begin + i] != 0) other ^= std::uint64_t{1} << (rows.shift + i);
     }
@@ -276,7 +275,7 @@ class Maker {
   const RadoRows& rows_;
   std::vector<FeatureLine> lines_;
   double* out_;
-  std::vector<std::uint64_t> keys_;      // one a rado
+  std::vector<std::uint64_t> keys_;      // one per rado
   std::vector<std::uint64_t> included_;  // [word][rado]: bits of rows
   std::atomic<std::size_t> first_bad_;
 };

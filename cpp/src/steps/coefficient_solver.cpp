@@ -13,17 +13,17 @@ namespace properboost {
 namespace {
 
 constexpr std::size_t kStrip = 128;    // rows whose columns stay in the cache
-constexpr std::size_t kTogether = 16;  // blocks whose sums are held at the same time, at most
-constexpr std::size_t kMostSums = std::size_t{1} << 20;  // that they then have
+constexpr std::size_t kTogether = 16;  // the most blocks whose sums are held at the same time
+constexpr std::size_t kMostSums = std::size_t{1} << 20;  // the most numbers in these sums
 
-// Of the total weight: an edge that is none, and one that is nothing but rounding.
+// As shares of the total weight: an edge that counts as none, and one that is only rounding.
 constexpr double kEdge = 1e-10;
 constexpr double kRounding = 1e-14;
-// Of the largest change of a margin: one that is none.
+// As a share of the largest change of a margin: a change that counts as none.
 constexpr double kNoChange = 1e-6;
 
-// What a row of margin u adds that counts by this share as one of the other class.  Of a canonical
-// loss phi(-u) = phi(u) + u, which makes the rest short.
+// What a row of margin u adds if it counts by this share as one of the other class.  For a
+// canonical loss phi(-u) = phi(u) + u, which makes the rest short.
 struct Flipping {
   const Loss& loss;
   double share;
@@ -34,7 +34,7 @@ struct Flipping {
     if (canonical) return as_it_is + share * u;
     return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is + share * loss.loss(-u);
   }
-  // `as_it_is` is the loss's at u.
+  // `as_it_is` is the loss's own value at u.
   double weight(double u, double as_it_is) const {
     if (canonical) return as_it_is - share;
     return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is - share * loss.weight(-u);
@@ -62,7 +62,7 @@ double dot(const std::vector<double>& x, const std::vector<double>& y) {
   return dot(x.data(), y.data(), x.size());
 }
 
-// Of each row of a lower triangle the first entry.
+// The position of the first entry of row i of a lower triangle.
 constexpr std::size_t row_of(std::size_t i) { return i * (i + 1) / 2; }
 
 // Solves L L' x = b, L a lower triangle.
@@ -95,7 +95,7 @@ void factorise(std::vector<double>& a, std::size_t n) {
 std::vector<double> solve_least_norm(std::vector<double> a, const std::vector<double>& b) {
   const std::size_t n = b.size();
   const double rounding = 64.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
-  std::vector<double> left(n), whole(n);  // of the diagonal
+  std::vector<double> left(n), whole(n);  // entries of the diagonal
   for (std::size_t i = 0; i < n; ++i) left[i] = whole[i] = a[row_of(i) + i];
   std::vector<std::vector<double>> columns;  // of L, with all rows
   for (std::size_t r = 0; r < n; ++r) {
@@ -217,10 +217,9 @@ CoefficientSolver::Found CoefficientSolver::add(std::size_t round, const std::ui
   }
 }
 
-// Where the features separate some rows by their class the risk has no minimum, and rounding can
-// hide one where weights of surer rows than half a row allows differ most.  Then an error of 0
-// counts as half a row: every row counts by that share of all rows as one of the other class.  The
-// risk that this adds pulls margins back to the link of that share.
+// If the features separate some rows by their class, the risk has no minimum; rounding can also
+// hide one.  Then an error of 0 counts as half a row: every row also counts, by that share, as one
+// of the other class.  The added risk pulls margins back to the link of that share.
 CoefficientSolver::Found CoefficientSolver::solve(const Progress& progress, Team& team) {
   solved_ = features_.size();
   if (flip_ > 0.0) return {descend(progress, team) != Descent::kNoEdge, true};
@@ -238,17 +237,17 @@ CoefficientSolver::Found CoefficientSolver::solve(const Progress& progress, Team
   flip_ = share_of_errors_;
   const bool moved = solve_anew(progress, team);
   if (which_ == Solved::kAll) return {moved, moved};
-  // The risk only falls along a feature that hurts no row; one against which it rises is not worth
-  // half a row.
+  // The risk only falls along a feature that hurts no row.  If it rises, the feature is worth less
+  // than half a row.
   risk_ = risk_ahead(0.0, 0.0, team) / training_weight_;
   const bool falls = moved && risk_ <= risk;
   if (!falls) risk_ = risk;
   return {falls, falls};
 }
 
-// Solves for the first feature, the first two and so on: what is made least changes, and the least
-// of it can only be compared from round to round if it is the same in all of them.  Returns whether
-// the last feature has a part in it.
+// Solves again for the first feature, the first two and so on, because the risk to minimise has
+// changed: minima can be compared between rounds only if all are of one risk.  Returns whether the
+// last feature is kept.
 bool CoefficientSolver::solve_anew(const Progress& progress, Team& team) {
   std::vector<double> back;
   for (Feature& feature : features_) back.push_back(-std::exchange(feature.coefficient, 0.0));
@@ -278,7 +277,7 @@ CoefficientSolver::Descent CoefficientSolver::descend(const Progress& progress, 
     const double slope = dot(at.slope, direction);
     const double step = find_step(at, slope, progress, team);
     if (step == 0.0) {
-      if (i == 0) return Descent::kNoEdge;  // that rounding can tell from none
+      if (i == 0) return Descent::kNoEdge;  // rounding leaves no edge
       break;
     }
     for (std::size_t t = 0; t < solved_; ++t) features_[t].coefficient += step * direction[t];
@@ -292,8 +291,8 @@ CoefficientSolver::Descent CoefficientSolver::descend(const Progress& progress, 
   return edge <= kEdge ? Descent::kSolved : Descent::kStalled;
 }
 
-// Along a direction that hurts no row; or hurts one so little that rows are surer than half a row
-// allows before it matters.
+// Along a direction that hurts no row, or hurts one so little that margins pass the half-row bound
+// before it matters.
 bool CoefficientSolver::falls_out_of_reach(const Range& range, Team& team) const {
   if (range.low < -kNoChange * range.high) return false;
   return range.low >= 0.0 ||
@@ -304,7 +303,7 @@ void CoefficientSolver::move(double step) {
   for (std::size_t row = 0; row < u_.size(); ++row) u_[row] += step * along_[row];
 }
 
-// Of the total weight, and for entries of 1 at most.
+// As a share of the total weight, and for look-up tables with entries of at most 1.
 double CoefficientSolver::largest_edge(const Sums& at) const {
   double largest = 0.0;
   for (std::size_t t = 0; t < solved_; ++t) {
@@ -367,7 +366,7 @@ void CoefficientSolver::add_strip(const RowBlock& block, std::size_t begin, std:
   }
 }
 
-// The sum over the training rows of term(u, du), where they are t further along the direction.
+// The sum over the training rows of term(u, du), after a move by t along the direction.
 template <class Term>
 double CoefficientSolver::sum_ahead(double t, const Term& term, Team& team) const {
   std::vector<double> parts(training_);
@@ -430,8 +429,8 @@ bool CoefficientSolver::is_beyond_the_risk(double slope, const Sums& at) {
   return slope <= 1e-11 * at.risk;
 }
 
-// How far to go along the direction: all the way, unless that is beyond the lowest risk by much;
-// 0 if the risk cannot be told to fall.
+// The step along the direction: 1, unless that is far beyond the lowest risk; 0 if rounding hides
+// whether the risk falls.
 double CoefficientSolver::find_step(const Sums& at, double slope, const Progress& progress,
                                     Team& team) const {
   constexpr double kOvershot = 0.9;

@@ -23,9 +23,9 @@ bool look_ahead(LineSearchOracle& oracle, const StepLimits& limits, double end, 
   return false;
 }
 
-// Inverse quadratic interpolation where it can be trusted, else bisection (Chandrupatla 1997).  The
-// first point is where a straight line between the ends crosses zero.  So is, without another
-// slope, the end: the line through the last two points misses by about the product of their slopes.
+// Inverse quadratic interpolation where it can be trusted, else bisection (Chandrupatla 1997).  It
+// starts where a straight line between the ends crosses zero.  It ends on the line through the last
+// two points, without a slope there: that line misses by about the product of their slopes.
 double find_stationary_point(LineSearchOracle& oracle, const Bracket& bracket) {
   constexpr double kTolerance = 1e-7;
   constexpr int kMostSlopes = 60;

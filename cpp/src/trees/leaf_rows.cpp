@@ -52,7 +52,7 @@ void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCod
   const std::size_t begin = bounds.front();
   const std::size_t middle = std::accumulate(go_left.begin(), go_left.end(), begin);
   std::array<Place, 2> children;
-  std::array<std::size_t, 2> next{begin, middle};  // places to put rows
+  std::array<std::size_t, 2> next{begin, middle};  // where the next rows go
   std::vector<std::array<std::size_t, 2>> places;  // of each block's
   std::size_t c = 0;
   for (std::size_t s = 0; s < bounds.size(); ++s) {

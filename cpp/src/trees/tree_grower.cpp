@@ -17,9 +17,9 @@
 namespace properboost {
 namespace {
 
-// Streams of draws.
+// Streams of random draws.
 constexpr std::uint64_t kRowStream = 0;
-constexpr std::uint64_t kFeatureStream = 1;  // and one more a node
+constexpr std::uint64_t kFeatureStream = 1;  // plus one more per node
 
 template <class Cells>
 struct Grown {
@@ -27,7 +27,8 @@ struct Grown {
   std::vector<typename Cells::Total> totals;  // of each node
 };
 
-// Grows one tree.  Cells say what the cells of its nodes cost: two classes or the slots of a vote.
+// Grows one tree.  `Cells` gives the costs of its nodes' cells: by two classes or by the slots of a
+// vote.
 template <class Cells>
 class Growth {
  public:
@@ -62,11 +63,11 @@ class Growth {
   // A node to be split, and how.
   struct Leaf {
     std::size_t node = 0, depth = 0;
-    Sums sums;  // none if they are made when they are needed
+    Sums sums;  // empty if they are made when they are needed
     std::optional<Split> split;
     std::size_t feature = 0;
     double saving = 0.0;
-    std::optional<Total> others;  // of a rule: the rows for which it does not hold
+    std::optional<Total> others;  // for a rule: the rows for which it does not hold
   };
   static bool comes_later(const Leaf& a, const Leaf& b) {
     return a.saving < b.saving || (a.saving == b.saving && a.node > b.node);
@@ -82,13 +83,13 @@ class Growth {
       kept_ -= bytes(next);
       std::array<Leaf, 2> children = divide(std::move(next));
       consider(&children[0], &children[1]);
-      for (Leaf& child : children) sums_.give_back(std::move(child.sums));  // if it does not wait
+      for (Leaf& child : children) sums_.give_back(std::move(child.sums));  // unless it waits
     }
   }
 
   // The rows of the left-most leaf are those for which all literals hold.  A literal and its
-  // opposite make the same two cells of the root; which of them the rule begins with is decided by
-  // the second literal, or else it is the one that holds for less weight.
+  // opposite make the same two cells of the root.  The second literal decides which of them the
+  // rule begins with; without one, it is the literal that holds for less weight.
   void grow_rule(Leaf root, const std::function<void()>& progress) {
     progress();
     find_splits({&root});
@@ -122,7 +123,7 @@ class Growth {
     return leaf.sums.size() * sizeof(typename Cells::Unit);
   }
 
-  // Adds a leaf, numbered as it is.
+  // Adds a leaf with its own number.
   void add_node(const Leaf& leaf) {
     Sums memory;
     tree_.add_leaf();
@@ -130,8 +131,7 @@ class Growth {
                                    static_cast<std::size_t>(bins_[0].width())));
   }
 
-  // Finds the best splits of one leaf or two, and lets those wait for their turn that save
-  // anything.
+  // Finds the best splits of one leaf or two, and queues those that lower the cost.
   void consider(Leaf* first, Leaf* second) {
     find_splits({first, second});
     for (Leaf* leaf : {first, second}) {
@@ -148,7 +148,7 @@ class Growth {
     return depth < limits_.depth && leaves < limits_.leaves;
   }
 
-  // Finds the best split of each leaf, if there is one that saves anything.
+  // Finds the best split of each leaf, if there is one that lowers the cost.
   void find_splits(std::initializer_list<Leaf*> asked) {
     std::vector<Leaf*> leaves;
     double nanoseconds = 0.0;
@@ -191,9 +191,9 @@ class Growth {
     const typename Cells::Feature feature(cells_, bins_[f], f,
                                           sums_.feature(leaf.node, leaf.sums, f, memory));
     if (!leaf.others) return feature.find_split({}, {});
-    // The rows left over by a literal join those for which the rule did not hold before.  Costs
-    // being concave, a cut of categories by their share of a class is the best of all sets here,
-    // too.
+    // Rows that a literal excludes join those for which the rule did not hold before.  Because
+    // costs are concave, the best cut of categories ordered by their share of a class is the best
+    // of all sets here, too.
     Split below = feature.find_split({}, *leaf.others);
     Split above = feature.find_split(*leaf.others, {});
     if (!(above.cost < below.cost - kTie * std::abs(below.cost))) return below;
@@ -201,7 +201,7 @@ class Growth {
     return above;
   }
 
-  // Of all features the share that a node's split is among, at least one.
+  // The features that a node's split is chosen from: a random share, at least one.
   void draw_features(std::size_t node, std::uint8_t* allowed) const {
     const std::size_t n = bins_.size();
     const auto share = std::lround(limits_.max_features * static_cast<double>(n));
@@ -216,7 +216,7 @@ class Growth {
     for (std::size_t k = 0; k < wanted; ++k) allowed[order[k].second] = 1;
   }
 
-  // Splits a leaf: its children come with their sums, if they may be split in turn.
+  // Splits a leaf.  Its children get their sums if they may be split in turn.
   std::array<Leaf, 2> divide(Leaf parent) {
     tree_.feature[parent.node] = static_cast<std::int32_t>(parent.feature);
     tree_.left[parent.node] = static_cast<std::int64_t>(tree_.size());
@@ -242,7 +242,7 @@ class Growth {
     return children;
   }
 
-  // The larger child's sums are what the smaller one leaves of its parent's.
+  // The larger child's sums are the parent's minus the smaller child's.
   void add_up(std::array<Leaf, 2>& children, Sums&& parent) {
     const auto rows = [&](const Leaf& leaf) { return rows_.place(leaf.node).size(); };
     const std::size_t small = rows(children[0]) <= rows(children[1]) ? 0 : 1;

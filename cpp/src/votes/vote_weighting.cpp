@@ -13,14 +13,14 @@ VoteRowWeighting::VoteRowWeighting(const VoteWeighting& weighting, std::size_t r
       influence_(mistrusts() ? rows : 0, 0.0f),
       share_(mistrusts() ? rows : 0, 0.0f) {}
 
-// After the step the rows' influence is what it is.
+// Adds the rows' latest relative weights, times the step, to their influence.
 void VoteRowWeighting::settle(double t) {
   const auto step = static_cast<float>(t);
   steps_ += t;
   for (std::size_t i = 0; i < share_.size(); ++i) influence_[i] += step * share_[i];
 }
 
-// Takes the least margin there is for the offset, if they have come far apart.
+// Sets the offset to the least margin, if they have come far apart.
 bool VoteRowWeighting::follow(double least) {
   constexpr double kFar = 16.0;
   if (!(std::abs(least - offset_) > kFar)) return false;
@@ -30,7 +30,7 @@ bool VoteRowWeighting::follow(double least) {
 
 double VoteRowWeighting::risk_factor() const { return std::exp(-offset_); }
 
-// x *= e^(-damping |u|), and of weights the same up to the factor that the offset stands for.
+// x *= e^(-damping |u|); for weights the same, up to a factor from the offset.
 void VoteRowWeighting::damp_moves(std::size_t n, const float* u, float* x) const {
   damp(n, u, 0.0, x);
 }

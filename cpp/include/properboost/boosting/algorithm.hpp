@@ -33,7 +33,7 @@ class Algorithm {
   const Selection& selection() const noexcept { return *choices_.selection; }
   const Response& response() const noexcept { return *choices_.response; }
   const Step& step() const noexcept { return *choices_.step; }
-  // What is added to a cell's curvature, in units of sample weight.
+  // The number added to a cell's curvature, in units of sample weight.
   double l2() const noexcept { return l2_; }
 
   virtual const VoteTargets& targets() const noexcept = 0;
@@ -71,7 +71,7 @@ class VoteBoosting final : public Algorithm {
                VoteTargets targets, double rho, const VoteWeighting& weighting);
 
   const Vote& vote() const noexcept { return *vote_; }
-  // What odds of being right are multiplied by.
+  // The factor on the odds of being right.
   double rho() const noexcept { return rho_; }
   const VoteWeighting& weighting() const noexcept { return weighting_; }
 

@@ -1,4 +1,4 @@
-// The booster: the only file that knows the order of the stages.
+// The booster, the only file that knows the order of the stages.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace properboost {
 
-// Called on the calling thread after each estimator with the estimators of all models done and one
-// model's training risk (without rounds, its log loss on the rows held out); may throw.
+// Called on the calling thread after each estimator, with the number of estimators done over all
+// models and one model's training risk (without rounds, its held-out log loss); may throw.
 using Progress = std::function<void(std::size_t, double)>;
 
-// Raw predictions that models start from: [model][row] in segment order, or one row for all models;
-// null for zeros.
+// Raw predictions that models start from: [model][row] in segment order, or one array for all
+// models; null for zeros.
 struct Base {
   const double* raw = nullptr;
   std::size_t stride = 0;  // from one model to the next
@@ -30,7 +30,7 @@ struct Base {
   }
 };
 
-// The rows as the caller has them.
+// The rows as the caller passes them.
 struct Rows {
   Codes codes;
   const Bins& bins;
@@ -41,25 +41,26 @@ struct Rows {
 // Models trained together over the same rows, a batch of lanes at a time.
 class Boosting {
  public:
-  // What rows, models and the algorithm refer to must outlive it.  Without `keep_rounds` it keeps
-  // only what the rows held out say.
+  // Everything that rows, models and the algorithm refer to must outlive it.  Without `keep_rounds`
+  // it keeps only the held-out scores.
   Boosting(Rows rows, std::vector<Model> models, const Algorithm& algorithm,
            bool keep_rounds = true);
   ~Boosting();
 
-  // Boosts these models by n more estimators each, or until nothing helps them.
+  // Boosts these models by n more estimators each, or until no round lowers their risk.
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team);
 
   std::size_t size() const noexcept;
   const FitState& state(std::size_t model) const noexcept;
-  // A guess of the nanoseconds of the longest loop that n rounds share out.
+  // An estimate, in nanoseconds, of the longest loop that threads share in n rounds.
   double longest_loop(std::size_t n) const noexcept;
-  // The raw predictions of the rows held out from a model, in segment order.
+  // The raw predictions of a model's held-out rows, in segment order.
   std::vector<double> held_out(std::size_t model) const;
-  // And of all rows, 0 where they have no role; of a model that has left its batch nothing.
+  // The raw predictions of all rows, 0 where they have no role; empty for a model that has left its
+  // batch.
   std::vector<double> raw(std::size_t model) const;
-  // How many rows each code holds, features side by side; nothing before the first advance.
+  // The number of rows of each code, features side by side; empty before the first advance.
   std::vector<std::size_t> code_counts() const;
 
  private:

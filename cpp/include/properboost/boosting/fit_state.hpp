@@ -9,10 +9,10 @@
 namespace properboost {
 
 struct FitState {
-  std::vector<Rounds> rounds;  // of each vote target; there is one where there are no votes
-  std::vector<double> log_loss, error, brier;  // means over the rows held out, per estimator
+  std::vector<Rounds> rounds;                  // one per vote target; a single one without votes
+  std::vector<double> log_loss, error, brier;  // held-out means, per estimator
   std::size_t n_estimators = 0;
-  bool finished = false;   // nothing lowers its risk any further
+  bool finished = false;   // no round lowers its risk any more
   bool separated = false;  // a step that solves for coefficients found none that are finite
 };
 

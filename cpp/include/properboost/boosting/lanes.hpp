@@ -1,8 +1,8 @@
 // Lanes: models trained together over the same codes.
 //
-// What each row or cell has for every lane lies side by side ([row][lane], [code][lane]), so that
-// one vector operation serves all of them.  A model batch has a width of 1, 4, 8 or 16 lanes, of
-// which the last may be unused; width 1 is the model on its own.
+// The numbers that a row or cell has in all lanes lie side by side ([row][lane], [code][lane]), so
+// that one vector operation serves all of them.  A model batch has 1, 4, 8 or 16 lanes; the last
+// ones may be unused.  A batch of width 1 holds a single model.
 #pragma once
 
 #include <array>
@@ -30,10 +30,10 @@ decltype(auto) visit_width(std::size_t width, Visitor&& visitor) {
   }
 }
 
-// What a segment of rows is to the lanes of a batch, as factors: sums over its rows are made for
-// all lanes and then count or not.
+// The roles of a segment in the lanes of a batch, as factors: its sums are made for all lanes, and
+// a factor of 0 drops them.
 struct SegmentRoles {
-  // 1, -1, or 0 where the segment is nothing to the lane.
+  // The signed label of the segment's rows, or 0 if the lane ignores it.
   alignas(64) std::array<float, kMostLanes> sign{};
   std::array<double, kMostLanes> positive{}, negative{}, held_out{};  // 0 or 1
   bool trains = false;                                                // any lane

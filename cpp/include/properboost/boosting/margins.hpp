@@ -1,9 +1,11 @@
-// Margins and weights of a model batch's rows, and the one row pass everything else is made of.
+// Margins and weights of a model batch's rows, and the row pass that all other operations are built
+// on.
 //
-// The margin kept is u = y F / gain, [row][lane], in segment order.  Moving a lane's rows along a
-// table shifts u by +t g in the positive class and by -t g in the negative one, and tells the slope
-// there: how fast the risk still falls along the table.  The weights it leaves behind are the next
-// round's; where only one feature's cells are asked for, they are summed on the spot instead.
+// The stored margin is u = y F / gain, [row][lane], in segment order.  Moving a lane's rows along a
+// look-up table g shifts u by +t g in the positive class and by -t g in the negative one.  It
+// returns the slope after the move: how fast the risk still falls along the look-up table.  The
+// pass stores the weights for the next round; if only one feature's cells are asked for, it sums
+// the weights at once instead.
 #pragma once
 
 #include <array>
@@ -26,18 +28,18 @@
 
 namespace properboost {
 
-// A lane's rows move by t times the table, each by the entry of its code; no table, no move.
-// Rows of several vote targets have a table each, `width` entries apart.
+// A lane's rows move by t times the look-up table, each by the entry of its code.  Without a
+// look-up table they do not move.  Several vote targets have one look-up table each, `width`
+// entries apart.
 struct Move {
-  const std::uint8_t* codes = nullptr;  // one a row: a feature's
+  const std::uint8_t* codes = nullptr;  // one per row: a feature's
   const std::vector<double>* table = nullptr;
   double t = 0.0;
   std::size_t width = 0;
 };
 
-// What is asked of a pass beside moving: the cells of one feature under the new weights (null
-// leaves the weights of all rows instead), the risk of the training rows, and what the rows held
-// out say.
+// What a pass computes besides moving the margins: the cells of one feature under the new weights
+// (null keeps the weights of all rows instead), the training risk, and the held-out scores.
 struct Orders {
   Histogram* cells = nullptr;
   std::size_t feature = 0;
@@ -47,8 +49,8 @@ struct Orders {
 
 class Margins {
  public:
-  // Where a lane is after a pass.  Slope and risk at gain 1, per unit of training weight; the rest
-  // per unit of held-out weight.
+  // A lane's sums after a pass.  Slope and risk are at gain 1, per unit of training weight; the
+  // rest is per unit of held-out weight.
   struct Point {
     double slope = 0.0;
     double risk = 0.0;
@@ -57,7 +59,7 @@ class Margins {
     double brier = 0.0;
   };
 
-  // `roles` has an entry per segment.  All arguments must outlive it.
+  // `roles` has one entry per segment.  All arguments must outlive it.
   Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles, std::size_t lanes,
           const Loss& loss, bool needs_curvature, const VoteTargets& targets,
           std::unique_ptr<RowWeighting> weighting);
@@ -74,10 +76,10 @@ class Margins {
   // Moves lane k by moves[k], for good.
   std::vector<Point> move(const std::vector<Move>& moves, const Orders& orders, Team& team);
 
-  // Tells the weighting what every row weighs; `mean` is the mean row's weight.
+  // Tells the weighting the weight of every row; `mean` is the mean weight.
   void note_weights(double mean, Team& team);
 
-  // What can be worked out again is given back.
+  // Frees what can be recomputed.
   void forget_weights();
 
   // One lane's risk along a look-up table.
@@ -158,7 +160,7 @@ class Margins {
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
   std::unique_ptr<RowWeighting> weighting_;
-  double least_ = 0.0;          // what their loss was taken at, before any offset
+  double least_ = 0.0;          // the least argument of the loss, before any offset
   const float* own_ = nullptr;  // margins of the lane selected
   const float* along_ = nullptr;
 };

@@ -1,4 +1,4 @@
-// A model: what one of those that are trained together has of its own.
+// A model: what differs between models that are trained together.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Model batches: which models share lanes, and what is kept for those that do.
+// Model batches: which models are trained together, and the state of those models.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace properboost {
 
 using Lanes = std::vector<std::size_t>;  // the models of a batch
 
-// Models of one loss share batches of at most so many; of those, models that leave out the same
-// rows do if that is cheaper, because a batch need not read what none of its lanes learns from.
+// Models of one loss share batches of at most this size.  Models that hold out the same rows share
+// one if that is cheaper, because a batch need not read rows that none of its lanes trains on.
 std::vector<Lanes> deal_into_batches(const std::vector<Model>& models,
                                      const std::vector<std::size_t>& segments, std::size_t most);
 
-// Lanes that are boosted together.  All but the models is made when it is first needed.
+// Lanes that are boosted together.  All members but the models are made when they are first needed.
 struct ModelBatch {
   Lanes models;
   std::vector<SegmentRoles> roles;

@@ -1,6 +1,7 @@
-// Planners: what each lane of a model batch does in a round, before it knows how far it goes.
+// Planners: what each lane of a model batch adds in a round, before its step is known.
 //
-// Look-up tables are over a feature's codes; a tree is a feature more, whose codes are its nodes.
+// Look-up tables are over a feature's codes.  A tree acts as one more feature, whose codes are its
+// nodes.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ namespace properboost {
 // What one lane adds in one round.
 struct RoundUpdate {
   bool moves = false;
-  bool may_move_later = false;  // though it does not now: chance has a part in it
-  bool ends = false;            // nothing is left to do after it
+  bool may_move_later = false;  // a later random draw may find a move, though this one did not
+  bool ends = false;            // no later round can move
   bool separated = false;       // no finite coefficients are best
   std::int32_t feature = 0;
   const std::uint8_t* codes = nullptr;  // one per row
@@ -44,15 +45,15 @@ struct RoundUpdate {
   std::vector<Cell> cells;  // [target][node], where there are several targets
 };
 
-// What a round may read, and the batch that it moves.
+// The data that a round may read, and the batch that it moves.
 struct RoundContext {
   const TrainingRows& rows;
-  const PackedCodes* packed;  // there if there are trees to grow
+  const PackedCodes* packed;  // null if no trees are grown
   const std::vector<Model>& models;
   const Algorithm& algorithm;
   const SampleWeights& weights;
   const std::vector<FitState>& states;
-  bool keep_rounds;  // or only what the rows held out say
+  bool keep_rounds;  // or only the held-out scores
   ModelBatch& batch;
 
   const Model& model(std::size_t lane) const { return models[batch.models[lane]]; }
@@ -66,16 +67,16 @@ class Planner {
   explicit Planner(const RoundContext& context) : at_(context) {}
   virtual ~Planner() = default;
 
-  // The t-th look-up table of an estimator, of all lanes that are active; the margins have been
-  // moved as `orders(t)` said.  `progress` may throw.
+  // The t-th look-up table of an estimator, for all active lanes.  The margins have been moved as
+  // `orders(t)` asked.  `progress` may throw.
   virtual std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
                                         const std::function<void()>& progress, Team& team) = 0;
-  // What to ask of the row pass before the t-th table.
+  // What the row pass before the t-th look-up table must compute.
   virtual Orders orders(std::size_t t) = 0;
   virtual std::size_t tables_per_estimator() const = 0;
 
  protected:
-  // Sets the update's table and where it leads.  For each code of update.codes, by_code holds its
+  // Sets the update's look-up table and slope.  For each code of update.codes, by_code holds its
   // sums, and the partition the cell whose value it gets.
   void set_table(RoundUpdate& update, std::size_t lane, const Cell* by_code, std::size_t width,
                  double cost, const Partition& partition, Team& team) const;
@@ -83,7 +84,7 @@ class Planner {
   const RoundContext& at_;
 };
 
-// `learners` has an entry per lane.
+// `learners` has one entry per lane.
 std::unique_ptr<Planner> make_feature_planner(const RoundContext& context,
                                               std::vector<const FeatureLearner*> learners);
 std::unique_ptr<Planner> make_tree_planner(const RoundContext& context,

@@ -1,8 +1,8 @@
 // Sample weights, and the unit they have inside the engine.
 //
-// The engine sums weights divided by a power of two near their mean, which changes no digit and
-// keeps every product of sums far from overflow and underflow.  What comes in as a weight is scaled
-// by `scaled`; what goes out is given back its unit by `unscaled`.
+// The engine sums weights divided by a power of two near their mean.  That changes no digit, and
+// keeps products of sums far from overflow and underflow.  `scaled` converts a weight that comes
+// in; `unscaled` converts a sum that goes out.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace properboost {
 
 class SampleWeights {
  public:
-  // `weight` is all positive, or null for ones.
+  // All entries of `weight` are positive; null stands for ones.
   SampleWeights(const double* weight, std::size_t n);
 
   // The scaled weights of the rows; null for ones.

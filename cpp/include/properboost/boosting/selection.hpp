@@ -1,7 +1,7 @@
-// Selection: among which features a table's is looked for.
+// Selection: which features a round may use.
 //
-// `greedy` (the papers): among all of them, the best is taken.  `cyclic`: the features in turn; an
-// estimator is one cycle, a table a feature (InterpretML's way).
+// `greedy` (the papers): all of them, and the best is taken.  `cyclic`: the features in turn; an
+// estimator is one cycle, with one look-up table per feature (as in InterpretML).
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,8 @@
 
 namespace properboost {
 
-// Memory that vectors of every width may be loaded from without crossing cache lines; large blocks
-// ask for large pages, which a pass over all rows notices.
+// Memory from which vectors of every width can be loaded without crossing cache lines.  Large
+// blocks ask for large pages, which make a pass over all rows faster.
 template <class T>
 struct CacheLineAllocator {
   using value_type = T;

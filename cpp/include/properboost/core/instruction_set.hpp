@@ -1,5 +1,5 @@
-// Instruction sets: the loops over rows are compiled once for each set, and the best set the
-// processor has is taken at run time.
+// Instruction sets: the loops over rows are compiled once for each set, and the best set of the
+// processor is used at run time.
 //
 // A kernel is an ordinary loop in a function object without arguments; `vectorized` runs the copy
 // of it that was compiled, everything inlined, for the set in use.  Loops say in which order they
@@ -12,7 +12,7 @@
 #define PROPERBOOST_X86_SETS 0
 #endif
 
-// GCC would keep to half of AVX-512's registers unless told.
+// Without this option GCC uses vectors of half of AVX-512's width.
 #if defined(__clang__)
 #define PROPERBOOST_AVX512 "avx512f,avx512bw,avx512dq,avx512vl"
 #else
@@ -24,7 +24,7 @@ namespace properboost {
 enum class InstructionSet { kBaseline, kAvx2, kAvx512 };
 
 // The set in use: the processor's best, or what the environment variable
-// PROPERBOOST_INSTRUCTION_SET names; std::invalid_argument if that cannot be had.
+// PROPERBOOST_INSTRUCTION_SET names; std::invalid_argument if the processor does not have it.
 InstructionSet instruction_set();
 const char* name(InstructionSet set) noexcept;
 

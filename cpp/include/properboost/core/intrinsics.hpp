@@ -1,5 +1,5 @@
-// The processor's own instructions, for kernels that no loop would be compiled into: included by
-// source files that have such, and by no header.
+// The processor's own instructions, for kernels that compilers do not make from a loop.  Only the
+// source files of such kernels include it, and no header does.
 #pragma once
 
 #include "properboost/core/instruction_set.hpp"

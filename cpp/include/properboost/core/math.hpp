@@ -4,9 +4,9 @@
 // and the same bits on every machine, which a C library's are not.  The double versions are exact
 // to rounding and call <cmath>.
 //
-// Every polynomial below is minimax (Remez exchange in 40 digits) for the relative error of the
-// function it is part of, which the comment beside it gives; the coefficients are rounded to float.
-// The bounds in ulp were measured on every float of the range, against double precision.
+// Every polynomial below is minimax (Remez exchange in 40 digits) for the relative error of its
+// function, which the comment beside it gives; the coefficients are rounded to float.  The bounds
+// in ulp were measured on every float of the range, against double precision.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace properboost::math {
 
-// Comparisons are written so that a NaN in x comes out again.
+// Comparisons are written so that a NaN in x is returned as NaN.
 template <class T>
 T at_most(T x, T bound) {
   return bound < x ? bound : x;
@@ -164,8 +164,8 @@ inline double erfcx(double x) {
                  : 1.0 / (detail::kSqrtPi * (x + detail::tail_fraction(x)));
 }
 
-// 1 - sqrt(pi) x erfcx(x) for x >= 0, within 11 ulp: what the integral of erfc from x on has beside
-// e^(-x^2) / sqrt(pi).  Computed as it is written it would lose every digit in the tail.
+// 1 - sqrt(pi) x erfcx(x) for x >= 0, within 11 ulp: the factor that turns e^(-x^2) / sqrt(pi) into
+// the integral of erfc from x on.  The formula as written would lose every digit in the tail.
 inline float integrated_erfcx(float x) {
   // (x + 5/2)^2 times it, in w as above, 1.8e-8
   const float y = 1.0F / (x + 2.5F);

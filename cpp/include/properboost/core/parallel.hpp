@@ -1,9 +1,9 @@
 // Threads: the only place with an OpenMP pragma.
 //
 // A Team enters one parallel region for a whole call of the engine.  Inside it the calling thread
-// runs the program; the others serve the loops it hands out with for_each.  Waiting is our own: a
-// short spin, then sleep.  The runtime's own barriers would spin between any two loops, and two
-// processes doing so on the same cores slow each other down severalfold.
+// runs the program; the others serve the loops it hands out with for_each.  Threads wait in our own
+// code: a short spin, then sleep.  The runtime's own barriers would spin between any two loops, and
+// two processes doing so on the same cores slow each other down severalfold.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +52,9 @@ inline void relax() noexcept {
 #endif
 }
 
-// What the threads of a team share.  A loop is a "gate": open while it has work to hand out, with
-// the number of helpers inside.  A helper that wakes too late finds it shut and is not waited for.
+// The state that the threads of a team share.  A loop is a "gate", which counts the helpers inside
+// and is open while there is work to hand out.  A helper that wakes too late finds it shut, and the
+// loop does not wait for it.
 struct Gate {
   using Call = void (*)(const void*, std::size_t);
   static constexpr std::uint32_t kOpen = 1u << 31;
@@ -169,15 +170,15 @@ inline void watch_forks() {
 
 class Team {
  public:
-  // Runs program(team) on the calling thread, helped by n_threads - 1 others.  What the program or
-  // a task throws comes out of here.  `nanoseconds` is a guess of the time of its longest loop:
-  // with nothing to share out, no thread is woken.
+  // Runs program(team) on the calling thread, helped by n_threads - 1 others.  Exceptions of the
+  // program and of tasks are rethrown here.  `nanoseconds` is an estimate of the time of its
+  // longest loop: if that is too short to share, no thread is woken.
   template <class Program>
   static void run([[maybe_unused]] int n_threads, [[maybe_unused]] double nanoseconds,
                   Program&& program) {
 #if defined(_OPENMP)
-    // A few threads a processor are all that helps; asked for thousands more than the system
-    // grants, the runtime would end the process.
+    // More than a few threads per processor do not help; and if asked for thousands more than the
+    // system grants, the runtime would end the process.
     n_threads = std::min(n_threads, 4 * omp_get_num_procs());
     if (n_threads > 1 && nanoseconds >= kWorthSharing && !detail::forked().load()) {
       detail::Gate gate;
@@ -185,7 +186,8 @@ class Team {
       std::exception_ptr error;
       // At the end of a region and after it GNU's runtime spins for milliseconds before it sleeps,
       // which another process on the same processors pays for; it does not if it has more threads
-      // than processors.  So where all are used one more is asked for, and does nothing.
+      // than processors.  So if all processors are used, one more thread is requested, which does
+      // nothing.
       const int n_asked = n_threads + (n_threads == omp_get_num_procs() ? 1 : 0);
 #pragma omp parallel num_threads(n_asked)
       {
@@ -208,15 +210,15 @@ class Team {
     program(team);
   }
 
-  // The calling thread by itself: for a task of another team's loop.
+  // A team of the calling thread only, for a task of another team's loop.
   static Team alone() { return Team(nullptr, 1); }
 
   std::size_t size() const noexcept { return size_; }
 
   // Calls task(i) for every i in [0, n), in any order and on any thread; returns when all are done.
-  // `nanoseconds` is a guess of the whole loop's time: one that is over sooner than a thread wakes
-  // stays on this thread.  Tasks must write to places of their own: then no result depends on who
-  // ran them.
+  // `nanoseconds` is an estimate of the whole loop's time: a loop that ends before another thread
+  // could wake stays on this thread.  Tasks must write to separate places: then no result depends
+  // on the thread that ran them.
   template <class Task>
   void for_each(std::size_t n, double nanoseconds, const Task& task) {
     if (gate_ == nullptr || n < 2 || nanoseconds < kWorthSharing) {

@@ -12,7 +12,7 @@
 
 namespace properboost {
 
-// A policy that is what its users see, with nothing to bind it to them.
+// Uses a policy as it is, without a wrapper.
 template <class Policy>
 using Unbound = Policy;
 
@@ -23,7 +23,7 @@ template <class... Policies>
 struct Registry<std::tuple<Policies...>> {
   static std::vector<std::string> names() { return {Policies::name...}; }
 
-  // Bind<Policy>(arguments...) for the policy called `name`, which came in the argument `axis`.
+  // Bind<Policy>(arguments...) for the policy called `name`; errors call the argument `axis`.
   template <class Base, template <class> class Bind = Unbound, class... Arguments>
   static std::unique_ptr<Base> make(const char* axis, const std::string& name,
                                     const Arguments&... arguments) {

@@ -1,12 +1,12 @@
-// Numbers that are added and multiplied together.
+// Vectors of numbers with elementwise addition and multiplication.
 #pragma once
 
 #include <cstddef>
 
 namespace properboost {
 
-// N floats side by side.  Spelt as a vector where the compiler knows them: left to itself it would
-// find others, across rows.
+// N floats side by side.  They are declared as a vector where the compiler supports it, because by
+// itself the compiler would vectorise across rows.
 template <std::size_t N>
 struct alignas(N < 16 ? 4 * N : 64) Floats {
 #if defined(__GNUC__)

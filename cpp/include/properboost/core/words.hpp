@@ -5,7 +5,7 @@
 
 namespace properboost {
 
-// The j-th of the codes that were read as one word.
+// The j-th code of those that were read as one word.
 template <class Code>
 Code unpack(std::uint64_t word, unsigned j) noexcept {
   constexpr unsigned kBits = 8 * sizeof(Code);

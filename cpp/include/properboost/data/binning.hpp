@@ -13,8 +13,8 @@ namespace properboost {
 
 constexpr int kMaxCodes = 256;  // a code is one byte
 
-// How the cells of two features taken as one lie: [row][column].  The first `ordered` rows or
-// columns follow each other; others have no neighbours.
+// The layout of the cells of a pair of features: [row][column].  The first `ordered` rows or
+// columns are neighbours in their order; others have no neighbours.
 struct Grid {
   int rows = 0, columns = 0;
   int ordered_rows = 0, ordered_columns = 0;
@@ -22,7 +22,7 @@ struct Grid {
 
 // How one feature is cut.  Numeric: code(x) is the number of edges below x; one code more is
 // missing.  Categorical: the table already holds bins; codes after the last are missing, then
-// unseen.  A grid is categorical, its cells being the categories.
+// unseen.  A grid is categorical: its cells are the categories.
 class FeatureBins {
  public:
   explicit FeatureBins(const std::vector<double>& edges);  // numeric; edges ascend
@@ -33,7 +33,7 @@ class FeatureBins {
   int bins() const noexcept { return bins_; }
   int missing() const noexcept { return bins_; }
   int width() const noexcept { return bins_ + (ordered_ ? 1 : 2); }
-  const Grid& grid() const noexcept { return grid_; }  // of no rows if it is none
+  const Grid& grid() const noexcept { return grid_; }  // without rows if it is not a grid
 
   // codes[i] = the code of x[i].
   template <class Value>

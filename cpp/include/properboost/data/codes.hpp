@@ -1,4 +1,4 @@
-// Codes: one byte a row and feature, feature-major, rows sorted by segment.
+// Codes: one byte per row and feature, feature-major, rows sorted by segment.
 #pragma once
 
 #include <algorithm>

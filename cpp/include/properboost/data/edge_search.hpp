@@ -1,4 +1,4 @@
-// Edge search: between which of a feature's edges a value lies.
+// Edge search: between which bin edges of a feature a value lies.
 //
 // The count of edges below a value, by a search without branches, so that it takes as long for
 // skewed and heavy-tailed columns as for even ones.  With AVX-512 the edges are a search tree in
@@ -45,9 +45,9 @@ class EdgeSearch {
   // up to a whole register, its nodes in the order that the kernel asks for.
   void plant(const std::vector<double>& edges);
 
-  // Where a binary search begins, for values of type T: the edges dealt into cells of equal width,
-  // by value or, for columns whose scale varies, by sort key; whichever makes the fuller cell less
-  // full.
+  // Where a binary search begins, for values of type T.  The edges are divided into cells of equal
+  // width, by value or, for columns whose scale varies, by sort key; the choice with the smaller
+  // fullest cell is taken.
   template <class T>
   class Cells {
    public:

@@ -1,4 +1,4 @@
-// Edges: where a numeric feature is cut.
+// Bin edges: the cuts of a numeric feature.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace properboost {
 
-// Edges of every column for at most max_bins bins each, from at most sample_size of the rows with
-// weight (all of them when weight is null).
+// Bin edges of every column for at most max_bins bins each, found from at most sample_size of the
+// rows whose weight is positive (of all rows if weight is null).
 std::vector<std::vector<double>> find_edges(const Table& table, const double* weight, int max_bins,
                                             std::size_t sample_size, std::uint64_t seed,
                                             Team& team);

@@ -42,11 +42,11 @@ class PackedCodes {
   std::size_t stride() const noexcept { return stride_; }
   const std::uint8_t* row(std::size_t i) const noexcept { return bytes_.data() + i * stride_; }
 
-  // Asks memory for row i.
+  // Prefetches row i.
   void prefetch(std::size_t i) const noexcept { properboost::prefetch(row(i), stride_); }
 
  private:
-  // Rows fill lines of memory, or lines hold whole rows.
+  // Rows fill whole cache lines, or cache lines hold whole rows.
   static std::size_t stride_for(std::size_t features) {
     if (features > kCacheLine / 2) return (features + kCacheLine - 1) / kCacheLine * kCacheLine;
     std::size_t stride = kTogether;

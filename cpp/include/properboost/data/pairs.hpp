@@ -1,7 +1,7 @@
 // Pairs: two features taken as one, whose codes are the cells of a coarse grid over both.
 //
-// A pair is a categorical feature: its cells are the categories, and rows of which training had
-// none of the kind in either feature are unseen, so that a table adds nothing to them.
+// A pair is a categorical feature whose categories are the cells.  Rows that have a code without
+// training rows in either feature are unseen: a look-up table adds nothing to them.
 #pragma once
 
 #include <array>
@@ -20,10 +20,11 @@ struct FeaturePair {
 
   std::size_t first, second;  // features
   std::size_t cells;
-  // Of each code: its level, times the levels of the second feature in the first one's.
+  // The level of each code; in first_level it is multiplied by the second feature's number of
+  // levels.
   std::array<std::uint16_t, kMaxCodes> first_level, second_level;
 
-  // A cell, then missing (which none is), then unseen: as categories have it.
+  // The cells, then missing (which no row is), then unseen, as for categories.
   std::size_t width() const noexcept { return cells + 2; }
   std::uint8_t code(std::uint8_t a, std::uint8_t b) const noexcept {
     const unsigned cell = unsigned{first_level[a]} + unsigned{second_level[b]};
@@ -36,12 +37,11 @@ struct FeaturePair {
 void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* codes, std::size_t n,
                   std::uint8_t* out, Team& team);
 
-// How much cells of two features tell that neither feature tells on its own: for each pair a < b,
-// (0, 1), (0, 2), ..., (1, 2), ..., the sum over its cells of gradient^2 / variance - 1, less the
-// same over the levels of either feature.  Each is 0 on average where the gradients of a fitted
-// model are noise.  levels[f * n + i] < kLevels is row i's of feature f; gradient[i], and the
-// variance that the model expects of it, are what row i adds.  `progress` is called on the calling
-// thread every now and then, and may throw.
+// Interaction strengths: for each pair a < b, (0, 1), (0, 2), ..., (1, 2), ..., the sum of
+// gradient^2 / variance - 1 over its cells, less the same over the levels of either feature.  Each
+// is 0 on average where the gradients of a fitted model are noise.  levels[f * n + i] < kLevels is
+// the level of row i in feature f.  Row i adds gradient[i], and variance[i], which the model
+// expects of it.  `progress` is called on the calling thread from time to time, and may throw.
 constexpr std::size_t kLevels = 16;
 std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features, std::size_t n,
                                 const float* gradient, const float* variance, double scale,

@@ -1,4 +1,4 @@
-// Roles: what the rows of a segment are to a model.
+// Roles: how a model uses the rows of a segment.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@ namespace properboost {
 
 enum class Role : std::int8_t {
   kNone = 0,
-  kPositive = 1,  // rows to learn from
+  kPositive = 1,  // training rows
   kNegative = -1,
-  kHeldOutPositive = 2,  // rows to be judged by
+  kHeldOutPositive = 2,  // held-out rows
   kHeldOutNegative = -2,
 };
 
@@ -18,7 +18,7 @@ inline bool judges(Role role) {
   return role == Role::kHeldOutPositive || role == Role::kHeldOutNegative;
 }
 
-// 1, -1, or 0 where the segment is nothing to the model.
+// The signed label of the segment's rows, or 0 if the model ignores it.
 inline double sign_of(Role role) {
   const auto value = static_cast<int>(role);
   return value > 0 ? 1.0 : value < 0 ? -1.0 : 0.0;

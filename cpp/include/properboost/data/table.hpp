@@ -56,7 +56,7 @@ decltype(auto) visit(Type type, Visitor&& visitor) {
   throw std::logic_error("unknown column type");
 }
 
-// What values of a column are read as: float where that loses nothing.
+// The type that values of a column are read as: float if that loses nothing.
 template <class T>
 using ValueOf =
     std::conditional_t<std::is_same_v<T, float> || (std::is_integral_v<T> && sizeof(T) <= 2), float,
@@ -134,12 +134,12 @@ void read(const Table& table, const ColumnBlock& block, RowOrder order, std::siz
   }
 }
 
-// Rows of a tile, and how many the thread is to read after them.
+// Rows of a tile, and the number of rows that the thread reads after them.
 struct TileRows {
   std::size_t begin, size, ahead;
 };
 
-// Calls task(rows) for the tiles of n rows.  `nanoseconds` is a guess of the whole time.
+// Calls task(rows) for the tiles of n rows.  `nanoseconds` is an estimate of the whole time.
 template <class Task>
 void for_each_tile(std::size_t n, double nanoseconds, Team& team, const Task& task) {
   // A thread takes several at a time, which lie one after the other in memory.

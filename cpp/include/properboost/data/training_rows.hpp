@@ -1,4 +1,4 @@
-// The rows that models are trained on, as every stage of the engine takes them.
+// The rows that models are trained on, in the form that every stage of the engine takes.
 #pragma once
 
 #include "properboost/data/binning.hpp"
@@ -9,7 +9,7 @@ namespace properboost {
 struct TrainingRows {
   const Codes& codes;
   const Bins& bins;
-  const double* sample_weight;  // of each row in segment order; null for ones
+  const double* sample_weight;  // in segment order; null for ones
 };
 
 }  // namespace properboost

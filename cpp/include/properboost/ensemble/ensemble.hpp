@@ -1,5 +1,5 @@
-// The ensemble: rounds are the truth; an additive model collapses to one table a feature, and a
-// prediction is one look-up a feature whatever the number of rounds.
+// The ensemble.  Rounds are what is stored; an additive model collapses to one look-up table per
+// feature, and a prediction takes one look-up per feature for any number of rounds.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace properboost {
 
-// What boosting found, a row a round, in units of the raw prediction.
+// What boosting found, one entry per round, in units of the raw prediction.
 struct Rounds {
   static constexpr std::int32_t kTree = -1;
 
-  std::vector<std::int32_t> feature;  // kTree: the table is of a tree's nodes
-  std::vector<double> score;          // of the search, with the papers' sign
+  std::vector<std::int32_t> feature;  // kTree: the look-up table is over a tree's nodes
+  std::vector<double> score;          // the cost, with the papers' sign
   std::vector<double> step;
   std::vector<double> risk;  // mean training loss after the round
   std::vector<std::int64_t> offsets{0};
-  std::vector<double> values;  // round t's table is values[offsets[t]] to values[offsets[t + 1]]
+  std::vector<double> values;  // round t's are values[offsets[t]] to values[offsets[t + 1]]
 
   Tree trees;  // one after the other; their cells hold the training rows' weight
 
@@ -37,7 +37,7 @@ struct Rounds {
     offsets.push_back(static_cast<std::int64_t>(values.size()));
     trees.append(tree);
   }
-  // Keeps the first n.
+  // Keeps the first n rounds.
   void resize(std::size_t n) {
     feature.resize(n);
     score.resize(n);
@@ -49,16 +49,16 @@ struct Rounds {
   }
 };
 
-// out[row * models + m] = sum over features and pairs of model m's table at the row's code.
-// `tables` holds each model's features and then pairs side by side: tables[m * width +
+// out[row * models + m] = the sum, over features and pairs, of model m's shape function at the
+// row's code.  `tables` holds each model's features and then pairs side by side: tables[m * width +
 // bins.offset(f) + code].
 void predict_raw(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
                  const double* tables, std::size_t models, double* out, Team& team);
 
-// Trees that add up: the nodes of all, one tree after the other, and what each adds.
+// Trees that add up: the nodes of all, one tree after the other, and the value of each node.
 struct Forest {
   Tree nodes;
-  std::vector<std::size_t> roots;  // and the end
+  std::vector<std::size_t> roots;  // of each tree, then the end
   std::vector<double> values;      // of each node
 };
 

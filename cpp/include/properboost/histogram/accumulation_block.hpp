@@ -31,7 +31,7 @@ inline std::size_t count_rows(const std::vector<AccumulationBlock>& blocks) {
   return n;
 }
 
-// Neighbouring segments that are the same to all lanes share a block.
+// Neighbouring segments that have the same role in every lane share a block.
 inline std::vector<AccumulationBlock> cut_into_accumulation_blocks(
     const std::vector<std::size_t>& segments, const std::vector<SegmentRoles>& roles) {
   std::vector<AccumulationBlock> blocks;

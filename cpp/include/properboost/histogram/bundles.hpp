@@ -1,8 +1,8 @@
 // Bundles: features that are summed as one.
 //
-// Features of few codes are summed in joint cells, one add for all of them; what each has by itself
-// is read off at the end.  The index of a joint cell is worked out from the codes as they are read,
-// so that nothing but the sums differs.
+// Features of few codes are summed in joint cells, with one addition for all of them; each
+// feature's own sums are computed from these at the end.  The index of a joint cell is computed
+// from the codes as they are read, so that only the sums need other memory.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ struct Bundle {
   std::vector<std::size_t> features;
   std::size_t cells = 1;
   double crowding = 1.0;  // share of rows in the fullest cell, if features are independent
-  double fullest = 1.0;   // and at most, whatever they are
+  double fullest = 1.0;   // an upper bound for any features
 
   bool joint() const noexcept { return features.size() > 1; }
 };
 
-// Bundles that are summed together: so many that their adds need not wait for each other, which
-// takes more where most rows are of one cell.
+// Bundles that are summed together: enough of them that their additions need not wait for each
+// other.  More are needed where most rows are in one cell.
 struct BundleSet {
   static constexpr std::size_t kNarrow = 64;  // codes
   // Joint cells that are summed at the same time stay in the first cache: those of two features of
@@ -37,15 +37,15 @@ struct BundleSet {
   }
 
   std::vector<Bundle> bundles;  // 1, 2, 4 or 8, all joint or of one feature each
-  std::size_t stride;  // of their sums: kNarrow, kMaxCodes, or what a joint bundle may take
-  std::size_t copies;  // of their sums: 1 or, where joint cells are crowded, 2
+  std::size_t stride;  // of their sums: kNarrow, kMaxCodes, or the most cells of a joint bundle
+  std::size_t copies;  // of their sums: 2 if joint cells are crowded, else 1
   bool in_float;
 
   bool joint() const noexcept { return bundles.front().joint(); }
   std::size_t sums() const noexcept { return copies * bundles.size() * stride; }
 };
 
-// Deals features into bundles, and these into sets.  crowding[f] is the share of the rows in the
+// Divides features into bundles, and these into sets.  crowding[f] is the share of the rows in the
 // fullest code of feature f.
 std::vector<BundleSet> bundle_features(const Bins& bins, std::size_t lanes, bool has_curvature,
                                        const std::vector<AccumulationBlock>& blocks,

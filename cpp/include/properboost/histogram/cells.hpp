@@ -1,4 +1,4 @@
-// Cell statistics: what a response needs to know of the rows in one cell of one feature.
+// Cells: the sums that a response needs of the rows in one cell of one feature.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace properboost {
 
-// Class weights W+ and W-; the gradient of a Newton step is their difference.  The curvature is
-// summed only for responses that use it.  No number is set unless asked for: arrays of cells are
-// many, and filled anyway.
+// The weight sums W+ and W-; the gradient of a Newton step is their difference.  The curvature is
+// summed only for responses that use it.  Numbers are left uninitialised: there are many arrays of
+// cells, and all are filled.
 struct Cell {
   double positive;
   double negative;
@@ -30,13 +30,14 @@ struct Cell {
 
 using CellOfCode = std::array<std::uint8_t, kMaxCodes>;
 
-// Rows of a code counting in a cell, in part: smoothed tables spread a row over three cells.
+// The share by which the rows of a code count in a cell: smoothed look-up tables spread a row over
+// three cells.
 struct RowShare {
   double share;
   CellOfCode cell_of;
 };
 
-// The cells of one feature of one model, one a code.
+// The cells of one feature of one model, one per code.
 struct FeatureCells {
   const Cell* cells;
   const std::uint8_t* occupied;  // whether the code has training rows

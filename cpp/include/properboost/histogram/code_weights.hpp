@@ -1,4 +1,4 @@
-// How much each code of each feature holds, whatever the loss says.
+// The sample weight, or number of rows, of each code of each feature.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@ namespace properboost {
 template <class Number, class Term>
 void add_by_code(const std::uint8_t* code, std::size_t begin, std::size_t end, int width,
                  const Term& term, Number* out) {
-  // Rows take turns with four copies: an add to a cell just added to would wait.
+  // Rows take turns with four copies, because adding twice in a row to one cell makes the second
+  // addition wait.
   std::array<std::array<Number, kMaxCodes>, 4> copies{};
   for (std::size_t i = begin; i < end; ++i) copies[i % 4][code[i]] += term(i);
   for (const auto& copy : copies) {
@@ -28,7 +29,7 @@ void add_by_code(const std::uint8_t* code, std::size_t begin, std::size_t end, i
 std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,
                                 const double* weight, Team& team);
 
-// How many rows of each segment have each code: [segment][code].
+// The number of rows of each segment with each code: [segment][code].
 std::vector<std::size_t> count_codes(const Codes& codes, const Bins& bins, Team& team);
 
 }  // namespace properboost

@@ -28,7 +28,7 @@ class Histogram {
         negative_(bins.total_width() * lanes),
         curvature_(needs_curvature ? bins.total_width() * lanes : 0) {}
 
-  // Sums of feature f, [code][lane]; no curvature is null.
+  // Sums of feature f, [code][lane]; null if there is no curvature.
   double* positive(std::size_t f) noexcept { return positive_.data() + first(f); }
   double* negative(std::size_t f) noexcept { return negative_.data() + first(f); }
   double* curvature(std::size_t f) noexcept {
@@ -42,7 +42,7 @@ class Histogram {
     if (!curvature_.empty()) std::fill_n(curvature(f), n, 0.0);
   }
 
-  // Adds those of other rows.
+  // Adds the sums of other rows.
   void operator+=(const Histogram& other) {
     const auto add = [](Aligned<double>& to, const Aligned<double>& from) {
       for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
@@ -52,7 +52,8 @@ class Histogram {
     add(curvature_, other.curvature_);
   }
 
-  // One lane's, gathered into `buffer`; `occupied` has a byte a code, all features side by side.
+  // One lane's cells of feature f, gathered into `buffer`; `occupied` has one byte per code, all
+  // features side by side.
   FeatureCells feature(std::size_t f, std::size_t lane, const std::uint8_t* occupied,
                        std::array<Cell, kMaxCodes>& buffer) const {
     const FeatureCells result{buffer.data(), occupied + bins_->offset(f), &(*bins_)[f]};
@@ -71,11 +72,11 @@ class Histogram {
   Aligned<double> positive_, negative_, curvature_;
 };
 
-// Sums weights, round after round of the same rows.
+// Sums the weights of the same rows in every round.
 class HistogramBuilder {
  public:
-  // What `rows` refers to must outlive it.  crowding[f] is the share of the rows in the fullest
-  // code of feature f.
+  // Everything that `rows` refers to must outlive it.  crowding[f] is the share of the rows in the
+  // fullest code of feature f.
   HistogramBuilder(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
                    const std::vector<double>& crowding, std::size_t lanes, bool has_curvature);
   ~HistogramBuilder();

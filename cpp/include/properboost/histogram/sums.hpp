@@ -1,4 +1,4 @@
-// Sums: what the rows of a cell add up to, for one lane or many.
+// Sums over the rows of a cell, for one lane or many.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace properboost {
 
-// What is added to a cell in every lane: W weights, then their curvatures if there are any.
+// The numbers added to a cell in every lane: W weights, then W curvatures if there are any.
 template <std::size_t W, bool kCurvature>
 struct LaneSums {
   using Number = float;
@@ -67,7 +67,7 @@ struct RowSums<Real, false> {
   double weight(std::size_t) const noexcept { return static_cast<double>(sum); }
 };
 
-// And in double for every lane.
+// The same for every lane, in double.
 template <std::size_t W, bool kCurvature>
 struct DoubleSums {
   static constexpr std::size_t kLanes = W;

@@ -1,4 +1,4 @@
-// Terms: what the rows add to their cells, and the adding.
+// Terms: the numbers that rows add to their cells, and the loop that adds them.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace properboost {
 
-// What a row adds to its cell.  `kRows` rows of terms stay in the cache while the features of a
-// task take turns with them.
+// The numbers that a row adds to its cell.  Terms of `kRows` rows stay in the cache while the
+// features of a task take turns with them.
 
 // One lane: float32 from the loss, times the sample weight if rows have one.  The product is taken
 // in double, so that a weight of 3 adds what three rows add; and one scalar add costs the same in
@@ -98,7 +98,7 @@ void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t
   }
 }
 
-// Adds the sums over rows of one segment's roles to the cells of feature f, and clears them.
+// Adds the sums over rows of segments with these roles to the cells of feature f, and clears them.
 template <class Sum>
 void flush_sums(Sum* sums, std::size_t codes, const SegmentRoles& roles, Histogram& histogram,
                 std::size_t f) {

@@ -1,4 +1,4 @@
-// Impurities: criteria of class probability trees, one a permissible function (Nock and Nielsen
+// Impurities: criteria of class probability trees, one per permissible function (Nock and Nielsen
 // 2009, eq. 49: the weight of a cell times -phi(p) / b_phi, so that a cell of two equal classes and
 // weight 1 costs 1 more than a pure one).
 #pragma once

@@ -46,13 +46,14 @@ class Histogram final : public FeatureLearner {
   }
 
  private:
-  // Lines of `length` neighbouring cells, `stride` apart, whose first cells are `next` apart.
+  // Lines of `length` neighbouring cells, which are `stride` apart; the first cells of the lines
+  // are `next` apart.
   struct Axis {
     std::size_t lines, next, length, stride;
   };
 
-  // Along which a feature's cells have neighbours: ordered bins do, and the ordered levels of a
-  // grid.  Those of one cell have none.
+  // The axes along which a feature's cells have neighbours: the ordered bins, or the ordered levels
+  // of a grid.  Axes of one cell are left out.
   static std::array<Axis, 2> find_axes(const FeatureBins& bins) {
     const auto size = [](int n) { return static_cast<std::size_t>(n); };
     if (bins.ordered()) return {{{1, 0, size(bins.bins()), 1}, {}}};

@@ -1,4 +1,4 @@
-// Weak learners: what a round may add.
+// Weak learners: how the cells of a round are chosen.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace properboost {
 
-// A feature's codes (or a tree's nodes) dealt into cells: the table has cell cell_of[code]'s value
-// at each code.
+// A feature's codes (or a tree's nodes) divided into cells: the look-up table has the value of cell
+// cell_of[code] at each code.
 struct Partition {
   std::vector<Cell> cells;
   std::vector<std::uint8_t> occupied;  // whether a cell has training rows
   CellOfCode cell_of{};
-  std::vector<RowShare> shares;  // where a row of each code counts
+  std::vector<RowShare> shares;  // the cells in which a row of each code counts
 
   std::size_t occupied_cells() const {
     std::size_t n = 0;
@@ -30,12 +30,12 @@ struct Partition {
   }
 };
 
-// What weak learners are made of; each takes what it needs.
+// The options of weak learners; each uses those it needs.
 struct LearnerOptions {
-  std::shared_ptr<const Criterion> criterion = nullptr;  // of cells; null for the response
+  std::shared_ptr<const Criterion> criterion = nullptr;  // null for the response
   double smoothing = 0.0;
   TreeLimits limits = {};
-  std::size_t literals = 1;  // of a monomial, at most
+  std::size_t literals = 1;  // the most literals of a monomial
   double subsample = 1.0;
   std::uint64_t seed = 0;
 };
@@ -43,7 +43,7 @@ struct LearnerOptions {
 class FeatureLearner;
 class GrownLearner;
 
-// Told which kind a weak learner is of.
+// A visitor of weak learners, called with each as its own kind.
 class LearnerVisitor {
  public:
   virtual ~LearnerVisitor() = default;
@@ -55,10 +55,10 @@ class WeakLearner {
  public:
   virtual ~WeakLearner() = default;
   virtual void accept(LearnerVisitor& visitor) const = 0;
-  // Whether it grows trees, from rows in an order of their own.
+  // Whether it grows trees, which sort the rows in their own order.
   virtual bool is_grown() const noexcept = 0;
 
-  // By which cells are chosen: its own, or the response.
+  // The criterion for choosing cells: its own, or else the response.
   const Criterion& criterion_or(const Response& response) const noexcept {
     return criterion_ == nullptr ? response : *criterion_;
   }
@@ -76,7 +76,7 @@ class FeatureLearner : public WeakLearner {
  public:
   void accept(LearnerVisitor& visitor) const final { visitor.visit(*this); }
   bool is_grown() const noexcept final { return false; }
-  virtual bool cuts_in_two() const noexcept = 0;  // or has a cell for every code
+  virtual bool cuts_in_two() const noexcept = 0;  // else it has one cell per code
   // The least cost this learner reaches on a feature, and the cells that reach it.
   virtual double cost(const FeatureCells& feature, const Criterion& criterion,
                       const Regularizers& r) const = 0;
@@ -95,7 +95,7 @@ class GrownLearner : public WeakLearner {
 
   const TreeLimits limits;
   const double subsample;    // share of the rows that each tree is grown from
-  const std::uint64_t seed;  // of what is drawn
+  const std::uint64_t seed;  // of the random draws
 
   // A node whose cell has no training rows gets the mean of the leaves below it.
   virtual Partition partition(const Tree& tree) const = 0;

@@ -12,8 +12,9 @@ class Monomial final : public GrownLearner {
   explicit Monomial(const LearnerOptions& options)
       : GrownLearner(limits_of_rule(options), options) {}
 
-  // Rows end at another node than the left-most one where a literal does not hold.  They end at
-  // an inner one where training had no rows of their kind, so that it cannot be known to hold.
+  // Rows for which a literal does not hold end at another node than the left-most leaf.  They end
+  // at an inner node if no training row had their code, so that the literal cannot be known to
+  // hold.
   Partition partition(const Tree& tree) const override {
     constexpr std::uint8_t kHolds = 0, kDoesNot = 1;
     Partition p;

@@ -1,4 +1,4 @@
-// From a policy on one margin to the engine's Loss: the only loops over margins there are.
+// From a policy on one margin to the engine's Loss.  These are the only loops over margins.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +95,7 @@ class Bound : public Loss {
   Policy policy_;
 };
 
-// What a policy lacks, said in one line instead of a page of template errors.
+// Says in one line what a policy lacks, instead of a page of template errors.
 template <class P>
 using LossOf = decltype(std::declval<const P&>().loss(1.0F));
 template <class P>

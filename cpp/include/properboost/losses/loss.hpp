@@ -1,4 +1,4 @@
-// What the engine sees of a loss: one virtual call a block of rows.
+// The engine's view of a loss: one virtual call per block of rows.
 //
 // u = margin / gain everywhere: a loss never knows its gain.
 #pragma once
@@ -19,18 +19,18 @@ class Loss {
   virtual bool canonical() const noexcept = 0;
 
   // The engine's float32 blocks; `out` must not overlap `u`.  Every result is finite for finite u,
-  // or a loss that calls functions of the user's own throws.
+  // or, for a loss that calls custom functions, an exception is thrown.
   virtual void losses(const float* u, float* out, std::size_t n) const = 0;   // phi(u)
   virtual void weights(const float* u, float* out, std::size_t n) const = 0;  // -phi'(u)
-  // What a Newton step may divide by: phi''(u) where the loss is convex, else its expectation
-  // p phi''(u) + (1 - p) phi''(-u), p the probability of u.
+  // The divisor of a Newton step: phi''(u) where the loss is convex, else its expectation
+  // p phi''(u) + (1 - p) phi''(-u), where p is the probability of u.
   virtual void curvatures(const float* u, float* out, std::size_t n) const = 0;
   virtual void probabilities(const float* u, float* out, std::size_t n) const = 0;
   // Loss, weight and curvature at once, sharing their exponentials; `curvatures` may be null.
   virtual void evaluate(const float* u, float* weights, float* losses, float* curvatures,
                         std::size_t n) const = 0;
 
-  // The same and the rest in double, for Python and for what is worked out once a fit.
+  // The same and the rest in double, for Python and for what a fit computes once.
   virtual double loss(double u) const noexcept = 0;
   virtual double weight(double u) const noexcept = 0;
   virtual double curvature(double u) const noexcept = 0;    // phi''(u), negative where it is
@@ -40,14 +40,14 @@ class Loss {
   virtual double minimum_risk(double p) const noexcept = 0;
 };
 
-// The loss called `name`; std::invalid_argument names what is wrong with a name or a parameter.
+// The loss called `name`; std::invalid_argument says what is wrong with a name or a parameter.
 std::unique_ptr<Loss> make_loss(const std::string& name,
                                 const std::map<std::string, double>& parameters = {});
 std::vector<std::string> loss_names();
 
 // A loss known at the knots of `loss_knots`: weights -phi'(u) and their derivatives by |u| / scale,
 // at |u| = scale * knot, on the right (u >= 0) and on the left.  `beyond` is the loss at the last
-// knot.  The rest follows from the weights; std::invalid_argument says what they lack.
+// knot.  The rest follows from the weights; std::invalid_argument says what is wrong with them.
 struct LossTable {
   double scale;
   double beyond;
@@ -56,15 +56,15 @@ struct LossTable {
 std::vector<double> loss_knots();
 std::unique_ptr<Loss> make_tabulated_loss(const std::string& name, const LossTable& table);
 
-// A function of one margin that the user gave: out[i] = f(u[i]).  It may throw.
+// A custom function of one margin: out[i] = f(u[i]).  It may throw.
 class MarginFunction {
  public:
   virtual ~MarginFunction() = default;
   virtual void operator()(const float* u, float* out, std::size_t n) const = 0;
 };
 
-// `base`, but for its weights and, if given, losses, which are the functions' in every block.  What
-// these return is checked: std::invalid_argument names the loss and the margin.
+// `base`, except that its weights and, if given, losses come from the functions in every block.
+// Their results are checked: std::invalid_argument names the loss and the margin.
 std::unique_ptr<Loss> make_called_loss(std::shared_ptr<const Loss> base,
                                        std::shared_ptr<const MarginFunction> weight,
                                        std::shared_ptr<const MarginFunction> loss);

@@ -26,7 +26,7 @@ struct Parameter {
   double most;
 };
 
-// Facts about a policy, for it to hide where they do not hold.
+// Default facts about a policy; a policy hides those that differ.
 struct Defaults {
   static constexpr bool convex = true;
   static constexpr bool canonical = false;

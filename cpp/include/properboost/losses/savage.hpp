@@ -1,4 +1,4 @@
-// The Savage loss, 1 / (1 + e^2u)^2: bounded, and so deaf to what is far on the wrong side
+// The Savage loss, 1 / (1 + e^2u)^2: bounded, so rows far below margin 0 lose their weight
 // (SavageBoost).
 #pragma once
 

@@ -1,9 +1,9 @@
-// A loss read off a table of its weights: piecewise cubic, everything else derived from it.
+// A loss from a loss table of its weights: piecewise cubic, with everything else derived from it.
 //
 // With z = |u| / scale, the knots are where the binary digits of 1 + z after the seventh vanish:
 // 128 cells between any two powers of two, so that cells are fine near 0 and grow with the margin,
-// and a cell and the place in it are bits of a number.  Each side has cells of its own, as a loss
-// may have a kink at 0.
+// and the cell and the place in it are bits of one number.  Each half of the axis has its own
+// cells, because a loss may have a kink at 0.
 #pragma once
 
 #include <cmath>
@@ -40,12 +40,12 @@ struct Place {
   T width;  // of the cell, in u
 };
 
-// In one precision, the cells of the right side, then those of the left; borrowed.
+// The cells in one precision, those of the right half first, then those of the left; borrowed.
 template <class T>
 struct Cells {
   const Cubic<T>* weight;
   const T* loss;         // where each begins
-  const Cubic<T>* tail;  // 1 - probability(|u|), of the right side only
+  const Cubic<T>* tail;  // 1 - probability(|u|), of the right half only
 };
 
 // The policy.

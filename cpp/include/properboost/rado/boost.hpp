@@ -2,7 +2,7 @@
 //
 //     1/n sum_j exp(-theta . rado_j + Omega(theta)),
 //
-// one coordinate of theta a round (Nock, NIPS 2016, Algorithms 1 and 2).
+// one coordinate of theta per round (Nock, NIPS 2016, Algorithms 1 and 2).
 #pragma once
 
 #include <cstddef>
@@ -34,13 +34,14 @@ struct RadoBoosting {
   Penalty& penalty;     // Omega, at 0
 };
 
-// Edges are at most this in size, so that steps are finite where all rados agree.
+// Edges are at most this in size, so that steps are finite even if all rados agree.
 constexpr double kLargestEdge = 1.0 - 1e-9;
 
 // A round's feature is that of largest |r| - delta; of those within 1e-10 of it the lowest wins,
-// and coordinates that are 0 in all rados are left alone.  No round where all are, nor any after
-// the penalty of all of them has left the range of float64.  `progress` is called on the calling
-// thread after every round, with their number and the last's logarithm of the loss, and may throw.
+// and coordinates that are 0 in all rados are left alone.  There is no round if all are, nor after
+// the penalties of all of them have left the range of float64.  `progress` is called on the calling
+// thread after every round, with the number of rounds and the logarithm of the loss after the last
+// one; it may throw.
 std::vector<RadoRound> boost_rados(const RadoBoosting& boosting,
                                    const std::function<void(std::size_t, double)>& progress,
                                    Team& team);

@@ -17,12 +17,12 @@
 
 namespace properboost {
 
-// What a coordinate of a rado is a sum of.
+// The feature that a coordinate of a rado sums.
 struct RadoFeature {
   static constexpr std::int64_t kNumber = -1;
 
   const Column* column;  // null: the constant 1
-  std::int64_t level;    // the column's numbers, or whether they are equal to this
+  std::int64_t level;    // kNumber: the column's numbers; else whether they equal it
 };
 
 struct RadoRows {
@@ -32,10 +32,10 @@ struct RadoRows {
 };
 
 // out[j * features + k]: coordinate k of rado j.  Returns the first feature that holds a number
-// that is not finite, or how many features there are.  float32 and small integers are added up in
-// float32 over at most 7,680 rows, and such sums in float64: a coordinate is off by less than 1e-5
-// of the sum of the feature's absolute values.  All other numbers are added up in float64.
-// `progress` is called on the calling thread every now and then, and may throw.
+// that is not finite, or the number of features. float32 and small integers are summed in float32
+// over at most 7,680 rows, and these sums in float64: a coordinate is off by less than 1e-5 of the
+// sum of the feature's absolute values.  All other numbers are summed in float64.  `progress` is
+// called on the calling thread from time to time, and may throw.
 std::size_t make_rados(const std::vector<RadoFeature>& features, const RadoRows& rows,
                        std::uint64_t seed, std::size_t n_rados, double* out,
                        const std::function<void()>& progress, Team& team);

@@ -1,4 +1,4 @@
-// The value that minimises each cell's risk.  The feature is the one `real` would take.
+// The value that minimises each cell's risk.  The feature is the one that `real` would choose.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct Exact : ResponseDefaults {
   static double cost(const Cell& c, const Regularizers& r) { return Real::cost(c, r); }
 
   // Newton's method in all cells at once, each inside a bracket that its slopes' signs keep
-  // shrinking. Two pseudo-rows, one a class, keep the minimiser of a pure cell finite.
+  // shrinking.  Two pseudo-rows, one per class, keep the minimiser of a pure cell finite.
   static void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                      double* out) {
     constexpr int kMostRounds = 60;

@@ -1,4 +1,4 @@
-// Half the log-odds of the cell's class weights, kept finite by e (BoostLR, Algorithm 1 with
+// Half the log-odds of the cell's weight sums, kept finite by e (BoostLR, Algorithm 1 with
 // confidence-rated tables; Schapire and Singer 1999).
 #pragma once
 

@@ -1,7 +1,7 @@
-// Responses: how good a set of cells is, and the value each cell gets.
+// Responses: the cost of a set of cells, and the value that each cell gets.
 //
-// A response is a criterion whose policy also has `value`: the table's entry, in units of the raw
-// prediction.  BoundResponse writes the loops.
+// A response is a criterion whose policy also has `value`: the entry of the look-up table, in units
+// of the raw prediction.  BoundResponse writes the loops.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class RowsByCell {
  public:
   virtual ~RowsByCell() = default;
   virtual void evaluate(const double* values, double* slope, double* curvature) = 0;
-  // The same for two pseudo-rows, one a class, at margin 0 and of weight 1 each.
+  // The same for two pseudo-rows, one per class, at margin 0 and of weight 1 each.
   virtual void evaluate_pseudo_rows(double value, double* slope, double* curvature) const = 0;
 };
 
@@ -30,7 +30,7 @@ class Response : public Criterion {
                       double* out) const = 0;
 };
 
-// Facts about a policy, for it to hide where they do not hold.
+// Default facts about a policy; a policy hides those that differ.
 struct ResponseDefaults {
   static constexpr bool needs_curvature = false;
   static constexpr bool larger_is_better = false;  // the papers report minus the cost

@@ -14,7 +14,7 @@ class Adaptive final : public Step {
   double propose(LineSearchOracle& /*oracle*/, const StepLimits& limits) const override {
     return limits.rate * alpha(limits);
   }
-  // Up to an error of rho (C-1) / (rho (C-1) + 1).
+  // Errors up to rho (C-1) / (rho (C-1) + 1) are accepted.
   bool accepts(const StepLimits& limits) const override { return alpha(limits) > 0.0; }
   double follow(const StepLimits& /*limits*/, double twins) const override { return twins; }
 

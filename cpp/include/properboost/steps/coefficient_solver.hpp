@@ -2,7 +2,8 @@
 //
 // Under the weights that the solution leaves, no feature solved for has an edge:
 // sum_i s_i w_i y_i h(x_i) = 0 (Nock and Nielsen 2009, eq. 35).  This is the minimum of a convex
-// risk, which Newton's method finds; the float32 margins of everything else would end at 1e-7.
+// risk, which Newton's method finds; with the float32 margins of the other steps it would stop at
+// 1e-7.
 #pragma once
 
 #include <array>
@@ -22,11 +23,12 @@ namespace properboost {
 // One lane's rows, and the features whose coefficients are solved for together.
 class CoefficientSolver {
  public:
-  // A table over codes, one a row.  Scaled margins move by coefficient times table.
+  // A look-up table over codes, one code per row.  Scaled margins move by the coefficient times the
+  // look-up table.
   struct Feature {
     std::size_t round;
     double coefficient;
-    double risk;  // the least with it and those before it
+    double risk;  // the minimum with it and those before it
     const std::uint8_t* codes;
     std::vector<std::uint8_t> own_codes;  // unless `codes` outlive it
     std::array<double, kMaxCodes> table;
@@ -35,32 +37,32 @@ class CoefficientSolver {
 
   struct Found {
     bool moved = false;      // the feature is kept
-    bool separated = false;  // and no finite coefficients were best: rows are told apart for good
+    bool separated = false;  // no finite coefficients are best
   };
 
-  // All arguments must outlive it.  Where no finite coefficients are best, every row counts by this
-  // share as one of the other class.
+  // All arguments must outlive it.  If no finite coefficients are best, every row also counts, by
+  // this share, as one of the other class.
   CoefficientSolver(const TrainingRows& rows, const std::vector<Role>& roles, const Loss& loss,
                     Solved which, double share_of_errors);
 
   double& u(std::size_t row) noexcept { return u_[row]; }
   double u(std::size_t row) const noexcept { return u_[row]; }
 
-  // Adds a feature, of whose codes a copy is kept if they do not last, and solves for it alone or
-  // for all; a feature that has no edge is not kept.  `progress` is called now and then and may
-  // throw; the feature is not kept then.
+  // Adds a feature and solves for it alone or for all; codes that do not last are copied.  A
+  // feature that has no edge is not kept.  `progress` is called from time to time and may throw;
+  // then the feature is not kept.
   Found add(std::size_t round, const std::uint8_t* codes, bool codes_last,
             const std::vector<double>& table, const std::function<void()>& progress, Team& team);
 
-  // What was made least, at gain 1, per unit of training weight.  Of features solved for together
-  // it includes the rows counted as ones of the other class, once there are such.
+  // The minimised risk, at gain 1, per unit of training weight.  For features solved for together
+  // it is the flipped risk, once rows are flipped.
   double risk() const noexcept { return risk_; }
-  // Those that were solved for last.
+  // The features that were solved for last.
   const std::vector<Feature>& features() const noexcept { return features_; }
 
  private:
-  // Sums over the training rows at the margins as they are: of each feature the slope, how fast the
-  // risk falls along it, and of each two the curvature (the lower triangle, row by row).
+  // Sums over the training rows at the margins as they are: for each feature the slope (how fast
+  // the risk falls along it), and for each two the curvature (the lower triangle, row by row).
   struct Sums {
     std::vector<double> slope, curvature;
     double weight = 0.0;
@@ -70,12 +72,12 @@ class CoefficientSolver {
         : slope(features, 0.0), curvature(features * (features + 1) / 2, 0.0) {}
     void operator+=(const Sums& other);
   };
-  // How margins change along a direction: the least and the most of the training rows.
+  // How margins change along a direction: the least and the largest change among the training rows.
   struct Range {
     double low, high;
   };
 
-  // How a descent ended; stalled is one that rounding ended before the edges were gone.
+  // How a descent ended; it stalled if rounding ended it before the edges were gone.
   enum class Descent { kNoEdge, kSolved, kStalled, kNoMinimum };
   using Progress = std::function<void()>;
 
@@ -105,14 +107,14 @@ class CoefficientSolver {
   const double* sample_weight_;
   const Loss& loss_;
   const Solved which_;
-  std::vector<RowBlock> blocks_;  // of the segments with a role, those learnt from first
-  std::size_t training_ = 0;      // blocks that are learnt from
+  std::vector<RowBlock> blocks_;  // of the segments with a role, training segments first
+  std::size_t training_ = 0;      // the number of blocks with training rows
   double training_weight_ = 0.0;
   double share_of_errors_;
   double flip_ = 0.0;  // the share by which rows count as ones of the other class
   double risk_;
   std::vector<Feature> features_;
-  std::size_t solved_ = 0;     // how many of them are solved for, the first ones
+  std::size_t solved_ = 0;     // the number of them that are solved for, from the first
   std::vector<double> u_;      // scaled margins
   std::vector<double> along_;  // how they change along the direction set
 };

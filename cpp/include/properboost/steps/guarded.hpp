@@ -1,4 +1,4 @@
-// The unit step where it does not overshoot the minimiser of the risk along the table, else that
+// The unit step, unless it overshoots the minimiser of the risk along the look-up table; then that
 // minimiser.
 #pragma once
 
@@ -11,12 +11,13 @@ class Guarded final : public Step {
   static constexpr const char* name = "guarded";
   double propose(LineSearchOracle& oracle, const StepLimits& limits) const override {
     Bracket bracket{0.0, limits.slope};
-    // A loss that is not convex may have turned long before: look on the way.
+    // A loss that is not convex may have a stationary point before the end: check on the way.
     if (!limits.convex && look_ahead(oracle, limits, limits.rate, bracket)) {
       return find_stationary_point(oracle, bracket);
     }
-    // In most rounds it stays at the rate; where it did not, it may save a move to look first, and
-    // from beyond any sensible step the float32 margins would not come back as they were.
+    // In most rounds the step stays at the rate.  If the last one did not, checking the slope first
+    // may save a move; and after a very long move the float32 margins could not be restored
+    // exactly.
     if (limits.shortened || limits.rate > limits.largest) {
       bracket.high = limits.rate;
       bracket.slope_high = oracle.slope_at(limits.rate);

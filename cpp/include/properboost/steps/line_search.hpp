@@ -1,4 +1,4 @@
-// The exact minimiser of the risk along the table, times the learning rate.
+// The exact minimiser of the risk along the look-up table, times the learning rate.
 #pragma once
 
 #include "properboost/steps/step.hpp"
@@ -8,8 +8,8 @@ namespace properboost::steps {
 class LineSearch final : public Step {
  public:
   static constexpr const char* name = "line_search";
-  // The first stationary point ahead; at most the largest move, where an error of 0 counts as half
-  // a row.
+  // The first stationary point ahead, but at most the largest move, at which an error of 0 counts
+  // as half a row.
   double propose(LineSearchOracle& oracle, const StepLimits& limits) const override {
     Bracket bracket{0.0, limits.slope};
     const bool passed = look_ahead(oracle, limits, limits.largest, bracket);

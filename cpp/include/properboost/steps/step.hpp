@@ -1,8 +1,8 @@
-// Steps: how far to go along a table.
+// Steps: how far to move along a look-up table.
 //
-// A step works on scaled margins: t moves them by t times the table, and the papers' step is
-// a = gain t.  It proposes a t; all lanes of a batch move there together; and seeing the slope
-// there it may correct the lane's t.
+// A step works on scaled margins: t moves them by t times the look-up table, and the papers' step
+// is a = gain t.  It proposes a t; all lanes of a batch move together; after the move it may
+// correct the lane's t by the slope there.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace properboost {
 
-// An error of 0 counts as half a row: the share of so many rows that this is.
+// An error of 0 counts as half a row: returns half a row's share of so many rows.
 double share_of_half_a_row(double rows);
 
-// The weights of the rows that a look-up table moves the right way and the wrong way, among how
-// many answers it chooses, and what odds of being right are multiplied by.
+// The weights of the rows that a look-up table moves the right way and the wrong way, the number of
+// answers, and the factor on the odds of being right.
 struct Agreement {
   double right = 0.0, wrong = 0.0, ways = 2.0;
   double rho = 1.0;
@@ -26,32 +26,33 @@ struct StepLimits {
   double learning_rate;  // the unscaled one
   double slope;          // at t = 0: positive
   double largest;        // t beyond which a line search does not go
-  bool convex;           // whether the loss has one stationary point along any table
-  bool shortened;        // whether the step before was less than its rate
+  bool convex;           // whether the risk has one stationary point along any look-up table
+  bool shortened;        // whether the last step was less than its rate
   Agreement agreement = {};
 
   // Where a search that must not step over a stationary point starts; it then doubles.
   double first_look() const noexcept { return largest / 16; }
 };
 
-// Which features' coefficients a step solves for in double, instead of proposing how far to go.
+// Which coefficients a step solves for in double, instead of proposing a step.
 enum class Solved { kNone, kLast, kAll };
 
 class Step {
  public:
   virtual ~Step() = default;
   virtual Solved solves() const { return Solved::kNone; }
-  // Where to go.
+  // The step to take.
   virtual double propose(LineSearchOracle& oracle, const StepLimits& limits) const = 0;
-  // Whether to go at all, along a table that may be the best there is.
+  // Whether to step at all, along a look-up table that may be the best there is.
   virtual bool accepts(const StepLimits& /*limits*/) const { return true; }
-  // Where to go, when the same rows go this far along the same table at a higher rate.
+  // The step to take, if the same rows step this far along the same look-up table at a higher rate.
   virtual double follow(const StepLimits& limits, double twins) const = 0;
   // Whether t, with this slope there, is too far.
   virtual bool overshoots(const StepLimits& /*limits*/, double /*t*/, double /*slope*/) const {
     return false;
   }
-  // Where to stay, having overshot.  It depends on the loss and the table, not on the rate.
+  // The corrected step after overshooting.  It depends on the loss and the look-up table, not on
+  // the rate.
   virtual double correct(LineSearchOracle& /*oracle*/, const StepLimits& /*limits*/, double t,
                          double /*slope*/) const {
     return t;
@@ -66,8 +67,7 @@ struct Bracket {
   double slope_high = 0.0;
 };
 
-// Goes ahead up to `end`, doubling from the first step; whether the slope stops being positive
-// there.
+// Checks slopes up to `end`, doubling from the first; returns whether one is not positive.
 bool look_ahead(LineSearchOracle& oracle, const StepLimits& limits, double end, Bracket& bracket);
 
 // The zero of the slope in a bracket, to the precision of float32 margins.

@@ -1,5 +1,5 @@
-// The minimiser of the risk over the steps of all tables so far: none of them has an edge left
-// (totally corrective ULS; Nock and Nielsen 2009, Fig. 4).
+// The minimiser of the risk over the steps of all look-up tables so far: none of them has an edge
+// left (totally corrective ULS; Nock and Nielsen 2009, Fig. 4).
 #pragma once
 
 #include "properboost/steps/leveraging.hpp"

@@ -1,4 +1,4 @@
-// The learning rate itself (BoostLR, Algorithm 1 at rate 1; shrinkage below).
+// The learning rate itself (BoostLR, Algorithm 1 at rate 1; smaller rates shrink its steps).
 #pragma once
 
 #include "properboost/steps/step.hpp"

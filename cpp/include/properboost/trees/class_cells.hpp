@@ -29,7 +29,7 @@ class ClassCells {
         weight_unit_(units.unit_of_weight()),
         curvature_unit_(units.unit_of_curvature()) {}
 
-  // Of a feature's sums, [slot][code].
+  // The total of a feature's sums, [slot][code].
   Total total(const Unit* sums, std::size_t width) const {
     Cell total{};
     for (std::size_t b = 0; b < width; ++b) total += cell(sums, width, b);

@@ -1,4 +1,4 @@
-// What it costs to cut a feature's codes in two, by a criterion of two classes.
+// The costs of cutting a feature's codes in two, by a criterion of two classes.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@ namespace properboost {
 
 class ClassCuts {
  public:
-  // Sides weigh at least `least` each (or have that curvature, where the criterion needs it), and
-  // the share of the positive class rises from left to right (direction 1) or falls (-1).  Rows
-  // beside those of the codes may belong to the sides anyway.
+  // Each branch weighs at least `least` (or has that curvature, if the criterion needs it), and the
+  // share of the positive class rises from left to right (direction 1) or falls (-1).  Rows other
+  // than those of the codes may belong to the branches as well.
   ClassCuts(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
             double least = 0.0, int direction = 0, const Cell& beside_left = {},
             const Cell& beside_right = {})
@@ -63,7 +63,7 @@ class ClassCuts {
  private:
   using Cells = std::array<Cell, kMaxCodes + 1>;
 
-  // Of the positive class, or the gradient's of the curvature.
+  // The share of the positive class, or the ratio of gradient to curvature.
   double share(const Cell& c) const {
     const double numerator = criterion_.needs_curvature() ? c.gradient() : c.positive;
     const double denominator = criterion_.needs_curvature() ? c.curvature : c.weight();

@@ -1,7 +1,7 @@
-// Criteria: how good it is to deal rows into cells.
+// Criteria: what a partition of rows into cells costs.
 //
-// A criterion is a policy on one cell, `cost`; that of a set of cells is the sum, and smaller is
-// better.  BoundCriterion writes the loops.
+// A criterion is a policy on one cell, `cost`.  The cost of several cells is the sum, and smaller
+// is better.  BoundCriterion writes the loops.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace properboost {
 
-// What a criterion or a response may know besides the cell.  Weights are raw sums, not normalised
-// to 1.
+// What a criterion or a response may use besides the cell.  Weights are raw sums, not normalised to
+// 1.
 struct Regularizers {
   double prior;        // e: the weight added to each class of a cell, as a raw sum
   double pseudo_rows;  // the same e as a number of rows

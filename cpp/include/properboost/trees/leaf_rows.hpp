@@ -1,4 +1,4 @@
-// Which rows are at which node of a tree that grows.
+// The rows at each node of a growing tree.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace properboost {
 
 class LeafRows {
  public:
-  // Where a node's rows are: ranges, one per segment that is learnt from, of one of two buffers.  A
-  // node that was split has none.
+  // Where a node's rows are: ranges of one of two buffers, one per training segment.  A node that
+  // was split has none.
   struct Place {
     std::vector<std::size_t> bounds;
     std::size_t buffer = 0;
@@ -25,28 +25,28 @@ class LeafRows {
     std::size_t size() const { return bounds.back() - bounds.front(); }
   };
 
-  // Trees are grown from the rows of some segments.
+  // Trees are grown from the rows of these segments.
   LeafRows(const Codes& codes, std::vector<std::size_t> segments);
 
-  // Of these segments.
+  // The row blocks of these segments.
   const std::vector<RowBlock>& blocks() const noexcept { return blocks_; }
 
   // Begins a tree with the rows for which counts(row).
   template <class Counts>
   void take(const Counts& counts, Team& team);
 
-  // Deals a leaf's rows to two new nodes: those whose code is on the left, and the others.  They
-  // keep their order.
+  // Divides a leaf's rows among two new nodes: those whose code is on the left, and the others.
+  // They keep their order.
   void split(std::size_t node, const std::uint8_t* code, const CellOfCode& side, Team& team);
   void exchange(std::size_t a, std::size_t b) { std::swap(places_[a], places_[b]); }
 
   std::size_t nodes() const noexcept { return places_.size(); }
   const Place& place(std::size_t node) const noexcept { return places_[node]; }
-  // Row numbers, of which those from bounds[s] to bounds[s + 1] are of segment s.
+  // Row numbers; those from bounds[s] to bounds[s + 1] are of segment s.
   const std::uint32_t* rows(std::size_t node) const noexcept {
     return buffers_[places_[node].buffer].data();
   }
-  // How many rows the tree is grown from.
+  // The number of rows that the tree is grown from.
   std::size_t grown() const;
   // Whether a node's rows follow each other inside each segment.
   bool follow_each_other(std::size_t node) const {
@@ -57,10 +57,10 @@ class LeafRows {
   std::vector<std::size_t> segments_;
   std::vector<RowBlock> blocks_;
   std::vector<std::size_t> first_;  // of each block's rows among those of all blocks
-  // Sorted by leaf, in a leaf by segment and, inside it, as they came.
+  // Sorted by leaf, in a leaf by segment, and in a segment in their original order.
   std::array<std::vector<std::uint32_t>, 2> buffers_;
   std::vector<Place> places_;  // of each node
-  bool all_count_ = true;      // none of the rows is left out
+  bool all_count_ = true;      // no row is excluded
 };
 
 template <class Counts>

@@ -38,13 +38,13 @@ class LeafSums {
         units_(units),
         team_(team) {}
 
-  // How many numbers all features' sums are.
+  // The number of numbers in all features' sums.
   std::size_t size() const { return slots_.n * bins_.total_width(); }
-  // How many are added for them.
+  // The number of additions for them.
   std::size_t adds(std::size_t node) const { return rows_.place(node).size() * bins_.size(); }
 
-  // Whether all features are summed at once.  Where most of many sums would be of no row, that of
-  // one feature at a time takes less memory and no more time.
+  // Whether all features are summed at once.  If most of many sums would have no row, summing one
+  // feature at a time takes less memory and no more time.
   bool at_once(std::size_t node) const {
     constexpr std::size_t kFew = std::size_t{1} << 17;
     return size() <= std::max(kFew, 8 * adds(node));
@@ -57,7 +57,7 @@ class LeafSums {
     const bool in_order = rows_.follow_each_other(node);
     const double nanoseconds =
         0.4 * static_cast<double>(adds(node)) + 0.5 * static_cast<double>(size());
-    // Rows are summed in parts; the order in which whole numbers are added is all the same.
+    // Rows are summed in parts; the order does not matter for whole numbers.
     const std::size_t worthwhile = std::min(n / kRowsForParts, adds(node) / size());
     const std::size_t parts = std::clamp<std::size_t>(worthwhile, 1, team_.size());
     std::vector<Sums> sums(parts);
@@ -88,7 +88,7 @@ class LeafSums {
     return std::move(sums[0]);
   }
 
-  // One feature's: among those of all features or, if there are none, made in `memory`.
+  // One feature's sums: part of those of all features or, if these are empty, made in `memory`.
   const Unit* feature(std::size_t node, const Sums& all, std::size_t f, Sums& memory) const {
     if (!all.empty()) return all.data() + first(f, 0);
     const LeafRows::Place& place = rows_.place(node);
@@ -105,8 +105,8 @@ class LeafSums {
     return memory.data();
   }
 
-  // Whether a node's sums, beside so many bytes of others', are kept until it is split: those of so
-  // few rows are rather made again, as a tree may have many such leaves.
+  // Whether a node's sums are kept until it is split, if others take so many bytes.  Beyond a
+  // limit, sums of leaves with few rows are recomputed instead: a tree may have many such leaves.
   bool are_kept(std::size_t node, std::size_t others) const {
     constexpr std::size_t kMostKept = std::size_t{1} << 26;
     return others + bytes() <= kMostKept || 8 * size() < adds(node);
@@ -120,7 +120,7 @@ class LeafSums {
 
  private:
   static constexpr std::size_t kRowsForParts = 2048;
-  // A block's codes, and how many rows it has at most.
+  // The size of a block's codes, and the most rows of a block.
   static constexpr std::size_t kBlockBytes = 1u << 14;
   static constexpr std::size_t kMostRows = 512;
 

@@ -1,4 +1,4 @@
-// How far a tree may grow.
+// Limits on the growth of a tree.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ struct TreeLimits {
 
   std::size_t leaves = kUnlimited;  // at most
   std::size_t depth = kUnlimited;   // splits from the root to a leaf, at most
-  // Weight (or curvature, where the criterion needs it) of a child, at least.
+  // The least weight (or curvature, if the criterion needs it) of a child.
   double child_weight = 0.0;
-  double max_features = 1.0;  // share of the features, drawn anew, that a node's split is among
-  // Of each feature: whether the positive class's share must rise (1) or fall (-1) along its bins.
+  double max_features = 1.0;  // share of the features drawn for each node's split
+  // For each feature: whether the positive class's share must rise (1) or fall (-1) along its bins.
   std::vector<std::int8_t> directions = {};
-  // Whether to grow a rule: a tree that splits nothing but its left-most leaf, and that one by the
-  // cost of two cells, this leaf and all others.
+  // Whether to grow a rule: a tree that splits only its left-most leaf, by the cost of two cells:
+  // this leaf, and all others.
   bool only_left = false;
 };
 

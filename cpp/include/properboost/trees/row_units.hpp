@@ -1,5 +1,5 @@
-// Rows' weights as whole numbers, so that no order of adding them up matters, and what is left of a
-// sum is known to the last digit.
+// Rows' weights as whole numbers: sums do not depend on the order of additions, and differences of
+// sums are exact.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 
 namespace properboost {
 
-// What each row counts for: weight times sample weight, finite and at least 0, in segment order.
-// Null stands for ones; curvature may be null where the criterion needs none.
+// How much each row counts: weight times sample weight, finite and at least 0, in segment order.
+// Null stands for ones; curvature may be null if the criterion needs none.
 struct RowWeights {
   const float* weight = nullptr;
   const float* curvature = nullptr;
   const double* sample_weight = nullptr;
-  double share = 1.0;  // of the rows, drawn by the tree's number, that count at all
+  double share = 1.0;  // share of the rows that count, drawn by the tree's number
 
   double weight_of(std::size_t row) const noexcept { return times_sample_weight(weight, row); }
   double curvature_of(std::size_t row) const noexcept {
@@ -37,8 +37,8 @@ struct RowWeights {
   }
 };
 
-// Numbers as whole ones of a unit, a power of two: their sum takes 61 bits, and whole numbers that
-// add up to less are kept as they are.
+// Numbers as multiples of a unit, a power of two: their sum takes 61 bits, and whole numbers whose
+// sum fits are stored unchanged.
 struct FixedPoint {
   double per_unit = 1.0;
   double unit = 1.0;
@@ -55,7 +55,7 @@ struct FixedPoint {
   std::int64_t round(double x) const { return static_cast<std::int64_t>(x * per_unit + 0.5); }
 };
 
-// What a row adds to its cells: its weight and, where it is asked for, its curvature.
+// The numbers that a row adds to its cells: its weight and, if needed, its curvature.
 template <bool kCurvature>
 using Units = std::conditional_t<kCurvature, Two<std::int64_t>, std::int64_t>;
 
@@ -64,8 +64,8 @@ class RowUnits {
  public:
   using Unit = Units<kCurvature>;
 
-  // Rounds the weights of the rows of these blocks.  `least` is what a positive weight counts for
-  // at least: with 0, rows too light beside the others count for nothing.
+  // Rounds the weights of the rows of these blocks.  `least` is the least number of units of a
+  // positive weight: with 0, rows much lighter than the others do not count.
   void set(const RowWeights& rows, const std::vector<RowBlock>& blocks, std::size_t all_rows,
            std::int64_t least, Team& team) {
     struct Part {

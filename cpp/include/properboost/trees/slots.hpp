@@ -1,4 +1,4 @@
-// Slots: where the weights of segments are added up in each cell of a tree.
+// Slots: the places in a cell of a tree where the weights of segments are summed.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ struct Slots {
   static constexpr std::size_t kPositive = 0, kNegative = 1;  // of two classes
 
   std::size_t n;
-  std::vector<std::size_t> segments = {};    // that are learnt from
-  std::vector<std::size_t> of_segment = {};  // of each of these
+  std::vector<std::size_t> segments = {};    // the training segments
+  std::vector<std::size_t> of_segment = {};  // the slot of each of them
 
   static Slots of_classes(const std::vector<Role>& roles) {
     return by(roles, 2,

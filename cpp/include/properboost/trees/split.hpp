@@ -1,9 +1,9 @@
-// Split search: the best two sets of one feature's codes, by a scan of what they hold.
+// Split search: the best division of one feature's codes in two, by a scan of their sums.
 //
-// Ordered bins are cut between neighbours and the missing bin goes to the side that suits it
-// better.  Categories are first ordered by their share of a class; the best cut of that order is
-// the best split into two sets of two classes.  Codes without training rows of a categorical
-// feature, and missing values when training had none, belong to neither side.
+// Ordered bins are cut between neighbours, and the missing bin goes to the better branch.
+// Categories are first ordered by their share of a class; the best cut of that order is the best
+// split into two sets of two classes.  Categories without training rows, and missing values if
+// training had none, belong to neither branch.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 
 namespace properboost {
 
-// Costs this close, relatively, are equal: the earlier choice wins, so that the order of additions
+// Costs this close, relatively, are ties.  The earlier choice wins, so that the order of additions
 // (threads, lanes, bundles) cannot decide a model.
 constexpr double kTie = 1e-7;
 
-// The first of the least costs; 0 if none is a number, for the caller to find out.
+// The first of the least costs; 0 if none is a number, which the caller must check.
 inline std::size_t first_best(const double* costs, std::size_t n) {
-  constexpr std::size_t kLeast = 4;  // that need not wait for each other
+  constexpr std::size_t kLeast = 4;  // minima that need not wait for each other
   std::array<double, kLeast> least;
   least.fill(std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < n; ++i) {
@@ -59,7 +59,7 @@ struct CutOrder {
   bool floating = false;  // missing values are on the left of a cut or on its right
   std::size_t missing;
 
-  // Cuts has `occupied(code)`, whether training had rows of it, and `share(code)`, by which
+  // Cuts has `occupied(code)`, whether training rows have the code, and `share(code)`, by which
   // categories are ordered.
   template <class Cuts>
   CutOrder(const FeatureBins& bins, const Cuts& cuts)
@@ -71,23 +71,23 @@ struct CutOrder {
       return;
     }
     for (std::size_t b = 0; b < static_cast<std::size_t>(bins.width()); ++b) {
-      if (cuts.occupied(b)) codes[size++] = static_cast<std::uint8_t>(b);  // missing among them
+      if (cuts.occupied(b)) codes[size++] = static_cast<std::uint8_t>(b);  // also missing
     }
     std::stable_sort(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(size),
                      [&](std::uint8_t a, std::uint8_t b) { return cuts.share(a) < cuts.share(b); });
   }
 };
 
-// The best split, or all codes on the left if none is better.  Beside what CutOrder asks of it,
-// Cuts has `find_costs(order, before, after)`: before[0] is the cost of no split, before[i] that of
-// the first i codes on the left (with the missing ones, if they float), 0 < i < size; if they
-// float, after[i] is the cost of the first i + 1 codes on the left and the missing ones on the
+// The best split, or all codes on the left if none is better.  Besides the functions that CutOrder
+// needs, Cuts has `find_costs(order, before, after)`: before[0] is the cost of no split, before[i]
+// that of the first i codes on the left (with the missing ones, if they float), 0 < i < size; if
+// they float, after[i] is the cost of the first i + 1 codes on the left and the missing ones on the
 // right, 0 <= i < size.
 template <class Cuts>
 Split find_split(const FeatureBins& bins, const Cuts& cuts) {
   const CutOrder order(bins, cuts);
-  // Of equal splits the first: no split, then missing on the left before the right, then the
-  // fewest codes on the left.
+  // The first of equal splits wins: no split, then missing values on the left before the right,
+  // then the fewest codes on the left.
   std::array<double, 2 * kMaxCodes> costs;
   const std::size_t before = std::max<std::size_t>(order.size, 1);
   cuts.find_costs(order, costs.data(), &costs[before]);

@@ -26,15 +26,16 @@ struct Tree {
 
   std::vector<std::int32_t> feature;  // that a node splits; kLeaf if none
   std::vector<std::int64_t> left;     // its left child; the right one comes next
-  // Where codes go.  A row that belongs to neither side, as training had none of its kind, stays.
+  // The codes of either branch.  A row whose code is in neither set, because no training row had
+  // it, stays at the node.
   std::vector<CodeSet> goes_left, goes_right;
   std::vector<Cell> cell;      // training rows
-  std::vector<double> saving;  // of cost, by the split
+  std::vector<double> saving;  // how much the split lowers the cost
 
   std::size_t size() const noexcept { return feature.size(); }
   bool is_leaf(std::size_t node) const noexcept { return feature[node] == kLeaf; }
 
-  // The node at which a row ends, of the tree whose root is at `root`; code_of(f) is the row's code
+  // The node at which a row ends in the tree whose root is at `root`; code_of(f) is the row's code
   // of feature f.
   template <class CodeOf>
   std::size_t find_node(const CodeOf& code_of, std::size_t root = 0) const noexcept {
@@ -59,7 +60,7 @@ struct Tree {
   void resize(std::size_t n);
 };
 
-// The node at which each row ends; codes[f * n + i] is row i's of feature f.
+// The node at which each row ends; codes[f * n + i] is the code of row i in feature f.
 void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
                 Team& team);
 

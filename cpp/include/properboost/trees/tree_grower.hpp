@@ -1,4 +1,4 @@
-// Growing trees: the best split of all leaves first, or of one leaf only.
+// Growing trees, by the best split of all leaves or of one leaf only.
 #pragma once
 
 #include <cstddef>
@@ -21,35 +21,35 @@
 
 namespace properboost {
 
-// A tree, and what weighs how much at each of its nodes: [node][slot].
+// A tree, and the weights at each of its nodes: [node][slot].
 struct VoteTree {
   Tree tree;
   std::vector<double> weights;
 };
 
-// Grows trees from the rows of segments that are learnt from, whose weights are added up by class
-// or by the slots of a vote.  The split that saves most cost comes first, and of equal ones the
-// earlier node's.  Sums are of whole numbers, so that a child's are its parent's without its
-// sibling's, to the last digit, and no order matters.
+// Grows trees from the training segments, whose weights are summed by class or by the slots of a
+// vote.  The split with the largest saving comes first; the earlier node wins a tie.  Sums are of
+// whole numbers, so a child's sums are exactly its parent's minus its sibling's, in any order of
+// additions.
 class TreeGrower {
  public:
   // Codes and bins must outlive it.
   TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins, Slots slots);
   ~TreeGrower();
 
-  // `key` is what the tree's random choices are drawn by.  `progress` is called on the calling
-  // thread before each split, and may throw.
+  // The tree's random choices are drawn by `key`.  `progress` is called on the calling thread
+  // before each split, and may throw.
   Tree grow(const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
             const TreeLimits& limits, std::uint64_t key, const std::function<void()>& progress,
             Team& team);
-  // By a vote's cost.  Every row of positive weight counts, however light it is.
+  // The same by a vote's cost.  Every row of positive weight counts, even a very light one.
   VoteTree grow(const RowWeights& rows, const Vote& vote, const TreeLimits& limits,
                 std::uint64_t key, const std::function<void()>& progress, Team& team);
 
-  // Of the tree grown last: the node of every row that has a role, as a byte.
+  // The node of every row that has a role, as a byte, in the tree grown last.
   static constexpr std::size_t kMostNodes = 255;
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
-  // And how much its rows weigh, of two classes and at each node; no weights are ones.
+  // The weight of its rows, by class and node; null weights are ones.
   std::vector<Cell> weigh(const Tree& tree, const double* sample_weight, Team& team) const;
 
  private:

@@ -1,4 +1,4 @@
-// What it costs to cut a feature's codes in two, by a vote.
+// The costs of cutting a feature's codes in two, by a vote.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace properboost {
 
-// Weights as whole numbers of a unit, by slot of a vote; empty where there are no rows.
+// Weights as whole numbers of a unit, by slot of a vote; empty if there are no rows.
 using SlotSums = std::vector<std::int64_t>;
 
 inline void add(SlotSums& to, const SlotSums& sums) {
@@ -36,11 +36,11 @@ struct CountingVote {
   double cost(const SlotSums& sums) const { return vote.cost(weights(sums).data()); }
 };
 
-// The sums being whole numbers, one side of a cut is exactly what the other leaves.
+// The sums are whole numbers, so one branch of a cut is exactly the total minus the other.
 class VoteCuts {
  public:
-  // `sums` are a feature's, [slot][code].  Sides weigh at least `least` each.  Rows beside those of
-  // the codes may belong to the sides anyway.
+  // `sums` are a feature's, [slot][code].  Each branch weighs at least `least`.  Rows other than
+  // those of the codes may belong to the branches as well.
   VoteCuts(const CountingVote& vote, const std::int64_t* sums, std::size_t width,
            double least = 0.0, const SlotSums& beside_left = {}, const SlotSums& beside_right = {})
       : vote_(vote),
@@ -64,7 +64,7 @@ class VoteCuts {
   }
 
   bool occupied(std::size_t code) const { return weight_[code] > 0; }
-  // Of the slot that is heaviest in all codes: of two classes no order is better.
+  // The share of the slot that is heaviest in all codes; for two classes no order is better.
   double share(std::size_t code) const {
     return static_cast<double>(sums(code)[heaviest_]) / static_cast<double>(weight_[code]);
   }
@@ -82,12 +82,12 @@ class VoteCuts {
   const std::int64_t* sums(std::size_t code) const { return by_code_.data() + code * all_.size(); }
 
   // Calls set(i, cost) for the first i codes on the left, 0 < i <= size; returns the last cost,
-  // however little the sides weigh.
+  // even if the branches are too light.
   template <class Set>
   double scan(const CutOrder& order, bool missing_left, const Set& set) const {
     const std::size_t slots = all_.size();
     SlotSums left = beside_left_;
-    std::vector<double> weights(2 * slots);  // of the left side, then of the right
+    std::vector<double> weights(2 * slots);  // of the left branch, then of the right
     const auto add_code = [&](std::size_t code) {
       const std::int64_t* const own = sums(code);
       for (std::size_t k = 0; k < slots; ++k) left[k] += own[k];
@@ -102,7 +102,7 @@ class VoteCuts {
     if (missing_left) add_code(order.missing);
     double last = cost();
     for (std::size_t i = 1; i <= order.size; ++i) {
-      if (occupied(order.codes[i - 1])) {  // else the sides are the same as before
+      if (occupied(order.codes[i - 1])) {  // else the branches are the same as before
         add_code(order.codes[i - 1]);
         last = cost();
       }
@@ -119,7 +119,7 @@ class VoteCuts {
   }
 
   const CountingVote& vote_;
-  SlotSums by_code_;  // [code][slot], for what is added together to lie together
+  SlotSums by_code_;  // [code][slot], so that numbers added together lie together
   double least_;
   SlotSums beside_left_, all_;
   std::array<std::int64_t, kMaxCodes> weight_{};  // of each code

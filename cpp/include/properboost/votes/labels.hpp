@@ -1,5 +1,5 @@
-// Yes or no about every label, each by the heavier side, and no where they weigh the same
-// (AdaBoost.MH, Schapire and Singer 1999).
+// Yes or no for every label, by the larger weight; no if the weights are equal (AdaBoost.MH,
+// Schapire and Singer 1999).
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// One class a cell, the heaviest: 1 - 1/C for it and -1/C for the others, so that they add up to 0
-// (SAMME, Zhu et al. 2009; AR-Boost, Algorithm 2).  Of two classes it is twice that, -1 or +1.
+// One class per cell, the heaviest: 1 - 1/C for it and -1/C for the others, so that they add up to
+// 0 (SAMME, Zhu et al. 2009; AR-Boost, Algorithm 2).  With two classes it is twice that, -1 or +1.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Votes: what a weak classifier says, in a cell, about several targets.
+// Votes: how a weak classifier votes, in a cell, over several targets.
 //
 // A target is one class, or a label that all rows are asked about.  A cell has a sum of weights for
 // every slot of every target; a vote is a criterion on them, and gives each target the entry of the
@@ -15,11 +15,11 @@ class Vote {
   virtual std::size_t slots() const noexcept = 0;
   // Where a row's weight is added; `positive` is whether its segment has that role.
   virtual std::size_t slot(std::size_t target, bool positive) const noexcept = 0;
-  // How good a cell is; the cost of several is the sum.  Smaller is better.
+  // The cost of a cell; that of several cells is the sum.  Smaller is better.
   virtual double cost(const double* sums) const noexcept = 0;
   // The entry of each target; all 0 where the cell has no rows.
   virtual void values(const double* sums, double* out) const noexcept = 0;
-  // Of how many answers one is right: guessing errs with 1 - 1/ways().
+  // The number of answers, one of which is right: guessing errs with 1 - 1/ways().
   virtual std::size_t ways() const noexcept = 0;
 
   const std::size_t targets;
@@ -28,7 +28,7 @@ class Vote {
   explicit Vote(std::size_t its_targets) : targets(its_targets) {}
 };
 
-// What a vote may be asked to minimise.
+// The criteria by which votes may choose cells.
 enum class VoteCriterion { kGini, kError };
 
 }  // namespace properboost

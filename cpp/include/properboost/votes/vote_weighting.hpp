@@ -1,4 +1,4 @@
-// Vote weighting: how the weights of rows that vote depart from those their loss gives them.
+// Vote weighting: how the weights of rows under voting classifiers differ from those of their loss.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,21 @@
 namespace properboost {
 
 struct VoteWeighting {
-  // A row of raw prediction F hears every weak classifier, and counts in its choice, by
+  // For a row of raw prediction F, each round's vote and the row's weight are multiplied by
   // e^(-damping |F|) (WeightBoost, Jin et al. 2003).
   double damping = 0.0;
-  // A row's loss is that of its margin plus mistrust x (sum of the steps) x influence^2, influence
-  // being the mean, by the rounds' steps, of what the row weighed beside the mean row
-  // (AdaBoost_reg, Raetsch, Onoda and Mueller 2001): a row that was given much weight, and still is
-  // wrong, is given less.
+  // A row's loss is taken at its margin plus mistrust x (sum of the steps) x influence^2.  Its
+  // influence is the mean, by the rounds' steps, of its weight relative to the mean row
+  // (AdaBoost_reg, Raetsch, Onoda and Mueller 2001).  So a row that had much weight and is still
+  // misclassified gets less.
   double mistrust = 0.0;
 };
 
-// The weighting of one model's rows, and what it knows of them.
+// The weighting of one model's rows, and the state it needs for that.
 //
 // Votes need the weights of the exponential loss only up to a factor.  Margins are taken from an
-// offset near the least of them, so that weights neither vanish nor overflow, however long they are
-// boosted.
+// offset near the least of them, so that weights neither vanish nor overflow in any number of
+// rounds.
 class VoteRowWeighting final : public RowWeighting {
  public:
   VoteRowWeighting(const VoteWeighting& weighting, std::size_t rows);
@@ -45,8 +45,8 @@ class VoteRowWeighting final : public RowWeighting {
   void take_offset(std::size_t n, float* x) const noexcept;
 
   VoteWeighting weighting_;
-  Aligned<float> influence_, share_;  // of each row, where rows are mistrusted
-  double steps_ = 0.0;                // taken in all
+  Aligned<float> influence_, share_;  // of each row, if mistrust is above 0
+  double steps_ = 0.0;                // the sum of the steps
   double offset_ = 0.0;
 };
 

@@ -15,13 +15,13 @@ class Regularizer {
 
   // Omega(theta + step 1_k) - Omega(theta)
   virtual double change(std::size_t k, double step) const = 0;
-  // At least how fast Omega changes anywhere between there and theta.
+  // A lower bound on how fast Omega changes anywhere between there and theta.
   virtual double steepness(std::size_t k, double step) const = 0;
   // theta <- theta + step 1_k; theta starts at 0.
   virtual void move(std::size_t k, double step) = 0;
 };
 
-// A linear combination of regularisers, each times what stands before it.
+// A linear combination of regularisers, each with its factor.
 using Penalty = std::vector<std::pair<double, std::unique_ptr<Regularizer>>>;
 
 }  // namespace properboost

@@ -67,7 +67,8 @@ class Slope final : public Regularizer {
   const double* xi_;
   std::vector<double> theta_;
   std::vector<double> sorted_;  // |theta|, descending
-  // What the first l of the sorted values add in their places, one up and one down.
+  // The sums that the first l of the sorted values add in their own places, one place up and one
+  // place down.
   std::vector<double> stay_, up_, down_;
 };
 
