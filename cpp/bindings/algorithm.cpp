@@ -107,6 +107,7 @@ void bind_algorithm(pybind11::module_& m) {
            "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none());
   py::class_<Vote, std::shared_ptr<Vote>>(m, "Vote", "How a weak classifier votes in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");
+  // NOLINTNEXTLINE(bugprone-unused-raii): making it registers the class
   py::class_<Algorithm, std::shared_ptr<Algorithm>>(m, "Algorithm", "What every round does.");
   py::class_<AdditiveBoosting, Algorithm, std::shared_ptr<AdditiveBoosting>>(
       m, "AdditiveBoosting", "Adds look-up tables and trees.")
