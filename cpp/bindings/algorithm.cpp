@@ -3,8 +3,10 @@
 
 #include <pybind11/stl.h>
 
+#include <limits>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,13 @@ namespace {
 
 namespace py = pybind11;
 
+void check_between(const char* name, double value, double low, double high) {
+  if (value >= low && value <= high) return;
+  std::ostringstream message;
+  message << name << " must be between " << low << " and " << high << "; got " << value;
+  throw py::value_error(message.str());
+}
+
 std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smoothing,
                                           std::size_t max_leaves, std::size_t max_depth,
                                           double min_child_weight, double max_features,
@@ -34,6 +43,14 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
   }
   if (max_literals < 1 || 2 * max_literals + 1 > TreeGrower::kMostNodes) {
     throw py::value_error("max_literals must be between 1 and 127");
+  }
+  if (max_depth < 1) throw py::value_error("max_depth must be at least 1");
+  check_between("smoothing", smoothing, 0.0, 0.25);
+  check_between("max_features", max_features, 0.0, 1.0);
+  check_between("subsample", subsample, 0.0, 1.0);
+  check_between("min_child_weight", min_child_weight, 0.0, std::numeric_limits<double>::max());
+  for (const std::int8_t direction : directions) {
+    if (direction < -1 || direction > 1) throw py::value_error("directions must be -1, 0 or 1");
   }
   std::shared_ptr<const Criterion> impurity;
   if (criterion) {
@@ -80,6 +97,9 @@ std::shared_ptr<VoteBoosting> make_voting(std::shared_ptr<const Vote> vote,
       throw py::value_error("targets must be below the vote's number of targets");
   }
   if (targets.empty()) throw py::value_error("targets must have an entry per segment");
+  check_between("rho", rho, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+  check_between("damping", damping, 0.0, 1.0);
+  check_between("mistrust", mistrust, 0.0, std::numeric_limits<double>::max());
   VoteTargets of_segments{vote->targets, std::move(targets)};
   return std::make_shared<VoteBoosting>(steps::ForVotes::make<Step>("step", step), std::move(vote),
                                         std::move(of_segments), rho,
@@ -115,6 +135,7 @@ void bind_algorithm(pybind11::module_& m) {
            "response"_a = "real", "step"_a = "guarded", "l2"_a = 0.0);
   py::class_<VoteBoosting, Algorithm, std::shared_ptr<VoteBoosting>>(
       m, "VoteBoosting", "Adds weak classifiers that vote.")
-      .def(py::init(&bindings::make_voting), "vote"_a, "targets"_a, py::kw_only(),
-           "step"_a = "adaptive", "rho"_a = 1.0, "damping"_a = 0.0, "mistrust"_a = 0.0);
+      .def(py::init(&bindings::make_voting), py::arg("vote").none(false), "targets"_a,
+           py::kw_only(), "step"_a = "adaptive", "rho"_a = 1.0, "damping"_a = 0.0,
+           "mistrust"_a = 0.0);
 }

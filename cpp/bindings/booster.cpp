@@ -96,6 +96,7 @@ class PyBoosting {
     }
     std::vector<Model> own;
     for (const auto& model : models_) {
+      if (!model) throw py::type_error("models must be a list of Model; got None in it");
       if (model->model.roles.size() != rows_->segments()) {
         throw py::value_error("roles must have an entry per segment");
       }
@@ -150,7 +151,11 @@ class PyBoosting {
     return to_array(std::vector<std::int64_t>(counts.begin(), counts.end()));
   }
   Rounds rounds(std::int64_t model, std::size_t target) const {
-    return boosting_->state(checked(model)).rounds.at(target);
+    const std::vector<Rounds>& of_targets = boosting_->state(checked(model)).rounds;
+    if (target >= of_targets.size()) {
+      throw py::index_error("target must be below " + std::to_string(of_targets.size()));
+    }
+    return of_targets[target];
   }
 
  private:
@@ -176,17 +181,17 @@ void bind_booster(pybind11::module_& m) {
   using namespace py::literals;
   using namespace properboost::bindings;
   py::class_<PyRows, std::shared_ptr<PyRows>>(m, "Rows", "Rows to train on, sorted by segment.")
-      .def(py::init(&make_rows), "codes"_a, "bins"_a, "segments"_a, py::kw_only(),
-           "weight"_a = py::none(), "base"_a = py::none(), "n_threads"_a = 1);
+      .def(py::init(&make_rows), "codes"_a, py::arg("bins").none(false), "segments"_a,
+           py::kw_only(), "weight"_a = py::none(), "base"_a = py::none(), "n_threads"_a = 1);
   py::class_<PyModel, std::shared_ptr<PyModel>>(
       m, "Model", "What differs between models that are trained together.")
-      .def(py::init(&make_model), "loss"_a, "learner"_a, "roles"_a, py::kw_only(), "gain"_a = 1.0,
-           "learning_rate"_a = 1.0, "prior"_a = 0.0);
+      .def(py::init(&make_model), py::arg("loss").none(false), py::arg("learner").none(false),
+           "roles"_a, py::kw_only(), "gain"_a = 1.0, "learning_rate"_a = 1.0, "prior"_a = 0.0);
   py::class_<PyBoosting>(m, "Boosting", "Models trained together over the same rows: lanes.")
       .def(py::init<std::shared_ptr<const PyRows>, std::vector<std::shared_ptr<const PyModel>>,
                     std::shared_ptr<const properboost::Algorithm>, bool, int>(),
-           "rows"_a, "models"_a, "algorithm"_a, py::kw_only(), "keep_rounds"_a = true,
-           "n_threads"_a = 1)
+           py::arg("rows").none(false), "models"_a, py::arg("algorithm").none(false), py::kw_only(),
+           "keep_rounds"_a = true, "n_threads"_a = 1)
       .def_property_readonly("n_estimators", &PyBoosting::n_estimators)
       .def_property_readonly("code_counts", &PyBoosting::code_counts)
       .def("advance", &PyBoosting::advance, "n_estimators"_a, "models"_a = py::none(),

@@ -341,3 +341,40 @@ def test_numbers_of_a_model_are_checked(name, value):
     roles = np.array([1, -1], dtype=np.int8)
     with pytest.raises(ValueError, match=f"{name} must be finite and above 0"):
         _core.Model(loss, learner, roles, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"smoothing": 5.0},
+        {"max_features": -1.0},
+        {"subsample": np.nan},
+        {"min_child_weight": -1.0},
+        {"max_depth": 0},
+        {"directions": [9, 9]},
+    ],
+)
+def test_options_of_a_weak_learner_are_checked(settings):
+    with pytest.raises(ValueError, match=f"{next(iter(settings))} must be"):
+        _core.WeakLearner("tree", **settings)
+
+
+def test_none_is_no_object_of_the_engine():
+    loss, learner = _core.Loss("glog", {}), _core.WeakLearner("histogram")
+    roles = np.array([1, -1], dtype=np.int8)
+    bins = _core.Bins([3])
+    codes = np.array([[0, 1]], dtype=np.uint8)
+    rows = _core.Rows(codes, bins, np.array([0, 1, 2]))
+    algorithm = _core.AdditiveBoosting()
+    calls = [
+        lambda: _core.Model(None, learner, roles),
+        lambda: _core.Model(loss, None, roles),
+        lambda: _core.Rows(codes, None, np.array([0, 1, 2])),
+        lambda: _core.Boosting(None, [], algorithm),
+        lambda: _core.Boosting(rows, [None], algorithm),
+        lambda: _core.Boosting(rows, [_core.Model(loss, learner, roles)], None),
+        lambda: _core.VoteBoosting(None, [0, 1]),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError):
+            call()

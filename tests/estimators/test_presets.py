@@ -90,3 +90,19 @@ def test_own_parameters():
         pb.L1Boost(1.0)
     with pytest.raises(ValueError, match="epsilon must be above 0"):
         pb.EpsilonBoost(0.0)
+
+
+def test_a_loss_object_brings_its_gain_into_a_preset():
+    model = pb.SavageBoost(loss=pb.losses.Savage(2.0))
+    assert model.gain is None
+    assert pb.ULS(loss=pb.losses.GLog(2.0)).gain is None
+    assert pb.ULS(loss=pb.losses.GLog(2.0), gain=2.0).gain == 2.0
+    assert pb.SavageBoost(loss="glog").gain == 1.0
+
+
+@pytest.mark.parametrize(("make", "given"), [(pb.SAMME, 2.0), (pb.AdaBoost, "glog")])
+def test_a_preset_takes_the_estimators_parameters_by_name(make, given):
+    with pytest.raises(TypeError, match=rf"^{make.__name__}\(\) too many positional"):
+        make(given)
+    with pytest.raises(TypeError, match=rf"^{make.__name__}\(\) got an unexpected .*nonsense"):
+        make(nonsense=1)

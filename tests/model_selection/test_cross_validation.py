@@ -137,7 +137,7 @@ def test_weights_count_alike(name):
     ("settings", "message"),
     [
         ({"cv": "five"}, "Expected .?cv.? as an integer"),
-        ({"cv": 1}, "n_splits=1"),
+        ({"cv": 1}, "cv must be at least 2"),
         ({"cv": 200}, "n_splits=200 cannot be greater"),
         ({"cv": []}, "cv must give at least one split"),
         ({"cv": [([0, 1, 240], [2])]}, "training rows of split 0 must be positions from 0 to 239"),

@@ -160,7 +160,7 @@ X0, Y0 = integers(60)
     ("cv", "message"),
     [
         ("five", "Expected .?cv.? as an integer"),
-        (1, "n_splits=1"),
+        (1, "cv must be at least 2"),
         (50, "n_splits=50 cannot be greater"),
         ([], "cv must give at least one split"),
         ([([0, 1, 60], [2])], "training rows of split 0 must be positions from 0 to 59"),

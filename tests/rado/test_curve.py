@@ -36,7 +36,7 @@ def test_of_equals_the_largest_omega_is_best(mixed):
     for settings, message in (
         ({"omegas": [-1.0]}, r"omegas\[0\] must be at least 0"),
         ({"omegas": []}, "omegas must not be empty"),
-        ({"cv": 1}, "n_splits=1"),
+        ({"cv": 1}, "cv must be at least 2"),
     ):
         with pytest.raises(ValueError, match=message):
             rado.omega_curve(model, frame[["visits"]], y, **settings)

@@ -120,8 +120,8 @@ def preset(
 
         @wraps(choose)
         def made(*args: P.args, **kwargs: P.kwargs) -> Model:
-            given = signature.bind(*args, **kwargs).arguments
-            return make(**{**pinned, **choose(), **given})  # type: ignore[call-arg]
+            given = _bind(choose, signature, *args, **kwargs)
+            return make(**_merge({**pinned, **choose()}, given))  # type: ignore[call-arg]
 
         made.__signature__ = signature  # type: ignore[attr-defined]
         return made
@@ -144,13 +144,13 @@ def preset_of_one(
 
         def find(value: Any, given: Mapping[str, Any]) -> dict[str, Any]:
             told = {p.name: {**pinned, **given}[p.name] for p in others}
-            return {**pinned, **choose(value, **told), **given}
+            return _merge({**pinned, **choose(value, **told)}, given)
 
         signature = _sign(make, find(own.default, {}), own)
 
         @wraps(choose)
         def made(*args: Any, **kwargs: Any) -> Model:
-            given = signature.bind(*args, **kwargs).arguments
+            given = _bind(choose, signature, *args, **kwargs)
             value = given.pop(own.name, own.default)
             return make(**find(value, given))  # type: ignore[call-arg]
 
@@ -160,13 +160,30 @@ def preset_of_one(
     return decorate
 
 
+def _bind(
+    choose: Callable[..., Any], signature: inspect.Signature, *args: Any, **kwargs: Any
+) -> dict[str, Any]:
+    """Return what was given, by name."""
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise TypeError(f"{getattr(choose, '__name__', 'preset')}() {error}") from None
+
+
+def _merge(pinned: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is pinned, but for what is given; a loss object brings a gain of its own."""
+    own_gain = "gain" not in given and not isinstance(given.get("loss", ""), str)
+    return {**pinned, **({"gain": None} if own_gain else {}), **given}
+
+
 def _sign(
     make: Callable[..., Any], pinned: Mapping[str, Any], own: inspect.Parameter | None = None
 ) -> inspect.Signature:
-    """Return the signature of a preset: the estimator's, with what is pinned as defaults."""
+    """Return the signature of a preset: all by name, with what is pinned as defaults."""
     signature = inspect.signature(make)
     shown = [
-        p.replace(default=pinned.get(name, p.default)) for name, p in signature.parameters.items()
+        p.replace(default=pinned.get(name, p.default), kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, p in signature.parameters.items()
     ]
     shown = shown if own is None else [own, *shown]
     return signature.replace(parameters=shown, return_annotation=make)

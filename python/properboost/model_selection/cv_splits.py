@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.data.table import Table
+from properboost.parameters import checks
 
 __all__ = ["MOST_PARTS", "TEST", "TRAIN", "CVSplit", "SplitBatch", "find_splits"]
 
@@ -108,6 +109,8 @@ def _split(cv: Any, table: Table, rows: Rows, groups: Any) -> Iterator[NDArray[n
     if len(kept) < table.n_rows:
         source = take_rows(source, kept)
         groups = None if groups is None else groups[kept]
+    if isinstance(cv, int | np.integer):
+        checks.integer("cv", cv, 2)
     splits = check_cv(cv, labels, classifier=True).split(source, labels, groups)
     for k, (train, test) in enumerate(splits):
         roles = np.zeros(table.n_rows, dtype=np.uint8)

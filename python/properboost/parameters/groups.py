@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
 
@@ -46,8 +46,12 @@ LARGEST_INT = 2**31 - 1
 SOLVED = ("leveraging", "totally_corrective")
 """Steps that are solved for in double precision."""
 
+NOT_SOLVED = tuple(name for name in get_args(Step) if name not in SOLVED)
+
 GROWN = ("tree", "monomial")
 """Weak learners over several features."""
+
+NOT_GROWN = tuple(name for name in get_args(WeakLearner) if name not in GROWN)
 
 # What a search takes a list of has a type variable, which an estimator sets to the first of its
 # names and a search to that or a list of it.
@@ -115,7 +119,7 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         Shrinkage > 0 of each step.  Steps that are solved for ignore it.
         """,
         option="shrinkage of each step, above 0",
-        only_with={"step": ("guarded", "unit", "line_search")},
+        only_with={"step": NOT_SOLVED},
     )
     weak_learner: WeakLearner = parameter(
         default="histogram",
@@ -205,7 +209,7 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         each split and ignore it.
         """,
         option="which feature a round takes: the best, or each in turn",
-        only_with={"weak_learner": ("histogram", "stump")},
+        only_with={"weak_learner": NOT_GROWN},
         search_default="cyclic",
     )
     response: Response = parameter(
@@ -225,7 +229,7 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         impurity is refused with the Newton response.
         """,
         option="the impurity by which features are chosen; none is the response's own cost",
-        only_with={"response": ("real", "sign", "exact")},
+        only_with={"response": tuple(name for name in get_args(Response) if name != "newton")},
         promise=True,
     )
     step: Step = parameter(
@@ -294,8 +298,8 @@ class PairParameters(Generic[Float, Pairs]):
         """,
         option="pairs of features that get look-up tables, after those of single features",
         only_with={
-            "weak_learner": ("histogram", "stump"),
-            "step": ("guarded", "unit", "line_search"),
+            "weak_learner": NOT_GROWN,
+            "step": NOT_SOLVED,
         },
         promise=True,
     )

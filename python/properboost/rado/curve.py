@@ -124,6 +124,7 @@ def omega_curve(
     table = open_table(clone(model), X, reset=True)
     rows = read_binary_rows(y, table.n_rows)
     if isinstance(cv, int | np.integer):
+        checks.integer("cv", cv, 2)
         cv = StratifiedKFold(cv, shuffle=True, random_state=0)
     task = read_task(table, rows, cv=cv, scoring=scoring, groups=groups)
     score = negative_error if scoring is None else task.score
