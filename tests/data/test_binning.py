@@ -174,7 +174,7 @@ def test_batches_change_nothing(mixed, monkeypatch):
             *edges,
             b.encode(table, order, 1),
             b.encode(table, None, 2),
-            b.score(table, wide, (), 1),
+            b.predict_raw(table, wide, (), 1),
         ]
 
     at_once = everything()

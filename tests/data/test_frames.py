@@ -327,7 +327,7 @@ def test_categorical_features(mixed, listed, expected):
         ([-1], "between 0 and 2"),
         ([0.5], "integer"),
         (["d"], r"'d' is unknown; X had \['a', 'b', 'c'\]"),
-        ([True, False], "each of the 3 columns"),
+        ([True, False], "one entry per column of X, 3"),
         (1, "one-dimensional"),
     ],
 )

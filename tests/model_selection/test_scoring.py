@@ -87,7 +87,7 @@ def test_class_weights_are_no_part_of_the_score():
         (accuracy_score, "scoring"),
         (lambda *_: "good", "scoring must return a number; .* gave 'good'"),
         (lambda *_: None, "scoring must return a number; .* gave None"),
-        (lambda e, x, y: np.sum(e.predict(x[:3])), "asked for predictions of 3 rows"),
+        (lambda e, x, y: np.sum(e.predict(x[:3])), "asked for 3 rows"),
     ],
 )
 def test_bad_scorers(scoring, message):
