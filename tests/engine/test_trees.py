@@ -439,7 +439,9 @@ def test_bad_parameters(given, message):
 @pytest.mark.parametrize("given", [[0, 0], np.array([0, 1]), {1: -1}], ids=str)
 def test_directions_are_for_trees(weak_learner, given):
     X, y = noisy(n=60, d=2)
-    message = f"monotonic_cst must be None with weak_learner='{weak_learner}', which cannot guarantee"
+    message = (
+        f"monotonic_cst must be None with weak_learner='{weak_learner}', which cannot guarantee"
+    )
     with pytest.raises(ValueError, match=message):
         fit_tree(X, y, weak_learner=weak_learner, monotonic_cst=given)
 

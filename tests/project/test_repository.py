@@ -123,9 +123,9 @@ def spy(name, scope=None, *rest):
         print(scope["__name__"], "imports", name)
     return real(name, scope, *rest)
 builtins.__import__ = spy
-import properboost, properboost.plots
-print(properboost.__version__)
+import properboost, properboost.plots, sys
+print(properboost.__version__, "matplotlib" in sys.modules)
 """
     command = [sys.executable, "-c", code]
     output = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert output.stdout.split() == [properboost.__version__]
+    assert output.stdout.split() == [properboost.__version__, "False"]
