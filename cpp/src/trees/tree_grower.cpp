@@ -60,17 +60,26 @@ class Growth {
  private:
   using Sums = typename LeafSums<Cells::kCurvature>::Sums;
 
-  // A node to be split, and how.
+  // The best way to split a node.
+  struct Choice {
+    std::size_t feature;
+    Split split;
+    double saving;
+  };
   struct Leaf {
     std::size_t node = 0, depth = 0;
     Sums sums;  // empty if they are made when they are needed
-    std::optional<Split> split;
-    std::size_t feature = 0;
-    double saving = 0.0;
+    std::optional<Choice> choice;
     std::optional<Total> others;  // for a rule: the rows for which it does not hold
   };
-  static bool comes_later(const Leaf& a, const Leaf& b) {
-    return a.saving < b.saving || (a.saving == b.saving && a.node > b.node);
+  // A leaf that is split when its turn comes.
+  struct Waiting {
+    Leaf leaf;
+    Choice choice;
+  };
+  static bool comes_later(const Waiting& a, const Waiting& b) {
+    if (a.choice.saving != b.choice.saving) return a.choice.saving < b.choice.saving;
+    return a.leaf.node > b.leaf.node;
   }
 
   void grow_tree(Leaf root, const std::function<void()>& progress) {
@@ -78,10 +87,10 @@ class Growth {
     while (leaves_ < limits_.leaves && !waiting_.empty()) {
       progress();
       std::pop_heap(waiting_.begin(), waiting_.end(), comes_later);
-      Leaf next = std::move(waiting_.back());
+      Waiting next = std::move(waiting_.back());
       waiting_.pop_back();
-      kept_ -= bytes(next);
-      std::array<Leaf, 2> children = divide(std::move(next));
+      kept_ -= bytes(next.leaf);
+      std::array<Leaf, 2> children = divide(std::move(next.leaf), next.choice);
       consider(&children[0], &children[1]);
       for (Leaf& child : children) sums_.give_back(std::move(child.sums));  // unless it waits
     }
@@ -93,14 +102,15 @@ class Growth {
   void grow_rule(Leaf root, const std::function<void()>& progress) {
     progress();
     find_splits({&root});
-    if (!root.split) return;
-    std::array<Leaf, 2> ends = divide(std::move(root));
+    if (!root.choice) return;
+    const Choice first = *std::move(root.choice);
+    std::array<Leaf, 2> ends = divide(std::move(root), first);
     for (std::size_t i = 0; i < 2; ++i) ends[i].others = totals_[ends[1 - i].node];
     progress();
     find_splits({&ends[0], &ends[1]});
     const auto comes_first = [&](const Leaf& a, const Leaf& b) {
-      if (!a.split && !b.split) return cells_.weight(*a.others) > cells_.weight(*b.others);
-      return a.split && (!b.split || a.saving > b.saving);
+      if (!a.choice && !b.choice) return cells_.weight(*a.others) > cells_.weight(*b.others);
+      return a.choice && (!b.choice || a.choice->saving > b.choice->saving);
     };
     if (comes_first(ends[1], ends[0])) {
       std::swap(ends[0], ends[1]);
@@ -108,13 +118,14 @@ class Growth {
       std::swap(ends[0].node, ends[1].node);
     }
     Leaf end = std::move(ends[0]);
-    while (end.split) {
+    Total others = totals_[ends[1].node];
+    while (end.choice) {
       progress();
-      Total others = std::move(*end.others);
-      std::array<Leaf, 2> children = divide(std::move(end));
+      const Choice choice = *std::move(end.choice);
+      std::array<Leaf, 2> children = divide(std::move(end), choice);
       Cells::add(others, totals_[children[1].node]);
       end = std::move(children[0]);
-      end.others = std::move(others);
+      end.others = others;
       find_splits({&end});
     }
   }
@@ -135,10 +146,11 @@ class Growth {
   void consider(Leaf* first, Leaf* second) {
     find_splits({first, second});
     for (Leaf* leaf : {first, second}) {
-      if (leaf == nullptr || !leaf->split) continue;
+      if (leaf == nullptr || !leaf->choice) continue;
       if (!sums_.are_kept(leaf->node, kept_)) sums_.give_back(std::move(leaf->sums));
       kept_ += bytes(*leaf);
-      waiting_.push_back(std::move(*leaf));
+      Choice choice = *std::move(leaf->choice);
+      waiting_.push_back({std::move(*leaf), std::move(choice)});
       std::push_heap(waiting_.begin(), waiting_.end(), comes_later);
     }
   }
@@ -179,10 +191,11 @@ class Growth {
       const std::size_t best = first_best(costs.data(), costs.size());
       double unsplit = cells_.cost(totals_[leaf.node]);
       if (leaf.others) unsplit += cells_.cost(*leaf.others);
-      leaf.saving = unsplit - costs[best];
-      if (!(leaf.saving > kTie * std::abs(costs[best]))) continue;
-      leaf.feature = best;
-      leaf.split = splits[k * features + best];
+      const double saving = unsplit - costs[best];
+      const std::optional<Split>& split = splits[k * features + best];
+      if (split && saving > kTie * std::abs(costs[best])) {
+        leaf.choice = Choice{best, *split, saving};
+      }
     }
   }
 
@@ -217,16 +230,17 @@ class Growth {
   }
 
   // Splits a leaf.  Its children get their sums if they may be split in turn.
-  std::array<Leaf, 2> divide(Leaf parent) {
-    tree_.feature[parent.node] = static_cast<std::int32_t>(parent.feature);
+  std::array<Leaf, 2> divide(Leaf parent, const Choice& choice) {
+    const auto& [feature, split, saving] = choice;
+    tree_.feature[parent.node] = static_cast<std::int32_t>(feature);
     tree_.left[parent.node] = static_cast<std::int64_t>(tree_.size());
-    tree_.saving[parent.node] = parent.saving;
-    for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[parent.feature].width()); ++b) {
-      const std::uint8_t side = parent.split->side[b];
+    tree_.saving[parent.node] = saving;
+    for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[feature].width()); ++b) {
+      const std::uint8_t side = split.side[b];
       if (side == Split::kLeft) tree_.goes_left[parent.node].insert(b);
       if (side == Split::kRight) tree_.goes_right[parent.node].insert(b);
     }
-    rows_.split(parent.node, codes_.feature(parent.feature), parent.split->side, team_);
+    rows_.split(parent.node, codes_.feature(feature), split.side, team_);
     ++leaves_;
     std::array<Leaf, 2> children{};
     for (std::size_t i = 0; i < 2; ++i) {
@@ -276,8 +290,8 @@ class Growth {
   Tree tree_;
   std::vector<Total> totals_;
   std::size_t leaves_ = 1;
-  std::vector<Leaf> waiting_;  // a heap
-  std::size_t kept_ = 0;       // bytes that waiting leaves hold
+  std::vector<Waiting> waiting_;  // a heap
+  std::size_t kept_ = 0;          // bytes that waiting leaves hold
 };
 
 }  // namespace
