@@ -382,7 +382,7 @@ def test_plot_is_that_of_plots(gaussians, monkeypatch):
         ({"cv": [([0], [1])]}, TypeError, "cv must be an integer"),
         ({"tolerance": -1}, ValueError, "tolerance must be at least 0"),
         ({"priors": [None, 0.1]}, ValueError, r"priors must have one entry; got \[None, 0.1\]"),
-        ({"priors": 0.1}, TypeError, "priors must be a list; got 0.1"),
+        ({"priors": 0.1}, TypeError, "priors must be a list, or None; got 0.1"),
         ({"max_bins": 1}, ValueError, "max_bins must be between 2 and 255; got 1"),
         ({"response": "exact"}, ValueError, "response='exact'.* the gain cannot matter"),
         ({"max_estimators": 5}, TypeError, "unexpected parameter max_estimators"),

@@ -27,7 +27,7 @@ from properboost.inspection.shape_functions import ShapeFunction
 from properboost.model_selection import arboost_cv_file, search_cv_file  # noqa: F401
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.parameters import count_threads
+from properboost.parameters.checks import count_threads
 from properboost.rado import RadoBoostClassifier, estimator_file  # noqa: F401
 
 __all__ = [

@@ -237,7 +237,7 @@ def test_wrong_output_is_heard_of_before_the_work(capsys):
         ("", "required: COMMAND"),
         ("frobnicate", "invalid choice: 'frobnicate'"),
         ("fit t.csv", "required: --target"),
-        ("fit t.csv --target y --gain -1", "gain must be above 0; got -1.0"),
+        ("fit t.csv --target y --gain -1", "gain must be above 0, or None; got -1.0"),
         (
             "fit t.csv --target y --gain much",
             "argument --gain: must be a number, none or auto; got 'much'",
@@ -253,7 +253,7 @@ def test_wrong_output_is_heard_of_before_the_work(capsys):
         ("fit t.csv --target y --jobs 0", "n_jobs must not be 0"),
         ("fit t.csv --target y --drop y", "column 'y' is the target or the weight"),
         ("predict m.json t.csv --raw --proba", "not allowed with argument"),
-        ("demo --gains 0", "gain must be above 0; got 0.0"),
+        ("demo --gains 0", "gain must be above 0, or None; got 0.0"),
         ("demo --rounds 0", "n_estimators must be between 1 and"),
     ],
 )

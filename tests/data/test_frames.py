@@ -328,7 +328,7 @@ def test_categorical_features(mixed, listed, expected):
         ([0.5], "integer"),
         (["d"], r"'d' is unknown; X had \['a', 'b', 'c'\]"),
         ([True, False], "one entry per column of X, 3"),
-        (1, "one-dimensional"),
+        (1, "a list of positions or names, or a boolean mask; got 1"),
     ],
 )
 def test_bad_categorical_features(mixed, listed, message):

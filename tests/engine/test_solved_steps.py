@@ -16,7 +16,7 @@ import properboost.progress as progress_module
 from helpers.models import assert_same, same_model
 from helpers.searches import QUICK, assert_same_scores, integers
 from helpers.solved_steps import LEARNERS, LOSSES, edges, features_of, fit, noisy, sides
-from properboost.parameters.groups import SOLVED
+from properboost.parameters.shared import SOLVED
 
 pd = pytest.importorskip("pandas")
 

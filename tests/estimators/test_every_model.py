@@ -14,7 +14,7 @@ import properboost as pb
 from helpers.engine import assert_identical, problem, train
 from helpers.models import LEARNERS, assert_same, same_model
 from properboost import _core
-from properboost.parameters.groups import GROWN
+from properboost.parameters.shared import GROWN
 
 pd = pytest.importorskip("pandas")
 

@@ -1,6 +1,7 @@
 """Parameters: each is declared once, and what is made of the declarations."""
 
 import inspect
+import re
 from typing import get_args
 
 import numpy as np
@@ -12,8 +13,8 @@ import properboost as pb
 from helpers.models import same_model
 from properboost import _core, losses
 from properboost.parameters import kinds
-from properboost.parameters.declare import declared, read
-from properboost.parameters.groups import BoostingOptions, VotingOptions
+from properboost.parameters.declare import check_declared, declared, read
+from properboost.parameters.shared import BinningOptions, BoostingOptions, VotingOptions
 
 ESTIMATORS = [
     pb.ProperBoostClassifier,
@@ -78,6 +79,34 @@ def test_options_are_not_changed():
     assert options.l2 == 0.0
 
 
+@pytest.mark.parametrize("options", [BinningOptions, BoostingOptions, VotingOptions])
+def test_options_are_made_of_checked_values_only(options):
+    with pytest.raises(TypeError, match="must be made by read"):
+        options()
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        options(l2=1.0)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "values", "message"),
+    [
+        (pb.ProperBoostClassifierCV, {"learning_rate": 0}, "above 0, or a list of these; got 0"),
+        (pb.ProperBoostClassifierCV, {"learning_rate": [0]}, r"learning_rate\[0\] .* 0; got 0"),
+        (pb.ProperBoostClassifierCV, {"interactions": np.array(5)}, "or a list of these; got arr"),
+        (pb.ProperBoostClassifierCV, {"alphas": 0.1}, "alphas must be a list, or None; got 0.1"),
+        (pb.ProperBoostClassifierCV, {"max_estimators": 0}, "max_estimators .*, or None; got 0"),
+        (pb.ARBoostClassifier, {"rows_per_bin": 0}, "above 0, or 'auto' or None; got 0"),
+        (pb.ARBoostClassifier, {"rows_per_bin": "all"}, "above 0, or 'auto' or None; got 'all'"),
+        (pb.UDTClassifier, {"max_leaf_nodes": 1}, "max_leaf_nodes .*, or None; got 1"),
+        (pb.ProperBoostClassifier, {"criterion": "gain"}, "'matsushita', or None; got 'gain'"),
+    ],
+    ids=str,
+)
+def test_errors_name_all_that_is_allowed(estimator, values, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        check_declared(estimator(**values))
+
+
 def test_values_are_read_as_they_are_worked_with():
     model = pb.ProperBoostClassifier(learning_rate=np.float32(0.5), max_leaf_nodes=np.int8(4))
     options = read(BoostingOptions, model.set_params(weak_learner="tree"))
@@ -128,7 +157,8 @@ def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
         model.set_params(interactions=1)
     if entry.promise:
         value = {"monotonic_cst": [1, 0, 0], "interactions": 1, "criterion": "gini"}[name]
-        message = f"{name} must be .* with {other}='{choice}', which cannot guarantee it; got"
+        why = re.escape(entry.promise[other])
+        message = f"{name} must be .* with {other}='{choice}': {why}; use {other}='.*; got"
         with pytest.raises(ValueError, match=message):
             model.set_params(**{name: value}).fit(*table())
     else:

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 import properboost as pb
-from properboost.parameters.groups import GROWN
+from properboost.parameters.shared import GROWN
 
 LEARNERS = {
     "histogram": {},

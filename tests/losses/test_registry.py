@@ -18,7 +18,7 @@ def test_get_loss():
 @pytest.mark.parametrize(
     ("arguments", "parameters", "error", "message"),
     [
-        (("logistic",), {}, ValueError, "'glog', 'ggauss'.*'tangent'; got 'logistic'"),
+        (("logistic",), {}, ValueError, "'tangent', or a loss object, such as .*; got 'logistic'"),
         ((GLog,), {}, TypeError, "such as GLog()"),
         ((None,), {}, TypeError, "got None"),
         ((GLog(2.0), 3.0), {}, ValueError, "gain=3.0 contradicts loss=GLog"),

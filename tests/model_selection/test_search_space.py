@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 import properboost as pb
 from helpers.searches import QUICK, integers, weighted_scores
 from properboost.parameters.declare import declared
-from properboost.parameters.groups import PairParameters
+from properboost.parameters.shared import PairParameters
 
 pd = pytest.importorskip("pandas")
 

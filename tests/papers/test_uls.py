@@ -9,8 +9,8 @@ from sklearn.base import clone
 import properboost as pb
 from helpers.solved_steps import CONVEXITY, LEARNERS, MU, features_of, noisy, sides
 from properboost.losses import get_loss
-from properboost.parameters.groups import SOLVED
 from properboost.parameters.kinds import Criterion
+from properboost.parameters.shared import SOLVED
 
 
 def gain_of(phi, mu):

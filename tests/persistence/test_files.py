@@ -343,7 +343,7 @@ NUMERIC, TOWN = 0, 1
         (("parameters", "gain"), "1", "gain must be a finite number"),
         (("parameters", "n_estimators"), 10**30, "n_estimators must be between"),
         (("parameters", "loss"), "none", "loss must be one of"),
-        (("parameters", "loss"), ["glog"], "loss must be a name"),
+        (("parameters", "loss"), ["glog"], "loss must be one of .*, or a loss object"),
         (
             ("parameters", "loss"),
             {"name": "glog"},

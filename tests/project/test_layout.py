@@ -13,7 +13,7 @@ ELSEWHERE = {
     "boosting/test_engine.py": ["boosting/fit.py", "boosting/options.py"],
     "data/test_frames.py": ["data/table.py"],
     "estimators/test_parameters.py": [
-        "parameters/declare.py", "parameters/groups.py", "parameters/kinds.py",
+        "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
     ],
     "model_selection/test_cross_validation.py": ["model_selection/boosted_together.py"],
     "persistence/test_files.py": [

@@ -16,13 +16,13 @@ from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import Table
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters import checks
-from properboost.parameters.groups import (
+from properboost.parameters.kinds import MonotonicConstraints
+from properboost.parameters.shared import (
     LARGEST_INT,
     BinningOptions,
     BoostingOptions,
     VotingOptions,
 )
-from properboost.parameters.kinds import MonotonicConstraints
 
 __all__ = [
     "Training",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from properboost.boosting.engine import Training, find_sides, start
 from properboost.boosting.ensemble import Rounds
 from properboost.losses.builtin import MarginLoss
-from properboost.parameters.groups import BoostingOptions
+from properboost.parameters.shared import BoostingOptions
 from properboost.progress import Report
 
 __all__ = ["Stage", "boost", "report_from"]

@@ -2,7 +2,7 @@
 
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.declare import read
-from properboost.parameters.groups import SOLVED, BoostingOptions
+from properboost.parameters.shared import SOLVED, BoostingOptions
 
 __all__ = ["check_loss_of_step", "for_pairs", "gain_is_free"]
 

@@ -206,18 +206,16 @@ def find_categorical(categorical_features: Any, table: Table) -> tuple[list[int]
     """Return the positions of the categorical features, and whether types gave them."""
     if categorical_features is None:
         return [], False
+    allowed = "'from_dtype', None, a list of positions or names, or a boolean mask"
     if isinstance(categorical_features, str):
         if categorical_features != "from_dtype":
             raise ValueError(
-                "categorical_features must be 'from_dtype', None, a list of positions or names, "
-                f"or a boolean mask; got {categorical_features!r}"
+                f"categorical_features must be {allowed}; got {categorical_features!r}"
             )
         return [j for j in range(table.n_features) if table.declares_categorical(j)], True
     listed = np.asarray(categorical_features, dtype=object)
     if listed.ndim != 1:
-        raise ValueError(
-            f"categorical_features must be one-dimensional; got {categorical_features!r}"
-        )
+        raise ValueError(f"categorical_features must be {allowed}; got {categorical_features!r}")
     if len(listed) and all(isinstance(entry, bool | np.bool_) for entry in listed):
         if len(listed) != table.n_features:
             raise ValueError(

@@ -15,15 +15,16 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import Exponential
 from properboost.losses.probabilities import make_probabilities
 from properboost.parameters import checks
-from properboost.parameters.declare import check_declared, estimator, group, parameter, read
-from properboost.parameters.groups import (
+from properboost.parameters.declare import check_declared, estimator, parameter, parameters, read
+from properboost.parameters.kinds import CategoricalFeatures, RandomState
+from properboost.parameters.shared import (
     BinningOptions,
     BinningParameters,
+    RhoParameters,
     VerboseParameters,
     VotingOptions,
     VotingParameters,
 )
-from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.progress import Report, show_progress
 
 __all__ = ["ARBoostClassifier", "Voting", "VotingClassifier", "check_voting"]
@@ -39,15 +40,9 @@ class Voting:
     damping: float = 0.0
 
     @property
-    def link(self) -> Any:
+    def link(self) -> Exponential:
         """What turns raw predictions of two classes, or of each label, into probabilities."""
         return Exponential() if self.by_label else _Votes()
-
-
-def _check_rows_per_bin(name: str, value: object) -> object:
-    if value is None or (isinstance(value, str) and value == "auto"):
-        return value
-    return checks.positive(name, value)
 
 
 class _Votes(Exponential):
@@ -62,13 +57,13 @@ class _Votes(Exponential):
         return probability
 
 
-@group
+@parameters
 class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, VerboseParameters):
     """Weak classifiers that vote, however rho was found."""
 
     rows_per_bin: float | Literal["auto"] | None = parameter(
         default="auto",
-        check=_check_rows_per_bin,
+        check=checks.either(checks.positive, "auto", None),
         kind='float, None or "auto"',
         doc="""
         The least weight of a bin, on average; "auto" is 100 for the histogram and no limit for the
@@ -205,7 +200,7 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
 
 
 @estimator
-class ARBoostClassifier(VotingClassifier):
+class ARBoostClassifier(RhoParameters, VotingClassifier):
     """Weak classifiers that vote under the exponential loss: AdaBoost, SAMME and AR-Boost.
 
     Each round takes the weak classifier of least cost under the current weights, gives its vote the
@@ -257,13 +252,6 @@ class ARBoostClassifier(VotingClassifier):
     >>> ARBoostClassifier(rho=2.0, n_estimators=50).fit(X, y).score(X, y) > 0.95
     True
     """
-
-    rho: float = parameter(
-        default=1.0,
-        kw_only=False,
-        check=checks.positive,
-        doc="Above 0.  Cross-validate it with `ARBoostClassifierCV`.",
-    )
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
         """Fit the model.

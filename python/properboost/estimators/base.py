@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from properboost.data.frames import open_table
 from properboost.data.table import Table
 from properboost.parameters import checks
-from properboost.parameters.groups import RunParameters
+from properboost.parameters.shared import RunParameters
 from properboost.persistence import files
 
 __all__ = ["TableClassifier", "load_model"]

@@ -22,7 +22,7 @@ from properboost.inspection.shape_functions import (
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes, find_lead, make_probabilities
-from properboost.parameters.groups import ClassifierParameters
+from properboost.parameters.shared import ClassifierParameters
 
 __all__ = ["BoostedClassifier"]
 

@@ -12,8 +12,8 @@ from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.udt import UDTClassifier
 from properboost.parameters import checks
-from properboost.parameters.groups import GROWN
 from properboost.parameters.kinds import WeakLearner
+from properboost.parameters.shared import GROWN
 
 __all__ = [
     "CART",

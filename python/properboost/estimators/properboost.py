@@ -19,7 +19,8 @@ from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
-from properboost.parameters.groups import (
+from properboost.parameters.kinds import Interactions, LossName, Selection
+from properboost.parameters.shared import (
     LARGEST_INT,
     BinningOptions,
     BinningParameters,
@@ -30,7 +31,6 @@ from properboost.parameters.groups import (
     SizeParameters,
     VerboseParameters,
 )
-from properboost.parameters.kinds import Interactions, LossName, Selection
 from properboost.progress import show_progress
 
 __all__ = ["ProperBoostClassifier", "check_parameters"]
@@ -121,6 +121,7 @@ class ProperBoostClassifier(
         kw_only=False,
         check=lambda _, value: value,  # together with the gain
         kind="str or loss object",
+        form="losses",
         doc="""
         A loss's name, one of `properboost.losses`, or an object from there, which carries its own
         gain.
@@ -129,7 +130,7 @@ class ProperBoostClassifier(
     )
     gain: float | None = parameter(
         default=None,
-        check=checks.optional(checks.positive),
+        check=checks.either(checks.positive, None),
         doc="""
         The gain sigma > 0: the loss is sigma phi(v / sigma), v = y F(x).  Twice the gain with the
         same tables halves how far a round moves the probabilities.  None is the gain that a loss
@@ -148,7 +149,7 @@ class ProperBoostClassifier(
     )
     interaction_estimators: int | None = parameter(
         default=None,
-        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         doc="""
         Rounds (with cyclic selection, cycles over the pairs) for the pairs; None is `n_estimators`.
         """,

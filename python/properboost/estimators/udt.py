@@ -14,13 +14,13 @@ from properboost.data.labels import read_rows
 from properboost.estimators.base import TableClassifier
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
-from properboost.parameters.groups import (
+from properboost.parameters.kinds import RandomState
+from properboost.parameters.shared import (
     LARGEST_INT,
     BinningOptions,
     BinningParameters,
     ClassifierParameters,
 )
-from properboost.parameters.kinds import RandomState
 
 __all__ = ["UDTClassifier"]
 
@@ -106,12 +106,12 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     )
     max_leaf_nodes: int | None = parameter(
         default=31,
-        check=checks.optional(partial(checks.integer, low=2, high=LARGEST_INT)),
+        check=checks.either(partial(checks.integer, low=2, high=LARGEST_INT), None),
         doc="The most leaves; None sets no limit.",
     )
     max_depth: int | None = parameter(
         default=None,
-        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         doc="The most splits from the root to a leaf; None sets no limit.",
     )
     min_child_weight: float = parameter(

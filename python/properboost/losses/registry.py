@@ -1,13 +1,14 @@
 """Losses by their names."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from properboost.losses import builtin
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.tangent import Tangent
-from properboost.parameters.checks import choice, positive
+from properboost.parameters.checks import choice, or_else, positive
 
 __all__ = ["LOSSES", "get_loss"]
 
@@ -55,12 +56,8 @@ def get_loss(
         if loss_parameters:
             raise ValueError(f"loss={loss!r} carries its own parameters; got {loss_parameters!r}")
         return loss
-    if not isinstance(loss, str):
-        raise TypeError(
-            "loss must be a name or a loss object, such as GLog() or what from_functions returns; "
-            f"got {loss!r}"
-        )
-    make: Callable[..., MarginLoss] = LOSSES[choice("loss", loss, list(LOSSES))]
+    read = or_else(partial(choice, known=list(LOSSES)), "a loss object, such as GLog()")
+    make: Callable[..., MarginLoss] = LOSSES[read("loss", loss)]
     known = list(make().parameters)
     unknown = [name for name in loss_parameters if name not in known]
     if unknown:

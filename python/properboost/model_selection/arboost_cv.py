@@ -78,6 +78,7 @@ class ARBoostClassifierCV(VotingClassifier):
         default=5,
         check=lambda _, value: value,  # rows are needed to judge it
         kind="int, splitter or iterable",
+        form="not saved",
         doc="""
         As in scikit-learn's searches; a number means stratified folds.  Bins are found once, from
         all rows, never from labels.
@@ -87,6 +88,7 @@ class ARBoostClassifierCV(VotingClassifier):
         default="accuracy",
         check=lambda _, value: value,  # classes are needed to judge it
         kind="str, callable or None",
+        form="not saved",
         doc="""
         As in `ProperBoostClassifierCV`: a scorer's name, or a callable (estimator, X, y) -> float.
         """,

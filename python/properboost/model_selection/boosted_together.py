@@ -23,7 +23,7 @@ from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
 from properboost.model_selection.search_space import Candidate
-from properboost.parameters.groups import SOLVED
+from properboost.parameters.shared import SOLVED
 from properboost.progress import Report
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,8 @@ def _split(cv: Any, table: Table, rows: Rows, groups: Any) -> Iterator[NDArray[n
         source = take_rows(source, kept)
         groups = None if groups is None else groups[kept]
     if isinstance(cv, int | np.integer):
-        checks.integer("cv", cv, 2)
+        folds = partial(checks.integer, low=2)
+        checks.or_else(folds, "a splitter or an iterable of splits")("cv", cv)
     splits = check_cv(cv, labels, classifier=True).split(source, labels, groups)
     for k, (train, test) in enumerate(splits):
         roles = np.zeros(table.n_rows, dtype=np.uint8)

@@ -43,14 +43,14 @@ from properboost.model_selection.search_space import (
     with_gain,
 )
 from properboost.parameters.declare import declared, parameter, read, search
-from properboost.parameters.groups import (
+from properboost.parameters.kinds import CV, Scoring
+from properboost.parameters.shared import (
     BinningOptions,
     BinningParameters,
     PairParameters,
     SizeParameters,
     VerboseParameters,
 )
-from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import show_progress
 
 __all__ = ["ProperBoostClassifierCV"]
@@ -143,6 +143,7 @@ class ProperBoostClassifierCV(
         default=5,
         check=lambda _, value: value,  # rows are needed to judge it
         kind="int, splitter or iterable",
+        form="not saved",
         doc="""
         How rows are split: as many stratified folds (not shuffled), any splitter of scikit-learn,
         or pairs of arrays of positions (training, test).  Every split must train on at least two
@@ -155,6 +156,7 @@ class ProperBoostClassifierCV(
         default="neg_log_loss",
         check=lambda _, value: value,  # classes are needed to judge it
         kind="str, callable or None",
+        form="not saved",
         doc="""
         What is maximised: a scorer's name, None for accuracy, or a callable ``(estimator, X, y) ->
         float``.  Its estimator predicts the held-out rows of a CV split only, all in their order.

@@ -9,6 +9,8 @@ from properboost.estimators.properboost_file import ProperBoostFile
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import N_GAINS, check_search
+from properboost.parameters.declare import declared
+from properboost.parameters.shared import PairParameters
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.json_node import write_real
 from properboost.persistence.labels import (
@@ -32,9 +34,6 @@ __all__ = ["ProperBoostCVFile"]
 
 _MOST_CANDIDATES = 2**13
 """That a file may ask for: each is checked, and a small file must not ask for much work."""
-
-_ONE_VALUE = ("monotonic_cst", "categorical_features", "class_weight")
-"""Parameters that are lists and yet have one value to choose from."""
 
 
 def _read_factor(node: Node) -> float:
@@ -159,12 +158,13 @@ def _build_unfitted(node: Node, resolve: Callable[[Node], MarginLoss]) -> Proper
 
 def _count_candidates(parameters: Mapping[str, Any]) -> int:
     """Return how many candidates there are, for pairs or for all else, whichever is more."""
+    known = declared(ProperBoostClassifierCV)
     sizes = {
         name: len(value)
         for name, value in parameters.items()
-        if isinstance(value, list) and name not in _ONE_VALUE
+        if isinstance(value, list) and name in known and known[name].may_be_choices
     }
-    for_pairs = [name for name in sizes if name.startswith("interaction")]
+    for_pairs = [name for name in sizes if name in declared(PairParameters)]
     n_for_pairs = math.prod(sizes.pop(name) for name in for_pairs)
     if parameters.get("gains", "auto") == "auto":
         sizes["gains"] = N_GAINS

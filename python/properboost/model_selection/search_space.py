@@ -17,18 +17,17 @@ from properboost.parameters import checks
 from properboost.parameters.declare import (
     check_declared,
     declared,
-    group,
-    is_list,
     parameter,
+    parameters,
     read,
 )
-from properboost.parameters.groups import (
+from properboost.parameters.kinds import LossName, Selection
+from properboost.parameters.shared import (
     LARGEST_INT,
     BoostingOptions,
     BoostingParameters,
     PairParameters,
 )
-from properboost.parameters.kinds import LossName, Selection
 
 __all__ = [
     "Candidate",
@@ -74,29 +73,20 @@ def _read_gains(name: str, value: object) -> list[float] | None:
 
 def _read_alphas(name: str, value: object) -> list[float] | None:
     between = partial(checks.between, low=0.0, high=0.5)
-    return None if value is None else checks.entries(name, value, between)
+    return checks.either(partial(checks.entries, read=between), None)(name, value)
 
 
 def _read_smoothings(name: str, value: object) -> list[float]:
     between = partial(checks.between, low=0.0, high=0.25)
-    return [0.0] if value is None else checks.entries(name, value, between)
+    return checks.either(partial(checks.entries, read=between), None)(name, value) or [0.0]
 
 
 def _read_priors(name: str, value: object) -> list[float | None]:
-    return (
-        [None] if value is None else checks.entries(name, value, checks.optional(checks.positive))
-    )
+    one = checks.either(checks.positive, None)
+    return checks.either(partial(checks.entries, read=one), None)(name, value) or [None]
 
 
-def _read_n_estimators(name: str, value: object) -> object:
-    if not isinstance(value, str):
-        return checks.integer(name, value, 1, LARGEST_INT)
-    if value != "auto":
-        raise ValueError(f"{name} must be 'auto' or an integer; got {value!r}")
-    return value
-
-
-@group
+@parameters
 class SearchParameters(
     BoostingParameters[
         float | Sequence[float], int | Sequence[int], Selection | Sequence[Selection]
@@ -110,6 +100,7 @@ class SearchParameters(
         kw_only=False,
         check=lambda _, value: value,  # together with the alphas
         kind="str or loss object, or a list of these",
+        form="losses",
         doc="Losses to choose from.  Objects must have gain 1: the gain is what is searched.",
     )
     gains: Literal["auto"] | Sequence[float] = parameter(
@@ -151,7 +142,7 @@ class SearchParameters(
     )
     n_estimators: Literal["auto"] | int = parameter(
         default="auto",
-        check=_read_n_estimators,
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), "auto"),
         doc="""
         Rounds (with cyclic selection, cycles), per class where there are more than two.  "auto"
         chooses them for every candidate by the mean of its splits' scores; boosting stops where
@@ -161,7 +152,7 @@ class SearchParameters(
     )
     max_estimators: int | None = parameter(
         default=None,
-        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         doc="""The most that "auto" tries; None is 1000 rounds or 200 cycles.""",
     )
     one_standard_error: bool = parameter(
@@ -209,7 +200,7 @@ def list_candidates(search: SearchParameters, total: float) -> list[Candidate]:
         "prior": _read_priors("priors", search.priors),
     }
     for name, entry in declared(BoostingOptions).items():
-        if name not in lists and is_list(getattr(search, name)) and entry.listable:
+        if name not in lists and checks.is_list(getattr(search, name)) and entry.listable:
             lists[name] = _list_values(search, name)
         if name in lists and not entry.applies_to(search):
             lists[name] = [entry.default]

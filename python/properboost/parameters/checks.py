@@ -18,17 +18,20 @@ __all__ = [
     "check_random_state",
     "choice",
     "count_threads",
+    "either",
     "entries",
     "finite",
     "integer",
+    "is_list",
     "non_negative",
     "numbers_of",
-    "optional",
+    "or_else",
     "positive",
     "seed",
 ]
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 _MOST_THREADS = 2**31 - 1  # what the engine's int holds; it starts far fewer
 
@@ -97,14 +100,20 @@ def entries(
     name: str, given: Any, read: Callable[[str, object], T], allowed: str = "a list"
 ) -> list[T]:
     """Return the distinct entries of a list or one-dimensional array, checked by `read`."""
-    # A generator would be empty the second time, and a set has no order of its own.
-    listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
-    if not listed and getattr(given, "ndim", 0) != 1:
+    if not is_list(given):
         raise TypeError(f"{name} must be {allowed}; got {_describe(given)}")
     found = list(dict.fromkeys(read(f"{name}[{k}]", entry) for k, entry in enumerate(given)))
     if not found:
         raise ValueError(f"{name} must not be empty")
     return found
+
+
+def is_list(value: object) -> bool:
+    """Whether a value is a list: a sequence that is no text, or a one-dimensional array."""
+    # A generator would be empty the second time, and a set has no order of its own.
+    if isinstance(value, Sequence):
+        return not isinstance(value, str | bytes | bytearray | memoryview)
+    return getattr(value, "ndim", 0) == 1
 
 
 def boolean(name: str, value: object) -> bool:
@@ -114,9 +123,35 @@ def boolean(name: str, value: object) -> bool:
     return bool(value)
 
 
-def optional(read: Callable[[str, object], T]) -> Callable[[str, object], T | None]:
-    """Return a check that accepts None and leaves anything else to `read`."""
-    return lambda name, value: None if value is None else read(name, value)
+def either(read: Callable[[str, object], T], *others: U) -> Callable[[str, object], T | U]:
+    """Return a check that accepts None or some names, and leaves anything else to `read`.
+
+    Errors name these beside what `read` allows.
+    """
+
+    def check(name: str, value: object) -> T | U:
+        for other in others:
+            if value is other or (isinstance(value, str) and value == other):
+                return other
+        return or_else(read, " or ".join(map(repr, others)))(name, value)
+
+    return check
+
+
+def or_else(read: Callable[[str, object], T], allowed: str) -> Callable[[str, object], T]:
+    """Return the check `read`, with errors that name what is `allowed` besides."""
+
+    def check(name: str, value: object) -> T:
+        try:
+            return read(name, value)
+        except (TypeError, ValueError) as error:
+            # Every error reads so; one of an entry, "name[0] must ...", is left as it is.
+            own, got, shown = str(error).partition("; got ")
+            if not own.startswith(f"{name} must "):
+                raise
+            raise type(error)(f"{own}, or {allowed}{got}{shown}") from None
+
+    return check
 
 
 def auto_or_list(name: str, given: Any, read: Callable[[str, object], T]) -> list[T] | None:
@@ -156,12 +191,11 @@ def check_random_state(random_state: object) -> None:
     """Check what `seed` takes, without drawing from a generator."""
     if random_state is None or isinstance(random_state, np.random.RandomState):
         return
+    allowed = "None, an integer from 0 to 4294967295 or a numpy.random.RandomState"
     if isinstance(random_state, bool) or not isinstance(random_state, numbers.Integral):
-        raise TypeError(
-            "random_state must be None, an integer or a numpy.random.RandomState; got "
-            f"{_describe(random_state)}"
-        )
-    integer("random_state", random_state, 0, 2**32 - 1)
+        raise TypeError(f"random_state must be {allowed}; got {_describe(random_state)}")
+    if not 0 <= int(random_state) < 2**32:
+        raise ValueError(f"random_state must be {allowed}; got {random_state!r}")
 
 
 def count_threads(n_jobs: object) -> int:

@@ -1,8 +1,9 @@
 """Parameters that are declared once.
 
 A declaration is a class attribute: ``max_bins: int = parameter(default=255, check=..., doc=...)``.
-Groups of them are inherited by estimators, searches and what the engine is told.  The signature of
-an estimator, its documentation, its checks and its options of the command line come from there.
+Classes of them are inherited by estimators, searches and what the engine is told.  The signature of
+an estimator, its documentation, its checks, its options of the command line and what files hold of
+it come from there.
 """
 
 import inspect
@@ -23,25 +24,26 @@ from typing import (
     get_origin,
 )
 
-import numpy as np
-
 from properboost.parameters import checks
 
 __all__ = [
+    "Form",
     "Options",
     "Parameter",
     "check_declared",
     "declared",
     "estimator",
-    "group",
-    "is_list",
     "parameter",
+    "parameters",
     "read",
     "search",
 ]
 
 Reader: TypeAlias = Callable[[str, object], object]
 """Takes a name for errors and a value; returns the checked value."""
+
+Form: TypeAlias = Literal["by label", "by feature", "features", "losses", "matrix", "not saved"]
+"""What files hold of a parameter, where a value or a list of values does not say it all."""
 
 Class = TypeVar("Class", bound=type)
 O = TypeVar("O", bound="Options")  # noqa: E741
@@ -62,13 +64,21 @@ class Parameter:
     """Help of its option on the command line; without, it has none."""
     only_with: Mapping[str, Sequence[str]] | None = None
     """Other parameters, and the values of them with which this one has an effect."""
-    promise: bool | None = None
-    """Whether it promises something about the model: it is then refused where it has no effect."""
+    promise: Mapping[str, str] | None = None
+    """Of a promise about the model, which is refused where it has no effect: why each of the other
+    parameters cannot have other values."""
     search_default: object = None
     """The default of a search that takes lists of it, where that is another."""
+    form: Form | None = None
+    """What files hold of it; a list of any other form is one to choose from."""
     keyword: bool = True
     listable: bool = False
     takes_lists: bool = False
+
+    @property
+    def may_be_choices(self) -> bool:
+        """Whether a list in a search is one to choose from, and not one value."""
+        return self.form in (None, "losses")
 
     @cached_property
     def read_one(self) -> Reader:
@@ -77,9 +87,11 @@ class Parameter:
 
     def read(self, value: object) -> object:
         """Return a value, or a list to choose from, as it is worked with."""
-        if self.takes_lists and is_list(value):
+        if not self.takes_lists:
+            return self.read_one(self.name, value)
+        if checks.is_list(value):
             return checks.entries(self.name, value, self.read_one)
-        return self.read_one(self.name, value)
+        return checks.or_else(self.read_one, "a list of these")(self.name, value)
 
     def find_obstacle(self, values: Callable[[str], object]) -> str | None:
         """Return the other parameter whose value makes this one ineffective, if any."""
@@ -95,14 +107,16 @@ class Parameter:
     def check_promise(self, value: object, values: Callable[[str], object]) -> None:
         """Refuse a promise that the other parameters break."""
         obstacle = self.find_obstacle(values) if self.promise else None
-        if obstacle is None:
+        if obstacle is None or self.promise is None or self.only_with is None:
             return
+        possible = " or ".join(map(repr, self.only_with[obstacle]))
         for entry in value if self.takes_lists and isinstance(value, list) else [value]:
             as_default = isinstance(entry, int | float | str) and entry == self.default
             if entry is not self.default and not as_default:
                 raise ValueError(
-                    f"{self.name} must be {self.default!r} with {obstacle}={values(obstacle)!r}, "
-                    f"which cannot guarantee it; got {value!r}"
+                    f"{self.name} must be {self.default!r} with {obstacle}={values(obstacle)!r}: "
+                    f"{self.promise[obstacle]}; use {obstacle}={possible}, or leave {self.name} "
+                    f"at {self.default!r}; got {value!r}"
                 )
 
 
@@ -115,8 +129,9 @@ def parameter(
     kind: str | None = None,
     option: str | None = None,
     only_with: Mapping[str, Sequence[str]] | None = None,
-    promise: bool | None = None,
+    promise: Mapping[str, str] | None = None,
     search_default: object = None,
+    form: Form | None = None,
 ) -> Any:
     """Declare a parameter; what is left out is as in the declaration that this one replaces.
 
@@ -124,12 +139,24 @@ def parameter(
     that searches take lists.
     """
     return Parameter(
-        default, "", None, check, doc, kind, option, only_with, promise, search_default, kw_only
+        default=default,
+        check=check,
+        doc=doc,
+        kind=kind,
+        option=option,
+        only_with=only_with,
+        promise=promise,
+        search_default=search_default,
+        form=form,
+        keyword=kw_only,
     )
 
 
 class Options:
     """Options for the engine: checked values, all of which apply.  See `read`."""
+
+    def __init__(self) -> None:
+        raise TypeError(f"{type(self).__name__} must be made by read, which checks every value")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} cannot be changed; use replace")
@@ -149,7 +176,7 @@ def _make(cls: type[O], values: Mapping[str, object]) -> O:
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
-def group(cls: Class) -> Class:
+def parameters(cls: Class) -> Class:
     """Declare parameters for other classes to inherit."""
     own = {}
     for name, annotation in inspect.get_annotations(cls).items():
@@ -166,13 +193,13 @@ def group(cls: Class) -> Class:
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def estimator(cls: Class) -> Class:
     """Make the constructor and the documentation of an estimator from its parameters."""
-    return _finish(group(cls), takes_lists=False)
+    return _finish(parameters(cls), takes_lists=False)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def search(cls: Class) -> Class:
     """Make those of a search, which takes lists where a parameter's type is a type variable."""
-    return _finish(group(cls), takes_lists=True)
+    return _finish(parameters(cls), takes_lists=True)
 
 
 def _finish(cls: Class, *, takes_lists: bool) -> Class:
@@ -185,13 +212,13 @@ def _finish(cls: Class, *, takes_lists: bool) -> Class:
 
 
 def declared(cls: type[object]) -> Mapping[str, Parameter]:
-    """Return the parameters of a class, its own first, then those of its groups."""
+    """Return the parameters of a class, its own first, then those it inherits."""
     known: Mapping[str, Parameter] | None = cls.__dict__.get("_declared")
     if known is None:
         found: dict[str, Parameter] = {}
         for base in cls.__mro__:
             for name, entry in base.__dict__.get("_own_parameters", {}).items():
-                # A redeclaration stands where the group has it.
+                # A redeclaration stands where the parameter was first declared.
                 found[name] = _fill(found.pop(name), entry) if name in found else entry
         lists = getattr(cls, "_takes_lists", False)
         types = _find_types(cls)
@@ -208,7 +235,7 @@ def _fill(later: Parameter, earlier: Parameter) -> Parameter:
 
 
 def _find_types(cls: type) -> dict[Any, Any]:
-    """Return what stands for the type variables of the groups that a class inherits."""
+    """Return what stands for the type variables of the classes that a class inherits."""
     types: dict[Any, Any] = {}
     for owner in cls.__mro__:
         for base in owner.__dict__.get("__orig_bases__", ()):
@@ -310,11 +337,6 @@ def read(options: type[O], model: object, **given: object) -> O:
     return _make(options, values)
 
 
-def is_list(value: object) -> bool:
-    """Whether a value is a list to choose from."""
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
-
-
 def _make_check(annotation: Any) -> Reader:
     """Return the check of names and booleans, which their type says all about."""
     if annotation is bool:
@@ -322,7 +344,7 @@ def _make_check(annotation: Any) -> Reader:
     if get_origin(annotation) in (Union, UnionType):
         rest = [entry for entry in get_args(annotation) if entry is not NoneType]
         if len(rest) == 1:
-            return checks.optional(_make_check(rest[0]))
+            return checks.either(_make_check(rest[0]), None)
     if get_origin(annotation) is Literal:
         return partial(checks.choice, known=get_args(annotation))
     raise TypeError(f"a parameter of type {annotation!r} needs a check")

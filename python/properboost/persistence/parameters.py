@@ -11,15 +11,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from properboost.losses.builtin import MarginLoss
+from properboost.parameters import checks
+from properboost.parameters.declare import Form, declared
 from properboost.persistence.json_node import Node, plain
 
 __all__ = ["NotSaved", "build_estimator", "describe_parameters"]
 
 Model = TypeVar("Model")
-
-_LISTS = ("categorical_features", "interactions", "monotonic_cst")
-_CODE = ("cv", "scoring")
-"""What may be an object that only code can make again."""
 
 _MOST_SHOWN = 200  # characters of what such an object is called
 
@@ -62,34 +60,40 @@ def describe_parameters(
     refer : callable, optional
         Returns what stands for a loss object.
     """
+    forms = _find_forms(estimator)
 
-    def write(name: str, value: Any) -> Any:
+    def write(name: str, value: Any, form: Form | None = None) -> Any:
         if isinstance(value, MarginLoss) and refer is not None:
             return refer(value)
         if isinstance(value, np.random.RandomState):
             return seed
-        if name in _CODE and not (value is None or isinstance(value, str | int | np.integer)):
+        if form == "not saved" and not (value is None or isinstance(value, str | int | np.integer)):
             return {"not saved": _call_by_name(value)}
         if isinstance(value, Mapping):
-            return _describe_mapping(name, value)
-        if name == "ridge_matrix" and value is not None:
+            return _describe_mapping(value, form)
+        if form == "matrix" and value is not None:
             return np.asarray(value, dtype=np.float64).tolist()
-        listed = name in _LISTS and not (value is None or isinstance(value, str | int | np.integer))
-        if listed or isinstance(value, list | tuple | np.ndarray):
+        if checks.is_list(value) or (isinstance(value, np.ndarray) and value.ndim > 1):
             return [write("", entry) for entry in value]
         value = plain(value)
         if value is None or isinstance(value, bool | int | float | str):
             return value
         raise TypeError(f"{name or 'a parameter'} cannot be saved: it is {value!r}")
 
-    return {name: write(name, getattr(model, name)) for name in estimator().get_params(deep=False)}
+    names = estimator().get_params(deep=False)
+    return {name: write(name, getattr(model, name), forms.get(name)) for name in names}
 
 
-def _describe_mapping(name: str, value: Mapping[Any, Any]) -> Any:
-    if name == "regularizer":
-        return {key: plain(factor) for key, factor in value.items()}
+def _find_forms(estimator: Callable[..., object]) -> dict[str, Form | None]:
+    known = declared(estimator) if isinstance(estimator, type) else {}
+    return {name: entry.form for name, entry in known.items()}
+
+
+def _describe_mapping(value: Mapping[Any, Any], form: Form | None) -> Any:
+    if form is None:
+        return {key: plain(entry) for key, entry in value.items()}
     pairs = [[plain(key), plain(entry)] for key, entry in value.items()]
-    return {"of": pairs} if name == "monotonic_cst" else pairs
+    return {"of": pairs} if form == "by feature" else pairs
 
 
 def _call_by_name(value: object) -> str:
@@ -115,15 +119,16 @@ def build_estimator(
     not allowed; `resolve` returns the loss that an object stands for.
     """
     known = estimator().get_params(deep=False)  # type: ignore[attr-defined]
+    forms = _find_forms(estimator)
     values = {}
     for name, entry in node.mapping().items():
         if name not in known:
             node.fail(f"has an unknown field {name!r}")
-        read = _READERS.get(name, _read_any)
-        if name == "loss" and resolve is not None:
+        form = forms.get(name)
+        if form == "losses" and resolve is not None:
             values[name] = _read_losses(entry, resolve)
         else:
-            values[name] = read(entry)
+            values[name] = entry.value if form not in _READERS else _READERS[form](entry)
         if isinstance(known[name], tuple) and list(known[name]) == values[name]:
             values[name] = known[name]  # JSON has lists only
     model = estimator(**values)
@@ -132,10 +137,6 @@ def build_estimator(
     except (TypeError, ValueError) as error:
         node.fail(f"has a value that is not allowed: {error}")
     return model
-
-
-def _read_any(node: Node) -> Any:
-    return node.value
 
 
 def _read_losses(node: Node, resolve: Callable[[Node], MarginLoss]) -> Any:
@@ -191,11 +192,11 @@ def _read_code(node: Node) -> Any:
     return node.value
 
 
-_READERS: Mapping[str, Callable[[Node], Any]] = {
-    "class_weight": _read_class_weight,
-    "categorical_features": _read_categorical,
-    "monotonic_cst": _read_constraints,
-    "ridge_matrix": _read_matrix,
-    "cv": _read_code,
-    "scoring": _read_code,
+_READERS: Mapping[Form | None, Callable[[Node], Any]] = {
+    "by label": _read_class_weight,
+    "features": _read_categorical,
+    "by feature": _read_constraints,
+    "matrix": _read_matrix,
+    "not saved": _read_code,
 }
+"""What checks and returns a parameter of a form; of others `build_estimator` checks the value."""

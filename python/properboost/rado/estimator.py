@@ -17,8 +17,8 @@ from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import choose_classes, make_probabilities
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter
-from properboost.parameters.groups import LARGEST_INT, VerboseParameters
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
+from properboost.parameters.shared import LARGEST_INT, VerboseParameters
 from properboost.progress import show_progress
 from properboost.rado.columns import ColumnReader, LinearColumns, find_columns, refuse_numbers
 from properboost.rado.making import Rados, read_binary, sum_rows
@@ -51,19 +51,11 @@ class RadoModel:
         return theta
 
 
-def _check_gamma(name: str, value: object) -> float | None:
-    if value is None:
-        return None
+def _check_gamma(name: str, value: object) -> float:
     gamma = checks.between(name, value, 0.0, 1.0)
     if gamma in (0.0, 1.0):
-        raise ValueError(f"{name} must be above 0 and below 1, or None; got {gamma:g}")
+        raise ValueError(f"{name} must be above 0 and below 1; got {gamma:g}")
     return gamma
-
-
-def _check_n_rados(name: str, value: object) -> object:
-    if isinstance(value, str):
-        return checks.choice(name, value, [AUTO])
-    return checks.integer(name, value, 1)
 
 
 @estimator
@@ -150,7 +142,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
     )
     gamma: float | None = parameter(
         default=None,
-        check=_check_gamma,
+        check=checks.either(_check_gamma, None),
         doc="""
         Edges beyond +-gamma are taken to be that, in (0, 1); None clamps none.  The paper clamps
         for ridge only.
@@ -170,11 +162,12 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         default=None,
         check=lambda _, value: value,  # checked with the columns
         kind="array-like of shape (n_coefficients, n_coefficients) or None",
+        form="matrix",
         doc="Gamma, symmetric and positive definite; None is the identity.",
     )
     n_rados: int | Literal["auto"] = parameter(
         default=AUTO,
-        check=_check_n_rados,
+        check=checks.either(partial(checks.integer, low=1), AUTO),
         doc="""
         How many rados `fit` makes; "auto" is as many as there are rows, but 10,000 of more than
         40,000 (as in the paper).

@@ -1,13 +1,13 @@
 """The parameters that several estimators have, by what they are about; and the engine's options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
 
 from properboost.parameters import checks
-from properboost.parameters.declare import Options, group, parameter
+from properboost.parameters.declare import Options, parameter, parameters
 from properboost.parameters.kinds import (
     CategoricalFeatures,
     ClassWeight,
@@ -33,6 +33,7 @@ __all__ = [
     "ClassifierParameters",
     "PairParameters",
     "RegularizerParameters",
+    "RhoParameters",
     "RunParameters",
     "SizeParameters",
     "VerboseParameters",
@@ -72,8 +73,7 @@ def check_directions(name: str, given: Any) -> object:
     """Check that every direction is -1, 0 or 1; the features are checked with the data."""
     if given is None:
         return None
-    listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
-    if not (isinstance(given, Mapping) or listed or getattr(given, "ndim", 0) == 1):
+    if not (isinstance(given, Mapping) or checks.is_list(given)):
         raise TypeError(f"{name} must be a list, a dict or None; got {given!r}")
     for key, direction in given.items() if isinstance(given, Mapping) else enumerate(given):
         checks.integer(f"{name}[{key!r}]", direction, -1, 1)
@@ -82,9 +82,10 @@ def check_directions(name: str, given: Any) -> object:
 
 def check_interactions(name: str, given: Any) -> object:
     """Check a number of pairs, or the pairs; the features are checked with the data."""
-    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
-        return checks.integer(name, given, 0, LARGEST_INT)
-    return given if len(given) else 0
+    if checks.is_list(given) or (isinstance(given, np.ndarray) and given.ndim > 1):
+        return given if len(given) else 0
+    count = partial(checks.integer, low=0, high=LARGEST_INT)
+    return checks.or_else(count, "a list of pairs of features")(name, given)
 
 
 def check_damping(name: str, value: object) -> float:
@@ -107,7 +108,7 @@ def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
     return value
 
 
-@group
+@parameters
 class BoostingParameters(Generic[Float, Int, Selected]):
     """How a round's look-up table is chosen and made, and how far its step goes."""
 
@@ -141,7 +142,7 @@ class BoostingParameters(Generic[Float, Int, Selected]):
     )
     max_depth: int | None = parameter(
         default=None,
-        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         doc="The most splits from a tree's root to a leaf; None sets no limit.",
         option="the most splits from a tree's root to a leaf; none sets no limit",
         only_with={"weak_learner": ("tree",)},
@@ -197,7 +198,8 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         it is refused with anything else.
         """,
         only_with={"weak_learner": ("tree",)},
-        promise=True,
+        promise={"weak_learner": "only trees can be grown so that it holds"},
+        form="by feature",
     )
     selection: Selected = parameter(
         default="greedy",
@@ -230,7 +232,7 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         """,
         option="the impurity by which features are chosen; none is the response's own cost",
         only_with={"response": tuple(name for name in get_args(Response) if name != "newton")},
-        promise=True,
+        promise={"response": "impurities compare weight sums of classes; a Newton step has none"},
     )
     step: Step = parameter(
         default="guarded",
@@ -252,13 +254,13 @@ class BoostingParameters(Generic[Float, Int, Selected]):
     )
 
 
-@group
+@parameters
 class RegularizerParameters:
     """What regularises a look-up table's values; searches have lists under other names."""
 
     prior: float | None = parameter(
         default=None,
-        check=checks.optional(checks.positive),
+        check=checks.either(checks.positive, None),
         doc="""
         Weight that the real and exact responses add to both weight sums of each bin, as a share of
         the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B the
@@ -282,7 +284,7 @@ class RegularizerParameters:
     )
 
 
-@group
+@parameters
 class PairParameters(Generic[Float, Pairs]):
     """Which pairs of features get look-up tables, and how these are boosted."""
 
@@ -297,11 +299,11 @@ class PairParameters(Generic[Float, Pairs]):
         Without pairs the other parameters of interactions have no effect.
         """,
         option="pairs of features that get look-up tables, after those of single features",
-        only_with={
-            "weak_learner": NOT_GROWN,
-            "step": NOT_SOLVED,
+        only_with={"weak_learner": NOT_GROWN, "step": NOT_SOLVED},
+        promise={
+            "weak_learner": "trees and monomials combine features by themselves",
+            "step": "pairs are boosted after all features, and so not solved for with them",
         },
-        promise=True,
     )
 
     interaction_rate: Float = parameter(
@@ -324,7 +326,7 @@ class PairParameters(Generic[Float, Pairs]):
     )
 
 
-@group
+@parameters
 class BinningParameters:
     """How features are cut."""
 
@@ -336,13 +338,13 @@ class BinningParameters:
     )
 
 
-@group
+@parameters
 class SizeParameters:
     """How many rows a bin needs."""
 
     rows_per_bin: float | None = parameter(
         default=100,
-        check=checks.optional(checks.positive),
+        check=checks.either(checks.positive, None),
         doc="""
         A numeric feature also has at most one bin per this many training rows (by sample weight),
         but may always have four.  A look-up table with a bin for every row learns the rows by
@@ -354,7 +356,7 @@ class SizeParameters:
     )
 
 
-@group
+@parameters
 class RunParameters:
     """What every estimator has: which columns are categories, threads, a seed."""
 
@@ -362,6 +364,7 @@ class RunParameters:
         default="from_dtype",
         check=lambda _, value: value,  # checked with the columns
         kind='"from_dtype", None, list of int or str, or mask',
+        form="features",
         doc="""
         Which features are categorical: those whose column has a categorical type; none; those at
         these positions or of these names; those where the boolean mask is true.
@@ -387,7 +390,7 @@ class RunParameters:
     )
 
 
-@group
+@parameters
 class ClassifierParameters:
     """How classes count."""
 
@@ -395,6 +398,7 @@ class ClassifierParameters:
         default=None,
         check=checks.check_class_weight,
         kind='"balanced", dict or None',
+        form="by label",
         doc="""
         Factor on the sample weight of each class: given by label, or inversely proportional to the
         class's total weight.  It shifts the probabilities.
@@ -402,7 +406,7 @@ class ClassifierParameters:
     )
 
 
-@group
+@parameters
 class VerboseParameters:
     """What a fit reports."""
 
@@ -413,7 +417,19 @@ class VerboseParameters:
     )
 
 
-@group
+@parameters
+class RhoParameters:
+    """How strongly AR-Boost raises the odds of being right; searches have a list of it."""
+
+    rho: float = parameter(
+        default=1.0,
+        kw_only=False,
+        check=checks.positive,
+        doc="Above 0.  Cross-validate it with `ARBoostClassifierCV`.",
+    )
+
+
+@parameters
 class VotingParameters:
     """How weak classifiers are chosen and weighted."""
 
@@ -449,7 +465,7 @@ class VotingParameters:
     )
     max_depth: int | None = parameter(
         default=None,
-        check=checks.optional(partial(checks.integer, low=1, high=LARGEST_INT)),
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         doc="The most splits from a tree's root to a leaf; None sets no limit.",
         only_with={"weak_learner": ("tree",)},
     )
@@ -488,18 +504,13 @@ class VotingParameters:
 # checked, and those that have no meaning beside the others are inert.
 
 
-@group
 class BinningOptions(Options, BinningParameters, SizeParameters, RunParameters):
     """Options of binning."""
 
 
-@group
 class BoostingOptions(Options, BoostingParameters[float, int, Selection], RegularizerParameters):
     """Options of boosting."""
 
 
-@group
-class VotingOptions(Options, VotingParameters):
+class VotingOptions(Options, RhoParameters, VotingParameters):
     """Options of voting."""
-
-    rho: float = parameter(default=1.0, check=checks.positive)
