@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.lib.cli import blocks, make_parser, print_heading, start
 from benchmarks.lib.data import Problem, log_loss
-from benchmarks.lib.libraries import Setting, make_properboost
+from benchmarks.lib.libraries import Setting
 from benchmarks.lib.race import (
     OURS,
     WORK,
@@ -127,12 +127,12 @@ def interpret(setting: EbmSetting) -> Iterator[Contestant]:
 
 
 def properboost(setting: EbmSetting) -> Iterator[Contestant]:
-    from properboost import ProperBoostClassifier, ProperBoostClassifierCV
+    from benchmarks.lib.pinned import make_search, make_tables
 
     searched: list[tuple[Task, Any]] = []  # the last one
 
     def search(setting: EbmSetting, task: Task) -> Any:
-        model = ProperBoostClassifierCV(
+        model = make_search(
             selection="cyclic",
             n_estimators="auto",
             interactions=[0, 5, 10, 20, 40] if setting.pairs else 0,
@@ -146,13 +146,17 @@ def properboost(setting: EbmSetting) -> Iterator[Contestant]:
             search(setting, task)
         best = searched[0][1].best_params_
         with clock(WORK):
-            model = ProperBoostClassifier(n_jobs=setting.threads, **best).fit(*task.train)
+            model = make_tables(n_jobs=setting.threads, **best).fit(*task.train)
         return lambda: _judge(model, setting, task)
 
     def make(cycles: int) -> Contestant:
         def run(setting: EbmSetting, task: Task) -> Any:
-            return make_properboost(
-                setting, selection="cyclic", gain=setting.gain, n_estimators=cycles
+            return make_tables(
+                selection="cyclic",
+                gain=setting.gain,
+                n_estimators=cycles,
+                max_bins=setting.bins,
+                n_jobs=setting.threads,
             ).fit(*task.train)
 
         return in_one(f"{OURS}: {cycles} cycles", run, _judge)

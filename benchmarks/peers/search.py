@@ -175,12 +175,12 @@ def search_folds(
 
 
 def properboost() -> Iterator[Contestant]:
-    from properboost import ProperBoostClassifierCV
+    from benchmarks.lib.pinned import make_search
 
     def make(selection: str) -> Contestant:
         def run(setting: SearchSetting, task: Task) -> Any:
             cycles = setting.rounds if setting.cycles is None else setting.cycles
-            model = ProperBoostClassifierCV(
+            model = make_search(
                 loss="glog",
                 gains=setting.gains(),
                 cv=task.splits,

@@ -1,8 +1,8 @@
 """Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
 
 from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado
-from properboost._core import __version__, has_openmp
-from properboost.estimators import arboost_file, properboost_file, udt_file  # noqa: F401
+from properboost import _registered as _registered
+from properboost._core import __version__
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model
 from properboost.estimators.presets import (
@@ -24,11 +24,10 @@ from properboost.estimators.udt import UDTClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import Rule
 from properboost.inspection.shape_functions import ShapeFunction
-from properboost.model_selection import arboost_cv_file, search_cv_file  # noqa: F401
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters.checks import count_threads
-from properboost.rado import RadoBoostClassifier, estimator_file  # noqa: F401
+from properboost.rado import RadoBoostClassifier
 
 __all__ = [
     "CART",
@@ -64,9 +63,13 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def show_config() -> None:
     """Print the version, the threads a fit uses by default, and what the engine runs on."""
-    threads = count_threads(None) if has_openmp else 1
-    openmp = "yes" if has_openmp else "no (built without it: everything runs on one thread)"
+    threads = count_threads(None) if _core.has_openmp else 1
+    openmp = "yes" if _core.has_openmp else "no (built without it: everything runs on one thread)"
     print(f"properboost {__version__}\n  threads: {threads}\n  OpenMP: {openmp}")
     print(f"  instruction set: {_core.instruction_set}")

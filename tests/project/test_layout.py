@@ -10,6 +10,7 @@ PACKAGE = TESTS.parent / "python/properboost"
 ELSEWHERE = {
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
+    "persistence/test_registry.py": ["_registered.py"],
     "boosting/test_engine.py": ["boosting/fit.py", "boosting/options.py"],
     "data/test_frames.py": ["data/table.py"],
     "estimators/test_parameters.py": [

@@ -57,6 +57,17 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         self._check_fitted()
         return open_table(self, X, reset=False), checks.count_threads(self.n_jobs)
 
+    def _set_features(self, n_features: int, names: NDArray[np.object_] | None) -> None:
+        """Set what is known of the features: how many they are, and their names, if any."""
+        self.n_features_in_ = n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def _set_features_of(self, other: "TableClassifier") -> None:
+        """Set the features that another model was fitted to."""
+        self._set_features(other.n_features_in_, getattr(other, "feature_names_in_", None))
+
     def _feature_labels(self) -> list[str]:
         """Return the features' names, or words for their positions."""
         positions = [f"feature {j}" for j in range(self.n_features_in_)]

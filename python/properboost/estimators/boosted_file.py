@@ -47,8 +47,6 @@ def restore(
     seed = fields["seed"].integer(0, 2**32 - 1)
     ensemble = build_ensemble(fields, version, len(classes), damping)
     model._set_fitted(loss, classes, ensemble, seed)
-    model.n_features_in_ = len(ensemble.binning.features)
-    names = build_names(fields["feature_names"], model.n_features_in_)
-    if names is not None:
-        model.feature_names_in_ = names
+    n_features = len(ensemble.binning.features)
+    model._set_features(n_features, build_names(fields["feature_names"], n_features))
     return model

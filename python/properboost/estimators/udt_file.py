@@ -67,10 +67,8 @@ class UDTFile(Codec[UDTClassifier]):
         from_dtype = fields["categorical_from_dtype"].boolean()
         model._binning = build_bins(fields["features"], from_dtype)
         model.tree_ = _build_tree(fields["tree"], model._binning)
-        model.n_features_in_ = len(model._binning.features)
-        names = build_names(fields["feature_names"], model.n_features_in_)
-        if names is not None:
-            model.feature_names_in_ = names
+        n_features = len(model._binning.features)
+        model._set_features(n_features, build_names(fields["feature_names"], n_features))
         return model
 
 

@@ -152,9 +152,7 @@ class ARBoostClassifierCV(VotingClassifier):
             best = models[chosen]
             with show_progress(self.verbose, self.n_estimators) as report:
                 best._set_votes(training, best._boost(training, report))
-            best.n_features_in_ = self.n_features_in_
-            if hasattr(self, "feature_names_in_"):
-                best.feature_names_in_ = self.feature_names_in_
+            best._set_features_of(self)
             self.best_estimator_ = best
             self._set_voting(best._voting)
             return self._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)

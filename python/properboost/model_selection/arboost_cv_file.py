@@ -38,7 +38,5 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
         model.best_estimator_ = best
         model._set_voting(best._voting)
         model._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
-        model.n_features_in_ = best.n_features_in_
-        if hasattr(best, "feature_names_in_"):
-            model.feature_names_in_ = best.feature_names_in_
+        model._set_features_of(best)
         return model

@@ -339,9 +339,7 @@ class ProperBoostClassifierCV(
 
     def _refit(self, best: ProperBoostClassifier, loss: MarginLoss, training: Training) -> None:
         best._boost(loss, training)
-        best.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            best.feature_names_in_ = self.feature_names_in_
+        best._set_features_of(self)
         self.best_estimator_ = best
         self._set_fitted(loss, training.classes, best._ensemble, training.seed)
 

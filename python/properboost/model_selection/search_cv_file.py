@@ -121,10 +121,8 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         model = _build_unfitted(fields["parameters"], losses.resolve)
         model._seed = fields["seed"].integer(0, 2**32 - 1)
         model.classes_ = build_classes(fields["classes"])
-        model.n_features_in_ = fields["n_features"].integer(1, 2**31 - 1)
-        names = build_names(fields["feature_names"], model.n_features_in_)
-        if names is not None:
-            model.feature_names_in_ = names
+        n_features = fields["n_features"].integer(1, 2**31 - 1)
+        model._set_features(n_features, build_names(fields["feature_names"], n_features))
         found = fields["found"].fields(*_FOUND)
         for name, read in _FOUND.items():
             setattr(model, f"{name}_", read(found[name]))

@@ -320,11 +320,9 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         n_own = len(theta) - model.columns.intercept
         self.coef_ = theta[None, :n_own]
         self.intercept_ = theta[n_own:] if model.columns.intercept else np.zeros(1)
-        self.n_features_in_ = len(model.columns.categories)
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        if model.columns.names is not None:
-            self.feature_names_in_ = np.array(model.columns.names, dtype=object)
+        names = model.columns.names
+        known = None if names is None else np.array(names, dtype=object)
+        self._set_features(len(model.columns.categories), known)
         return self
 
     # -- predicting -------------------------------------------------------------------------------
