@@ -150,7 +150,7 @@ class Vote(metaclass=_Bound):
         self,
         name: Literal["plurality", "labels"],
         targets: int,
-        criterion: Literal["gini", "error"] | str = ...,
+        criterion: Literal["gini", "error"] = ...,
     ) -> None: ...
 
 class Algorithm(metaclass=_Bound):
@@ -164,10 +164,9 @@ class AdditiveBoosting(Algorithm):
     def __init__(
         self,
         *,
-        selection: Literal["greedy", "cyclic"] | str = ...,
-        response: Literal["real", "sign", "newton", "exact"] | str = ...,
-        step: Literal["unit", "guarded", "line_search", "leveraging", "totally_corrective"]
-        | str = ...,
+        selection: Literal["greedy", "cyclic"] = ...,
+        response: Literal["real", "sign", "newton", "exact"] = ...,
+        step: Literal["unit", "guarded", "line_search", "leveraging", "totally_corrective"] = ...,
         l2: float = ...,
     ) -> None: ...
 
@@ -179,7 +178,7 @@ class VoteBoosting(Algorithm):
         vote: Vote,
         targets: Sequence[int],
         *,
-        step: Literal["adaptive", "line_search"] | str = ...,
+        step: Literal["adaptive", "line_search"] = ...,
         rho: float = ...,
         damping: float = ...,
         mistrust: float = ...,

@@ -23,6 +23,7 @@ from properboost.model_selection.scoring import HeldOut, Score, find_score, name
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import bound_gains, check_search
 from properboost.parameters import checks
+from properboost.parameters.kinds import LossName, RandomState, Scoring, Selection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -298,15 +299,15 @@ def gain_curve(
     *,
     sizes: Literal["auto"] | Sequence[float] = "auto",
     n_repeats: int = 5,
-    loss: Any = "glog",
+    loss: LossName | MarginLoss = "glog",
     gains: Literal["auto"] | Sequence[float] = "auto",
-    selection: str = "cyclic",
+    selection: Selection = "cyclic",
     n_estimators: int = 50,
     cv: int = 5,
-    scoring: Any = "neg_log_loss",
+    scoring: Scoring = "neg_log_loss",
     tolerance: float = 0.01,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     **parameters_of_search: Any,
 ) -> GainCurve:
     """Find out how the best gain, and the score with it, depend on the number of training rows.
@@ -460,7 +461,7 @@ def _make_change(mean: float, variance: float, freedom: int) -> Change:
 # -- what is given --------------------------------------------------------------------------------
 
 
-def _make_search(loss: Any, **given: Any) -> ProperBoostClassifierCV:
+def _make_search(loss: LossName | MarginLoss, **given: Any) -> ProperBoostClassifierCV:
     """Return the search with everything but its gains and splits."""
     known = set(ProperBoostClassifierCV().get_params()).difference(NOT_TAKEN)
     for name in given:

@@ -169,7 +169,7 @@ def test_what_does_not_belong_together_is_refused():
         ({"n_rados": 10**13}, ValueError, "n_rados must be at most"),
         ({"row_offset": 2**53 - 19}, ValueError, f"row_offset must be between 0 and {2**53 - 20}"),
         ({"row_offset": -1}, ValueError, "row_offset must be between 0"),
-        ({"random_state": -1}, ValueError, "random_state must be between 0"),
+        ({"random_state": -1}, ValueError, "random_state must be None, an integer from 0"),
         ({"random_state": "a"}, TypeError, "random_state must be None, an integer"),
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"classes": [0, 0]}, ValueError, "classes must be two different labels"),

@@ -1,9 +1,9 @@
 """From a table to models: the one way in which rows are cut, coded and given to the engine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ __all__ = [
     "start",
     "start_votes",
 ]
+
+P = ParamSpec("P")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +238,7 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
         codes = np.tile(codes, (1, n_classes))
         weight = None if weight is None else np.tile(weight, n_classes)
     rows = _core.Rows(codes, training.bins, segments, weight=weight, n_threads=training.n_threads)
-    learner = _make_learner(
+    learner = _core.WeakLearner(
         options.weak_learner,
         max_leaves=options.max_leaf_nodes,
         max_depth=options.max_depth or LARGEST_INT,
@@ -254,6 +257,15 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
     return _core.Boosting(rows, [model], algorithm, n_threads=training.n_threads)
 
 
+def _remember(make: Callable[P, Made]) -> Callable[P, Made]:
+    """Return `lru_cache` of a function, which keeps the types of its arguments."""
+    return cast("Callable[P, Made]", lru_cache(maxsize=1024)(make))
+
+
+# The engine takes models of one weak learner to be the same but for their gains.
+_make_learner = _remember(_core.WeakLearner)
+
+
 def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLearner:
     return _make_learner(
         options.weak_learner,
@@ -268,12 +280,6 @@ def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLea
         seed=training.seed,
         criterion=options.criterion,
     )
-
-
-@lru_cache(maxsize=1024)
-def _make_learner(name: str, **options: Any) -> _core.WeakLearner:
-    # The engine takes models of one weak learner to be the same but for their gains.
-    return _core.WeakLearner(name, **options)
 
 
 def find_pairs(

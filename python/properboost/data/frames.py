@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from properboost.data.table import CategoricalColumn, Category, Column, Table
 from properboost.parameters import checks
+from properboost.parameters.kinds import CategoricalFeatures
 
 __all__ = [
     "factorize",
@@ -155,7 +157,7 @@ class _ArrowTable(Table):
         return _ArrowTable(self.source.slice(start, stop - start))
 
 
-def open_table(model: Any, X: Any, *, reset: bool) -> Table:
+def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
     """Check the shape and the column names of `X` as scikit-learn does, and open it."""
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
@@ -197,12 +199,14 @@ def is_plain(array: Any, ndim: int) -> bool:
     )
 
 
-def _was_fitted_on(model: Any, X: NDArray[Any]) -> bool:
+def _was_fitted_on(model: BaseEstimator, X: NDArray[Any]) -> bool:
     """Whether the model expects this number of unnamed columns."""
     return not hasattr(model, "feature_names_in_") and model.n_features_in_ == X.shape[1]
 
 
-def find_categorical(categorical_features: Any, table: Table) -> tuple[list[int], bool]:
+def find_categorical(
+    categorical_features: CategoricalFeatures, table: Table
+) -> tuple[list[int], bool]:
     """Return the positions of the categorical features, and whether types gave them."""
     if categorical_features is None:
         return [], False

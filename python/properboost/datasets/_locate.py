@@ -50,7 +50,7 @@ def load(file: SourceFile, columns: tuple[str, ...]) -> _tables.Table:
     folder = os.environ.get(FOLDER_VARIABLE)
     shelved = Path(folder).expanduser() / file.filename if folder else None
     if shelved and shelved.is_file():
-        # The user put it there: a wrong file is to be heard of, not to be passed over.
+        # The user put it there, and must learn that it is wrong.
         return _tables.read(shelved, file.sha256)[1:]
     tried.append(
         f"the folder named by {FOLDER_VARIABLE}: "

@@ -17,6 +17,7 @@ from properboost.data.table import Table
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_splits
 from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
+from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import Report
 
 __all__ = [
@@ -65,7 +66,7 @@ class CVTask:
 
 
 def read_task(
-    table: Table, rows: Rows, *, cv: Any, scoring: Any, groups: ArrayLike | None
+    table: Table, rows: Rows, *, cv: CV, scoring: Scoring, groups: ArrayLike | None
 ) -> CVTask:
     """Check `cv`, `scoring` and `groups`, the parameters that every search has."""
     score = find_score(scoring, rows.classes, table.source)
@@ -333,7 +334,7 @@ def find_best(means: Array, preference: Array | None = None) -> int:
     return int(tied[0] if preference is None else tied[preference[tied].argmax()])
 
 
-def check_found(mean: float, scoring: Any) -> None:
+def check_found(mean: float, scoring: Scoring) -> None:
     """Refuse a search whose best candidate has no score."""
     if mean == -np.inf:
         raise ValueError(f"scoring={scoring!r} gave no finite score in all splits")

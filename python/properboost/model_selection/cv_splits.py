@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
 
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.data.table import Table
 from properboost.parameters import checks
+from properboost.parameters.kinds import CV
 
 __all__ = ["MOST_PARTS", "TEST", "TRAIN", "CVSplit", "SplitBatch", "find_splits"]
 
@@ -60,7 +60,7 @@ class SplitBatch:
         return SplitBatch(self.first + s, self.part, self.roles[s : s + 1])
 
 
-def find_splits(cv: Any, table: Table, rows: Rows, groups: Any) -> list[SplitBatch]:
+def find_splits(cv: CV, table: Table, rows: Rows, groups: ArrayLike | None) -> list[SplitBatch]:
     """Split the rows that count, and gather splits until they would need too many parts.
 
     A split is a set of rows: in which order a splitter names them makes no difference.
@@ -94,13 +94,16 @@ def _refine(
     return number[keys], np.vstack([roles[:, held // 3], held % 3]).astype(np.int8)
 
 
-def _split(cv: Any, table: Table, rows: Rows, groups: Any) -> Iterator[NDArray[np.uint8]]:
+def _split(
+    cv: CV, table: Table, rows: Rows, groups: ArrayLike | None
+) -> Iterator[NDArray[np.uint8]]:
     """Yield the role of every row of the table in each split."""
     counts = rows.codes < len(rows.classes)
-    if groups is not None and (groups := np.asarray(groups)).shape != (table.n_rows,):
+    group_of = None if groups is None else np.asarray(groups)
+    if group_of is not None and group_of.shape != (table.n_rows,):
         raise ValueError(
             f"groups must have an entry for each of the {table.n_rows} rows of X; got shape "
-            f"{groups.shape}"
+            f"{group_of.shape}"
         )
     # Splitters see only rows with positive weight; explicit index arrays refer to all rows of X.
     ready = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
@@ -109,11 +112,11 @@ def _split(cv: Any, table: Table, rows: Rows, groups: Any) -> Iterator[NDArray[n
     source = table.source
     if len(kept) < table.n_rows:
         source = take_rows(source, kept)
-        groups = None if groups is None else groups[kept]
+        group_of = None if group_of is None else group_of[kept]
     if isinstance(cv, int | np.integer):
         folds = partial(checks.integer, low=2)
         checks.or_else(folds, "a splitter or an iterable of splits")("cv", cv)
-    splits = check_cv(cv, labels, classifier=True).split(source, labels, groups)
+    splits = check_cv(cv, labels, classifier=True).split(source, labels, group_of)
     for k, (train, test) in enumerate(splits):
         roles = np.zeros(table.n_rows, dtype=np.uint8)
         for name, role, given in (("training", TRAIN, train), ("test", TEST, test)):
@@ -126,7 +129,7 @@ def _split(cv: Any, table: Table, rows: Rows, groups: Any) -> Iterator[NDArray[n
         yield roles
 
 
-def _read_positions(given: Any, n_rows: int, what: str) -> NDArray[np.int64]:
+def _read_positions(given: ArrayLike, n_rows: int, what: str) -> NDArray[np.int64]:
     positions = np.asarray(given)
     if positions.dtype == bool and positions.shape == (n_rows,):
         positions = np.flatnonzero(positions)

@@ -14,6 +14,7 @@ from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes, make_probabilities
+from properboost.parameters.kinds import Scoring
 
 __all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score", "negative_error"]
 
@@ -39,7 +40,7 @@ Score = Callable[[HeldOut, MarginLoss, Array], float]
 """Takes raw predictions of held-out rows, (n_rows,) or (n_rows, n_classes); more is better."""
 
 
-def find_score(scoring: Any, classes: NDArray[Any], source: Any) -> Score:
+def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
     """Return the score that `scoring` names or is; `source` is the table that the rows are of."""
     if scoring is None:
         scoring = "accuracy"
@@ -68,14 +69,14 @@ def find_score(scoring: Any, classes: NDArray[Any], source: Any) -> Score:
     return score
 
 
-def name_score(scoring: Any) -> str:
+def name_score(scoring: Scoring) -> str:
     """Return the name of `scoring` for messages."""
     if isinstance(scoring, str):
         return scoring
     return "accuracy" if scoring is None else getattr(scoring, "__name__", "score")
 
 
-def _takes_weights(scorer: Any) -> bool:
+def _takes_weights(scorer: Callable[..., float]) -> bool:
     try:
         known = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
     except ValueError:  # a builtin without a signature

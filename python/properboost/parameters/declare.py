@@ -65,8 +65,8 @@ class Parameter:
     only_with: Mapping[str, Sequence[str]] | None = None
     """Other parameters, and the values of them with which this one has an effect."""
     promise: Mapping[str, str] | None = None
-    """Of a promise about the model, which is refused where it has no effect: why each of the other
-    parameters cannot have other values."""
+    """If it promises something about the model, it is refused where it has no effect: this says
+    why, for each of the other parameters."""
     search_default: object = None
     """The default of a search that takes lists of it, where that is another."""
     form: Form | None = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters import checks
@@ -42,10 +43,10 @@ class NotSaved:
 
 
 def describe_parameters(
-    model: Any,
-    estimator: type[Any],
+    model: BaseEstimator,
+    estimator: type[BaseEstimator],
     seed: int | None,
-    refer: Callable[[MarginLoss], Any] | None = None,
+    refer: Callable[[MarginLoss], Mapping[str, Any] | int] | None = None,
 ) -> dict[str, Any]:
     """Return what stands for the parameters of a model.
 

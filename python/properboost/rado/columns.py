@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from properboost.data.binning import CategoricalBins
 from properboost.data.frames import find_categorical
 from properboost.data.table import Category, Table
+from properboost.parameters.kinds import CategoricalFeatures
 
 __all__ = ["LinearColumns", "find_columns", "refuse_numbers"]
 
@@ -100,7 +101,11 @@ class ColumnReader:
 
 
 def find_columns(
-    table: Table, categorical_features: Any, names: NDArray[np.object_] | None, *, intercept: bool
+    table: Table,
+    categorical_features: CategoricalFeatures,
+    names: NDArray[np.object_] | None,
+    *,
+    intercept: bool,
 ) -> LinearColumns:
     """Find which features are categorical and what categories they have."""
     categorical, _ = find_categorical(categorical_features, table)

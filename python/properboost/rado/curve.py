@@ -26,6 +26,7 @@ from properboost.model_selection.cross_validation import (
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.scoring import HeldOut, negative_error
 from properboost.parameters import checks
+from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import show_progress
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
 from properboost.rado.making import Rados, make_rados, read_binary_rows
@@ -74,8 +75,8 @@ def omega_curve(
     y: ArrayLike,
     omegas: Sequence[float] = OMEGAS,
     *,
-    cv: Any = 5,
-    scoring: Any = None,
+    cv: CV = 5,
+    scoring: Scoring = None,
     groups: ArrayLike | None = None,
 ) -> OmegaCurve:
     """Cross-validate omega.

@@ -14,6 +14,7 @@ from properboost.data.frames import open_table
 from properboost.data.labels import Rows, find_classes, read_rows
 from properboost.data.table import Table
 from properboost.parameters import checks
+from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.rado.columns import LinearColumns, find_columns, refuse_numbers
 
 __all__ = ["Rados", "combine", "make_rados", "read_binary", "read_binary_rows", "sum_rows"]
@@ -63,12 +64,12 @@ def make_rados(
     X: Any,
     y: ArrayLike,
     n_rados: int,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     *,
     row_offset: int = 0,
     classes: ArrayLike | None = None,
-    categorical_features: Any = "from_dtype",
+    categorical_features: CategoricalFeatures = "from_dtype",
     intercept: bool = False,
 ) -> Rados:
     """Make Rademacher observations of labelled rows.
