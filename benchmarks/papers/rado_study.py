@@ -130,7 +130,7 @@ def find_steps(plus: Floats, minus: Floats, theta: Floats, beta: float) -> Float
     steps = -theta  # where neither side has its minimum, it is at 0
     for sign in (1.0, -1.0):
         root = np.sqrt((beta / 2.0) ** 2 + plus * minus)
-        # Of x = e^s: minus x^2 + sign beta x - plus = 0, written so that nothing cancels.
+        # x = e^s solves minus x^2 + sign beta x - plus = 0; written so that nothing cancels.
         x = plus / (root + beta / 2.0) if sign > 0.0 else (root + beta / 2.0) / minus
         steps = np.where((theta + np.log(x)) * sign > 0.0, np.log(x), steps)
     return steps

@@ -1,6 +1,8 @@
 """What the documents say: examples run, links and files exist, words are those of the glossary."""
 
+import ast
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,21 @@ def prose(page):
     """Return the page's text without code."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"^ {4}.*$|`[^`\n]*`", "", text, flags=re.MULTILINE)
+
+
+def remarks(path):
+    """Return the docstrings and comments of a Python file, or the comments of a C++ file."""
+    text = path.read_text("utf-8")
+    if path.suffix in (".hpp", ".cpp"):
+        return [*re.findall(r"//+(.*)", text), *re.findall(r"/\*(.*?)\*/", text, re.DOTALL)]
+    with tokenize.open(path) as file:
+        tokens = [*tokenize.generate_tokens(file.readline)]
+    found = [token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT]
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(docstring))):
+                found.append(docstring)
+    return found
 
 
 def forbidden():
@@ -97,3 +114,15 @@ def test_prose_keeps_to_the_rules(page):
     for pattern in forbidden():
         found = re.search(pattern, text, re.MULTILINE)
         assert found is None, f"{pattern} matches {found}"
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "cpp", "python", "tests", "tools"])
+def test_remarks_in_code_keep_to_the_rules(folder):
+    paths = [p for p in (ROOT / folder).rglob("*.*") if p.suffix in (".py", ".pyi", ".hpp", ".cpp")]
+    assert paths
+    for path in paths:
+        for remark in remarks(path):
+            lines = "\n".join(line.strip() for line in remark.splitlines())
+            for pattern in forbidden():
+                found = re.search(pattern, re.sub(r"`+[^`\n]*`+", "", lines), re.MULTILINE)
+                assert found is None, f"{name(path)}: {pattern} matches {found} in {remark!r}"

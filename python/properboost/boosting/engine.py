@@ -1,4 +1,4 @@
-"""From a table to models: the one way in which rows are cut, coded and given to the engine."""
+"""From a table to models: rows are cut, coded and given to the engine here only."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,9 +56,9 @@ class Training:
     seed: int
     n_threads: int
     names: Sequence[str] | None = None
-    """Of the features, if they have any."""
+    """The names of the features, if they have any."""
     pairs: tuple[PairBins, ...] | None = None
-    """The pairs whose codes these are, and not the features'; see `of_pairs`."""
+    """Where these are codes of pairs, as `of_pairs` makes them: the pairs."""
 
     @cached_property
     def bins(self) -> _core.Bins:
@@ -92,7 +92,7 @@ class Training:
     def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds.
 
-        `boosting` over these rows, which has begun, has counted them.
+        `boosting` is over these rows and has begun: it has counted the codes.
         """
         if self.weight is None:
             return self._split(boosting.code_counts.astype(np.float64))
@@ -167,7 +167,7 @@ def _find_directions(given: MonotonicConstraints, training: Training) -> tuple[i
 
 
 def find_sides(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:
-    """Return the side, 1 or -1, of each segment in each model: one, or one a class."""
+    """Return the sign of the label, 1 or -1, of each segment in each model."""
     positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
     return np.where(class_of == positive[:, None], 1, -1).astype(np.int8)
 
@@ -217,7 +217,8 @@ def start(
 def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:
     """Set up weak classifiers that vote.
 
-    Rows are asked for their class; or, where `multiclass` says so, about every label in turn.
+    A weak classifier says a class for each row.  Where `multiclass` is "labels", it says yes or no
+    about each label, and the engine has every row once per label.
     """
     n_classes = len(training.classes)
     codes, segments, weight = training.codes, training.segments, training.weight
@@ -225,7 +226,8 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
     name: Literal["plurality", "labels"] = "plurality"
     if n_classes > 2 and options.multiclass == "labels":
         name = "labels"
-        # Of each label the rows before its own, its own and those after: they lie sorted by class.
+        # Rows lie sorted by class, so each label has three segments: the rows before its own, its
+        # own and those after.
         labels = np.repeat(np.arange(n_classes), 3)
         own = np.searchsorted(training.class_of, np.arange(n_classes), side="left")
         after = np.searchsorted(training.class_of, np.arange(n_classes), side="right")
@@ -291,10 +293,10 @@ def find_pairs(
     learns: NDArray[np.bool_] | None = None,
     models: NDArray[np.bool_] | None = None,
 ) -> list[tuple[int, int]]:
-    """Return the `n` pairs of features that tell most of what models' raw predictions do not.
+    """Return the `n` pairs of features that explain most of what the raw predictions leave.
 
-    `raw` is (n_models, n_rows); `learns` and `models` say which segments and models to look at,
-    None all of them.
+    `raw` has the shape (n_models, n_rows).  `learns` says which segments count, and `models` which
+    models; None is all of them.
     """
     sides = find_sides(training.class_of, len(training.classes))
     wanted = slice(None) if models is None else models
@@ -315,10 +317,11 @@ def find_pairs(
                 for f in (loss.native.engine_weight, loss.native.engine_probability)
                 for u in (margin, -margin)
             )
-            # Of the gradient the variance is what the model expects: where it is sure, rows that
-            # are as it says tell nothing.
+            # The variance of the gradient is the one that the model expects.  Where the model is
+            # sure and right, a row tells nothing.
             variance = p * weight**2 + q * otherwise**2
-            scale = variance.max(initial=np.finfo(np.float64).tiny) ** -0.5  # of no consequence
+            # For float32; it cancels where strengths are computed.
+            scale = variance.max(initial=np.finfo(np.float64).tiny) ** -0.5
             gradient = y * weight * scale * count
             yield gradient.astype(np.float32), (variance * scale**2 * count).astype(np.float32)
 

@@ -354,7 +354,7 @@ def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
     model = estimator.set_params(categorical_features=categorical)
     held_out = hold_out(model, rows, arguments.test_size)
     rows.fit(model)
-    # Of a search what it chose: its curves are not needed to predict.
+    # A search is saved as the model that it chose: its curves are not needed to predict.
     getattr(model, "best_estimator_", model).save_model(arguments.output)
     source = name_source(arguments.file)
     print(describe_fit(model, rows, held_out, source=source, target=arguments.target))
