@@ -4,6 +4,7 @@ Each pins every parameter that its results depend on: defaults may change, these
 """
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
@@ -123,6 +124,7 @@ def preset(
             given = _bind(choose, signature, *args, **kwargs)
             return make(**_merge({**pinned, **choose()}, given))  # type: ignore[call-arg]
 
+        made.__doc__ = _document(choose, make)
         made.__signature__ = signature  # type: ignore[attr-defined]
         return made
 
@@ -154,10 +156,29 @@ def preset_of_one(
             value = given.pop(own.name, own.default)
             return make(**find(value, given))  # type: ignore[call-arg]
 
+        made.__doc__ = _document(choose, make)
         made.__signature__ = signature  # type: ignore[attr-defined]
         return made
 
     return decorate
+
+
+def _document(choose: Callable[..., Any], make: Callable[..., Any]) -> str:
+    """Return a preset's documentation with what all presets of an estimator say."""
+    text = inspect.cleandoc(choose.__doc__ or "")
+    own, _, others = re.split(r"\n\n(?=(Raises|Notes|References)\n---)", text, maxsplit=1)
+    heading = "" if "\nParameters\n---" in own else "\n\nParameters\n----------"
+    name = make.__name__
+    return f"""{own}{heading}
+**parameters
+    Those of `{name}`, which may replace those that the preset pins (see its
+    signature).
+
+Returns
+-------
+{name}
+
+{others}"""
 
 
 def _bind(
@@ -195,16 +216,6 @@ def AdaBoost() -> dict[str, Any]:  # noqa: N802
 
     Exponential loss, stumps that say -1 or +1, and the step that minimises the risk.
 
-    Parameters
-    ----------
-    **parameters
-        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ProperBoostClassifier
-
     References
     ----------
     .. [1] Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and
@@ -224,16 +235,6 @@ def RealBoost() -> dict[str, Any]:  # noqa: N802
 
     Exponential loss, half the log-odds in each bin, and unit steps.
 
-    Parameters
-    ----------
-    **parameters
-        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ProperBoostClassifier
-
     References
     ----------
     .. [1] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
@@ -245,16 +246,6 @@ def RealBoost() -> dict[str, Any]:  # noqa: N802
 @preset(ProperBoostClassifier, TABLES)
 def LogitBoost() -> dict[str, Any]:  # noqa: N802
     """Newton boosting of the logistic loss over histograms [1]_.
-
-    Parameters
-    ----------
-    **parameters
-        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ProperBoostClassifier
 
     References
     ----------
@@ -272,16 +263,6 @@ def SavageBoost() -> dict[str, Any]:  # noqa: N802
     side count less and less.  Half the log-odds in each bin, and guarded steps; with
     ``response="exact"`` each bin has the minimiser of its risk, and the gain does not matter.
 
-    Parameters
-    ----------
-    **parameters
-        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ProperBoostClassifier
-
     References
     ----------
     .. [1] Masnadi-Shirazi and Vasconcelos (2008). On the design of loss functions for
@@ -293,16 +274,6 @@ def SavageBoost() -> dict[str, Any]:  # noqa: N802
 @preset(ARBoostClassifier, VOTES)
 def SAMME() -> dict[str, Any]:  # noqa: N802
     """AdaBoost for several classes, each weak classifier saying one of them [1]_.
-
-    Parameters
-    ----------
-    **parameters
-        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ARBoostClassifier
 
     References
     ----------
@@ -319,13 +290,6 @@ def EpsilonBoost(epsilon: float = 0.1, /) -> dict[str, Any]:  # noqa: N802
     ----------
     epsilon : float, default=0.1
         The factor, above 0: the `learning_rate`.
-    **parameters
-        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ARBoostClassifier
 
     References
     ----------
@@ -346,13 +310,6 @@ def L1Boost(beta: float = 0.05, /) -> dict[str, Any]:  # noqa: N802
     ----------
     beta : float, default=0.05
         The penalty, from 0 on and below 1.
-    **parameters
-        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ARBoostClassifier
 
     References
     ----------
@@ -372,13 +329,6 @@ def AdaBoostReg(C: float = 0.1, /) -> dict[str, Any]:  # noqa: N802
     ----------
     C : float, default=0.1
         The `mistrust` of `ARBoostClassifier`, at least 0.
-    **parameters
-        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ARBoostClassifier
 
     References
     ----------
@@ -395,13 +345,6 @@ def WeightBoost(beta: float = 0.5, /) -> dict[str, Any]:  # noqa: N802
     ----------
     beta : float, default=0.5
         The `damping` of `ARBoostClassifier`, from 0 on and below 1.
-    **parameters
-        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ARBoostClassifier
 
     References
     ----------
@@ -415,16 +358,6 @@ def WeightBoost(beta: float = 0.5, /) -> dict[str, Any]:  # noqa: N802
 def AdaBoostMH() -> dict[str, Any]:  # noqa: N802
     """AdaBoost over all pairs of a row and a label, "has it this label?" [1]_.
 
-    Parameters
-    ----------
-    **parameters
-        Those of `ARBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ARBoostClassifier
-
     References
     ----------
     .. [1] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
@@ -436,16 +369,6 @@ def AdaBoostMH() -> dict[str, Any]:  # noqa: N802
 @preset(UDTClassifier, TREE)
 def CART() -> dict[str, Any]:  # noqa: N802
     """Grow a classification tree by the Gini impurity [1]_.
-
-    Parameters
-    ----------
-    **parameters
-        Those of `UDTClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    UDTClassifier
 
     References
     ----------
@@ -478,13 +401,6 @@ def ULS(phi: Permissible = "matsushita", /, *, weak_learner: WeakLearner) -> dic
     step : {"leveraging", "totally_corrective"}, default="leveraging"
         Solve for the coefficient of the newest feature (classical boosting), or for those of all
         features so far (totally corrective).
-    **parameters
-        Those of `ProperBoostClassifier`, which may replace those that the preset pins (see its
-        signature).
-
-    Returns
-    -------
-    ProperBoostClassifier
 
     Raises
     ------
