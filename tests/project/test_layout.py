@@ -11,7 +11,7 @@ ELSEWHERE = {
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
     "persistence/test_registry.py": ["_registered.py"],
-    "boosting/test_engine.py": ["boosting/fit.py", "boosting/options.py"],
+    "boosting/test_engine.py": ["boosting/fit.py"],
     "data/test_frames.py": ["data/table.py"],
     "estimators/test_parameters.py": [
         "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
@@ -19,7 +19,7 @@ ELSEWHERE = {
     "model_selection/test_cross_validation.py": ["model_selection/boosted_together.py"],
     "persistence/test_files.py": [
         "estimators/boosted_file.py", "estimators/properboost_file.py", "persistence/bins.py",
-        "persistence/ensembles.py", "persistence/json_node.py", "persistence/labels.py",
+        "persistence/ensembles.py", "persistence/labels.py",
         "persistence/parameters.py",
     ],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
