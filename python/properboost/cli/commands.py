@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments.run(arguments, commands[arguments.command])
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has had enough (`| head`).  Python flushes stdout once more when it ends.
+        # The reader closed the pipe, as `head` does.  Python flushes stdout once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -226,7 +226,7 @@ def _add_fit(parser: _Parser) -> None:
     parser.set_defaults(run=_fit)
 
 
-def _add_columns(group: Any) -> None:
+def _add_columns(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--categorical",
         metavar="COL",

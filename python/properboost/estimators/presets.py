@@ -1,6 +1,6 @@
 """Boosting algorithms of the literature, as settings of the estimators.
 
-Each pins every parameter that its results depend on: defaults may change, these do not.
+Each pins every parameter that its results depend on.  Defaults may change; presets do not.
 """
 
 import inspect
@@ -101,7 +101,7 @@ TREE = {
 Permissible: TypeAlias = Literal["matsushita", "entropy", "mu"]
 
 CRITERIA = {"matsushita": "matsushita", "entropy": "entropy", "mu": "matsushita"}
-"""What cells are judged by, for each permissible function: mu's splits are Matsushita's."""
+"""The criterion of each permissible function; that of mu makes the splits of Matsushita's."""
 
 
 class OfOne(Protocol[Own, P, Made]):
