@@ -71,7 +71,7 @@ void bind_ensemble(pybind11::module_& m) {
   using properboost::bindings::to_array;
   py::class_<Rounds>(m, "Rounds")
       .def_property_readonly("feature", [](const Rounds& r) { return to_array(r.feature); })
-      .def_property_readonly("score", [](const Rounds& r) { return to_array(r.score); })
+      .def_property_readonly("cost", [](const Rounds& r) { return to_array(r.cost); })
       .def_property_readonly("step", [](const Rounds& r) { return to_array(r.step); })
       .def_property_readonly("risk", [](const Rounds& r) { return to_array(r.risk); })
       .def_property_readonly("offsets", [](const Rounds& r) { return to_array(r.offsets); })

@@ -44,7 +44,7 @@ py::array_t<std::uint8_t> encode(const std::vector<FeaturePair>& pairs,
   return result;
 }
 
-py::array_t<double> score(const Array<std::uint8_t>& levels, const Array<float>& gradient,
+py::array_t<double> strengths(const Array<std::uint8_t>& levels, const Array<float>& gradient,
                           const Array<float>& variance, double scale, int n_threads) {
   require_codes(levels);
   const auto features = static_cast<std::size_t>(levels.shape(0));
@@ -56,15 +56,15 @@ py::array_t<double> score(const Array<std::uint8_t>& levels, const Array<float>&
   }
   const float* const g = borrow<float>(gradient, n, "gradient");
   const float* const v = borrow<float>(variance, n, "variance");
-  std::vector<double> scores;
+  std::vector<double> found;
   Reporter reporter;
   {
     const py::gil_scoped_release release;
     Team::run(n_threads, static_cast<double>(features * features * n), [&](Team& team) {
-      scores = score_pairs(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
+      found = find_strengths(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
     });
   }
-  return to_array(scores);
+  return to_array(found);
 }
 
 }  // namespace
@@ -78,6 +78,6 @@ void bind_pairs(pybind11::module_& m) {
       .def(py::init(&bindings::make_pair), "first"_a, "second"_a, "cells"_a, "first_level"_a,
            "second_level"_a);
   m.def("encode_pairs", &bindings::encode, "pairs"_a, "codes"_a, "n_threads"_a = 1);
-  m.def("score_pairs", &bindings::score, "levels"_a, "gradient"_a, "variance"_a, "scale"_a = 1.0,
+  m.def("interaction_strengths", &bindings::strengths, "levels"_a, "gradient"_a, "variance"_a, "scale"_a = 1.0,
         "n_threads"_a = 1);
 }

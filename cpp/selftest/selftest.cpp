@@ -175,8 +175,8 @@ struct Problem {
     for (std::size_t i = 0; i < kRows; ++i) {
       std::vector<double> x(kFeatures);
       for (double& value : x) value = random.next();
-      const double score = 4 * (x[0] - 0.5) + 3 * x[1] * x[1] - 1 + 2 * (x[2] > 0.7);
-      const bool positive = random.next() < 1 / (1 + std::exp(-score));
+      const double raw = 4 * (x[0] - 0.5) + 3 * x[1] * x[1] - 1 + 2 * (x[2] > 0.7);
+      const bool positive = random.next() < 1 / (1 + std::exp(-raw));
       rows[(positive ? kFolds : 0) + i % kFolds].push_back(x);
     }
     std::size_t i = 0;
@@ -281,13 +281,13 @@ struct NarrowProblem {
     std::vector<std::vector<std::vector<std::uint8_t>>> rows(2 * kFolds);
     for (std::size_t i = 0; i < kManyRows; ++i) {
       std::vector<std::uint8_t> row;
-      double score = -1.5;
+      double raw = -1.5;
       for (const std::size_t width : widths) {
         const double u = random.next();
         row.push_back(static_cast<std::uint8_t>(u * u * static_cast<double>(width)));
-        score += u * u * (3.0 - 0.4 * static_cast<double>(row.size()));
+        raw += u * u * (3.0 - 0.4 * static_cast<double>(row.size()));
       }
-      const bool positive = random.next() < 1 / (1 + std::exp(-score));
+      const bool positive = random.next() < 1 / (1 + std::exp(-raw));
       rows[(positive ? kFolds : 0) + i % kFolds].push_back(row);
     }
     std::size_t i = 0;
@@ -356,9 +356,9 @@ void test_bundles() {
       for (std::size_t m = 0; m < n; ++m) {
         const Rounds& a = narrow.state(m).rounds[0];
         const Rounds& b = wide.state(m).rounds[0];
-        require(a.feature == b.feature && close(a.score, b.score) && close(a.risk, b.risk),
+        require(a.feature == b.feature && close(a.cost, b.cost) && close(a.risk, b.risk),
                 label + ": lane " + std::to_string(m) + " of " + std::to_string(n));
-        differ = differ || a.score != b.score;
+        differ = differ || a.cost != b.cost;
       }
       // Joint sums differ from single ones in their last digits.
       require(differ, label + ": nothing was summed jointly in " + std::to_string(n) + " lanes");

@@ -111,7 +111,7 @@ class Rounds(metaclass=_Bound):
     @property
     def feature(self) -> NDArray[np.int32]: ...
     @property
-    def score(self) -> NDArray[np.float64]: ...
+    def cost(self) -> NDArray[np.float64]: ...
     @property
     def step(self) -> NDArray[np.float64]: ...
     @property
@@ -341,7 +341,7 @@ def encode_pairs(
 ) -> NDArray[np.uint8]:
     """Codes of the pairs, (n_pairs, n_rows), from those of the features, (n_features, n_rows)."""
 
-def score_pairs(
+def interaction_strengths(
     levels: NDArray[np.uint8],
     gradient: NDArray[np.float32],
     variance: NDArray[np.float32],

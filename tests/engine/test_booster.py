@@ -106,7 +106,7 @@ def test_letter_trace(trace):
         step=trace["step"],
     )
     first = trace["first_rounds"]
-    np.testing.assert_allclose(rounds.score[:12], [r["score"] for r in first], rtol=1e-6)
+    np.testing.assert_allclose(rounds.cost[:12], [r["score"] for r in first], rtol=1e-6)
     np.testing.assert_allclose(rounds.step[:12], [r["step"] for r in first], rtol=1e-5)
     for feature, table, r in zip(rounds.feature, tables(rounds), first, strict=False):
         if feature != r["feature"]:
@@ -181,7 +181,7 @@ def test_pure_cells_give_finite_models(loss):
         rounds = train(
             codes, [np.array([0.0])], y, loss=loss, gain=0.05, response=response, step=step
         )
-        for name in ("score", "step", "risk", "values"):
+        for name in ("cost", "step", "risk", "values"):
             assert np.isfinite(getattr(rounds, name)).all()
 
 

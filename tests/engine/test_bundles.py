@@ -15,7 +15,7 @@ from properboost import _core
 
 FEW = 16_384  # rows of a stretch below which a lone model never sums in float32
 # For float32 sums, or differences of them, of which the costs of sign and newton are made.
-SCORE = {"real": 1e-6, "exact": 1e-6, "sign": SINGLE, "newton": SINGLE}
+COST = {"real": 1e-6, "exact": 1e-6, "sign": SINGLE, "newton": SINGLE}
 RAW = 1e-4  # of the largest raw prediction
 
 FEATURES = {  # edges, or a number of categories
@@ -71,10 +71,10 @@ def widen(codes, features):
 
 
 def assert_same_model(ours, theirs, codes, expected, response):
-    """Rounds against the features and scores of another model, and its raw predictions."""
-    features, scores = theirs
+    """Rounds against the features and costs of another model, and its raw predictions."""
+    features, costs = theirs
     assert ours.feature.tolist() == list(features)
-    np.testing.assert_allclose(ours.score, scores, rtol=SCORE[response])
+    np.testing.assert_allclose(ours.cost, costs, rtol=COST[response])
     np.testing.assert_allclose(
         raw_predictions(ours, codes), expected, rtol=0, atol=RAW * np.abs(expected).max()
     )
@@ -87,7 +87,7 @@ def assert_equals_reference(codes, features, y, weight=None, *, response, n_esti
     loss = ref.make_loss("glog", 1.5)
     theirs = ref.fit(codes, bins_of(features), y, weight, loss=loss, **learner, **common)
     ours = train(codes, features, y, weight, gain=1.5, weak_learner=learner["learner"], **common)
-    found = [r.feature for r in theirs], [r.score for r in theirs]
+    found = [r.feature for r in theirs], [r.cost for r in theirs]
     assert_same_model(ours, found, codes, ref.predict(theirs, codes), response)
     return ours
 
@@ -100,8 +100,8 @@ def assert_summed_jointly(ours, codes, features, y, weight=None, **options):
     wide_codes, wide = widen(codes, features)
     alone = train(wide_codes, wide, y, weight, gain=1.5, **options)
     assert ours.feature.tolist() == alone.feature.tolist()
-    np.testing.assert_allclose(ours.score, alone.score, rtol=SCORE[options["response"]])
-    assert (ours.score != alone.score).any()
+    np.testing.assert_allclose(ours.cost, alone.cost, rtol=COST[options["response"]])
+    assert (ours.cost != alone.cost).any()
 
 
 def draw_weight(n, seed=1):
@@ -213,7 +213,7 @@ def test_segments_left_out_leave_gaps(response):
         codes[:, kept], bins_of(features), y[kept],
         loss=ref.make_loss("glog", 1.5), n_estimators=4, response=response,
     )  # fmt: skip
-    found = [r.feature for r in theirs], [r.score for r in theirs]
+    found = [r.feature for r in theirs], [r.cost for r in theirs]
     expected = ref.predict(theirs, codes)
     assert_same_model(boosting.rounds(0), found, codes, expected, response)
     np.testing.assert_allclose(
@@ -257,12 +257,12 @@ def test_lanes_summed_jointly_are_models_summed_alone(name, response, n):
             gain=gains[m], response=response, n_estimators=4,
         )  # fmt: skip
         lane, expected = boosting.rounds(m), raw_predictions(alone, wide_codes)
-        assert_same_model(lane, (alone.feature, alone.score), codes, expected, response)
+        assert_same_model(lane, (alone.feature, alone.cost), codes, expected, response)
         np.testing.assert_allclose(lane.risk, alone.risk, rtol=1e-5)
         np.testing.assert_allclose(
             boosting.held_out(m), expected[~kept], rtol=0, atol=RAW * np.abs(expected).max()
         )
-        differ = differ or (lane.score != apart.rounds(m).score).any()
+        differ = differ or (lane.cost != apart.rounds(m).cost).any()
     assert differ  # else nothing was summed jointly
 
 
@@ -316,14 +316,14 @@ for n, weight, options in problems:
     boosting = _core.Boosting(rows, models, _core.AdditiveBoosting(**options))
     boosting.advance(2)
     rounds = [boosting.rounds(m) for m in range(n)]
-    result += [[(r.feature, r.score, r.step, r.risk, r.values) for r in rounds]]
+    result += [[(r.feature, r.cost, r.step, r.risk, r.values) for r in rounds]]
 """
     for other in other_sets():
         data = codes, features, segments, roles, problems
         for theirs, ours in zip(run_with(other, program, data), expected, strict=True):
             for (*arrays,), r in zip(theirs, ours, strict=True):
                 for a, b in zip(
-                    arrays, (r.feature, r.score, r.step, r.risk, r.values), strict=True
+                    arrays, (r.feature, r.cost, r.step, r.risk, r.values), strict=True
                 ):
                     np.testing.assert_array_equal(a, b)
 
@@ -345,7 +345,7 @@ def assert_no_drift(codes, y, response, n_lanes):
         [_core.Loss("glog", {})] * n_lanes, gain=1.5, response=response,
     )  # fmt: skip
     boosting.advance(8)
-    found = [r.feature for r in theirs], [r.score for r in theirs]
+    found = [r.feature for r in theirs], [r.cost for r in theirs]
     assert_same_model(boosting.rounds(0), found, codes, ref.predict(theirs, codes), response)
 
 

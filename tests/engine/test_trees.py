@@ -152,7 +152,7 @@ def test_a_stump_is_a_tree_of_two_leaves(response, step):
     cut = roots >= 0  # else one value is for all: a stump says so of some feature
     assert cut[:2].all()
     np.testing.assert_array_equal(roots[cut], stump.feature[cut])
-    np.testing.assert_allclose(tree.score, stump.score, rtol=SINGLE)
+    np.testing.assert_allclose(tree.cost, stump.cost, rtol=SINGLE)
     np.testing.assert_allclose(tree.step, stump.step, rtol=30 * SINGLE)
     np.testing.assert_allclose(tree.risk, stump.risk, rtol=SINGLE)
     # Compare codes that training had: unseen codes add nothing to a stump.
@@ -591,7 +591,7 @@ for codes, features, segments, weight, response, loss, learner in data:
     table = [column.astype(np.int32 if isinstance(f, int) else float)
              for column, f in zip(codes, features)]
     scores = _core.predict_raw_trees(table, _core.Bins(features), [forest])
-    result.append([rounds.values, rounds.step, rounds.risk, rounds.score, trees.feature,
+    result.append([rounds.values, rounds.step, rounds.risk, rounds.cost, trees.feature,
                    trees.goes_left, trees.goes_right, trees.weight, trees.saving, scores])
 """
 

@@ -115,7 +115,7 @@ def assert_equal_models(ours, theirs, rel=SINGLE):
     assert ours.feature.tolist() == [r.feature for r in theirs]
     helps = np.array([r.step != 0 for r in theirs])
     np.testing.assert_allclose(
-        ours.score[helps], np.array([r.score for r in theirs])[helps], rtol=rel
+        ours.cost[helps], np.array([r.cost for r in theirs])[helps], rtol=rel
     )
     np.testing.assert_allclose(ours.step, [r.step for r in theirs], rtol=30 * rel)
     np.testing.assert_allclose(ours.risk, [r.risk for r in theirs], rtol=rel)
@@ -147,7 +147,7 @@ def assert_equal_trees(ours, theirs):
 
 
 def assert_identical(a, b):
-    for name in ("feature", "score", "step", "risk", "offsets", "values"):
+    for name in ("feature", "cost", "step", "risk", "offsets", "values"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     assert (a.trees is None) == (b.trees is None)
     for name in ("feature", "left", "goes_left", "goes_right", "weight", "saving"):

@@ -695,7 +695,7 @@ class Round:
     """
 
     feature: int
-    score: float
+    cost: float
     step: float
     table: Array
     risk: float

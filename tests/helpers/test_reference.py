@@ -293,7 +293,7 @@ def test_letter_trace(trace):
 
 def compare_first_rounds(rounds, trace):
     for ours, theirs in zip(rounds, trace["first_rounds"], strict=False):
-        assert ours.score == pytest.approx(theirs["score"], rel=1e-9)
+        assert ours.cost == pytest.approx(theirs["score"], rel=1e-9)
         assert ours.step == pytest.approx(theirs["step"], rel=1e-7)
         if ours.feature != theirs["feature"]:
             # On LETTER.p1 the majority class fills every bin of several features: their sign tables
@@ -393,7 +393,7 @@ def test_weight_two_is_the_row_twice(response, learner, step):
     assert [r.feature for r in a] == [r.feature for r in b]
     for x, z in zip(a, b, strict=True):
         np.testing.assert_allclose(x.table, z.table, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose([x.step, x.score, x.risk], [z.step, z.score, z.risk], rtol=1e-9)
+        np.testing.assert_allclose([x.step, x.cost, x.risk], [z.step, z.cost, z.risk], rtol=1e-9)
 
 
 # -------------------------------------------------------------------------------- weak learners
@@ -435,7 +435,7 @@ def test_stump_is_the_best_of_all_cuts(response, seed):
             for mask in range(1, 2 ** len(present) - 1):
                 best = max(best, value(j, [c for i, c in enumerate(present) if mask >> i & 1]))
     sign = -1 if response == "real" else 1
-    assert found.score == pytest.approx(sign * best, rel=1e-9)
+    assert found.cost == pytest.approx(sign * best, rel=1e-9)
     left = np.flatnonzero(found.table == found.table[0])
     assert len(np.unique(found.table[np.unique(codes[found.feature])])) <= 2
     assert value(found.feature, left) == pytest.approx(best, rel=1e-9)

@@ -198,9 +198,10 @@ class VoteFeaturePlanner final : public VotePlanner {
       Split split = find_split(at_.rows.bins[f], VoteCuts(vote, sums.data(), width));
       // If no split is better than none, all codes get one cell, including those without training
       // rows.
-      const auto& side = split.side;
-      if (std::count(side.begin(), side.end(), Split::kRight) == 0) split.side.fill(Split::kLeft);
-      return {split.cost, split.side};
+      const auto& branch = split.branch;
+      const bool in_two = std::count(branch.begin(), branch.end(), Split::kRight) > 0;
+      if (!in_two) split.branch.fill(Split::kLeft);
+      return {split.cost, split.branch};
     }
     double cost = 0.0;
     for (std::size_t b = 0; b < width; ++b) {

@@ -87,15 +87,15 @@ std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::
 // How far cells are from what the model expects.
 template <std::size_t N>
 double misfit(const std::array<Sums, N>& cells, double scale) {
-  double score = 0.0;
+  double sum = 0.0;
   for (const Sums& cell : cells) {
-    if (cell.variance > 0.0) score += scale * cell.gradient * cell.gradient / cell.variance - 1.0;
+    if (cell.variance > 0.0) sum += scale * cell.gradient * cell.gradient / cell.variance - 1.0;
   }
-  return score;
+  return sum;
 }
 
 // The strength of the pair of the x-th and the y-th feature of a triple.
-double score_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y, double scale) {
+double strength_of_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y, double scale) {
   constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
   std::array<Sums, kLevels * kLevels> cells{};
   std::array<Sums, kLevels> rows{}, columns{};
@@ -127,13 +127,13 @@ void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* cod
                 });
 }
 
-std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features, std::size_t n,
+std::vector<double> find_strengths(const std::uint8_t* levels, std::size_t features, std::size_t n,
                                 const float* gradient, const float* variance, double scale,
                                 const std::function<void()>& progress, Team& team) {
-  std::vector<double> scores(features * (features - 1) / 2, 0.0);
+  std::vector<double> strengths(features * (features - 1) / 2, 0.0);
   const std::vector<Triple> triples = cover_pairs(features);
   // Several triples may hold a pair; the first one gives its strength.
-  std::vector<std::size_t> owner(scores.size(), triples.size());
+  std::vector<std::size_t> owner(strengths.size(), triples.size());
   const auto pair_of = [&](const Triple& t, std::size_t x, std::size_t y) {
     return position(t.features[x], t.features[y], features);
   };
@@ -157,12 +157,12 @@ std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features
       for (const auto& [x, y] : kPairs) {
         if (triple.features[x] == triple.features[y]) continue;
         const std::size_t pair = pair_of(triple, x, y);
-        if (owner[pair] == k) scores[pair] = score_pair(joint, x, y, scale);
+        if (owner[pair] == k) strengths[pair] = strength_of_pair(joint, x, y, scale);
       }
     });
     progress();
   }
-  return scores;
+  return strengths;
 }
 
 }  // namespace properboost

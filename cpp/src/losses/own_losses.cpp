@@ -220,9 +220,9 @@ class Tabulated final : private Storage, public Bound<Table> {
   void probabilities(const float* u, float* out, std::size_t n) const noexcept override {
     for_strips(u, n, [&](Strip& strip, std::size_t begin, std::size_t size) {
       vectorized([&strip, size] {
-        constexpr auto kSide = static_cast<std::int32_t>(kCells);
+        constexpr auto kHalf = static_cast<std::int32_t>(kCells);
         for (std::size_t i = 0; i < size; ++i) {
-          strip.cell[i] -= strip.cell[i] >= kSide ? kSide : 0;
+          strip.cell[i] -= strip.cell[i] >= kHalf ? kHalf : 0;
         }
       });
       fetch(strip, policy.singles.tail, size);

@@ -110,11 +110,11 @@ class Booster {
       : given_(boosting),
         team_(team),
         n_((boosting.n_rados + kLanes - 1) / kLanes * kLanes),
-        groups_((boosting.features + kTogether - 1) / kTogether),
-        largest_(groups_ * kTogether, 0.0),
-        edges_(groups_ * kTogether, 0.0),
-        columns_(groups_ * kTogether * n_, 0.0),
-        units_(groups_ * kTogether * n_, 0),
+        column_blocks_((boosting.features + kTogether - 1) / kTogether),
+        largest_(column_blocks_ * kTogether, 0.0),
+        edges_(column_blocks_ * kTogether, 0.0),
+        columns_(column_blocks_ * kTogether * n_, 0.0),
+        units_(column_blocks_ * kTogether * n_, 0),
         margins_(n_, 0.0),
         weights_(n_, 0.0),
         float_weights_(n_, 0.0F),
@@ -122,8 +122,8 @@ class Booster {
     // What fills up the lanes has no weight.
     std::fill(margins_.begin() + static_cast<std::ptrdiff_t>(boosting.n_rados), margins_.end(),
               std::numeric_limits<double>::infinity());
-    team_.for_each(groups_, 3.0 * static_cast<double>(columns_.size()),
-                   [&](std::size_t group) { copy(group); });
+    team_.for_each(column_blocks_, 3.0 * static_cast<double>(columns_.size()),
+                   [&](std::size_t block) { copy(block); });
   }
 
   std::vector<RadoRound> run(const std::function<void(std::size_t, double)>& progress) {
@@ -152,9 +152,9 @@ class Booster {
     double least_margin = 0.0, weight = 0.0;
   };
 
-  // A group's coordinates, each side by side: as they are, and in units of a share of the largest.
-  void copy(std::size_t group) {
-    const std::size_t first = group * kTogether;
+  // A block's coordinates, each side by side: as they are, and in units of a share of the largest.
+  void copy(std::size_t block) {
+    const std::size_t first = block * kTogether;
     const std::size_t size = std::min(kTogether, given_.features - first);
     for (std::size_t j = 0; j < given_.n_rados; ++j) {
       const double* const rado = given_.rados + j * given_.features + first;
@@ -216,7 +216,7 @@ class Booster {
   }
 
   // The largest error of |r| - delta if the edge is off by kEdgeError.
-  double score_error(std::size_t k, double edge, double step) const {
+  double excess_error(std::size_t k, double edge, double step) const {
     double error = kEdgeError;
     if (given_.penalty.empty()) return error;
     double apart = 0.0, farthest = 0.0;  // the steps of edges that near
@@ -234,13 +234,13 @@ class Booster {
 
   // Nothing if no feature has a finite |r| - delta.
   std::optional<RadoRound> choose() {
-    team_.for_each(groups_, 0.04 * static_cast<double>(units_.size()), [&](std::size_t group) {
+    team_.for_each(column_blocks_, 0.04 * static_cast<double>(units_.size()), [&](std::size_t block) {
       std::array<double, kTogether> sums;
       vectorized([&] {
-        sum_units(units_.data() + group * kTogether * n_, n_, float_weights_.data(), sums);
+        sum_units(units_.data() + block * kTogether * n_, n_, float_weights_.data(), sums);
       });
       for (std::size_t f = 0; f < kTogether; ++f) {
-        edges_[group * kTogether + f] = sums[f] / (kUnits * total_);
+        edges_[block * kTogether + f] = sums[f] / (kUnits * total_);
       }
     });
     double bar = -std::numeric_limits<double>::infinity();  // a lower bound on the best
@@ -248,12 +248,12 @@ class Booster {
     for (std::size_t k = 0; k < given_.features; ++k) {
       if (largest_[k] == 0.0) continue;
       const RadoRound round = try_edge(k, edges_[k]);
-      const double score = std::fabs(edges_[k]) - round.penalty;
-      const double error = score_error(k, edges_[k], round.step);
-      candidates_.push_back({k, score + error, {}});
-      bar = std::max(bar, score - error);
+      const double excess = std::fabs(edges_[k]) - round.penalty;
+      const double error = excess_error(k, edges_[k], round.step);
+      candidates_.push_back({k, excess + error, {}});
+      bar = std::max(bar, excess - error);
     }
-    const auto hopeless = [&](const Candidate& c) { return c.score < bar - kTie; };
+    const auto hopeless = [&](const Candidate& c) { return c.excess < bar - kTie; };
     candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), hopeless),
                       candidates_.end());
     team_.for_each(
@@ -264,27 +264,27 @@ class Booster {
           vectorized([&] { sum = sum_exactly(columns_.data() + k * n_, weights_.data(), n_); });
           const double edge = sum / (largest_[k] * total_);
           candidate.round = try_edge(k, edge);
-          candidate.score = std::fabs(edge) - candidate.round.penalty;
+          candidate.excess = std::fabs(edge) - candidate.round.penalty;
         });
     double best = -std::numeric_limits<double>::infinity();
     for (const Candidate& c : candidates_) {
-      if (std::isfinite(c.score)) best = std::max(best, c.score);
+      if (std::isfinite(c.excess)) best = std::max(best, c.excess);
     }
     for (const Candidate& c : candidates_) {
-      if (std::isfinite(c.score) && c.score >= best - kTie) return c.round;
+      if (std::isfinite(c.excess) && c.excess >= best - kTie) return c.round;
     }
     return std::nullopt;
   }
 
   struct Candidate {
     std::size_t feature;
-    double score;
+    double excess;
     RadoRound round;
   };
 
   const RadoBoosting& given_;
   Team& team_;
-  std::size_t n_, groups_;               // rados, filled up to whole lanes; groups of coordinates
+  std::size_t n_, column_blocks_;        // rados, filled up to whole lanes; blocks of columns
   std::vector<double> largest_, edges_;  // of each coordinate
   Aligned<double> columns_;
   Aligned<std::int16_t> units_;

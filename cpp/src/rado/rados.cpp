@@ -119,9 +119,9 @@ std::size_t read_edges(const std::vector<RadoFeature>& features, const FeatureLi
   }
   std::array<T, kLine<T>> check{};  // stays 0 if everything is finite
   for (std::size_t i = 0; i < rows.size; ++i, edges += kLine<T>) {
-    const T side = positive[rows.begin + i] != 0 ? T(1) : T(-1);
+    const T sign = positive[rows.begin + i] != 0 ? T(1) : T(-1);
     for (std::size_t c = 0; c < kLine<T>; ++c) {
-      edges[c] *= side;
+      edges[c] *= sign;
       check[c] += edges[c] * T(0);
     }
   }
@@ -148,15 +148,15 @@ void fill_tables(const T* edges, T* tables) {
 }
 
 // sums[j * kLine + c] += the sum of the rows of a word that are in rado j.
-template <class T, std::size_t... Group>
+template <class T, std::size_t... Part>
 void add_word(const T* tables, const std::uint64_t* included, std::size_t n_rados, T* sums,
-              std::index_sequence<Group...> /*tables*/) {
+              std::index_sequence<Part...> /*tables*/) {
   for (std::size_t j = 0; j < n_rados; ++j, sums += kLine<T>) {
     const std::uint64_t word = included[j];
     const std::array<const T*, kTables> entry = {
-        tables + (Group * kSubsets + (word >> (kTableRows * Group)) % kSubsets) * kLine<T>...};
+        tables + (Part * kSubsets + (word >> (kTableRows * Part)) % kSubsets) * kLine<T>...};
     std::array<T, kLine<T>> sum;
-    for (std::size_t c = 0; c < kLine<T>; ++c) sum[c] = sums[c] + (... + entry[Group][c]);
+    for (std::size_t c = 0; c < kLine<T>; ++c) sum[c] = sums[c] + (... + entry[Part][c]);
     std::copy(sum.begin(), sum.end(), sums);
   }
 }

@@ -32,10 +32,10 @@ std::size_t LeafRows::grown() const {
   return n;
 }
 
-void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCode& side,
+void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCode& branch,
                      Team& team) {
   std::array<std::uint8_t, kMaxCodes> goes_left;
-  for (std::size_t b = 0; b < kMaxCodes; ++b) goes_left[b] = side[b] == Split::kLeft ? 1 : 0;
+  for (std::size_t b = 0; b < kMaxCodes; ++b) goes_left[b] = branch[b] == Split::kLeft ? 1 : 0;
   const auto is_left = [&](std::uint32_t row) { return goes_left[code[row]]; };
   const Place parent = std::move(places_[node]);
   const std::vector<std::size_t>& bounds = parent.bounds;

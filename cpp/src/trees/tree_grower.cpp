@@ -210,7 +210,7 @@ class Growth {
     Split below = feature.find_split({}, *leaf.others);
     Split above = feature.find_split(*leaf.others, {});
     if (!(above.cost < below.cost - kTie * std::abs(below.cost))) return below;
-    above.swap_sides();
+    above.swap_branches();
     return above;
   }
 
@@ -236,11 +236,11 @@ class Growth {
     tree_.left[parent.node] = static_cast<std::int64_t>(tree_.size());
     tree_.saving[parent.node] = saving;
     for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[feature].width()); ++b) {
-      const std::uint8_t side = split.side[b];
-      if (side == Split::kLeft) tree_.goes_left[parent.node].insert(b);
-      if (side == Split::kRight) tree_.goes_right[parent.node].insert(b);
+      const std::uint8_t branch = split.branch[b];
+      if (branch == Split::kLeft) tree_.goes_left[parent.node].insert(b);
+      if (branch == Split::kRight) tree_.goes_right[parent.node].insert(b);
     }
-    rows_.split(parent.node, codes_.feature(feature), split.side, team_);
+    rows_.split(parent.node, codes_.feature(feature), split.branch, team_);
     ++leaves_;
     std::array<Leaf, 2> children{};
     for (std::size_t i = 0; i < 2; ++i) {

@@ -27,7 +27,7 @@ from properboost.parameters.shared import (
 __all__ = [
     "Training",
     "find_pairs",
-    "find_sides",
+    "find_signs",
     "lay_grids",
     "prepare",
     "reorder",
@@ -166,7 +166,7 @@ def _find_directions(given: MonotonicConstraints, training: Training) -> tuple[i
     return tuple(int(direction) for direction in directions) if any(directions) else ()
 
 
-def find_sides(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:
+def find_signs(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:
     """Return the sign of the label, 1 or -1, of each segment in each model."""
     positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
     return np.where(class_of == positive[:, None], 1, -1).astype(np.int8)
@@ -298,7 +298,7 @@ def find_pairs(
     `raw` has the shape (n_models, n_rows).  `learns` says which segments count, and `models` which
     models; None is all of them.
     """
-    sides = find_sides(training.class_of, len(training.classes))
+    signs = find_signs(training.class_of, len(training.classes))
     wanted = slice(None) if models is None else models
     count = np.ones(training.codes.shape[1])
     weight_of_one = 1.0
@@ -309,8 +309,8 @@ def find_pairs(
         count = count * np.repeat(learns, np.diff(training.segments))
 
     def find_gradients() -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        for own, side in zip(raw[wanted], sides[wanted], strict=True):
-            y = np.repeat(side, np.diff(training.segments))
+        for own, sign in zip(raw[wanted], signs[wanted], strict=True):
+            y = np.repeat(sign, np.diff(training.segments))
             margin = (y * own / loss.gain).astype(np.float32)
             weight, otherwise, p, q = (
                 f(u).astype(np.float64)

@@ -43,13 +43,13 @@ class Rounds:
     """What boosting found for one model, one row per round.
 
     Round `t` looks a row's code of ``feature[t]`` up in ``values[offsets[t]:offsets[t + 1]]`` and
-    adds it, times ``step[t]``, to the raw prediction.  ``score`` is what the feature was chosen by,
+    adds it, times ``step[t]``, to the raw prediction.  ``cost`` is what the feature was chosen by,
     ``risk`` the training risk after the round.  Where a round added a tree its feature is -1, and
     the code a node of `trees`, which `offsets` cuts, too; a node's weight is the training rows'.
     """
 
     feature: NDArray[np.int32]
-    score: NDArray[np.float64]
+    cost: NDArray[np.float64]
     step: NDArray[np.float64]
     risk: NDArray[np.float64]
     offsets: NDArray[np.int64]
@@ -64,7 +64,7 @@ class Rounds:
         """
         return cls(
             feature=np.concatenate([first.feature, second.feature + np.int32(features)]),
-            score=np.concatenate([first.score, second.score]),
+            cost=np.concatenate([first.cost, second.cost]),
             step=np.concatenate([first.step, second.step]),
             risk=np.concatenate([first.risk, second.risk]),
             offsets=np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.engine import Training, find_sides, start
+from properboost.boosting.engine import Training, find_signs, start
 from properboost.boosting.ensemble import Rounds
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.shared import BoostingOptions
@@ -43,14 +43,14 @@ def boost(
     report: Report | None = None,
 ) -> Stage:
     """Boost a model of two classes, or one a class against the rest, from `base` on."""
-    sides = find_sides(training.class_of, len(training.classes))
-    together = len(sides) if training.codes.shape[1] >= LANES_FROM else 1
+    signs = find_signs(training.class_of, len(training.classes))
+    together = len(signs) if training.codes.shape[1] >= LANES_FROM else 1
     models: list[Rounds] = []
     raw = []
-    for first in range(0, len(sides), together):
+    for first in range(0, len(signs), together):
         boosting = start(
             training,
-            sides[first : first + together],
+            signs[first : first + together],
             [options] * together,
             [loss] * together,
             base=None if base is None else base[first : first + together],

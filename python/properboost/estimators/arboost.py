@@ -130,7 +130,7 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
         return {
             "round": np.arange(1, len(rounds) + 1),
             "feature": rounds.feature,
-            "cost": rounds.score,
+            "cost": rounds.cost,
             "step": rounds.step,
             "risk": rounds.risk,
         }
@@ -196,7 +196,7 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
         if self._voting.mistrust > 0.0 or self._voting.damping > 0.0:
             raise ValueError("the bounds do not hold with mistrust or damping")
         rounds = self._ensemble.models[0]
-        return rounds.score, rounds.step
+        return rounds.cost, rounds.step
 
 
 @estimator

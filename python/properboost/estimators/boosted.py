@@ -211,7 +211,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             "class": np.repeat(self.classes_[-len(models) :], rounds),
             "round": np.concatenate([np.arange(1, n + 1) for n in rounds]),
             "feature": np.concatenate([model.feature for model in models]),
-            "cost": np.concatenate([model.score for model in models]),
+            "cost": np.concatenate([model.cost for model in models]),
             "step": np.concatenate([model.step for model in models]),
             "risk": np.concatenate([model.risk for model in models]),
         }

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import _core
-from properboost.boosting.engine import find_sides, prepare
+from properboost.boosting.engine import find_signs, prepare
 from properboost.boosting.tree import Tree, as_shares
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
@@ -172,7 +172,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
                     training.codes,
                     training.binning.native,
                     training.segments,
-                    find_sides(training.class_of, 2)[0],
+                    find_signs(training.class_of, 2)[0],
                     phi=self.phi,
                     parameter={"mu": self.mu, "zeta": self.zeta}.get(self.phi, 0.0),
                     weight=training.weight,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from properboost.boosting.engine import (
     Training,
     find_pairs,
-    find_sides,
+    find_signs,
     lay_grids,
     reorder,
     start,
@@ -173,8 +173,8 @@ class _BatchModels:
     def __init__(self, candidates: Sequence[Candidate], rows: SplitRows) -> None:
         self.rows = rows
         training = rows.training
-        sides = find_sides(training.class_of, len(training.classes))
-        shape = (len(candidates), len(rows.splits), len(sides))
+        signs = find_signs(training.class_of, len(training.classes))
+        shape = (len(candidates), len(rows.splits), len(signs))
         self.models = np.full(shape, -1, dtype=np.int64)
         by_loss: dict[Any, list[int]] = {}
         for c, candidate in enumerate(candidates):
@@ -187,11 +187,11 @@ class _BatchModels:
         for members in by_loss.values():
             for s, in_split in enumerate(rows.segment_roles):
                 role = np.select([in_split == TRAIN, in_split == TEST], [1, 2]).astype(np.int8)
-                for k, side in enumerate(sides):
-                    if not np.any(side[in_split == TRAIN] == 1):
+                for k, sign in enumerate(signs):
+                    if not np.any(sign[in_split == TRAIN] == 1):
                         continue
                     self.models[members, s, k] = np.arange(len(members)) + len(owners)
-                    roles += [role * side] * len(members)
+                    roles += [role * sign] * len(members)
                     owners += [candidates[c] for c in members]
                     classes += [k] * len(members)
         self.boosting = start(
@@ -199,7 +199,7 @@ class _BatchModels:
             np.stack(roles),
             [owner.options for owner in owners],
             [owner.loss for owner in owners],
-            base=rows.base if rows.base is None or len(sides) == 1 else rows.base[classes],
+            base=rows.base if rows.base is None or len(signs) == 1 else rows.base[classes],
             keep_rounds=False,
         )
         self.estimators = np.zeros(len(owners), dtype=np.int64)

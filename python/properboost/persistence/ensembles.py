@@ -58,7 +58,7 @@ def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
     values = rounds.values.tolist()
     return {
         "feature": rounds.feature.tolist(),
-        "score": rounds.score.tolist(),
+        "score": rounds.cost.tolist(),
         "step": rounds.step.tolist(),
         "risk": rounds.risk.tolist(),
         "tables": [values[a:b] for a, b in pairwise(offsets)],
@@ -123,7 +123,7 @@ def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: 
     ]
     rounds = Rounds(
         feature=features.astype(np.int32),
-        score=fields["score"].reals(len(features)),
+        cost=fields["score"].reals(len(features)),
         step=fields["step"].reals(len(features)),
         risk=fields["risk"].reals(len(features)),
         offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),

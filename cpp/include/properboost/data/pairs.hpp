@@ -43,7 +43,7 @@ void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* cod
 // the level of row i in feature f.  Row i adds gradient[i], and variance[i], which the model
 // expects of it.  `progress` is called on the calling thread from time to time, and may throw.
 constexpr std::size_t kLevels = 16;
-std::vector<double> score_pairs(const std::uint8_t* levels, std::size_t features, std::size_t n,
+std::vector<double> find_strengths(const std::uint8_t* levels, std::size_t features, std::size_t n,
                                 const float* gradient, const float* variance, double scale,
                                 const std::function<void()>& progress, Team& team);
 

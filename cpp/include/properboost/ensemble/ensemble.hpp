@@ -19,7 +19,7 @@ struct Rounds {
   static constexpr std::int32_t kTree = -1;
 
   std::vector<std::int32_t> feature;  // kTree: the look-up table is over a tree's nodes
-  std::vector<double> score;          // the cost, with the papers' sign
+  std::vector<double> cost;           // with the papers' sign
   std::vector<double> step;
   std::vector<double> risk;  // mean training loss after the round
   std::vector<std::int64_t> offsets{0};
@@ -27,10 +27,10 @@ struct Rounds {
 
   Tree trees;  // one after the other; their cells hold the training rows' weight
 
-  void push_back(std::int32_t of_feature, double its_score, double its_step, double its_risk,
+  void push_back(std::int32_t of_feature, double its_cost, double its_step, double its_risk,
                  const double* table, std::size_t width, const Tree& tree) {
     feature.push_back(of_feature);
-    score.push_back(its_score);
+    cost.push_back(its_cost);
     step.push_back(its_step);
     risk.push_back(its_risk);
     values.insert(values.end(), table, table + width);
@@ -40,7 +40,7 @@ struct Rounds {
   // Keeps the first n rounds.
   void resize(std::size_t n) {
     feature.resize(n);
-    score.resize(n);
+    cost.resize(n);
     step.resize(n);
     risk.resize(n);
     offsets.resize(n + 1);

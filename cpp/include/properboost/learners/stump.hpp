@@ -22,7 +22,7 @@ class Stump final : public FeatureLearner {
     Partition p;
     p.cells.resize(3);
     p.occupied.assign(3, 0);
-    p.cell_of = find_split(feature, criterion, r).side;
+    p.cell_of = find_split(feature, criterion, r).branch;
     for (std::size_t b = 0; b < feature.width(); ++b) {
       p.cells[p.cell_of[b]] += feature.cells[b];
       p.occupied[p.cell_of[b]] |= feature.occupied[b];

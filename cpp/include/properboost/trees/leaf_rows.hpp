@@ -37,7 +37,7 @@ class LeafRows {
 
   // Divides a leaf's rows among two new nodes: those whose code is on the left, and the others.
   // They keep their order.
-  void split(std::size_t node, const std::uint8_t* code, const CellOfCode& side, Team& team);
+  void split(std::size_t node, const std::uint8_t* code, const CellOfCode& branch, Team& team);
   void exchange(std::size_t a, std::size_t b) { std::swap(places_[a], places_[b]); }
 
   std::size_t nodes() const noexcept { return places_.size(); }

@@ -43,11 +43,11 @@ struct Split {
   static constexpr std::uint8_t kLeft = 0, kRight = 1, kNeither = 2;
 
   double cost;
-  CellOfCode side;  // of each code
+  CellOfCode branch;  // of each code
 
-  void swap_sides() {
-    for (std::uint8_t& s : side) {
-      if (s != kNeither) s = s == kLeft ? kRight : kLeft;
+  void swap_branches() {
+    for (std::uint8_t& b : branch) {
+      if (b != kNeither) b = b == kLeft ? kRight : kLeft;
     }
   }
 };
@@ -95,11 +95,11 @@ Split find_split(const FeatureBins& bins, const Cuts& cuts) {
   const bool missing_left = best < before;
   const std::size_t codes = best == 0 ? order.size : missing_left ? best : best - before + 1;
   Split split{costs[best], {}};
-  split.side.fill(Split::kNeither);
+  split.branch.fill(Split::kNeither);
   for (std::size_t i = 0; i < order.size; ++i) {
-    split.side[order.codes[i]] = i < codes ? Split::kLeft : Split::kRight;
+    split.branch[order.codes[i]] = i < codes ? Split::kLeft : Split::kRight;
   }
-  if (order.floating) split.side[order.missing] = missing_left ? Split::kLeft : Split::kRight;
+  if (order.floating) split.branch[order.missing] = missing_left ? Split::kLeft : Split::kRight;
   return split;
 }
 
