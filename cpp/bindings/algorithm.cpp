@@ -52,7 +52,7 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
   for (const std::int8_t direction : directions) {
     if (direction < -1 || direction > 1) throw py::value_error("directions must be -1, 0 or 1");
   }
-  std::shared_ptr<const Criterion> impurity;
+  std::optional<std::shared_ptr<const Criterion>> impurity;
   if (criterion) {
     impurity = impurities::Builtins::make<Criterion, BoundImpurity>("criterion", *criterion, 0.0);
   }

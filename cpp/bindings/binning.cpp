@@ -122,7 +122,7 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
     throw py::value_error("codes must have shape (n_features, n_rows)");
   }
   const auto rows = static_cast<std::size_t>(codes.shape(1));
-  const double* w = borrow(weight, rows, "weight");
+  const RowSampleWeights w(borrow(weight, rows, "weight"));
   const std::uint8_t* code = codes.data();
   std::vector<double> held;
   {
@@ -136,7 +136,7 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
 py::list find(const py::object& object, const std::optional<Array<double>>& weight, int max_bins,
               std::size_t sample_size, std::uint64_t seed, int n_threads) {
   const Table table = borrow_table(object);
-  const double* w = borrow(weight, table.rows, "weight");
+  const RowSampleWeights w(borrow(weight, table.rows, "weight"));
   std::vector<std::vector<double>> edges;
   {
     const py::gil_scoped_release release;

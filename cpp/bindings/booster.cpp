@@ -28,16 +28,16 @@ struct PyRows {
   std::size_t segments() const noexcept { return borrowed.segments.size() - 1; }
 
   Rows borrow_for(std::size_t n_models) const {
-    Base from;
+    std::optional<Base> from;
     if (base) {
       const auto models = static_cast<std::size_t>(base->ndim() == 2 ? base->shape(0) : 0);
       if ((models != 1 && models != n_models) ||
           static_cast<std::size_t>(base->shape(1)) != size()) {
         throw py::value_error("base must have shape (n_models or 1, n_rows)");
       }
-      from = {base->data(), models == 1 ? 0 : size()};
+      from = Base{base->data(), models == 1 ? 0 : size()};
     }
-    return {borrowed, *bins, borrow(weight, size(), "weight"), from};
+    return {borrowed, *bins, RowSampleWeights(borrow(weight, size(), "weight")), from};
   }
 };
 

@@ -45,7 +45,7 @@ py::array_t<std::uint8_t> encode(const std::vector<FeaturePair>& pairs,
 }
 
 py::array_t<double> strengths(const Array<std::uint8_t>& levels, const Array<float>& gradient,
-                          const Array<float>& variance, double scale, int n_threads) {
+                              const Array<float>& variance, double scale, int n_threads) {
   require_codes(levels);
   const auto features = static_cast<std::size_t>(levels.shape(0));
   const auto n = static_cast<std::size_t>(levels.shape(1));
@@ -78,6 +78,6 @@ void bind_pairs(pybind11::module_& m) {
       .def(py::init(&bindings::make_pair), "first"_a, "second"_a, "cells"_a, "first_level"_a,
            "second_level"_a);
   m.def("encode_pairs", &bindings::encode, "pairs"_a, "codes"_a, "n_threads"_a = 1);
-  m.def("interaction_strengths", &bindings::strengths, "levels"_a, "gradient"_a, "variance"_a, "scale"_a = 1.0,
-        "n_threads"_a = 1);
+  m.def("find_strengths", &bindings::strengths, "levels"_a, "gradient"_a, "variance"_a,
+        "scale"_a = 1.0, "n_threads"_a = 1);
 }

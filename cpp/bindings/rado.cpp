@@ -24,8 +24,13 @@ std::tuple<py::array_t<double>, std::size_t> make(const py::object& object, cons
     if (column >= static_cast<std::int64_t>(table.columns.size())) {
       throw py::value_error("levels must name existing columns");
     }
-    features.push_back({column < 0 ? nullptr : &table.columns[static_cast<std::size_t>(column)],
-                        std::max(level, RadoFeature::kNumber)});
+    if (column < 0) {
+      features.emplace_back(ConstantFeature{});
+      continue;
+    }
+    const Column* const own = &table.columns[static_cast<std::size_t>(column)];
+    features.push_back(level < 0 ? RadoFeature(NumberFeature{own})
+                                 : RadoFeature(LevelFeature{own, level}));
   }
   const RadoRows rows{table.rows, borrow<std::uint8_t>(positive, table.rows, "positive"),
                       first_row};

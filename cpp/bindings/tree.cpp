@@ -14,7 +14,7 @@
 namespace properboost::bindings {
 namespace {
 
-void check_weights(const double* weight, std::size_t n) {
+void check_weights(RowSampleWeights weight, std::size_t n) {
   constexpr double kLeast = 1e-280;
   double total = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -36,18 +36,20 @@ Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::i
       to_roles(borrow<std::int8_t>(roles, n_segments, "roles"), n_segments);
   const std::unique_ptr<Criterion> criterion =
       impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, parameter);
-  const RowWeights weights{nullptr, nullptr, borrow(weight, rows.rows, "weight")};
+  const RowSampleWeights sample_weight(borrow(weight, rows.rows, "weight"));
   const TreeLimits limits{max_leaves, max_depth, min_child_weight};
   Reporter reporter;
   const py::gil_scoped_release release;
   Tree tree;
   Team::run(n_threads, static_cast<double>(rows.rows * bins.size()), [&](Team& team) {
     check_codes(rows, bins, team);
-    if (weights.sample_weight != nullptr) check_weights(weights.sample_weight, rows.rows);
+    check_weights(sample_weight, rows.rows);
     const PackedCodes packed(rows, bins.size(), team);
     TreeGrower grower(rows, packed, bins, Slots::of_classes(of_segments));
+    const std::vector<float> ones(rows.rows, 1.0f);
     tree = grower.grow(
-        weights, *criterion, Regularizers{}, limits, 0, [&] { reporter(0, 0.0); }, team);
+        {ones.data(), ones.data(), sample_weight}, *criterion, Regularizers{}, limits, 0,
+        [&] { reporter(0, 0.0); }, team);
   });
   return tree;
 }

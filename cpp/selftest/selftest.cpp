@@ -232,8 +232,8 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
     const auto boost = [&](const std::vector<Model>& models) {
       std::vector<std::size_t> all;
       for (std::size_t m = 0; m < models.size(); ++m) all.push_back(m);
-      auto boosting =
-          std::make_unique<Boosting>(Rows{codes, bins, weight}, models, ways[which].algorithm);
+      auto boosting = std::make_unique<Boosting>(Rows{codes, bins, RowSampleWeights(weight)},
+                                                 models, ways[which].algorithm);
       Team::run(2, 1e9, [&](Team& team) { boosting->advance(kEstimators, all, {}, team); });
       return boosting;
     };
@@ -347,8 +347,8 @@ void test_bundles() {
                           roles(n == 1 ? kFolds : m % 4)});
         all.push_back(m);
       }
-      Boosting narrow({codes, bins, problem.weight.data()}, models, *way);
-      Boosting wide({wide_codes, wide_bins, problem.weight.data()}, models, *way);
+      Boosting narrow({codes, bins, RowSampleWeights(problem.weight.data())}, models, *way);
+      Boosting wide({wide_codes, wide_bins, RowSampleWeights(problem.weight.data())}, models, *way);
       for (Boosting* boosting : {&narrow, &wide}) {
         Team::run(2, 1e9, [&](Team& team) { boosting->advance(2, all, {}, team); });
       }
@@ -424,7 +424,7 @@ int main(int argc, char** argv) {
   std::vector<FeatureBins> features;
   std::vector<std::uint8_t> codes(kRows * kFeatures);
   Team::run(2, 1e9, [&](Team& team) {
-    for (const auto& edges : find_edges(table, nullptr, 30, kRows, 0, team)) {
+    for (const auto& edges : find_edges(table, RowSampleWeights(), 30, kRows, 0, team)) {
       features.emplace_back(edges);
     }
   });

@@ -341,7 +341,7 @@ def encode_pairs(
 ) -> NDArray[np.uint8]:
     """Codes of the pairs, (n_pairs, n_rows), from those of the features, (n_features, n_rows)."""
 
-def interaction_strengths(
+def find_strengths(
     levels: NDArray[np.uint8],
     gradient: NDArray[np.float32],
     variance: NDArray[np.float32],

@@ -322,9 +322,7 @@ for n, weight, options in problems:
         data = codes, features, segments, roles, problems
         for theirs, ours in zip(run_with(other, program, data), expected, strict=True):
             for (*arrays,), r in zip(theirs, ours, strict=True):
-                for a, b in zip(
-                    arrays, (r.feature, r.cost, r.step, r.risk, r.values), strict=True
-                ):
+                for a, b in zip(arrays, (r.feature, r.cost, r.step, r.risk, r.values), strict=True):
                     np.testing.assert_array_equal(a, b)
 
 

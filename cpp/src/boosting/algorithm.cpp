@@ -1,5 +1,6 @@
 #include "properboost/boosting/algorithm.hpp"
 
+#include <variant>
 #include <vector>
 
 #include "properboost/boosting/model.hpp"
@@ -8,22 +9,6 @@
 #include "properboost/responses/sign.hpp"
 
 namespace properboost {
-namespace {
-
-// The weak learners of a batch by their kind, which is the same for all.
-class ByKind final : public LearnerVisitor {
- public:
-  explicit ByKind(const RoundContext& context) {
-    for (const std::size_t m : context.batch.models) context.models[m].weak_learner->accept(*this);
-  }
-  void visit(const FeatureLearner& learner) override { of_features.push_back(&learner); }
-  void visit(const GrownLearner& learner) override { grown.push_back(&learner); }
-
-  std::vector<const FeatureLearner*> of_features;
-  std::vector<const GrownLearner*> grown;
-};
-
-}  // namespace
 
 std::unique_ptr<RowWeighting> AdditiveBoosting::make_weighting(std::size_t /*rows*/) const {
   return std::make_unique<RowWeighting>();
@@ -31,13 +16,19 @@ std::unique_ptr<RowWeighting> AdditiveBoosting::make_weighting(std::size_t /*row
 
 // Trees are grown one model at a time, because each sorts its rows in its own order.
 std::size_t AdditiveBoosting::most_lanes(const Model& model) const {
-  return model.weak_learner->is_grown() ? 1 : kMostLanes;
+  return grows_trees(model) ? 1 : kMostLanes;
 }
 
 std::unique_ptr<Planner> AdditiveBoosting::make_planner(const RoundContext& context) const {
-  const ByKind learners(context);
-  if (!learners.grown.empty()) return make_tree_planner(context, *learners.grown.front());
-  return make_feature_planner(context, learners.of_features);
+  const LearnerKind kind = context.model(0).weak_learner->kind();
+  if (const auto* const grown = std::get_if<const GrownLearner*>(&kind)) {
+    return make_tree_planner(context, **grown);
+  }
+  std::vector<const FeatureLearner*> learners;
+  for (std::size_t k = 0; k < context.batch.models.size(); ++k) {
+    learners.push_back(std::get<const FeatureLearner*>(context.model(k).weak_learner->kind()));
+  }
+  return make_feature_planner(context, std::move(learners));
 }
 
 VoteBoosting::VoteBoosting(std::shared_ptr<const Step> step, std::shared_ptr<const Vote> vote,
@@ -57,9 +48,9 @@ std::unique_ptr<RowWeighting> VoteBoosting::make_weighting(std::size_t rows) con
 std::size_t VoteBoosting::most_lanes(const Model& /*model*/) const { return 1; }
 
 std::unique_ptr<Planner> VoteBoosting::make_planner(const RoundContext& context) const {
-  const ByKind learners(context);
-  if (!learners.grown.empty()) return make_vote_planner(context, *this, *learners.grown.front());
-  return make_vote_planner(context, *this, *learners.of_features.front());
+  return std::visit(
+      [&](const auto* learner) { return make_vote_planner(context, *this, *learner); },
+      context.model(0).weak_learner->kind());
 }
 
 }  // namespace properboost

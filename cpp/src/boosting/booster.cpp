@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "properboost/boosting/margins.hpp"
 #include "properboost/boosting/model_batch.hpp"
@@ -29,7 +30,7 @@ class Boosting::State {
         algorithm_(algorithm),
         keep_rounds_(keep_rounds),
         weights_(rows.sample_weight, codes_.rows),
-        rows_{codes_, rows.bins, weights_.data()},
+        rows_{codes_, rows.bins, weights_.rows()},
         states_(models_.size()) {
     std::size_t most_lanes = kMostLanes;
     for (std::size_t m = 0; m < models_.size(); ++m) {
@@ -38,24 +39,25 @@ class Boosting::State {
       most_lanes = std::min(most_lanes, algorithm_.most_lanes(models_[m]));
     }
     for (const Lanes& lanes : deal_into_batches(models_, codes_.segments, most_lanes)) {
-      batches_.push_back(std::make_unique<ModelBatch>());
-      batches_.back()->models = lanes;
+      batches_.emplace_back(lanes);
     }
   }
 
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
     if (counts_.empty()) counts_ = count_codes(codes_, rows_.bins, team);
-    if (any_is_grown() && !packed_) packed_.emplace(codes_, rows_.bins.size(), team);
+    if (any_grows_trees() && packed_.empty()) {
+      packed_ = PackedCodes(codes_, rows_.bins.size(), team);
+    }
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !states_[m].finished;
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
-    std::vector<ModelBatch*> batches;
-    for (auto& batch : batches_) {
-      keep_only(batch, asked);
-      if (std::any_of(batch->models.begin(), batch->models.end(),
-                      [&](std::size_t m) { return asked[m]; })) {
-        batches.push_back(batch.get());
+    std::vector<Batch*> batches;
+    for (Batch& batch : batches_) {
+      if (auto* const begun = std::get_if<BegunBatch>(&batch)) keep_only(*begun, asked);
+      const Lanes& lanes = models_of(batch);
+      if (std::any_of(lanes.begin(), lanes.end(), [&](std::size_t m) { return asked[m]; })) {
+        batches.push_back(&batch);
       }
     }
     // If the loops of batches are too short to share among threads, whole batches are shared among
@@ -73,9 +75,9 @@ class Boosting::State {
   double longest_loop() const {
     const auto rows = static_cast<double>(codes_.rows);
     const auto features = static_cast<double>(rows_.bins.size());
-    if (any_is_grown()) return rows * (5.0 + features);  // for the sums of all leaves
+    if (any_grows_trees()) return rows * (5.0 + features);  // for the sums of all leaves
     std::size_t width = 1;
-    for (const auto& batch : batches_) width = std::max(width, width_for(batch->models.size()));
+    for (const Batch& batch : batches_) width = std::max(width, width_for(models_of(batch).size()));
     const auto lanes = static_cast<double>(width);
     return rows *
            (lanes + (algorithm_.selection().in_turn() ? 1.0 : features) * (0.3 + 0.06 * lanes));
@@ -95,7 +97,7 @@ class Boosting::State {
 
   std::vector<double> held_out(std::size_t model) const {
     const auto found = dropped_.find(model);
-    return found != dropped_.end() ? found->second : predict(model, judges);
+    return found != dropped_.end() ? found->second : predict(model, is_held_out);
   }
 
   std::vector<double> raw(std::size_t model) const {
@@ -105,6 +107,15 @@ class Boosting::State {
   const std::vector<FitState>& states() const noexcept { return states_; }
 
  private:
+  // Batches begin when they are first advanced: until then there are only their models.
+  using BegunBatch = std::unique_ptr<ModelBatch>;
+  using Batch = std::variant<Lanes, BegunBatch>;
+
+  static const Lanes& models_of(const Batch& batch) {
+    if (const auto* const begun = std::get_if<BegunBatch>(&batch)) return (*begun)->models;
+    return std::get<Lanes>(batch);
+  }
+
   static constexpr double kShortLoop = 5e6;  // nanoseconds
   static constexpr double kShortestLoop = 1e5;
 
@@ -159,18 +170,17 @@ class Boosting::State {
     }
   }
 
-  bool any_is_grown() const {
-    return std::any_of(models_.begin(), models_.end(),
-                       [](const Model& m) { return m.weak_learner->is_grown(); });
-  }
+  bool any_grows_trees() const { return std::any_of(models_.begin(), models_.end(), grows_trees); }
 
   RoundContext context_of(ModelBatch& batch) const {
-    return {
-        rows_, packed_ ? &*packed_ : nullptr, models_, algorithm_, weights_, states_, keep_rounds_,
-        batch};
+    return {rows_, packed_, models_, algorithm_, weights_, states_, keep_rounds_, batch};
   }
 
-  void set_up(ModelBatch& batch) const {
+  // A batch that has no stepper yet.
+  BegunBatch set_up(Lanes models) const {
+    auto made = std::make_unique<ModelBatch>();
+    ModelBatch& batch = *made;
+    batch.models = std::move(models);
     const std::size_t segments = codes_.segments.size() - 1;
     const std::size_t codes = rows_.bins.total_width();
     batch.roles.assign(segments, SegmentRoles{});
@@ -196,23 +206,27 @@ class Boosting::State {
       batch.regularizers.push_back(
           find_regularizers(models_[batch.models[k]], batch.row_counts.back()));
     }
+    return made;
   }
 
-  // Makes a batch whose models start from the base.
-  void begin(ModelBatch& batch) const {
-    set_up(batch);
+  // A batch whose models start from the base.
+  BegunBatch begin(Lanes models) const {
+    BegunBatch made = set_up(std::move(models));
+    ModelBatch& batch = *made;
     batch.stepper = make_stepper(context_of(batch));
-    if (base_.raw == nullptr) return;
+    if (!base_) return made;
+    const Base& base = *base_;
     for (std::size_t k = 0; k < batch.models.size(); ++k) {
       const Model& model = models_[batch.models[k]];
       for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
         const double sign = sign_of(model.roles[s]);
         for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
           batch.stepper->set_u(*batch.margins, i, k,
-                               sign * base_.of(batch.models[k], i) / model.gain);
+                               sign * base.of(batch.models[k], i) / model.gain);
         }
       }
     }
+    return made;
   }
 
   // No step or cell value exceeds the link of an error of half a row.
@@ -224,54 +238,61 @@ class Boosting::State {
     return r;
   }
 
-  // Raw predictions of the rows whose role is wanted.
-  template <class Wanted>
-  std::vector<double> predict(const ModelBatch& batch, std::size_t lane,
-                              const Wanted& wanted) const {
-    const std::size_t m = batch.models[lane];
+  // raw_of(row, role) for the rows whose role in a model is wanted.
+  template <class Wanted, class RawOf>
+  std::vector<double> collect(std::size_t model, const Wanted& wanted, const RawOf& raw_of) const {
     std::vector<double> raw;
     raw.reserve(codes_.rows);
     for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
-      const Role role = models_[m].roles[s];
+      const Role role = models_[model].roles[s];
       if (!wanted(role)) continue;
       for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
-        if (batch.margins == nullptr) {
-          raw.push_back(base_.of(m, i));
-          continue;
-        }
-        const double u = batch.stepper->u(*batch.margins, i, lane);
-        raw.push_back(sign_of(role) * models_[m].gain * u);
+        raw.push_back(raw_of(i, role));
       }
     }
     return raw;
   }
 
+  // Raw predictions of the rows whose role is wanted.
+  template <class Wanted>
+  std::vector<double> predict(const ModelBatch& batch, std::size_t lane,
+                              const Wanted& wanted) const {
+    const std::size_t m = batch.models[lane];
+    return collect(m, wanted, [&](std::size_t i, Role role) {
+      return sign_of(role) * models_[m].gain * batch.stepper->u(*batch.margins, i, lane);
+    });
+  }
+
   template <class Wanted>
   std::vector<double> predict(std::size_t model, const Wanted& wanted) const {
-    for (const auto& batch : batches_) {
-      for (std::size_t k = 0; k < batch->models.size(); ++k) {
-        if (batch->models[k] == model) return predict(*batch, k, wanted);
+    for (const Batch& batch : batches_) {
+      const Lanes& lanes = models_of(batch);
+      const auto found = std::find(lanes.begin(), lanes.end(), model);
+      if (found == lanes.end()) continue;
+      if (const auto* const begun = std::get_if<BegunBatch>(&batch)) {
+        return predict(**begun, static_cast<std::size_t>(found - lanes.begin()), wanted);
       }
+      return collect(model, wanted,
+                     [&](std::size_t i, Role) { return base_ ? base_->of(model, i) : 0.0; });
     }
     return {};
   }
 
   // Makes a batch narrower once enough of its lanes are no longer advanced.
-  void keep_only(std::unique_ptr<ModelBatch>& batch, const std::vector<bool>& asked) {
+  void keep_only(BegunBatch& batch, const std::vector<bool>& asked) {
     Lanes kept;
     for (std::size_t k = 0; k < batch->models.size(); ++k) {
       if (asked[batch->models[k]]) kept.push_back(k);
     }
-    if (batch->margins == nullptr || kept.empty() ||
-        width_for(kept.size()) == width_for(batch->models.size())) {
+    if (kept.empty() || width_for(kept.size()) == width_for(batch->models.size())) {
       return;
     }
     for (std::size_t k = 0; k < batch->models.size(); ++k) {
-      if (!asked[batch->models[k]]) dropped_[batch->models[k]] = predict(*batch, k, judges);
+      if (!asked[batch->models[k]]) dropped_[batch->models[k]] = predict(*batch, k, is_held_out);
     }
-    auto narrow = std::make_unique<ModelBatch>();
-    for (const std::size_t k : kept) narrow->models.push_back(batch->models[k]);
-    set_up(*narrow);
+    Lanes models;
+    for (const std::size_t k : kept) models.push_back(batch->models[k]);
+    BegunBatch narrow = set_up(std::move(models));
     narrow->stepper = std::move(batch->stepper);
     narrow->stepper->keep(kept);
     for (std::size_t i = 0; i < codes_.rows; ++i) {
@@ -282,9 +303,9 @@ class Boosting::State {
     batch = std::move(narrow);
   }
 
-  void run(ModelBatch& batch, std::size_t n, const std::vector<bool>& asked, Tally& tally,
-           Team& team) {
-    if (batch.margins == nullptr) begin(batch);
+  void run(Batch& to_run, std::size_t n, const std::vector<bool>& asked, Tally& tally, Team& team) {
+    if (auto* const lanes = std::get_if<Lanes>(&to_run)) to_run = begin(*lanes);
+    ModelBatch& batch = *std::get<BegunBatch>(to_run);
     const std::size_t lanes = batch.models.size();
     Margins& margins = *batch.margins;
     const RoundContext context = context_of(batch);
@@ -293,8 +314,7 @@ class Boosting::State {
 
     std::vector<bool> active(lanes);
     for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[batch.models[k]];
-    std::vector<Margins::Point> points =
-        margins.move(std::vector<Move>(lanes), planner->orders(0), team);
+    std::vector<Margins::Point> points = margins.move({}, planner->request(0), team);
 
     double risk = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t e = 0; e < n; ++e) {
@@ -302,15 +322,15 @@ class Boosting::State {
       for (std::size_t t = 0; t < tables; ++t) {
         const auto report = [&] { tally.add(0, risk); };
         std::vector<RoundUpdate> updates = planner->plan(t, active, report, team);
-        Orders orders = planner->orders(t + 1);
-        orders.judge = t + 1 == tables;
-        points = batch.stepper->take(context, updates, orders, report, team);
+        PassRequest request = planner->request(t + 1);
+        request.held_out = t + 1 == tables;
+        points = batch.stepper->take(context, updates, request, report, team);
         record(batch, updates, active, points);
         for (std::size_t k = 0; k < lanes; ++k) {
           learns[k] = learns[k] || updates[k].moves || updates[k].may_move_later;
           ends[k] = updates[k].ends;
         }
-        if (!orders.judge) tally.add(0, risk);  // a cycle may take long
+        if (!request.held_out) tally.add(0, risk);  // a cycle may take long
       }
       std::size_t done = 0;
       for (std::size_t k = 0; k < lanes; ++k) {
@@ -394,16 +414,16 @@ class Boosting::State {
   }
 
   const Codes codes_;
-  const Base base_;
+  const std::optional<Base> base_;
   const std::vector<Model> models_;
   const Algorithm& algorithm_;
   const bool keep_rounds_;
   const SampleWeights weights_;
   const TrainingRows rows_;
   std::vector<FitState> states_;
-  std::vector<std::unique_ptr<ModelBatch>> batches_;
+  std::vector<Batch> batches_;
   std::vector<std::size_t> counts_;                     // [segment][code]: rows
-  std::optional<PackedCodes> packed_;                   // for trees
+  PackedCodes packed_;                                  // for trees
   std::map<std::size_t, std::vector<double>> dropped_;  // raw predictions after a batch
 };
 

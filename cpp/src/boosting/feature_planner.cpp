@@ -27,8 +27,9 @@ class FeaturePlanner final : public Planner {
     return at_.algorithm.selection().tables_per_estimator(at_.rows.bins.size());
   }
 
-  Orders orders(std::size_t t) override {
-    return {in_turn_ ? &histogram_ : nullptr, t % at_.rows.bins.size(), at_.keep_rounds, false};
+  PassRequest request(std::size_t t) override {
+    if (!in_turn_) return {{}, at_.keep_rounds};
+    return {CellsOfFeature{histogram_, t % at_.rows.bins.size()}, at_.keep_rounds};
   }
 
   std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,

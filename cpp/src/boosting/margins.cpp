@@ -20,21 +20,21 @@ double wide(float x) { return static_cast<double>(x); }
 // total[k] += sum over rows of the row's weight times term(row x W + k), in double, with a fixed
 // number of accumulators, so that the compiler may use vectors although the order is fixed.
 template <std::size_t W, class Term>
-void add_rows(std::size_t rows, const double* weight, double* total, const Term& term) {
+void add_rows(std::size_t rows, RowSampleWeights weight, double* total, const Term& term) {
   constexpr std::size_t kSums = W < 8 ? 8 : W;
   const std::size_t n = rows * W;
   double sums[kSums] = {};
   std::size_t j = 0;
-  if (weight == nullptr) {
+  if (weight.all_ones()) {
     for (; j + kSums <= n; j += kSums) {
       for (std::size_t k = 0; k < kSums; ++k) sums[k] += term(j + k);
     }
     for (std::size_t k = 0; j + k < n; ++k) sums[k] += term(j + k);
   } else {
     for (; j + kSums <= n; j += kSums) {
-      for (std::size_t k = 0; k < kSums; ++k) sums[k] += weight[(j + k) / W] * term(j + k);
+      for (std::size_t k = 0; k < kSums; ++k) sums[k] += weight.given((j + k) / W) * term(j + k);
     }
-    for (std::size_t k = 0; j + k < n; ++k) sums[k] += weight[(j + k) / W] * term(j + k);
+    for (std::size_t k = 0; j + k < n; ++k) sums[k] += weight.given((j + k) / W) * term(j + k);
   }
   for (std::size_t k = 0; k < kSums; ++k) total[k % W] += sums[k];
 }
@@ -72,19 +72,19 @@ void add_signed(const float* signs, const float* __restrict shift, std::size_t n
 }
 
 template <std::size_t W>
-void scale_strip(std::size_t n, const double* s, float* __restrict w) {
+void scale_strip(std::size_t n, RowSampleWeights s, float* __restrict w) {
   vectorized([=] {
     for (std::size_t i = 0; i < n; ++i) {
-      const auto factor = static_cast<float>(s[i]);
+      const auto factor = static_cast<float>(s.given(i));
       for (std::size_t k = 0; k < W; ++k) w[i * W + k] *= factor;
     }
   });
 }
 
-// Sums the held-out scores of rows, from the probabilities of their classes and their margins.
-void judge(std::size_t n, const float* __restrict p, const float* __restrict u,
-           const float* __restrict sign, float* __restrict log_loss, float* __restrict error,
-           float* __restrict brier) {
+// What rows add when they are held out, from the probabilities of their classes and their margins.
+void find_errors(std::size_t n, const float* __restrict p, const float* __restrict u,
+                 const float* __restrict sign, float* __restrict log_loss, float* __restrict error,
+                 float* __restrict brier) {
   vectorized([=] {
     for (std::size_t j = 0; j < n; ++j) {
       log_loss[j] = -math::log(math::at_least(p[j], 2.22044605e-16F));
@@ -121,23 +121,25 @@ void Margins::for_training_blocks(std::size_t lane, double ns_a_row, Team& team,
 template <std::size_t W>
 class Margins::Pass {
  public:
-  Pass(Margins& margins, const std::vector<Move>& moves, const Orders& orders)
+  Pass(Margins& margins, const std::vector<Move>& moves, const PassRequest& request)
       : m_(margins),
         moves_(moves),
-        orders_(orders),
+        request_(request),
         joint_(join(moves)),
         parts_(margins.blocks_.size()) {}
 
   std::vector<Point> run(Team& team) {
-    if (orders_.cells == nullptr) {
-      m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, [](auto&&...) {}); });
+    if (request_.cells) {
+      pass_and_fill(*request_.cells, team);
     } else {
-      pass_and_fill(team);
+      m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, [](auto&&...) {}); });
     }
     m_.least_ = std::numeric_limits<double>::infinity();
     for (const BlockSums& part : parts_) m_.least_ = std::min(m_.least_, wide(part.least));
-    std::vector<Point> points(moves_.size());
-    for (std::size_t k = 0; k < moves_.size(); ++k) {
+    Sums t{};
+    for (const Move& move : moves_) t[move.lane] = move.t;
+    std::vector<Point> points(m_.lanes_);
+    for (std::size_t k = 0; k < points.size(); ++k) {
       Point& p = points[k];
       for (std::size_t c = 0; c < m_.blocks_.size(); ++c) {
         const SegmentRoles& r = m_.roles_[m_.blocks_[c].segment];
@@ -147,7 +149,7 @@ class Margins::Pass {
         p.error += r.held_out[k] * parts_[c].error[k];
         p.brier += r.held_out[k] * parts_[c].brier[k];
       }
-      p.slope /= m_.training_weight_[k] * (moves_[k].t == 0.0 ? 1.0 : moves_[k].t);
+      p.slope /= m_.training_weight_[k] * (t[k] == 0.0 ? 1.0 : t[k]);
       p.risk *= m_.weighting_->risk_factor() / m_.training_weight_[k];
       p.log_loss /= m_.held_out_weight_[k];
       p.error /= m_.held_out_weight_[k];
@@ -165,7 +167,7 @@ class Margins::Pass {
   // Lanes that move along the same codes, with one look-up table [code][lane]; or one lane, [code].
   struct JointMove {
     const std::uint8_t* codes;
-    std::vector<std::size_t> lanes;
+    std::vector<const Move*> moves;  // of the lanes
     bool alone;
     Aligned<float> table;
     std::size_t width = 0;  // entries from one target to the next
@@ -177,37 +179,35 @@ class Margins::Pass {
   // lanes or set one.
   static std::vector<JointMove> join(const std::vector<Move>& moves) {
     std::vector<JointMove> joint;
-    for (std::size_t k = 0; k < moves.size(); ++k) {
-      if (moves[k].table == nullptr) continue;
-      const auto found = std::find_if(joint.begin(), joint.end(), [&](const JointMove& j) {
-        return j.codes == moves[k].codes;
-      });
+    for (const Move& move : moves) {
+      const auto found = std::find_if(joint.begin(), joint.end(),
+                                      [&](const JointMove& j) { return j.codes == move.codes; });
       if (found == joint.end()) {
-        joint.push_back({moves[k].codes, {k}, false, {}, moves[k].width});
+        joint.push_back({move.codes, {&move}, false, {}, move.width});
       } else {
-        found->lanes.push_back(k);
+        found->moves.push_back(&move);
       }
     }
     std::stable_sort(joint.begin(), joint.end(), [](const JointMove& a, const JointMove& b) {
-      return a.lanes.size() > b.lanes.size();
+      return a.moves.size() > b.moves.size();
     });
     for (std::size_t i = 1; i < joint.size(); ++i) {
-      if (W < kWorthJoining || joint[i].lanes.size() >= kWorthJoining) continue;
-      while (joint[i].lanes.size() > 1) {
-        joint.push_back({joint[i].codes, {joint[i].lanes.back()}, true, {}});
-        joint[i].lanes.pop_back();
+      if (W < kWorthJoining || joint[i].moves.size() >= kWorthJoining) continue;
+      while (joint[i].moves.size() > 1) {
+        joint.push_back({joint[i].codes, {joint[i].moves.back()}, true, {}});
+        joint[i].moves.pop_back();
       }
       joint[i].alone = true;
     }
     for (JointMove& j : joint) {
       const std::size_t stride = j.alone ? 1 : W;
       std::size_t codes = 0;
-      for (const std::size_t k : j.lanes) codes = std::max(codes, moves[k].table->size());
+      for (const Move* move : j.moves) codes = std::max(codes, move->table.size());
       j.table.assign(stride * codes, 0.0f);
-      for (const std::size_t k : j.lanes) {
-        const std::vector<double>& table = *moves[k].table;
-        for (std::size_t b = 0; b < table.size(); ++b) {
-          j.table[b * stride + (j.alone ? 0 : k)] = static_cast<float>(moves[k].t * table[b]);
+      for (const Move* move : j.moves) {
+        float* const own = j.table.data() + (j.alone ? 0 : move->lane);
+        for (std::size_t b = 0; b < move->table.size(); ++b) {
+          own[b * stride] = static_cast<float>(move->t * move->table[b]);
         }
       }
     }
@@ -216,10 +216,10 @@ class Margins::Pass {
 
   // The pass of cyclic selection: every block has its own sums, which are added to the cells in
   // order.
-  void pass_and_fill(Team& team) {
-    const std::size_t f = orders_.feature;
+  void pass_and_fill(const CellsOfFeature& cells, Team& team) {
+    const std::size_t f = cells.feature;
     const auto width = static_cast<std::size_t>(m_.bins_[f].width());
-    visit_terms<W>(m_.needs_curvature_, m_.sample_weight_ != nullptr, [&](auto kind) {
+    visit_terms<W>(m_.needs_curvature_, !m_.sample_weight_.all_ones(), [&](auto kind) {
       using Terms = decltype(kind);
       using Sum = typename Terms::Sum;
       Aligned<Sum> sums(m_.blocks_.size() * width, Sum{});
@@ -229,19 +229,18 @@ class Margins::Pass {
         const auto add = [&](const float* w, const float* curvature, std::size_t begin,
                              std::size_t n) {
           const std::uint8_t* const code = m_.codes_.feature(f) + begin;
-          const double* s = m_.sample_weight_ == nullptr ? nullptr : m_.sample_weight_ + begin;
-          const Terms terms = kind.of(w, curvature, s);
+          const Terms terms = kind.of(w, curvature, m_.sample_weight_.from(begin));
           vectorized([&, terms, n] { add_terms<1, kMaxCodes>(&code, terms, 0, n, own); });
         };
         pass_block(c, add);
         if (trains) std::copy_n(own, width, sums.begin() + static_cast<std::ptrdiff_t>(c * width));
       });
-      orders_.cells->clear(f);
+      cells.histogram.clear(f);
       for (std::size_t c = 0; c < m_.blocks_.size(); ++c) {
         const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
         if (!roles.trains) continue;
         Sum* const own = sums.data() + c * width;
-        vectorized([&, own] { flush_sums(own, width, roles, *orders_.cells, f); });
+        vectorized([&, own] { flush_sums(own, width, roles, cells.histogram, f); });
       }
     });
   }
@@ -258,28 +257,28 @@ class Margins::Pass {
     for (std::size_t begin = block.begin; begin < block.end; begin += kRows) {
       const std::size_t n = std::min(kRows, block.end - begin);
       float* const u = m_.u_.data() + begin * W;
-      const double* const s = m_.sample_weight_ == nullptr ? nullptr : m_.sample_weight_ + begin;
+      const RowSampleWeights s = m_.sample_weight_.from(begin);
       if (!joint_.empty()) shift_strip(block, begin, n, u, shift.data());
       if (roles.trains) {
         float* const w = stores ? m_.weight_.data() + begin * W : own_w.data();
         float* q = nullptr;
         if (m_.needs_curvature_) q = stores ? m_.curvature_.data() + begin * W : own_c.data();
         const float* const x = m_.weighting_->place(begin, n, u, soft.data(), sums.least);
-        if (orders_.risk) {
+        if (request_.risk) {
           m_.loss_.evaluate(x, w, loss.data(), q, n * W);
         } else {
           m_.loss_.weights(x, w, n * W);
           if (q != nullptr) m_.loss_.curvatures(x, q, n * W);
         }
         m_.weighting_->damp_weights(n, u, w);
-        add_strip(n, s, w, shift.data(), orders_.risk ? loss.data() : nullptr, sums);
-        if (W > 1 && s != nullptr) {
+        add_strip(n, s, w, shift.data(), request_.risk ? loss.data() : nullptr, sums);
+        if (W > 1 && !s.all_ones()) {
           scale_strip<W>(n, s, w);
           if (q != nullptr) scale_strip<W>(n, s, q);
         }
         add(w, q, begin, n);
       }
-      if (orders_.judge && roles.judges) judge_strip(roles, n, s, u, sums);
+      if (request_.held_out && roles.holds_out) add_held_out(roles, n, s, u, sums);
     }
   }
 
@@ -290,7 +289,7 @@ class Margins::Pass {
       const float* const table =
           joint_[m].table.data() + m_.targets_.of(block.segment) * joint_[m].width;
       if (joint_[m].alone) {
-        float* const out = shift + joint_[m].lanes.front();
+        float* const out = shift + joint_[m].moves.front()->lane;
         for (std::size_t i = 0; i < n; ++i) out[i * W] = table[code[i]];
       } else {
         vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
@@ -301,7 +300,7 @@ class Margins::Pass {
     vectorized([=] { add_signed<W>(sign, shift, n, u); });
   }
 
-  static void add_strip(std::size_t n, const double* s, const float* w, const float* shift,
+  static void add_strip(std::size_t n, RowSampleWeights s, const float* w, const float* shift,
                         const float* loss, BlockSums& sums) {
     double* const slope = sums.slope.data();
     vectorized([=] {
@@ -312,18 +311,18 @@ class Margins::Pass {
     vectorized([=] { add_rows<W>(n, s, risk, [=](std::size_t j) { return wide(loss[j]); }); });
   }
 
-  // Held-out scores: the predicted label is 1 where F > 0, and a probability of 0 counts as the
-  // smallest step of a double (both as in scikit-learn).
-  void judge_strip(const SegmentRoles& roles, std::size_t n, const double* s, const float* u,
-                   BlockSums& sums) const {
+  // The predicted label is 1 where F > 0, and a probability of 0 counts as the smallest step of a
+  // double (both as in scikit-learn).
+  void add_held_out(const SegmentRoles& roles, std::size_t n, RowSampleWeights s, const float* u,
+                    BlockSums& sums) const {
     alignas(64) Strip p, log_loss, error, brier;
     m_.loss_.probabilities(u, p.data(), n * W);
     alignas(64) Strip signs;
     for (std::size_t j = 0; j < n * W; j += W) std::copy_n(roles.sign.data(), W, &signs[j]);
-    judge(n * W, p.data(), u, signs.data(), log_loss.data(), error.data(), brier.data());
-    const std::pair<const Strip&, Sums&> judged[] = {
+    find_errors(n * W, p.data(), u, signs.data(), log_loss.data(), error.data(), brier.data());
+    const std::pair<const Strip&, Sums&> held_out[] = {
         {log_loss, sums.log_loss}, {error, sums.error}, {brier, sums.brier}};
-    for (const auto& [entries, total] : judged) {
+    for (const auto& [entries, total] : held_out) {
       const float* const entry = entries.data();
       double* const out = total.data();
       vectorized([=] { add_rows<W>(n, s, out, [=](std::size_t j) { return wide(entry[j]); }); });
@@ -332,7 +331,7 @@ class Margins::Pass {
 
   Margins& m_;
   const std::vector<Move>& moves_;
-  const Orders& orders_;
+  const PassRequest& request_;
   const std::vector<JointMove> joint_;
   std::vector<BlockSums> parts_;
 };
@@ -352,13 +351,9 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
       weighting_(std::move(weighting)) {
   for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
     const SegmentRoles& r = roles[block.segment];
-    if (!r.trains && !r.judges) continue;
+    if (!r.trains && !r.holds_out) continue;
     blocks_.push_back(block);
-    double total = static_cast<double>(block.end - block.begin);
-    if (sample_weight_ != nullptr) {
-      total = 0.0;
-      for (std::size_t i = block.begin; i < block.end; ++i) total += sample_weight_[i];
-    }
+    const double total = sample_weight_.sum(block.begin, block.end);
     for (std::size_t k = 0; k < lanes; ++k) {
       training_weight_[k] += r.train(k) * total;
       held_out_weight_[k] += r.held_out[k] * total;
@@ -366,19 +361,19 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
   }
 }
 
-std::vector<Margins::Point> Margins::move(const std::vector<Move>& moves, const Orders& orders,
-                                          Team& team) {
-  if (orders.cells == nullptr && weight_.empty()) {
+std::vector<Margins::Point> Margins::move(const std::vector<Move>& moves,
+                                          const PassRequest& request, Team& team) {
+  if (!request.cells && weight_.empty()) {
     weight_.resize(u_.size());
     if (needs_curvature_) curvature_.resize(u_.size());
   }
-  weighting_->settle(moves[0].t);
+  weighting_->settle(moves.empty() ? 0.0 : moves[0].t);
   const auto go = [&](const std::vector<Move>& some) {
     return visit_width(lanes_,
-                       [&](auto width) { return Pass<width>(*this, some, orders).run(team); });
+                       [&](auto width) { return Pass<width>(*this, some, request).run(team); });
   };
   std::vector<Point> points = go(moves);
-  if (weighting_->follow(least_)) points = go(std::vector<Move>(moves.size()));
+  if (weighting_->follow(least_)) points = go({});
   return points;
 }
 
@@ -436,7 +431,7 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
       alignas(64) Strip speed;
       along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
       loss_.weights(x.data(), w.data(), n);
-      const double* s = sample_weight_ == nullptr ? nullptr : sample_weight_ + begin;
+      const RowSampleWeights s = sample_weight_.from(begin);
       double* total = &parts[c];
       const float* weight = w.data();
       vectorized([=] {
@@ -506,7 +501,7 @@ void Margins::add_cells(std::size_t lane, const std::uint8_t* codes, const RowSh
       loss_.weights(u.data(), w.data(), n);
       loss_.curvatures(u.data(), c.data(), n);
       for (std::size_t i = 0; i < n; ++i) {
-        const double s = sample_weight_ == nullptr ? 1.0 : sample_weight_[begin + i];
+        const double s = sample_weight_[begin + i];
         parts[k].slope[cell_of[code[i]]] += s * wide(sign * w[i]);
         parts[k].curvature[cell_of[code[i]]] += s * wide(c[i]);
       }

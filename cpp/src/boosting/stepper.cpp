@@ -41,12 +41,11 @@ class ProposedSteps final : public Stepper {
   }
 
   std::vector<Margins::Point> take(const RoundContext& context, std::vector<RoundUpdate>& updates,
-                                   const Orders& orders, const std::function<void()>& /*progress*/,
-                                   Team& team) override {
+                                   const PassRequest& request,
+                                   const std::function<void()>& /*progress*/, Team& team) override {
     const std::size_t lanes = models_.size();
     const Step& rule = context.algorithm.step();
     Margins& margins = *context.batch.margins;
-    std::vector<Move> moves(lanes);
     std::vector<StepLimits> limits(lanes);
     std::vector<double> step(lanes, 0.0);
     std::vector<Margins::Oracle> oracles;
@@ -67,20 +66,27 @@ class ProposedSteps final : public Stepper {
       }
       step[k] = is_like_its_twin(k) ? rule.follow(limits[k], step[twin_[k]])
                                     : rule.propose(oracles[k], limits[k]);
-      moves[k] = {updates[k].codes, &updates[k].table, step[k], updates[k].width};
     }
-    std::vector<Margins::Point> points = margins.move(moves, orders, team);
+    const auto moves_by = [&](const std::vector<double>& t) {
+      std::vector<Move> moves;
+      for (std::size_t k = 0; k < lanes; ++k) {
+        if (t[k] == 0.0) continue;
+        moves.push_back({k, updates[k].codes, updates[k].table, t[k], updates[k].width});
+      }
+      return moves;
+    };
+    std::vector<Margins::Point> points = margins.move(moves_by(step), request, team);
 
     bool corrected = false;
+    std::vector<double> correction(lanes, 0.0);
     for (const std::size_t k : by_gain_) {
-      moves[k].t = 0.0;
       if (!updates[k].moves) continue;
       if (rule.overshoots(limits[k], step[k], points[k].slope)) {
         oracles[k].moved_to(step[k]);
         const double stays = is_like_its_twin(k) && shortened_[twin_[k]]
                                  ? step[twin_[k]]
                                  : rule.correct(oracles[k], limits[k], step[k], points[k].slope);
-        moves[k].t = stays - step[k];
+        correction[k] = stays - step[k];
         step[k] = stays;
         corrected = true;
       }
@@ -90,10 +96,7 @@ class ProposedSteps final : public Stepper {
       if (!shortened_[k] || !updates[k].moves) always_shortened_[k] = false;
     }
     if (corrected) {
-      for (Move& move : moves) {
-        if (move.t == 0.0) move.table = nullptr;
-      }
-      points = margins.move(moves, orders, team);
+      points = margins.move(moves_by(correction), request, team);
     }
 
     for (std::size_t k = 0; k < lanes; ++k) {
@@ -160,8 +163,8 @@ class SolvedSteps final : public Stepper {
   }
 
   std::vector<Margins::Point> take(const RoundContext& context, std::vector<RoundUpdate>& updates,
-                                   const Orders& orders, const std::function<void()>& progress,
-                                   Team& team) override {
+                                   const PassRequest& request,
+                                   const std::function<void()>& progress, Team& team) override {
     const std::size_t lanes = solvers_.size();
     const Codes& codes = context.rows.codes;
     Margins& margins = *context.batch.margins;
@@ -182,7 +185,7 @@ class SolvedSteps final : public Stepper {
         }
       });
     }
-    std::vector<Margins::Point> points = margins.move(std::vector<Move>(lanes), orders, team);
+    std::vector<Margins::Point> points = margins.move({}, request, team);
     for (std::size_t k = 0; k < lanes; ++k) {
       const double risk = solvers_[k]->risk();
       if (!std::isnan(risk)) points[k].risk = risk;

@@ -17,7 +17,7 @@ class TreePlanner final : public Planner {
       : Planner(context),
         learner_(learner),
         limits_(learner.limits),
-        grower_(at_.rows.codes, *at_.packed, at_.rows.bins, Slots::of_classes(at_.model(0).roles)),
+        grower_(at_.rows.codes, at_.packed, at_.rows.bins, Slots::of_classes(at_.model(0).roles)),
         nodes_(at_.rows.codes.rows) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     if (!limits_.directions.empty() && limits_.directions.size() != at_.rows.bins.size()) {
@@ -26,7 +26,7 @@ class TreePlanner final : public Planner {
   }
 
   std::size_t tables_per_estimator() const override { return 1; }
-  Orders orders(std::size_t) override { return {nullptr, 0, at_.keep_rounds, false}; }
+  PassRequest request(std::size_t) override { return {{}, at_.keep_rounds}; }
 
   std::vector<RoundUpdate> plan(std::size_t, const std::vector<bool>& active,
                                 const std::function<void()>& progress, Team& team) override {

@@ -62,7 +62,7 @@ class VotePlanner : public Planner {
         slots_(Slots::of_votes(at_.model(0).roles, vote_, targets_)) {}
 
   std::size_t tables_per_estimator() const final { return 1; }
-  Orders orders(std::size_t) final { return {nullptr, 0, true, false}; }
+  PassRequest request(std::size_t) final { return {{}, true}; }
 
   std::vector<RoundUpdate> plan(std::size_t, const std::vector<bool>& active,
                                 const std::function<void()>& progress, Team& team) final {
@@ -70,7 +70,7 @@ class VotePlanner : public Planner {
     if (!active[0]) return updates;
     const RowWeights rows{at_.batch.margins->weight(), nullptr, at_.rows.sample_weight};
     find_cells(updates[0], rows, progress, team);
-    judge(updates[0], rows, team);
+    find_agreement(updates[0], rows, team);
     return updates;
   }
 
@@ -104,7 +104,7 @@ class VotePlanner : public Planner {
 
  private:
   // How much weight the table is right about, and wrong; the error is the cost.
-  void judge(RoundUpdate& update, const RowWeights& rows, Team& team) const {
+  void find_agreement(RoundUpdate& update, const RowWeights& rows, Team& team) const {
     Margins& margins = *at_.batch.margins;
     const std::vector<Role>& roles = at_.model(0).roles;
     const std::vector<RowBlock> blocks = cut_into_row_blocks(at_.rows.codes.segments);
@@ -224,7 +224,7 @@ class VoteTreePlanner final : public VotePlanner {
       : VotePlanner(context, algorithm),
         learner_(learner),
         limits_(learner.limits),
-        grower_(at_.rows.codes, *at_.packed, at_.rows.bins, slots_),
+        grower_(at_.rows.codes, at_.packed, at_.rows.bins, slots_),
         nodes_(at_.rows.codes.rows) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     if (!limits_.directions.empty()) {
@@ -252,14 +252,13 @@ class VoteTreePlanner final : public VotePlanner {
   // are labels, every row belongs to each target, so both kinds together are the rows.
   void count_rows(RoundUpdate& update) const {
     const std::size_t nodes = update.tree.size();
-    const double* const weight = at_.rows.sample_weight;
     std::vector<double> of_target(vote_.targets * nodes, 0.0);
     const std::vector<Role>& roles = at_.model(0).roles;
     for (std::size_t s = 0; s < roles.size(); ++s) {
       if (!learns(roles[s])) continue;
       double* const own = of_target.data() + targets_.of(s) * nodes;
       for (std::size_t i = at_.rows.codes.segments[s]; i < at_.rows.codes.segments[s + 1]; ++i) {
-        own[nodes_[i]] += weight == nullptr ? 1.0 : weight[i];
+        own[nodes_[i]] += at_.rows.sample_weight[i];
       }
     }
     update.cells.assign(of_target.size(), Cell{});

@@ -271,17 +271,17 @@ std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
 
 // The rows that edges are found from: all that have weight, or one drawn from each of sample_size
 // equal parts of them.
-std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::size_t sample_size,
-                                      std::uint64_t seed) {
+std::vector<std::int64_t> sample_rows(std::size_t n, RowSampleWeights weight,
+                                      std::size_t sample_size, std::uint64_t seed) {
   std::vector<std::int64_t> rows;
-  if (weight != nullptr) {
+  if (!weight.all_ones()) {
     for (std::size_t i = 0; i < n; ++i) {
-      if (weight[i] > 0.0) rows.push_back(static_cast<std::int64_t>(i));
+      if (weight.given(i) > 0.0) rows.push_back(static_cast<std::int64_t>(i));
     }
     n = rows.size();
   }
   if (n <= sample_size) {
-    if (weight == nullptr) {
+    if (weight.all_ones()) {
       rows.resize(n);
       std::iota(rows.begin(), rows.end(), std::int64_t{0});
     }
@@ -293,7 +293,7 @@ std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::
     const double share = static_cast<double>(draw_bits(seed, k) >> 11) * 0x1p-53;
     const double where = (static_cast<double>(k) + share) * part;
     const std::size_t i = std::min(static_cast<std::size_t>(where), n - 1);
-    sample[k] = weight == nullptr ? static_cast<std::int64_t>(i) : rows[i];
+    sample[k] = weight.all_ones() ? static_cast<std::int64_t>(i) : rows[i];
   }
   return sample;
 }
@@ -301,7 +301,7 @@ std::vector<std::int64_t> sample_rows(std::size_t n, const double* weight, std::
 // The edges of a column whose sampled rows have these keys, in the order of `rows`.
 template <class Key>
 std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& rows,
-                             const double* weight, int max_bins) {
+                             RowSampleWeights weight, int max_bins) {
   const auto of_items = [&](auto items, const auto& make) {
     items.reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -309,12 +309,13 @@ std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& r
     }
     return quantile_edges(find_distinct(items), max_bins);
   };
-  if (weight == nullptr) {
+  if (weight.all_ones()) {
     return of_items(std::vector<Unweighted<Key>>(),
                     [&](std::size_t i) { return Unweighted<Key>{keys[i]}; });
   }
-  return of_items(std::vector<Weighted<Key>>(),
-                  [&](std::size_t i) { return Weighted<Key>{keys[i], weight[rows[i]]}; });
+  return of_items(std::vector<Weighted<Key>>(), [&](std::size_t i) {
+    return Weighted<Key>{keys[i], weight.given(static_cast<std::size_t>(rows[i]))};
+  });
 }
 
 template <class T>
@@ -343,9 +344,9 @@ void read_keys(const Table& table, const ColumnBlock& block, const std::vector<s
 
 }  // namespace
 
-std::vector<std::vector<double>> find_edges(const Table& table, const double* weight, int max_bins,
-                                            std::size_t sample_size, std::uint64_t seed,
-                                            Team& team) {
+std::vector<std::vector<double>> find_edges(const Table& table, RowSampleWeights weight,
+                                            int max_bins, std::size_t sample_size,
+                                            std::uint64_t seed, Team& team) {
   if (max_bins < 2 || max_bins > kMaxCodes - 1) {
     throw std::invalid_argument("max_bins must be between 2 and 255; got " +
                                 std::to_string(max_bins));

@@ -10,12 +10,12 @@ double nanoseconds(std::size_t rows, const Bins& bins) {
 }  // namespace
 
 std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,
-                                const double* weight, Team& team) {
+                                RowSampleWeights weight, Team& team) {
   std::vector<double> held(bins.total_width());
   team.for_each(bins.size(), nanoseconds(rows, bins), [&](std::size_t f) {
-    const auto weight_of = [weight](std::size_t i) { return weight == nullptr ? 1.0 : weight[i]; };
-    add_by_code(codes + f * rows, 0, rows, bins[f].width(), weight_of,
-                held.data() + bins.offset(f));
+    add_by_code(
+        codes + f * rows, 0, rows, bins[f].width(), [weight](std::size_t i) { return weight[i]; },
+        held.data() + bins.offset(f));
   });
   return held;
 }

@@ -281,7 +281,7 @@ class HistogramBuilder::State {
   template <class Visitor>
   void visit_kind(bool has_curvature, const Visitor& visitor) const {
     visit_width(lanes_, [&](auto width) {
-      visit_terms<width>(has_curvature, sample_weight_ != nullptr, visitor);
+      visit_terms<width>(has_curvature, !sample_weight_.all_ones(), visitor);
     });
   }
 
@@ -341,7 +341,7 @@ class HistogramBuilder::State {
 
   const Codes& codes_;
   const Bins& bins_;
-  const double* sample_weight_;
+  const RowSampleWeights sample_weight_;
   std::size_t lanes_;
   std::vector<BundleSet> sets_;
   std::vector<std::vector<AccumulationBlock>> parts_;

@@ -34,9 +34,10 @@ template <class T>
 constexpr std::size_t kLine = kLineBytes / sizeof(T);
 
 bool is_single(const RadoFeature& feature) {
-  if (feature.column == nullptr || feature.level != RadoFeature::kNumber) return true;
-  return visit(feature.column->type,
-               [](auto zero) { return std::is_same_v<ValueOf<decltype(zero)>, float>; });
+  const auto* const number = std::get_if<NumberFeature>(&feature);
+  return number == nullptr || visit(number->column->type, [](auto zero) {
+           return std::is_same_v<ValueOf<decltype(zero)>, float>;
+         });
 }
 
 // Neighbouring features that are summed together, in one type.
@@ -61,13 +62,14 @@ std::vector<FeatureLine> cut_lines(const std::vector<RadoFeature>& features) {
 // Whether a line's features are the numbers of neighbouring columns of a row-major table.
 template <class T>
 bool side_by_side(const std::vector<RadoFeature>& features, const FeatureLine& line) {
-  const Column* const first = features[line.first].column;
+  const auto* const first = std::get_if<NumberFeature>(&features[line.first]);
   for (std::size_t c = 0; c < line.size; ++c) {
-    const RadoFeature& feature = features[line.first + c];
-    if (feature.column == nullptr || feature.level != RadoFeature::kNumber ||
-        feature.column->type != (std::is_same_v<T, float> ? Type::f32 : Type::f64) ||
-        feature.column->stride != first->stride ||
-        feature.column->data - first->data != static_cast<std::ptrdiff_t>(c * sizeof(T))) {
+    const auto* const number = std::get_if<NumberFeature>(&features[line.first + c]);
+    if (first == nullptr || number == nullptr) return false;
+    const Column& column = *number->column;
+    if (column.type != (std::is_same_v<T, float> ? Type::f32 : Type::f64) ||
+        column.stride != first->column->stride ||
+        column.data - first->column->data != static_cast<std::ptrdiff_t>(c * sizeof(T))) {
       return false;
     }
   }
@@ -77,20 +79,24 @@ bool side_by_side(const std::vector<RadoFeature>& features, const FeatureLine& l
 // out[i * kLine] = the feature in row begin + i.
 template <class T>
 void read_feature(const RadoFeature& feature, std::size_t begin, std::size_t size, T* out) {
-  if (feature.column == nullptr) {
+  const auto read = [&](const Column& column, const auto& entry_of) {
+    const char* at = column.data + static_cast<std::ptrdiff_t>(begin) * column.stride;
+    visit(column.type, [&](auto value) {
+      for (std::size_t i = 0; i < size; ++i, at += column.stride) {
+        std::memcpy(&value, at, sizeof value);  // a strided field need not be aligned
+        out[i * kLine<T>] = entry_of(value);
+      }
+    });
+  };
+  if (const auto* const number = std::get_if<NumberFeature>(&feature)) {
+    read(*number->column, [](auto value) { return static_cast<T>(value); });
+  } else if (const auto* const indicator = std::get_if<LevelFeature>(&feature)) {
+    read(*indicator->column, [level = indicator->level](auto value) {
+      return T(static_cast<std::int64_t>(value) == level ? 1 : 0);
+    });
+  } else {
     for (std::size_t i = 0; i < size; ++i) out[i * kLine<T>] = T(1);
-    return;
   }
-  const Column& column = *feature.column;
-  const char* at = column.data + static_cast<std::ptrdiff_t>(begin) * column.stride;
-  visit(column.type, [&](auto value) {
-    for (std::size_t i = 0; i < size; ++i, at += column.stride) {
-      std::memcpy(&value, at, sizeof value);  // a strided field need not be aligned
-      out[i * kLine<T>] = feature.level == RadoFeature::kNumber
-                              ? static_cast<T>(value)
-                              : T(static_cast<std::int64_t>(value) == feature.level ? 1 : 0);
-    }
-  });
 }
 
 // The given rows within a word: the first of them, their number, and the bit of the first.
@@ -107,7 +113,7 @@ std::size_t read_edges(const std::vector<RadoFeature>& features, const FeatureLi
   std::fill_n(edges, kWordRows * kLine<T>, T(0));
   edges += rows.shift * kLine<T>;
   if (side_by_side) {
-    const Column& column = *features[line.first].column;
+    const Column& column = *std::get<NumberFeature>(features[line.first]).column;
     const char* at = column.data + static_cast<std::ptrdiff_t>(rows.begin) * column.stride;
     for (std::size_t i = 0; i < rows.size; ++i, at += column.stride) {
       std::memcpy(edges + i * kLine<T>, at, line.size * sizeof(T));

@@ -168,7 +168,9 @@ CoefficientSolver::CoefficientSolver(const TrainingRows& rows, const std::vector
       blocks_.begin(), blocks_.end(), [&](const RowBlock& c) { return learns(roles[c.segment]); });
   training_ = static_cast<std::size_t>(held_out - blocks_.begin());
   for (std::size_t c = 0; c < training_; ++c) {
-    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) training_weight_ += weight(i);
+    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
+      training_weight_ += sample_weight_[i];
+    }
   }
 }
 
@@ -340,7 +342,7 @@ void CoefficientSolver::add_strip(const RowBlock& block, std::size_t begin, std:
   const Flipping row{loss_, flip_};
   std::array<double, kStrip> w, q, curved;
   for (std::size_t i = 0; i < n; ++i) {
-    const double s = weight(begin + i);
+    const double s = sample_weight_[begin + i];
     const double u = u_[begin + i];
     const double as_it_is = loss_.weight(u);
     sums.weight += s * as_it_is;
@@ -372,7 +374,7 @@ double CoefficientSolver::sum_ahead(double t, const Term& term, Team& team) cons
   std::vector<double> parts(training_);
   team.for_each(training_, nanoseconds(20.0), [&](std::size_t c) {
     for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
-      parts[c] += weight(i) * term(u_[i] + t * along_[i], along_[i]);
+      parts[c] += sample_weight_[i] * term(u_[i] + t * along_[i], along_[i]);
     }
   });
   return std::accumulate(parts.begin(), parts.end(), 0.0);

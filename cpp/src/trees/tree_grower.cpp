@@ -354,14 +354,14 @@ class TreeGrower::State {
     });
   }
 
-  std::vector<Cell> weigh(const Tree& tree, const double* sample_weight, Team& team) const {
+  std::vector<Cell> weigh(const Tree& tree, RowSampleWeights sample_weight, Team& team) const {
     std::vector<Cell> weight(tree.size(), Cell{});
     team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
         double sum = static_cast<double>(bounds[s + 1] - bounds[s]);
-        if (sample_weight != nullptr) {
+        if (!sample_weight.all_ones()) {
           sum = 0.0;
           for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) sum += sample_weight[row[i]];
         }
@@ -424,7 +424,7 @@ VoteTree TreeGrower::grow(const RowWeights& rows, const Vote& vote, const TreeLi
 void TreeGrower::find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
   state_->find_nodes(tree, nodes, team);
 }
-std::vector<Cell> TreeGrower::weigh(const Tree& tree, const double* sample_weight,
+std::vector<Cell> TreeGrower::weigh(const Tree& tree, RowSampleWeights sample_weight,
                                     Team& team) const {
   return state_->weigh(tree, sample_weight, team);
 }

@@ -183,7 +183,7 @@ def rank_pairs(
         chosen = np.argsort(-np.array(spread), kind="stable")[:RANKED_FEATURES]
         features = np.sort(chosen).tolist()
     levels = np.stack([level_of[j][codes[j]] for j in features])
-    strength = sum(_core.interaction_strengths(levels, g, v, scale, n_threads) for g, v in gradients)
+    strength = sum(_core.find_strengths(levels, g, v, scale, n_threads) for g, v in gradients)
     best = np.argsort(-np.asarray(strength), kind="stable")[:n]
     first, second = np.triu_indices(len(features), 1)
     return [(features[a], features[b]) for a, b in zip(first[best], second[best], strict=True)]

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "properboost/boosting/algorithm.hpp"
@@ -12,6 +13,7 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
 
@@ -20,29 +22,27 @@ namespace properboost {
 using Progress = std::function<void(std::size_t, double)>;
 
 // Raw predictions that models start from: [model][row] in segment order, or one array for all
-// models; null for zeros.
+// models.
 struct Base {
-  const double* raw = nullptr;
-  std::size_t stride = 0;  // from one model to the next
+  const double* raw;
+  std::size_t stride;  // from one model to the next
 
-  double of(std::size_t model, std::size_t i) const noexcept {
-    return raw == nullptr ? 0.0 : raw[model * stride + i];
-  }
+  double of(std::size_t model, std::size_t i) const noexcept { return raw[model * stride + i]; }
 };
 
 // The rows as the caller passes them.
 struct Rows {
   Codes codes;
   const Bins& bins;
-  const double* sample_weight = nullptr;  // all positive, in segment order; null for ones
-  Base base = {};
+  RowSampleWeights sample_weight = {};  // all positive
+  std::optional<Base> base = {};        // or else models start from 0
 };
 
 // Models trained together over the same rows, a batch of lanes at a time.
 class Boosting {
  public:
   // Everything that rows, models and the algorithm refer to must outlive it.  Without `keep_rounds`
-  // it keeps only the held-out scores.
+  // it keeps only the held-out curves.
   Boosting(Rows rows, std::vector<Model> models, const Algorithm& algorithm,
            bool keep_rounds = true);
   ~Boosting();

@@ -36,16 +36,15 @@ struct SegmentRoles {
   // The signed label of the segment's rows, or 0 if the lane ignores it.
   alignas(64) std::array<float, kMostLanes> sign{};
   std::array<double, kMostLanes> positive{}, negative{}, held_out{};  // 0 or 1
-  bool trains = false;                                                // any lane
-  bool judges = false;
+  bool trains = false, holds_out = false;                             // any lane
 
   void set(std::size_t lane, Role role) {
     sign[lane] = static_cast<float>(sign_of(role));
     positive[lane] = role == Role::kPositive ? 1.0 : 0.0;
     negative[lane] = role == Role::kNegative ? 1.0 : 0.0;
-    held_out[lane] = properboost::judges(role) ? 1.0 : 0.0;
+    held_out[lane] = is_held_out(role) ? 1.0 : 0.0;
     trains = trains || learns(role);
-    judges = judges || properboost::judges(role);
+    holds_out = holds_out || is_held_out(role);
   }
   double train(std::size_t lane) const { return positive[lane] + negative[lane]; }
   bool same_training(const SegmentRoles& other) const {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
@@ -28,23 +29,27 @@
 
 namespace properboost {
 
-// A lane's rows move by t times the look-up table, each by the entry of its code.  Without a
-// look-up table they do not move.  Several vote targets have one look-up table each, `width`
-// entries apart.
+// A lane's rows move by t times the look-up table, each by the entry of its code.  Several vote
+// targets have one look-up table each, `width` entries apart.
 struct Move {
-  const std::uint8_t* codes = nullptr;  // one per row: a feature's
-  const std::vector<double>* table = nullptr;
-  double t = 0.0;
-  std::size_t width = 0;
+  std::size_t lane;
+  const std::uint8_t* codes;  // one per row: a feature's
+  const std::vector<double>& table;
+  double t;
+  std::size_t width;
 };
 
-// What a pass computes besides moving the margins: the cells of one feature under the new weights
-// (null keeps the weights of all rows instead), the training risk, and the held-out scores.
-struct Orders {
-  Histogram* cells = nullptr;
-  std::size_t feature = 0;
-  bool risk = false;
-  bool judge = false;
+// One feature's cells, to be filled from weights that are not kept.
+struct CellsOfFeature {
+  Histogram& histogram;
+  std::size_t feature;
+};
+
+// What a row pass computes besides moving the margins.
+struct PassRequest {
+  std::optional<CellsOfFeature> cells = {};  // under the new weights, instead of keeping these
+  bool risk = false;                         // of the training rows
+  bool held_out = false;                     // log loss, error and Brier score
 };
 
 class Margins {
@@ -73,8 +78,8 @@ class Margins {
   float u(std::size_t row, std::size_t lane) const noexcept { return u_[row * lanes_ + lane]; }
   float& u(std::size_t row, std::size_t lane) noexcept { return u_[row * lanes_ + lane]; }
 
-  // Moves lane k by moves[k], for good.
-  std::vector<Point> move(const std::vector<Move>& moves, const Orders& orders, Team& team);
+  // Moves some lanes, in ascending order, for good; returns a point per lane.
+  std::vector<Point> move(const std::vector<Move>& moves, const PassRequest& request, Team& team);
 
   // Tells the weighting the weight of every row; `mean` is the mean weight.
   void note_weights(double mean, Team& team);
@@ -151,7 +156,7 @@ class Margins {
   const Bins& bins_;
   const std::vector<SegmentRoles>& roles_;
   std::size_t lanes_;
-  const double* sample_weight_;
+  const RowSampleWeights sample_weight_;
   const Loss& loss_;
   bool needs_curvature_;
   const VoteTargets& targets_;

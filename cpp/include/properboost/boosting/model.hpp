@@ -1,6 +1,7 @@
 // A model: what differs between models that are trained together.
 #pragma once
 
+#include <variant>
 #include <vector>
 
 #include "properboost/data/roles.hpp"
@@ -17,6 +18,11 @@ struct Model {
   double prior;  // e as a share of the total weight; 0 for 1/(rows' weight x occupied cells)
   std::vector<Role> roles;  // of each segment
 };
+
+// Trees sort the rows in an order of their own.
+inline bool grows_trees(const Model& model) {
+  return std::holds_alternative<const GrownLearner*>(model.weak_learner->kind());
+}
 
 inline bool same_but_for_gain(const Model& a, const Model& b) {
   return a.loss == b.loss && a.weak_learner == b.weak_learner &&

@@ -22,7 +22,7 @@ using Lanes = std::vector<std::size_t>;  // the models of a batch
 std::vector<Lanes> deal_into_batches(const std::vector<Model>& models,
                                      const std::vector<std::size_t>& segments, std::size_t most);
 
-// Lanes that are boosted together.  All members but the models are made when they are first needed.
+// Lanes that are boosted together.
 struct ModelBatch {
   Lanes models;
   std::vector<SegmentRoles> roles;

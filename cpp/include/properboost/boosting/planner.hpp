@@ -48,12 +48,12 @@ struct RoundUpdate {
 // The data that a round may read, and the batch that it moves.
 struct RoundContext {
   const TrainingRows& rows;
-  const PackedCodes* packed;  // null if no trees are grown
+  const PackedCodes& packed;  // empty if no trees are grown
   const std::vector<Model>& models;
   const Algorithm& algorithm;
   const SampleWeights& weights;
   const std::vector<FitState>& states;
-  bool keep_rounds;  // or only the held-out scores
+  bool keep_rounds;  // or only the held-out curves
   ModelBatch& batch;
 
   const Model& model(std::size_t lane) const { return models[batch.models[lane]]; }
@@ -68,11 +68,11 @@ class Planner {
   virtual ~Planner() = default;
 
   // The t-th look-up table of an estimator, for all active lanes.  The margins have been moved as
-  // `orders(t)` asked.  `progress` may throw.
+  // `request(t)` asked.  `progress` may throw.
   virtual std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
                                         const std::function<void()>& progress, Team& team) = 0;
   // What the row pass before the t-th look-up table must compute.
-  virtual Orders orders(std::size_t t) = 0;
+  virtual PassRequest request(std::size_t t) = 0;
   virtual std::size_t tables_per_estimator() const = 0;
 
  protected:

@@ -8,15 +8,19 @@
 #include <cstddef>
 #include <vector>
 
+#include "properboost/data/row_sample_weights.hpp"
+
 namespace properboost {
 
 class SampleWeights {
  public:
-  // All entries of `weight` are positive; null stands for ones.
-  SampleWeights(const double* weight, std::size_t n);
+  // For n rows; all of these weights are positive.
+  SampleWeights(RowSampleWeights weight, std::size_t n);
 
-  // The scaled weights of the rows; null for ones.
-  const double* data() const noexcept { return weights_.empty() ? nullptr : weights_.data(); }
+  // The scaled weights of the rows.
+  RowSampleWeights rows() const noexcept {
+    return weights_.empty() ? RowSampleWeights() : RowSampleWeights(weights_.data());
+  }
 
   double scaled(double weight) const noexcept { return weight / unit_; }
   double unscaled(double sum) const noexcept { return sum * unit_; }

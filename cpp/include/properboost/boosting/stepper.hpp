@@ -21,7 +21,8 @@ class Stepper {
   // Moves the margins of the batch, sets the step of every update, and returns each lane's sums
   // after the move.  Updates that do not move the margins are marked so.  `progress` may throw.
   virtual std::vector<Margins::Point> take(const RoundContext& context,
-                                           std::vector<RoundUpdate>& updates, const Orders& orders,
+                                           std::vector<RoundUpdate>& updates,
+                                           const PassRequest& request,
                                            const std::function<void()>& progress, Team& team) = 0;
   // Corrects the rounds of a lane after one has been added.
   virtual void revise(std::size_t /*lane*/, double /*gain*/, Rounds& /*rounds*/) const {}

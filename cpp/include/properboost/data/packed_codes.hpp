@@ -17,6 +17,7 @@ class PackedCodes {
  public:
   static constexpr std::size_t kTogether = 8;  // features, whose codes are read as one word
 
+  PackedCodes() = default;  // of no rows
   PackedCodes(const Codes& codes, std::size_t features, Team& team)
       : features_(features), stride_(stride_for(features)), bytes_(codes.rows * stride_) {
     constexpr std::size_t kRows = 512;
@@ -33,6 +34,7 @@ class PackedCodes {
     });
   }
 
+  bool empty() const noexcept { return bytes_.empty(); }
   std::size_t words() const noexcept { return (features_ + kTogether - 1) / kTogether; }
   // How many features the w-th word has: w * kTogether and those after it.
   std::size_t size(std::size_t w) const noexcept {
@@ -54,7 +56,7 @@ class PackedCodes {
     return stride;
   }
 
-  std::size_t features_, stride_;
+  std::size_t features_ = 0, stride_ = 0;
   Aligned<std::uint8_t> bytes_;
 };
 

@@ -14,7 +14,7 @@ enum class Role : std::int8_t {
 };
 
 inline bool learns(Role role) { return role == Role::kPositive || role == Role::kNegative; }
-inline bool judges(Role role) {
+inline bool is_held_out(Role role) {
   return role == Role::kHeldOutPositive || role == Role::kHeldOutNegative;
 }
 

@@ -3,13 +3,14 @@
 
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
 
 struct TrainingRows {
   const Codes& codes;
   const Bins& bins;
-  const double* sample_weight;  // in segment order; null for ones
+  RowSampleWeights sample_weight;
 };
 
 }  // namespace properboost

@@ -9,6 +9,7 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
 
@@ -25,9 +26,9 @@ void add_by_code(const std::uint8_t* code, std::size_t begin, std::size_t end, i
   }
 }
 
-// The weight of the rows of each code, features side by side; null counts rows.
+// The sample weight of the rows of each code, features side by side.
 std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,
-                                const double* weight, Team& team);
+                                RowSampleWeights weight, Team& team);
 
 // The number of rows of each segment with each code: [segment][code].
 std::vector<std::size_t> count_codes(const Codes& codes, const Bins& bins, Team& team);

@@ -8,6 +8,7 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/vectors.hpp"
 #include "properboost/core/words.hpp"
+#include "properboost/data/row_sample_weights.hpp"
 #include "properboost/histogram/bundles.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/histogram/sums.hpp"
@@ -30,10 +31,12 @@ struct RowTerms {
 
   const float* weight = nullptr;
   const float* curvature = nullptr;
-  const double* sample_weight = nullptr;
+  RowSampleWeights sample_weight = {};
 
   // The same kind of terms of other rows.
-  RowTerms of(const float* w, const float* c, const double* s) const noexcept { return {w, c, s}; }
+  RowTerms of(const float* w, const float* c, RowSampleWeights s) const noexcept {
+    return {w, c, s};
+  }
 
   InFloat in_float() const noexcept { return {weight, curvature, sample_weight}; }
 
@@ -47,7 +50,8 @@ struct RowTerms {
 
  private:
   Real times_weight(float x, std::size_t i) const noexcept {
-    if constexpr (kWeighted) return static_cast<Real>(sample_weight[i] * static_cast<double>(x));
+    if constexpr (kWeighted)
+      return static_cast<Real>(sample_weight.given(i) * static_cast<double>(x));
     return static_cast<Real>(x);
   }
 };
@@ -65,7 +69,7 @@ struct LaneTerms {
   const float* weight = nullptr;
   const float* curvature = nullptr;
 
-  LaneTerms of(const float* w, const float* c, const double*) const noexcept { return {w, c}; }
+  LaneTerms of(const float* w, const float* c, RowSampleWeights) const noexcept { return {w, c}; }
   InFloat in_float() const noexcept { return *this; }
 
   Sum operator[](std::size_t i) const noexcept {

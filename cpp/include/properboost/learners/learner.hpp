@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "properboost/histogram/cells.hpp"
@@ -32,7 +34,7 @@ struct Partition {
 
 // The options of weak learners; each uses those it needs.
 struct LearnerOptions {
-  std::shared_ptr<const Criterion> criterion = nullptr;  // null for the response
+  std::optional<std::shared_ptr<const Criterion>> criterion = {};  // or else the response
   double smoothing = 0.0;
   TreeLimits limits = {};
   std::size_t literals = 1;  // the most literals of a monomial
@@ -43,39 +45,32 @@ struct LearnerOptions {
 class FeatureLearner;
 class GrownLearner;
 
-// A visitor of weak learners, called with each as its own kind.
-class LearnerVisitor {
- public:
-  virtual ~LearnerVisitor() = default;
-  virtual void visit(const FeatureLearner& learner) = 0;
-  virtual void visit(const GrownLearner& learner) = 0;
-};
+// A weak learner as what it is.
+using LearnerKind = std::variant<const FeatureLearner*, const GrownLearner*>;
 
 class WeakLearner {
  public:
   virtual ~WeakLearner() = default;
-  virtual void accept(LearnerVisitor& visitor) const = 0;
-  // Whether it grows trees, which sort the rows in their own order.
-  virtual bool is_grown() const noexcept = 0;
+  virtual LearnerKind kind() const noexcept = 0;
 
   // The criterion for choosing cells: its own, or else the response.
   const Criterion& criterion_or(const Response& response) const noexcept {
-    return criterion_ == nullptr ? response : *criterion_;
+    if (criterion_) return **criterion_;
+    return response;
   }
-  bool has_criterion() const noexcept { return criterion_ != nullptr; }
+  bool has_criterion() const noexcept { return criterion_.has_value(); }
 
  protected:
   explicit WeakLearner(const LearnerOptions& options) : criterion_(options.criterion) {}
 
  private:
-  const std::shared_ptr<const Criterion> criterion_;
+  const std::optional<std::shared_ptr<const Criterion>> criterion_;
 };
 
 // A look-up table over one feature.
 class FeatureLearner : public WeakLearner {
  public:
-  void accept(LearnerVisitor& visitor) const final { visitor.visit(*this); }
-  bool is_grown() const noexcept final { return false; }
+  LearnerKind kind() const noexcept final { return this; }
   virtual bool cuts_in_two() const noexcept = 0;  // else it has one cell per code
   // The least cost this learner reaches on a feature, and the cells that reach it.
   virtual double cost(const FeatureCells& feature, const Criterion& criterion,
@@ -90,8 +85,7 @@ class FeatureLearner : public WeakLearner {
 // A tree over several features, whose nodes are a feature's codes.
 class GrownLearner : public WeakLearner {
  public:
-  void accept(LearnerVisitor& visitor) const final { visitor.visit(*this); }
-  bool is_grown() const noexcept final { return true; }
+  LearnerKind kind() const noexcept final { return this; }
 
   const TreeLimits limits;
   const double subsample;    // share of the rows that each tree is grown from

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <variant>
 #include <vector>
 
 #include "properboost/core/parallel.hpp"
@@ -17,13 +18,17 @@
 
 namespace properboost {
 
-// The feature that a coordinate of a rado sums.
-struct RadoFeature {
-  static constexpr std::int64_t kNumber = -1;
-
-  const Column* column;  // null: the constant 1
-  std::int64_t level;    // kNumber: the column's numbers; else whether they equal it
+// The feature that a coordinate of a rado sums: 1, a column's numbers, or whether they equal a
+// level.
+struct ConstantFeature {};
+struct NumberFeature {
+  const Column* column;
 };
+struct LevelFeature {
+  const Column* column;
+  std::int64_t level;
+};
+using RadoFeature = std::variant<ConstantFeature, NumberFeature, LevelFeature>;
 
 struct RadoRows {
   std::size_t size;

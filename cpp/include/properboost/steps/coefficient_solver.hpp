@@ -98,13 +98,10 @@ class CoefficientSolver {
   double largest_edge(const Sums& at) const;
   void add_strip(const RowBlock& block, std::size_t begin, std::size_t n, double* columns,
                  Sums& sums) const;
-  double weight(std::size_t row) const {
-    return sample_weight_ == nullptr ? 1.0 : sample_weight_[row];
-  }
   double nanoseconds(double a_row) const { return a_row * static_cast<double>(u_.size()); }
 
   const std::vector<Role>& roles_;
-  const double* sample_weight_;
+  const RowSampleWeights sample_weight_;
   const Loss& loss_;
   const Solved which_;
   std::vector<RowBlock> blocks_;  // of the segments with a role, training segments first

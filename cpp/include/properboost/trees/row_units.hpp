@@ -14,26 +14,22 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/vectors.hpp"
 #include "properboost/data/codes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
 
 // How much each row counts: weight times sample weight, finite and at least 0, in segment order.
-// Null stands for ones; curvature may be null if the criterion needs none.
 struct RowWeights {
-  const float* weight = nullptr;
-  const float* curvature = nullptr;
-  const double* sample_weight = nullptr;
+  const float* weight;
+  const float* curvature;  // read only if the criterion needs it
+  RowSampleWeights sample_weight;
   double share = 1.0;  // share of the rows that count, drawn by the tree's number
 
-  double weight_of(std::size_t row) const noexcept { return times_sample_weight(weight, row); }
-  double curvature_of(std::size_t row) const noexcept {
-    return times_sample_weight(curvature, row);
+  double weight_of(std::size_t row) const noexcept {
+    return static_cast<double>(weight[row]) * sample_weight[row];
   }
-
- private:
-  double times_sample_weight(const float* x, std::size_t row) const noexcept {
-    return (x == nullptr ? 1.0 : static_cast<double>(x[row])) *
-           (sample_weight == nullptr ? 1.0 : sample_weight[row]);
+  double curvature_of(std::size_t row) const noexcept {
+    return static_cast<double>(curvature[row]) * sample_weight[row];
   }
 };
 

@@ -11,6 +11,7 @@
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/packed_codes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/trees/criterion.hpp"
 #include "properboost/trees/limits.hpp"
@@ -49,8 +50,8 @@ class TreeGrower {
   // The node of every row that has a role, as a byte, in the tree grown last.
   static constexpr std::size_t kMostNodes = 255;
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
-  // The weight of its rows, by class and node; null weights are ones.
-  std::vector<Cell> weigh(const Tree& tree, const double* sample_weight, Team& team) const;
+  // The sample weight of its rows, by class and node.
+  std::vector<Cell> weigh(const Tree& tree, RowSampleWeights sample_weight, Team& team) const;
 
  private:
   class State;
