@@ -42,7 +42,7 @@ def start(
     keep_rounds: bool = True,
 ) -> Any:
     """Return the boosting of one model for each gain, before its first round."""
-    from properboost.boosting.engine import find_sides, start
+    from properboost.boosting.engine import find_signs, start
     from properboost.boosting.options import BoostingOptions
     from properboost.losses import GLog
     from properboost.parameters.declare import read
@@ -50,7 +50,7 @@ def start(
     n = len(gains)
     return start(
         training if threads is None else replace(training, n_threads=threads),
-        np.repeat(find_sides(training.class_of, 2), n, axis=0),
+        np.repeat(find_signs(training.class_of, 2), n, axis=0),
         [read(BoostingOptions, model)] * n,
         [GLog(gain) for gain in gains],
         keep_rounds=keep_rounds,

@@ -91,7 +91,7 @@ def test_codes_of_pairs():
 
 
 @pytest.mark.parametrize("n_features", [2, 3, 5, 8])
-def test_scores_are_the_cells(n_features):
+def test_strengths_are_the_cells(n_features):
     random = np.random.default_rng(n_features)
     n = 70_000  # more than a stretch
     levels = random.integers(0, 16, (n_features, n), dtype=np.uint8)
@@ -106,7 +106,7 @@ def test_scores_are_the_cells(n_features):
             g, v = (np.bincount(codes, w.astype(float), 256) for w in (gradient, variance))
             expected[-1] += sign * np.sum(g[v > 0] ** 2 / v[v > 0] - 1)
     for n_threads in (1, 2):
-        got = _core.score_pairs(levels, gradient / 4, variance / 4, 4.0, n_threads)
+        got = _core.find_strengths(levels, gradient / 4, variance / 4, 4.0, n_threads)
         np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-3)
 
 

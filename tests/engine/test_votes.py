@@ -108,7 +108,7 @@ def grow_tree(
 
 LIMITS = {
     "free": {},
-    "min_child_weight": {"min_child_weight": 25.0},
+    "min_child_weight": {"min_child_weight": 40.0},
     "max_features": {"max_features": 0.5, "seed": 3},
     "subsample": {"subsample": 0.6, "seed": 4},
     "all": {"min_child_weight": 12.0, "max_features": 0.7, "subsample": 0.8, "seed": 5},

@@ -440,7 +440,7 @@ std::size_t Boosting::size() const noexcept { return state_->states().size(); }
 const FitState& Boosting::state(std::size_t model) const noexcept {
   return state_->states()[model];
 }
-double Boosting::longest_loop(std::size_t n) const noexcept { return state_->longest_loop(n); }
+double Boosting::longest_loop(std::size_t n) const { return state_->longest_loop(n); }
 std::vector<double> Boosting::held_out(std::size_t model) const { return state_->held_out(model); }
 std::vector<double> Boosting::raw(std::size_t model) const { return state_->raw(model); }
 std::vector<std::size_t> Boosting::code_counts() const { return state_->code_counts(); }

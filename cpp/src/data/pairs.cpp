@@ -95,7 +95,8 @@ double misfit(const std::array<Sums, N>& cells, double scale) {
 }
 
 // The strength of the pair of the x-th and the y-th feature of a triple.
-double strength_of_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y, double scale) {
+double strength_of_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y,
+                        double scale) {
   constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
   std::array<Sums, kLevels * kLevels> cells{};
   std::array<Sums, kLevels> rows{}, columns{};
@@ -128,8 +129,8 @@ void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* cod
 }
 
 std::vector<double> find_strengths(const std::uint8_t* levels, std::size_t features, std::size_t n,
-                                const float* gradient, const float* variance, double scale,
-                                const std::function<void()>& progress, Team& team) {
+                                   const float* gradient, const float* variance, double scale,
+                                   const std::function<void()>& progress, Team& team) {
   std::vector<double> strengths(features * (features - 1) / 2, 0.0);
   const std::vector<Triple> triples = cover_pairs(features);
   // Several triples may hold a pair; the first one gives its strength.

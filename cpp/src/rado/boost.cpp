@@ -234,15 +234,16 @@ class Booster {
 
   // Nothing if no feature has a finite |r| - delta.
   std::optional<RadoRound> choose() {
-    team_.for_each(column_blocks_, 0.04 * static_cast<double>(units_.size()), [&](std::size_t block) {
-      std::array<double, kTogether> sums;
-      vectorized([&] {
-        sum_units(units_.data() + block * kTogether * n_, n_, float_weights_.data(), sums);
-      });
-      for (std::size_t f = 0; f < kTogether; ++f) {
-        edges_[block * kTogether + f] = sums[f] / (kUnits * total_);
-      }
-    });
+    team_.for_each(
+        column_blocks_, 0.04 * static_cast<double>(units_.size()), [&](std::size_t block) {
+          std::array<double, kTogether> sums;
+          vectorized([&] {
+            sum_units(units_.data() + block * kTogether * n_, n_, float_weights_.data(), sums);
+          });
+          for (std::size_t f = 0; f < kTogether; ++f) {
+            edges_[block * kTogether + f] = sums[f] / (kUnits * total_);
+          }
+        });
     double bar = -std::numeric_limits<double>::infinity();  // a lower bound on the best
     candidates_.clear();
     for (std::size_t k = 0; k < given_.features; ++k) {

@@ -54,7 +54,7 @@ class Boosting {
   std::size_t size() const noexcept;
   const FitState& state(std::size_t model) const noexcept;
   // An estimate, in nanoseconds, of the longest loop that threads share in n rounds.
-  double longest_loop(std::size_t n) const noexcept;
+  double longest_loop(std::size_t n) const;
   // The raw predictions of a model's held-out rows, in segment order.
   std::vector<double> held_out(std::size_t model) const;
   // The raw predictions of all rows, 0 where they have no role; empty for a model that has left its

@@ -44,7 +44,7 @@ void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* cod
 // expects of it.  `progress` is called on the calling thread from time to time, and may throw.
 constexpr std::size_t kLevels = 16;
 std::vector<double> find_strengths(const std::uint8_t* levels, std::size_t features, std::size_t n,
-                                const float* gradient, const float* variance, double scale,
-                                const std::function<void()>& progress, Team& team);
+                                   const float* gradient, const float* variance, double scale,
+                                   const std::function<void()>& progress, Team& team);
 
 }  // namespace properboost
