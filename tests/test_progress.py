@@ -8,6 +8,7 @@ import pytest
 import properboost as pb
 from properboost import _core
 from properboost import progress as progress_module
+from properboost.parameters.checks import count_threads
 
 # -- threads and progress -------------------------------------------------------------------------
 
@@ -40,7 +41,7 @@ def test_show_config(capsys, monkeypatch):
 def test_n_jobs(n_jobs, environment, expected, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", environment)
     monkeypatch.setattr("joblib.cpu_count", lambda: 8)
-    assert pb.parameters.count_threads(n_jobs) == expected
+    assert count_threads(n_jobs) == expected
 
 
 def test_silence_is_the_default(binary, capfd):

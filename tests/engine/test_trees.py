@@ -440,7 +440,7 @@ def test_bad_parameters(given, message):
 def test_directions_are_for_trees(weak_learner, given):
     X, y = noisy(n=60, d=2)
     message = (
-        f"monotonic_cst must be None with weak_learner='{weak_learner}', which cannot guarantee"
+        f"monotonic_cst must be None with weak_learner='{weak_learner}': only trees can be grown"
     )
     with pytest.raises(ValueError, match=message):
         fit_tree(X, y, weak_learner=weak_learner, monotonic_cst=given)
