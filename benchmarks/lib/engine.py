@@ -18,8 +18,8 @@ FIRST_ROUNDS = 10  # with the memory that they are the first to touch
 def prepare(model: Any, X: Any, y: Any) -> Any:
     """Do what `fit` does before it boosts; returns properboost.training.Training."""
     from properboost.boosting.engine import prepare
-    from properboost.parameters.shared import BinningOptions
     from properboost.parameters.declare import read
+    from properboost.parameters.shared import BinningOptions
 
     return prepare(read(BinningOptions, model), *_sorted_rows(model, X, y))
 
@@ -43,9 +43,9 @@ def start(
 ) -> Any:
     """Return the boosting of one model for each gain, before its first round."""
     from properboost.boosting.engine import find_signs, start
-    from properboost.parameters.shared import BoostingOptions
     from properboost.losses import GLog
     from properboost.parameters.declare import read
+    from properboost.parameters.shared import BoostingOptions
 
     n = len(gains)
     return start(
