@@ -1,6 +1,8 @@
 """Presets: the literature's algorithms, whatever the estimators' defaults are."""
 
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -106,3 +108,7 @@ def test_a_preset_takes_the_estimators_parameters_by_name(make, given):
         make(given)
     with pytest.raises(TypeError, match=rf"^{make.__name__}\(\) got an unexpected .*nonsense"):
         make(nonsense=1)
+
+
+def test_the_package_imports_without_docstrings():
+    subprocess.run([sys.executable, "-OO", "-c", "import properboost"], check=True)

@@ -166,19 +166,18 @@ def preset_of_one(
 def _document(choose: Callable[..., Any], make: Callable[..., Any]) -> str:
     """Return a preset's documentation with what all presets of an estimator say."""
     text = inspect.cleandoc(choose.__doc__ or "")
-    own, _, others = re.split(r"\n\n(?=(Raises|Notes|References)\n---)", text, maxsplit=1)
+    own, *others = re.split(r"\n\n(?=(?:Raises|Notes|References)\n---)", text, maxsplit=1)
     heading = "" if "\nParameters\n---" in own else "\n\nParameters\n----------"
     name = make.__name__
-    return f"""{own}{heading}
+    shared = f"""{own}{heading}
 **parameters
     Those of `{name}`, which may replace those that the preset pins (see its
     signature).
 
 Returns
 -------
-{name}
-
-{others}"""
+{name}"""
+    return "\n\n".join([shared, *others])
 
 
 def _bind(
