@@ -413,7 +413,7 @@ def gain_curve(
         **parameters_of_search,
     )
     table = open_table(search, X, reset=True)
-    rows = read_rows(y, table.n_rows, None, search.class_weight)
+    rows = read_rows(y, table.n_rows, None, search.class_weight, search.normalize_weights)
     counts = np.bincount(rows.codes)
     if counts.min() < 2:
         raise ValueError(

@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from scipy.stats import entropy, rankdata
 
-from properboost.data.labels import find_classes, read_weights
+from properboost.data.labels import find_classes
+from properboost.data.weights import read_weights
 from properboost.losses.probabilities import find_lead
 from properboost.parameters import checks
 

@@ -69,6 +69,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "l2": 2.0,
         "max_bins": 17,
         "rows_per_bin": 3.0,
+        "normalize_weights": True,
         "n_jobs": 1,
         "verbose": 0,
     }
@@ -80,6 +81,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         for name, value in parameters.items()
         if value is not None and name != "verbose"
         for word in (flags.get(name, f"--{name.replace('_', '-')}"), value)
+        if word is not True
     ]
     fit(capsys, *given)
     assert pb.load_model("model.json").get_params().items() >= parameters.items()

@@ -17,6 +17,7 @@ RESPONSES = _core.response_names()
 
 
 @parametrize_with_checks([pb.ProperBoostClassifier(weak_learner="monomial", n_estimators=5)])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -329,6 +329,7 @@ def test_importances_find_the_relevant_features():
 
 
 @pytest.mark.parametrize("scale", [2.0**-30, 3.0, 1e6])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_what_splits_save_is_in_the_unit_of_the_weights(scale):
     X, y = noisy()
     weight = np.random.default_rng(0).uniform(1.0, 2.0, len(y))

@@ -27,6 +27,7 @@ pd = pytest.importorskip("pandas")
         pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=3),
     ]
 )
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         # Some checks have classes of one row.

@@ -39,6 +39,7 @@ def test_extreme_steps_give_finite_predictions_or_an_error(gain, learning_rate):
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e300])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_extreme_weights_give_finite_predictions(scale):
     for settings in ({}, {"response": "newton"}, {"step": "line_search"}, {"response": "exact"}):
         model = fit(weight=scale * (1 + Y), n_estimators=20, **settings)
@@ -46,6 +47,7 @@ def test_extreme_weights_give_finite_predictions(scale):
 
 
 @given(st.lists(st.just(0.0) | st.floats(1e-60, 1e60), min_size=6, max_size=6))
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_any_weights_give_finite_predictions_or_an_error(weights):
     x = np.arange(6.0).reshape(-1, 1)
     try:

@@ -37,6 +37,7 @@ CONFIGURATIONS = [
 
 
 @parametrize_with_checks([pb.ProperBoostClassifier(), *CONFIGURATIONS])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -133,6 +134,7 @@ def test_few_rows_of_many_classes_are_each_their_binary_problem(iris, weak_learn
     ("settings", "expected"),
     [({}, 5), ({"rows_per_bin": 50}, 10), ({"rows_per_bin": None}, 60), ({"max_bins": 3}, 3)],
 )
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_few_rows_have_few_bins(settings, expected):
     X = np.tile(np.arange(60.0), 9).reshape(-1, 1)[:500]
     y = X[:, 0] > 20

@@ -18,6 +18,7 @@ PHIS = _core.impurity_names()
 
 
 @parametrize_with_checks([pb.UDTClassifier(), pb.UDTClassifier("entropy", max_leaf_nodes=None)])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -172,6 +173,7 @@ def test_weights_are_frequencies(phi, mixed):
         np.testing.assert_array_equal(getattr(a.tree_, field), getattr(b.tree_, field))
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_the_tree_does_not_depend_on_threads_or_scale():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(60_000, 45)).astype(np.float32)
@@ -338,6 +340,7 @@ def test_raw_predictions_are_links(phi):
 
 @pytest.mark.parametrize("phi", PHIS)
 @pytest.mark.parametrize("weight", [1.0, 1e-3, 1e3])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_links_of_pure_leaves(phi, weight):
     """They are finite, and say what probabilities say, however little rows weigh."""
     X, y, _ = few_values(1)

@@ -19,6 +19,7 @@ pd = pytest.importorskip("pandas")
     ("loss", "n", "least", "most"),
     [("glog", 2000, 0.25, 16.0), ("savage", 2000, 0.5, 32.0), ("glog", 250, 0.25, 32.0)],
 )
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_gains_by_default(loss, n, least, most):
     X = np.arange(float(n)).reshape(-1, 1) % 3
     search = pb.ProperBoostClassifierCV(loss, cv=2, n_estimators=1).fit(X, X[:, 0] > 0)

@@ -181,7 +181,7 @@ void share_bins(std::vector<Run>& runs, int bins) {
   for (const Run& run : runs) light += run.weight;
   int room = 0;
   for (Run& run : runs) {
-    const double quota = bins * run.weight / light;
+    const double quota = light > 0.0 ? bins * run.weight / light : 0.0;
     run.bins = std::min(static_cast<int>(quota), run.distinct());
     run.remainder = quota - std::floor(quota);
     room += run.distinct() - run.bins;
@@ -298,10 +298,20 @@ std::vector<std::int64_t> sample_rows(std::size_t n, RowSampleWeights weight,
   return sample;
 }
 
-// The edges of a column whose sampled rows have these keys, in the order of `rows`.
+// The power of two that brings the largest weight of these rows near 1, so that no sum overflows.
+double find_scale(const std::vector<std::int64_t>& rows, RowSampleWeights weight) {
+  double largest = 0.0;
+  for (const std::int64_t row : rows) {
+    largest = std::max(largest, weight[static_cast<std::size_t>(row)]);
+  }
+  return largest > 0.0 ? std::min(std::ldexp(1.0, -std::ilogb(largest)), 0x1p1000) : 1.0;
+}
+
+// The edges of a column whose sampled rows have these keys, in the order of `rows`; weights are
+// multiplied by `scale`.
 template <class Key>
 std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& rows,
-                             RowSampleWeights weight, int max_bins) {
+                             RowSampleWeights weight, double scale, int max_bins) {
   const auto of_items = [&](auto items, const auto& make) {
     items.reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -314,7 +324,7 @@ std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& r
                     [&](std::size_t i) { return Unweighted<Key>{keys[i]}; });
   }
   return of_items(std::vector<Weighted<Key>>(), [&](std::size_t i) {
-    return Weighted<Key>{keys[i], weight.given(static_cast<std::size_t>(rows[i]))};
+    return Weighted<Key>{keys[i], scale * weight.given(static_cast<std::size_t>(rows[i]))};
   });
 }
 
@@ -352,6 +362,7 @@ std::vector<std::vector<double>> find_edges(const Table& table, RowSampleWeights
                                 std::to_string(max_bins));
   }
   const std::vector<std::int64_t> rows = sample_rows(table.rows, weight, sample_size, seed);
+  const double scale = weight.all_ones() ? 1.0 : find_scale(rows, weight);
   const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table);
   std::vector<std::vector<double>> edges(table.columns.size());
 
@@ -394,7 +405,8 @@ std::vector<std::vector<double>> find_edges(const Table& table, RowSampleWeights
       visit(table.columns[f].type, [&](auto zero) {
         using Key = KeyOf<decltype(zero)>;
         const auto* keys = reinterpret_cast<const Key*>(memory.get() + place[g - first]);
-        edges[f] = edges_of(keys + (f - blocks[g].first) * rows.size(), rows, weight, max_bins);
+        edges[f] =
+            edges_of(keys + (f - blocks[g].first) * rows.size(), rows, weight, scale, max_bins);
       });
     });
     first = last;

@@ -1,8 +1,6 @@
 """Boosting all models of a fit: one for two classes, or one per class against the rest."""
 
-import warnings
 from dataclasses import dataclass
-from inspect import currentframe
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from numpy.typing import NDArray
 from properboost.boosting.engine import Training, find_signs, start
 from properboost.boosting.ensemble import Rounds
 from properboost.losses.builtin import MarginLoss
+from properboost.notices import warn
 from properboost.parameters.shared import BoostingOptions
 from properboost.progress import Report
 
@@ -69,21 +68,11 @@ def boost(
 
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:
     label = classes.tolist()[1 if len(classes) == 2 else model]
-    warnings.warn(
+    warn(
         f"step={step!r} found no finite optimal coefficients for class "
         f"{label!r}: the chosen features separate some rows by their class, or nearly so. The "
-        "coefficients were kept finite by counting an error of 0 as half a row",
-        UserWarning,
-        stacklevel=_count_own_frames(),
+        "coefficients were kept finite by counting an error of 0 as half a row"
     )
-
-
-def _count_own_frames() -> int:
-    """Return the stacklevel at which the caller's warning points out of the package."""
-    frame, level = currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("properboost."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def report_from(report: Report, before: int) -> Report:

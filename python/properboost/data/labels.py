@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, assert_all_finite, column_or_1d
+from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from properboost.data.frames import is_plain
+from properboost.data.weights import read_training_weights, scale_factors
 from properboost.parameters.kinds import ClassWeight
 
-__all__ = ["Rows", "SortedRows", "find_classes", "read_rows", "read_weights"]
+__all__ = ["Rows", "SortedRows", "find_classes", "read_rows"]
 
 FEW_KEYS = 8
 """Segments up to which it is faster to look for each of them than to sort."""
@@ -83,10 +84,16 @@ class Rows:
         )
 
 
-def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: ClassWeight) -> Rows:
+def read_rows(
+    y: Any,
+    n_rows: int,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+    normalize_weights: bool = False,
+) -> Rows:
     """Check labels and weights."""
     labels = _read_labels(y, n_rows)
-    weight = read_weights(sample_weight, labels)
+    weight = read_training_weights(sample_weight, labels, normalize_weights)
     classes = _distinct(labels if weight is None else labels[weight > 0.0])
     if len(classes) < 2:
         raise ValueError(
@@ -100,9 +107,7 @@ def read_rows(y: Any, n_rows: int, sample_weight: Any, class_weight: ClassWeight
     factor = None
     if class_weight is not None:
         held = np.bincount(codes, weight, minlength=len(classes))[: len(classes)]
-        factor = _class_factors(class_weight, classes, held)
-        with np.errstate(over="ignore"):
-            _check_total(held * factor, "sample_weight, times class_weight,")
+        factor = scale_factors(_class_factors(class_weight, classes, held), held, normalize_weights)
     return Rows(classes, codes, weight, factor, total)
 
 
@@ -170,24 +175,6 @@ def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
 def _check_length(labels: NDArray[Any], n_rows: int) -> None:
     if len(labels) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} and {len(labels)}")
-
-
-def read_weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return the rows' weights as float64; None if all are 1."""
-    if sample_weight is None:
-        return None
-    weight: NDArray[np.float64] = _check_sample_weight(
-        sample_weight, labels, dtype=np.float64, ensure_non_negative=True
-    )
-    _check_total(weight, "sample_weight")
-    return None if np.all(weight == 1.0) else weight
-
-
-def _check_total(weight: NDArray[np.float64], name: str) -> None:
-    with np.errstate(over="ignore"):
-        total = weight.sum()
-    if not 0.0 < total < np.inf:
-        raise ValueError(f"{name} must have a positive finite sum; got {total}")
 
 
 def _class_factors(

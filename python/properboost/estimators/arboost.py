@@ -277,7 +277,9 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
         with self._restored_on_failure():
             check_voting(self)
             table = open_table(self, X, reset=True)
-            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            rows = read_rows(
+                y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
+            )
             self._check_classes(rows)
             training = prepare(self._binning_options(), table, rows, rows.sort())
             with show_progress(self.verbose, self.n_estimators) as report:

@@ -61,6 +61,7 @@ TABLES = {
     "rows_per_bin": 100,
     "categorical_features": "from_dtype",
     "class_weight": None,
+    "normalize_weights": False,
     "random_state": None,
 }
 """What presets of `ProperBoostClassifier` share."""
@@ -80,6 +81,7 @@ VOTES = {
     "rows_per_bin": "auto",
     "categorical_features": "from_dtype",
     "class_weight": None,
+    "normalize_weights": False,
     "random_state": None,
 }
 """What presets of `ARBoostClassifier` share."""
@@ -94,6 +96,7 @@ TREE = {
     "max_bins": 255,
     "categorical_features": "from_dtype",
     "class_weight": None,
+    "normalize_weights": False,
     "random_state": None,
 }
 

@@ -179,7 +179,9 @@ class ProperBoostClassifier(
         with self._restored_on_failure():
             loss = check_parameters(self)
             table = open_table(self, X, reset=True)
-            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            rows = read_rows(
+                y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
+            )
             training = prepare(read(BinningOptions, self), table, rows, rows.sort())
             del rows  # bytes that boosting does not need
             return self._boost(loss, training)

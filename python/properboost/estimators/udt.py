@@ -158,7 +158,9 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         with self._restored_on_failure():
             check_declared(self)
             table = open_table(self, X, reset=True)
-            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            rows = read_rows(
+                y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
+            )
             if len(rows.classes) > 2:
                 raise ValueError(
                     "Only binary classification is supported. The type of the target is "

@@ -127,7 +127,9 @@ class ARBoostClassifierCV(VotingClassifier):
         with self._restored_on_failure():
             rhos, plain = self._read_parameters()
             table = open_table(self, X, reset=True)
-            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            rows = read_rows(
+                y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
+            )
             self._check_classes(rows)
             task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
             order = rows.sort()

@@ -1,6 +1,5 @@
 """The classifier that chooses its gain, and what goes with it, by cross-validation."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -42,6 +41,7 @@ from properboost.model_selection.search_space import (
     warn_of_free_gains,
     with_gain,
 )
+from properboost.notices import warn
 from properboost.parameters.declare import declared, parameter, read, search
 from properboost.parameters.kinds import CV, Scoring
 from properboost.parameters.shared import (
@@ -199,7 +199,9 @@ class ProperBoostClassifierCV(
             check_search(self)
             self._forget()
             table = open_table(self, X, reset=True)
-            rows = read_rows(y, table.n_rows, sample_weight, self.class_weight)
+            rows = read_rows(
+                y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
+            )
             task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
             candidates = list_candidates(self, rows.total)
             warn_of_free_gains(self, candidates[0].loss.gain)
@@ -300,11 +302,7 @@ class ProperBoostClassifierCV(
         if isinstance(self.gains, str) or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
             return
         end, other = ("smallest", "smaller") if self.gain_ == gains[0] else ("largest", "larger")
-        warnings.warn(
-            f"the chosen gain {self.gain_:g} is the {end} of gains: a {other} one may be better",
-            UserWarning,
-            stacklevel=4,
-        )
+        warn(f"the chosen gain {self.gain_:g} is the {end} of gains: a {other} one may be better")
 
     def _search_pairs(
         self, chosen: Candidate, split_rows: Sequence[SplitRows], task: CVTask

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -13,6 +12,7 @@ from properboost.boosting import options
 from properboost.boosting.options import check_loss_of_step, gain_is_free
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
+from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.declare import (
     check_declared,
@@ -284,12 +284,10 @@ def warn_of_free_gains(search: SearchParameters, gain: float) -> None:
         return
     settings = f"response={search.response!r} and step={search.step!r}"
     settings += f" and l2={search.l2!r}" if search.response == "newton" else ""
-    warnings.warn(
+    warn(
         f"with {settings} the gain cannot matter: it scales the raw predictions, and the link "
         f"divides by it. Only gain {gain:g} is fitted; the learning_rate and the number of "
-        "estimators regularise instead",
-        UserWarning,
-        stacklevel=3,
+        "estimators regularise instead"
     )
 
 

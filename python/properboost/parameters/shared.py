@@ -404,6 +404,15 @@ class ClassifierParameters:
         class's total weight.  It shifts the probabilities.
         """,
     )
+    normalize_weights: bool = parameter(
+        default=False,
+        doc="""
+        Whether `sample_weight`, times `class_weight`, is scaled to a mean of 1 over the rows of
+        positive weight: it then says how rows compare.  Otherwise it says how often each row
+        counts, so that weights which add up to 1 are as little as one row.
+        """,
+        option="scale the sample weights to a mean of 1",
+    )
 
 
 @parameters

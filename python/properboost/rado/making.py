@@ -231,7 +231,7 @@ def read_binary(
     try:
         labels = np.asarray(classes)
         ascending = labels.shape == (2,) and labels[0] < labels[1]
-        labels = read_rows(labels, 2, None, None).classes if ascending else labels
+        labels = read_rows(labels, 2).classes if ascending else labels
     except (TypeError, ValueError):  # not an array, not comparable, or no labels
         ascending = False
     if not ascending:
@@ -244,7 +244,7 @@ def read_binary(
 
 def read_binary_rows(y: ArrayLike, n_rows: int) -> Rows:
     """Check the labels of rows, of which there must be two."""
-    rows = read_rows(y, n_rows, None, None)
+    rows = read_rows(y, n_rows)
     if len(rows.classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "

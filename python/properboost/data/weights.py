@@ -1,0 +1,120 @@
+"""Sample weights: how often each row counts."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+from properboost.notices import warn
+
+__all__ = ["read_training_weights", "read_weights", "scale_factors"]
+
+LARGEST_EXPONENT = 100
+"""A mean weight of more than 2 to this, or less than 2 to minus this, is brought there.
+
+Products and sums of weights then stay far from the ends of the floating-point range.
+"""
+
+USUAL_MEANS = (0.3, 3.0)
+"""Mean weights that need no warning."""
+
+LEAST_SHARE = 0.1
+"""The share of the rows' weight that `class_weight` may leave without a warning."""
+
+Weights = NDArray[np.float64]
+
+
+def read_weights(sample_weight: Any, labels: NDArray[Any]) -> Weights | None:
+    """Return the rows' weights as float64; None if all are 1."""
+    weight = _check_weights(sample_weight, labels)
+    if weight is not None:
+        with np.errstate(over="ignore"):
+            total = weight.sum()
+        if not 0.0 < total < np.inf:
+            raise ValueError(f"sample_weight must have a positive finite sum; got {total}")
+    return weight
+
+
+def read_training_weights(
+    sample_weight: Any, labels: NDArray[Any], normalize: bool
+) -> Weights | None:
+    """Return the weights as a fit counts them; None if all are 1.
+
+    With `normalize` their mean is 1, over the rows whose weight is positive.  Without, a mean that
+    is far from 1 is warned of.  One so far that sums of weights could overflow or underflow is
+    brought nearer by a power of two, which changes no digit; weights that are too small to be told
+    from 0 then, beside the largest, are 0.
+    """
+    weight = _check_weights(sample_weight, labels)
+    if weight is None:
+        return None
+    largest = weight.max(initial=0.0)
+    if largest == 0.0:
+        raise ValueError("sample_weight must be positive for at least one row; all are 0")
+    counted = int(np.count_nonzero(weight))
+    uniform = bool(np.all((weight == largest) | (weight == 0.0)))
+    if uniform and normalize:
+        return None if counted == len(weight) else np.where(weight > 0.0, 1.0, 0.0)
+    exponent = int(np.frexp(largest)[1])
+    mean = float(np.ldexp(weight, -exponent).sum() / counted)  # in units of 2 to the exponent
+    if normalize:
+        scaled: Weights = np.ldexp(weight, -exponent) / mean
+        return scaled
+    with np.errstate(over="ignore", under="ignore"):
+        _warn_of_mean(weight, float(np.ldexp(mean, exponent)), uniform)
+    far = exponent + int(np.frexp(mean)[1])
+    if abs(far) <= LARGEST_EXPONENT:
+        return weight
+    moved: Weights = np.ldexp(weight, (LARGEST_EXPONENT if far > 0 else -LARGEST_EXPONENT) - far)
+    return moved
+
+
+def scale_factors(factor: Weights, held: NDArray[Any], normalize: bool) -> Weights | None:
+    """Return the classes' factors as a fit counts them, for the weight that each class has.
+
+    None if all are 1.  With `normalize` the factors leave the rows' total weight as it is.
+    """
+    if normalize:
+        if np.all(factor == factor[0]):
+            return None
+        factor = factor / factor.max()
+        scaled: Weights = factor * (held.sum() / (held * factor).sum())
+        return scaled
+    with np.errstate(over="ignore"):
+        total = (held * factor).sum()
+    if not 0.0 < total < np.inf:
+        raise ValueError(
+            f"sample_weight, times class_weight, must have a positive finite sum; got {total}"
+        )
+    share = total / held.sum()
+    if share < LEAST_SHARE or (np.all(factor == factor[0]) and factor[0] != 1.0):
+        warn(
+            f"class_weight makes rows count {share:.3g} times as often. If it only says how "
+            "classes compare, use normalize_weights=True, which scales weights to a mean of 1"
+        )
+    return factor
+
+
+def _check_weights(sample_weight: Any, labels: NDArray[Any]) -> Weights | None:
+    if sample_weight is None:
+        return None
+    weight: Weights = _check_sample_weight(
+        sample_weight, labels, dtype=np.float64, ensure_non_negative=True
+    )
+    return None if np.all(weight == 1.0) else weight
+
+
+def _warn_of_mean(weight: Weights, mean: float, uniform: bool) -> None:
+    """Warn if weights that are taken for counts of rows are hardly meant so."""
+    low, high = USUAL_MEANS
+    if low <= mean <= high if not uniform else mean == 1.0:
+        return
+    if not uniform and mean > high and np.all(weight == np.rint(weight)):  # counts
+        return
+    counted = np.count_nonzero(weight)
+    warn(
+        f"sample_weight has a mean of {mean:.3g}, so {counted} rows count as {mean * counted:.3g}: "
+        "weights say how often rows count. If yours only say how rows compare, use "
+        "normalize_weights=True, which scales them to a mean of 1"
+    )

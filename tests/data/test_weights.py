@@ -1,0 +1,169 @@
+"""Sample weights are how often rows count, at any size; where that is hardly meant, it is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+import properboost as pb
+from properboost import _core
+from properboost.data.weights import read_training_weights
+
+HARDLY_MEANT = "weights say how often rows count.*normalize_weights=True"
+
+SEARCH = {"cv": 2, "n_estimators": 8}
+CONFIGURATIONS = [
+    *(
+        pb.ProperBoostClassifier(n_estimators=20, weak_learner=learner, **settings)
+        for learner in ("histogram", "stump", "tree", "monomial")
+        for settings in (
+            {},
+            {"response": "newton", "l2": 1.0},
+            {"response": "exact"},
+            {"loss": "savage", "step": "unit"},
+        )
+    ),
+    pb.ProperBoostClassifier(n_estimators=20, response="sign"),
+    pb.ProperBoostClassifier(n_estimators=20, selection="cyclic", class_weight="balanced"),
+    pb.ProperBoostClassifier(n_estimators=20, interactions=2),
+    pb.ProperBoostClassifier(n_estimators=20, prior=1e-3),
+    pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None),
+    pb.ProperBoostClassifierCV(gains=[1.0, 2.0], **SEARCH),
+    pb.ProperBoostClassifierCV(gains=[1.0, 2.0], weak_learner="tree", **SEARCH),
+    pb.ARBoostClassifier(n_estimators=10),
+    pb.ARBoostClassifier(n_estimators=10, weak_learner="tree"),
+    pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=5),
+    pb.UDTClassifier(),
+    pb.UDTClassifier("entropy", max_leaf_nodes=None),
+    pb.CART(),
+    pb.LogitBoost(n_estimators=10),
+]
+"""Thirty estimators and searches."""
+
+
+def probability(model, X, y, weight=None):
+    return clone(model).fit(X, y, sample_weight=weight).predict_proba(X)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (400, 4))
+    return X, np.sin(2 * X[:, 0]) * X[:, 1] + 0.3 * rng.normal(size=400) > 0
+
+
+@pytest.mark.parametrize("model", CONFIGURATIONS, ids=str)
+def test_weights_that_sum_to_1_are_warned_of_and_can_be_scaled(model, data):
+    X, y = data
+    weight = np.full(len(y), 1 / len(y))
+    plain = clone(model).fit(X, y)
+    with pytest.warns(UserWarning, match="400 rows count as 1: " + HARDLY_MEANT):
+        clone(model).fit(X, y, sample_weight=weight)
+    scaled = clone(model).set_params(normalize_weights=True).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(plain.predict_proba(X), scaled.predict_proba(X))
+
+
+@pytest.mark.parametrize("exponent", [-323, -310, -300, -100, -12, -3, -1, 1, 3, 12, 100, 300, 308])
+@pytest.mark.parametrize("learner", ["histogram", "stump", "tree", "monomial"])
+def test_uniform_weights_of_any_size_are_as_good_as_none_or_warned_of(exponent, learner):
+    X, y = np.random.default_rng(1).normal(size=(600, 3)), None
+    y = X[:, 0] + X[:, 1] * X[:, 2] > 0
+    X, held_out, y, labels = train_test_split(X, y, random_state=0)
+    weight = np.full(len(y), 10.0**exponent)
+    model = pb.ProperBoostClassifier(n_estimators=20, weak_learner=learner)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        weighted = clone(model).fit(X, y, weight).predict_proba(held_out)
+    assert np.isfinite(weighted).all()
+    plain = log_loss(labels, model.fit(X, y).predict_proba(held_out))
+    assert warned or log_loss(labels, weighted) <= 1.1 * plain
+    scaled = clone(model).set_params(normalize_weights=True).fit(X, y, weight)
+    np.testing.assert_array_equal(scaled.predict_proba(held_out), model.predict_proba(held_out))
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        np.ones(5),
+        np.full(5, 1.0) * (np.arange(5) > 1),
+        np.array([0.4, 1.0, 1.7, 0.2, 2.0]),
+        np.array([12.0, 3.0, 40.0, 7.0, 1.0]),  # counts
+    ],
+)
+def test_weights_that_may_be_counts_pass_in_silence(weight):
+    found = read_training_weights(weight, np.zeros(5), False)
+    np.testing.assert_array_equal(1.0 if found is None else found, weight)
+
+
+def test_uniform_weights_of_some_rows_are_ones(data):
+    X, y = data
+    held = np.arange(len(y)) % 3 > 0
+    model = pb.ProperBoostClassifier(n_estimators=5, normalize_weights=True)
+    some = model.fit(X, y, 7.0 * held).predict_proba(X)
+    np.testing.assert_array_equal(some, model.fit(X[held], y[held]).predict_proba(X))
+
+
+@given(st.lists(st.just(0.0) | st.floats(5e-324, 1.7e308), min_size=1, max_size=9))
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+def test_any_weights_keep_their_ratios_far_from_the_ends_of_the_range(weights):
+    weight = np.array(weights)
+    assume(weight.any())
+    for normalize in (False, True):
+        found = read_training_weights(weight, weight, normalize)
+        found = np.ones(len(weight)) if found is None else found
+        mean = found.sum() / np.count_nonzero(weight)
+        if normalize:
+            assert mean == pytest.approx(1.0, rel=1e-15)
+        else:
+            assert 2.0**-102 <= mean <= 2.0**102
+        shares, expected = (w / w.max() / (w / w.max()).sum() for w in (found, weight))
+        np.testing.assert_allclose(shares, expected, rtol=1e-14, atol=1e-200)
+
+
+def test_the_largest_weights_are_not_lost(data):
+    """Where sums of weights overflow, features were left with a single bin."""
+    X, _ = data
+    ratio = np.random.default_rng(0).uniform(0.5, 1.5, len(X))
+    usual = _core.find_edges(X, ratio, 20, 200_000, 0, 1)
+    for scale in (2.0**-1020, 2.0**1022, 1.1e308):
+        edges = _core.find_edges(X, ratio * scale, 20, 200_000, 0, 1)
+        for ours, theirs in zip(edges, usual, strict=True):
+            assert len(ours) == 19
+            if scale != 1.1e308:
+                np.testing.assert_array_equal(ours, theirs)
+    beside_one = np.where(np.arange(len(X)) == 7, 1e300, 1e-300)
+    assert all(len(edges) == 19 for edges in _core.find_edges(X, beside_one, 20, 200_000, 0, 1))
+
+
+def test_weights_too_small_beside_others_do_not_count(data):
+    X, y = data
+    weight = np.where(y, 1e-300, 1e300)
+    with (
+        pytest.warns(UserWarning, match="sample_weight has a mean"),
+        pytest.raises(ValueError, match="two classes among the rows of positive weight"),
+    ):
+        pb.ProperBoostClassifier().fit(X, y, weight)
+
+
+def test_factors_of_classes(data):
+    X, y = data
+    plain = probability(pb.ProperBoostClassifier(n_estimators=5), X, y)
+    for factor in (1e-3, 500.0):
+        both = pb.ProperBoostClassifier(n_estimators=5, class_weight={False: factor, True: factor})
+        with pytest.warns(UserWarning, match=f"count {factor:g} times as often.*normalize_weights"):
+            both.fit(X, y)
+        both.set_params(normalize_weights=True)
+        np.testing.assert_array_equal(probability(both, X, y), plain)
+    rare = pb.ProperBoostClassifier(n_estimators=5, class_weight={False: 1.0, True: 50.0})
+    probability(rare, X, y)  # no warning
+    rare.set_params(normalize_weights=True, rows_per_bin=None)
+    factor = np.where(y, 50.0, 1.0)
+    by_hand = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=None)
+    np.testing.assert_allclose(
+        probability(rare, X, y), probability(by_hand, X, y, factor / factor.mean()), rtol=1e-6
+    )
