@@ -339,6 +339,15 @@ class Called final : public Loss {
     if (curvatures_of != nullptr) curvatures(u, curvatures_of, n);
   }
 
+  void losses_in_double(const double* u, double* out, std::size_t n) const noexcept override {
+    base_->losses_in_double(u, out, n);
+  }
+  void weights_in_double(const double* u, double* out, std::size_t n) const noexcept override {
+    base_->weights_in_double(u, out, n);
+  }
+  void curvatures_in_double(const double* u, double* out, std::size_t n) const noexcept override {
+    base_->curvatures_in_double(u, out, n);
+  }
   double loss(double u) const noexcept override { return base_->loss(u); }
   double weight(double u) const noexcept override { return base_->weight(u); }
   double curvature(double u) const noexcept override { return base_->curvature(u); }

@@ -11,6 +11,7 @@
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/math.hpp"
 #include "properboost/rado/exponential.hpp"
 
 namespace properboost {
@@ -26,7 +27,7 @@ constexpr double kTie = 1e-10;
 constexpr double kEdgeError = 0.5 / kUnits + 140.0 * 0x1p-24;
 
 double find_step(double edge, double largest) {
-  return std::log((1.0 + edge) / (1.0 - edge)) / (2.0 * largest);
+  return math::log((1.0 + edge) / (1.0 - edge)) / (2.0 * largest);
 }
 
 // out[f] = sum_j weight[j] units[f * n + j]
@@ -141,7 +142,7 @@ class Booster {
       for (auto& [factor, term] : given_.penalty) term->move(k, round->step);
       move(k, round->step);
       rounds.push_back(*round);
-      rounds.back().log_loss = std::log(weigh()) - least_margin_ + penalty;
+      rounds.back().log_loss = math::log(weigh()) - least_margin_ + penalty;
       progress(rounds.size(), rounds.back().log_loss);
     }
     return rounds;

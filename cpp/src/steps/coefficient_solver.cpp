@@ -22,27 +22,48 @@ constexpr double kRounding = 1e-14;
 // As a share of the largest change of a margin: a change that counts as none.
 constexpr double kNoChange = 1e-6;
 
-// What a row of margin u adds if it counts by this share as one of the other class.  For a
+using Strip = std::array<double, kStrip>;
+
+// What rows of margins u add if they count by this share as rows of the other class.  For a
 // canonical loss phi(-u) = phi(u) + u, which makes the rest short.
 struct Flipping {
   const Loss& loss;
   double share;
   bool canonical = loss.canonical();
 
-  double risk(double u) const {
-    const double as_it_is = loss.loss(u);
-    if (canonical) return as_it_is + share * u;
-    return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is + share * loss.loss(-u);
+  void risks(const Strip& u, std::size_t n, Strip& out) const {
+    loss.losses_in_double(u.data(), out.data(), n);
+    if (canonical) {
+      for (std::size_t i = 0; i < n; ++i) out[i] += share * u[i];
+    } else {
+      mix(&Loss::losses_in_double, share, u, n, out);
+    }
   }
-  // `as_it_is` is the loss's own value at u.
-  double weight(double u, double as_it_is) const {
-    if (canonical) return as_it_is - share;
-    return share == 0.0 ? as_it_is : (1.0 - share) * as_it_is - share * loss.weight(-u);
+  // `as_they_are` are the loss's own weights at u.
+  void weights(const Strip& u, std::size_t n, const Strip& as_they_are, Strip& out) const {
+    out = as_they_are;
+    if (canonical) {
+      for (std::size_t i = 0; i < n; ++i) out[i] -= share;
+    } else {
+      mix(&Loss::weights_in_double, -share, u, n, out);
+    }
   }
-  double curvature(double u) const {
-    const double as_it_is = loss.curvature(u);
-    if (canonical || share == 0.0) return as_it_is;
-    return (1.0 - share) * as_it_is + share * loss.curvature(-u);
+  void curvatures(const Strip& u, std::size_t n, Strip& out) const {
+    loss.curvatures_in_double(u.data(), out.data(), n);
+    if (!canonical) mix(&Loss::curvatures_in_double, share, u, n, out);
+  }
+
+ private:
+  using Values = void (Loss::*)(const double*, double*, std::size_t) const noexcept;
+
+  // out = (1 - share) out + by f(-u)
+  void mix(Values f, double by, const Strip& u, std::size_t n, Strip& out) const {
+    if (share == 0.0) return;
+    Strip mirrored;
+    Strip other;
+    for (std::size_t i = 0; i < n; ++i) mirrored[i] = -u[i];
+    (loss.*f)(mirrored.data(), other.data(), n);
+    for (std::size_t i = 0; i < n; ++i) out[i] = (1.0 - share) * out[i] + by * other[i];
   }
 };
 
@@ -340,16 +361,24 @@ CoefficientSolver::Sums CoefficientSolver::add_up(Team& team) const {
 void CoefficientSolver::add_strip(const RowBlock& block, std::size_t begin, std::size_t n,
                                   double* columns, Sums& sums) const {
   const Flipping row{loss_, flip_};
-  std::array<double, kStrip> w, q, curved;
+  Strip u;
+  Strip own;
+  Strip w;
+  Strip q;
+  Strip risk;
+  std::copy_n(&u_[begin], n, u.begin());
+  loss_.weights_in_double(u.data(), own.data(), n);
+  row.weights(u, n, own, w);
+  row.curvatures(u, n, q);
+  row.risks(u, n, risk);
   for (std::size_t i = 0; i < n; ++i) {
     const double s = sample_weight_[begin + i];
-    const double u = u_[begin + i];
-    const double as_it_is = loss_.weight(u);
-    sums.weight += s * as_it_is;
-    w[i] = s * row.weight(u, as_it_is);
-    q[i] = s * row.curvature(u);
-    sums.risk += s * row.risk(u);
+    sums.weight += s * own[i];
+    w[i] *= s;
+    q[i] *= s;
+    sums.risk += s * risk[i];
   }
+  Strip curved;
   const double sign = sign_of(roles_[block.segment]);
   for (std::size_t t = 0; t < solved_; ++t) {
     const Feature& feature = features_[t];
@@ -368,13 +397,21 @@ void CoefficientSolver::add_strip(const RowBlock& block, std::size_t begin, std:
   }
 }
 
-// The sum over the training rows of term(u, du), after a move by t along the direction.
-template <class Term>
-double CoefficientSolver::sum_ahead(double t, const Term& term, Team& team) const {
+// The sum over the training rows of what `terms` makes of strips of margins u and their changes,
+// after a move by t along the direction.
+template <class Terms>
+double CoefficientSolver::sum_ahead(double t, const Terms& terms, Team& team) const {
   std::vector<double> parts(training_);
-  team.for_each(training_, nanoseconds(20.0), [&](std::size_t c) {
-    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
-      parts[c] += sample_weight_[i] * term(u_[i] + t * along_[i], along_[i]);
+  team.for_each(training_, nanoseconds(10.0), [&](std::size_t c) {
+    const RowBlock& block = blocks_[c];
+    Strip u;
+    Strip term;
+    for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+      const std::size_t n = std::min(kStrip, block.end - begin);
+      const double* const along = &along_[begin];
+      for (std::size_t i = 0; i < n; ++i) u[i] = u_[begin + i] + t * along[i];
+      terms(u, along, n, term);
+      for (std::size_t i = 0; i < n; ++i) parts[c] += sample_weight_[begin + i] * term[i];
     }
   });
   return std::accumulate(parts.begin(), parts.end(), 0.0);
@@ -382,13 +419,21 @@ double CoefficientSolver::sum_ahead(double t, const Term& term, Team& team) cons
 
 double CoefficientSolver::slope_ahead(double t, Team& team) const {
   const Flipping row{loss_, flip_};
-  return sum_ahead(
-      t, [&](double u, double du) { return row.weight(u, loss_.weight(u)) * du; }, team);
+  const auto terms = [&](const Strip& u, const double* along, std::size_t n, Strip& out) {
+    Strip own;
+    loss_.weights_in_double(u.data(), own.data(), n);
+    row.weights(u, n, own, out);
+    for (std::size_t i = 0; i < n; ++i) out[i] *= along[i];
+  };
+  return sum_ahead(t, terms, team);
 }
 
 double CoefficientSolver::risk_ahead(double t, double flip, Team& team) const {
   const Flipping row{loss_, flip};
-  return sum_ahead(t, [&](double u, double) { return row.risk(u); }, team);
+  const auto terms = [&](const Strip& u, const double*, std::size_t n, Strip& out) {
+    row.risks(u, n, out);
+  };
+  return sum_ahead(t, terms, team);
 }
 
 CoefficientSolver::Range CoefficientSolver::set_direction(const std::vector<double>& direction,

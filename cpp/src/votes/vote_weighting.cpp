@@ -28,7 +28,7 @@ bool VoteRowWeighting::follow(double least) {
   return true;
 }
 
-double VoteRowWeighting::risk_factor() const { return std::exp(-offset_); }
+double VoteRowWeighting::risk_factor() const { return math::exp(-offset_); }
 
 // x *= e^(-damping |u|); for weights the same, up to a factor from the offset.
 void VoteRowWeighting::damp_moves(std::size_t n, const float* u, float* x) const {

@@ -321,7 +321,7 @@ def find_pairs(
             # sure and right, a row tells nothing.
             variance = p * weight**2 + q * otherwise**2
             # For float32; it cancels where strengths are computed.
-            scale = variance.max(initial=np.finfo(np.float64).tiny) ** -0.5
+            scale = 1.0 / np.sqrt(variance.max(initial=np.finfo(np.float64).tiny))
             gradient = y * weight * scale * count
             yield gradient.astype(np.float32), (variance * scale**2 * count).astype(np.float32)
 

@@ -1,8 +1,8 @@
 // The elementary functions of the losses, for float (the engine) and double (Python, the checks).
 //
 // The float versions are ours: branch-free, so that the compiler vectorises the loops they are in,
-// and the same bits on every machine, which a C library's are not.  The double versions are exact
-// to rounding and call <cmath>.
+// and the same bits on every machine; those in double, which see fewer numbers, are in
+// math_double.hpp.
 //
 // Every polynomial below is minimax (Remez exchange in 40 digits) for the relative error of its
 // function, which the comment beside it gives; the coefficients are rounded to float.  The bounds
@@ -14,6 +14,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "properboost/core/math_double.hpp"
+
 namespace properboost::math {
 
 // Comparisons are written so that a NaN in x is returned as NaN.
@@ -24,16 +26,6 @@ T at_most(T x, T bound) {
 template <class T>
 T at_least(T x, T bound) {
   return x < bound ? bound : x;
-}
-
-// c0 + c1 x + c2 x^2 + ...
-template <class T>
-T polynomial(T, T c) {
-  return c;
-}
-template <class T, class... More>
-T polynomial(T x, T c, More... more) {
-  return c + x * polynomial(x, more...);
 }
 
 namespace detail {
@@ -68,13 +60,12 @@ inline float exp_of_sum(float a, float b) {
 
 // e^x within 1 ulp; exactly 0 below log(2^-126) = -87.34, and e^88 above 88.
 inline float exp(float x) { return detail::exp_of_sum(at_most(x, 88.0F), 0.0F); }
-inline double exp(double x) { return std::exp(x); }
 
 // e^x for the losses that grow without bound.  In float it stops at e^64 = 6e27, so that no margin
 // gives an infinite weight and a sum over 65,536 such rows is still finite, sample weights and all.
 constexpr float kLargestExponent = 64.0F;
 inline float growing_exp(float x) { return exp(at_most(x, kLargestExponent)); }
-inline double growing_exp(double x) { return std::exp(x); }
+inline double growing_exp(double x) { return exp(x); }
 
 // The same for a loss that grows without bound: finite in float, as it is in double.
 inline float bounded(float x) { return at_most(x, 1e38F); }
@@ -94,7 +85,6 @@ inline float twice_artanh(float s) {
 
 // log(1 + z) for z in [0, 1], within 2 ulp.
 inline float log1p(float z) { return detail::twice_artanh(z / (2.0F + z)); }
-inline double log1p(double z) { return std::log1p(z); }
 
 // log(x) for normal x > 0, within 3 ulp (in absolute terms 1e-7 near 1).
 inline float log(float x) {
@@ -118,7 +108,6 @@ inline float tanh(float x) {
   const float e = exp(-2.0F * x);
   return x < 0.4F ? x + x * (x2 * q) : (1.0F - e) / (1.0F + e);
 }
-inline double tanh(double x) { return std::tanh(x); }
 
 // exp(-c u^2) for u >= 0 and 0 < c < 1, within 4 ulp: the leading 8 bits of c and u give an exact
 // first part of the exponent, and what is left is small enough for its rounding not to matter.
@@ -136,7 +125,7 @@ inline float exp_minus_square(double c, float u) {
   const float rest = c_high * (u_low * (u + u_high)) + c_low * (u * u);
   return detail::exp_of_sum(-first, -rest);
 }
-inline double exp_minus_square(double c, double u) { return std::exp(-c * (u * u)); }
+inline double exp_minus_square(double c, double u) { return exp(-c * (u * u)); }
 
 namespace detail {
 
@@ -160,8 +149,16 @@ inline float erfcx(float x) {
                         0.00844681449F, -0.00462712441F, -0.000503895688F, 0.000391147216F);
 }
 inline double erfcx(double x) {
-  return x < 2.0 ? std::exp(x * x) * std::erfc(x)
-                 : 1.0 / (detail::kSqrtPi * (x + detail::tail_fraction(x)));
+  if (!(x < 2.0)) return 1.0 / (detail::kSqrtPi * (x + detail::tail_fraction(x)));
+  // In x - 1, interpolated at 23 Chebyshev nodes, 1.3e-17
+  return polynomial(x - 1.0, 0.427583576155807, -0.27321201478389867, 0.15437156137190847,
+                    -0.07922696894131832, 0.037572296215288785, -0.016661869090633042,
+                    0.006970142375012327, -0.0027690647732271888, 0.0010502693991382378,
+                    -0.0003819545453946746, 0.00013366297860567539, -4.514384845945934e-05,
+                    1.4753158690550198e-05, -4.675681534333413e-06, 1.4397128503210553e-06,
+                    -4.3113469223076925e-07, 1.2595223199264538e-07, -3.6270895953342104e-08,
+                    1.0093956071573399e-08, -2.4974179339603815e-09, 6.715529014661823e-10,
+                    -2.772753187706875e-10, 7.021054261137798e-11);
 }
 
 // 1 - sqrt(pi) x erfcx(x) for x >= 0, within 11 ulp: the factor that turns e^(-x^2) / sqrt(pi) into

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "properboost/core/math.hpp"
 #include "properboost/impurities/impurity.hpp"
 
 namespace properboost::impurities {
@@ -24,8 +25,9 @@ class Zeta : public ImpurityDefaults {
   static double log_cosh(double x) {
     x = std::abs(x);
     // log((e^x + e^-x) / 2), without overflow and exact for small x.
-    return x < 0.5 ? std::log1p(2.0 * std::sinh(x / 2.0) * std::sinh(x / 2.0))
-                   : x + std::log1p(std::exp(-2.0 * x)) - 0.69314718055994530942;
+    if (x >= 0.5) return x + math::log1p(math::exp(-2.0 * x)) - 0.69314718055994530942;
+    const double e = math::expm1(x);
+    return math::log1p(e * e / (2.0 * (1.0 + e)));
   }
 
   double half_;

@@ -75,7 +75,8 @@ struct Alpha : Defaults, LogitLink<1> {
 
   template <class T, std::size_t n>
   static void set_series(double alpha, Series<T, n>& series) {
-    const double largest = std::pow(3.0 + std::sqrt(8.0), static_cast<double>(n));
+    double largest = 1.0;
+    for (std::size_t i = 0; i < n; ++i) largest *= 3.0 + std::sqrt(8.0);
     const double d = 0.5 * (largest + 1.0 / largest);
     double b = 1.0;
     double remaining = d;

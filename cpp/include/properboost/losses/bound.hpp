@@ -54,6 +54,16 @@ class Bound : public Loss {
     }
   }
 
+  void losses_in_double(const double* u, double* out, std::size_t n) const noexcept override {
+    map(u, out, n, [](const Policy& policy, double x) { return policy.loss(x); });
+  }
+  void weights_in_double(const double* u, double* out, std::size_t n) const noexcept override {
+    map(u, out, n, [](const Policy& policy, double x) { return policy.weight(x); });
+  }
+  void curvatures_in_double(const double* u, double* out, std::size_t n) const noexcept override {
+    map(u, out, n, [](const Policy& policy, double x) { return policy.curvature(x); });
+  }
+
   double loss(double u) const noexcept override { return policy_.loss(u); }
   double weight(double u) const noexcept override { return policy_.weight(u); }
   double curvature(double u) const noexcept override { return policy_.curvature(u); }
@@ -83,8 +93,8 @@ class Bound : public Loss {
     }
   }
 
-  template <class Function>
-  void map(const float* __restrict u, float* __restrict out, std::size_t n,
+  template <class T, class Function>
+  void map(const T* __restrict u, T* __restrict out, std::size_t n,
            Function function) const noexcept {
     // The policy is copied: nothing written through `out` can change it.
     vectorized([=, policy = policy_] {

@@ -30,7 +30,12 @@ class Loss {
   virtual void evaluate(const float* u, float* weights, float* losses, float* curvatures,
                         std::size_t n) const = 0;
 
-  // The same and the rest in double, for Python and for what a fit computes once.
+  // Blocks in double, for what is solved for: phi, -phi' and phi''.
+  virtual void losses_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
+  virtual void weights_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
+  virtual void curvatures_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
+
+  // The same and the rest of one margin, for Python and for what a fit computes once.
   virtual double loss(double u) const noexcept = 0;
   virtual double weight(double u) const noexcept = 0;
   virtual double curvature(double u) const noexcept = 0;    // phi''(u), negative where it is

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "properboost/core/math.hpp"
 #include "properboost/responses/response.hpp"
 
 namespace properboost::responses {
@@ -15,7 +16,7 @@ struct Real : ResponseDefaults {
   }
   static double value(const Cell& c, const Regularizers& r) {
     // Two logarithms: the quotient may overflow where neither does.
-    return 0.5 * (std::log(c.positive + r.prior) - std::log(c.negative + r.prior));
+    return 0.5 * (math::log(c.positive + r.prior) - math::log(c.negative + r.prior));
   }
 };
 

@@ -2,8 +2,7 @@
 // loss: AdaBoost's, or SAMME's, at rho 1; L1-regularised boosting's (Xi et al. 2009) below 1.
 #pragma once
 
-#include <cmath>
-
+#include "properboost/core/math.hpp"
 #include "properboost/steps/step.hpp"
 
 namespace properboost::steps {
@@ -21,8 +20,8 @@ class Adaptive final : public Step {
  private:
   static double alpha(const StepLimits& limits) {
     const Agreement& rows = limits.agreement;
-    const double odds = std::log(rows.rho) + std::log(rows.right) - std::log(rows.wrong) +
-                        std::log(rows.ways - 1.0);
+    const double odds = math::log(rows.rho) + math::log(rows.right) - math::log(rows.wrong) +
+                        math::log(rows.ways - 1.0);
     return rows.ways == 2.0 ? 0.5 * odds : odds;  // between -1 and +1, or 0 and 1
   }
 };

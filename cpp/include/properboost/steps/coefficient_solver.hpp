@@ -85,8 +85,8 @@ class CoefficientSolver {
   bool solve_anew(const Progress& progress, Team& team);
   Descent descend(const Progress& progress, Team& team);
   Sums add_up(Team& team) const;
-  template <class Term>
-  double sum_ahead(double t, const Term& term, Team& team) const;
+  template <class Terms>
+  double sum_ahead(double t, const Terms& terms, Team& team) const;
   double slope_ahead(double t, Team& team) const;
   double risk_ahead(double t, double flip, Team& team) const;
   void move(double step);

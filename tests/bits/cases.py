@@ -1,0 +1,146 @@
+"""Fixed fits of every learner, whose model files must have the same bits everywhere.
+
+Tables, labels and weights are made from integers by exact arithmetic: no generator of a library and
+no elementary function stands between this file and the bits.
+"""
+
+import hashlib
+import warnings
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+
+import properboost as pb
+from properboost import _core
+from properboost.parameters.kinds import Criterion, Step, VotingCriterion, VotingLearner
+from properboost.parameters.shared import SOLVED
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+def draw(n, seed):
+    """Return `n` numbers in [0, 1) with 24 random bits each (splitmix64)."""
+    first = np.uint64(seed * 0xD1B54A32D192ED03 % 2**64)
+    z = first + np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(40)).astype(np.float64) / 2.0**24
+
+
+def make_numbers(n, d, seed, classes=2):
+    """Return columns of many and of few values, some missing, and labels that depend on them."""
+    X = np.stack([draw(n, 100 * seed + j) for j in range(d)], axis=1)
+    X[:, 1] = np.floor(7 * X[:, 1])
+    raw = 2 * X[:, 0] + (X[:, 1] > 3) * X[:, 2] + draw(n, 100 * seed + 99)
+    X[draw(n, 100 * seed + 98) < 0.05, 0] = np.nan
+    order = np.argsort(np.argsort(raw, kind="stable"), kind="stable")
+    return X, order * classes // n
+
+
+def make_frame(n, seed, classes=2):
+    """Return the same with categories, some of them missing."""
+    X, y = make_numbers(n, 4, seed, classes)
+    town = np.floor(5 * draw(n, 100 * seed + 97)).astype(int)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame["town"] = pd.Categorical.from_codes(np.where(town == 4, -1, town), list("wxyz"))
+    return frame, (y + (town == 2)) % classes
+
+
+SMALL = make_frame(700, 1)
+CLASSES = make_frame(1500, 2, classes=3)
+LARGE = make_numbers(70_000, 5, 3)
+LARGE[0].flags.writeable = LARGE[1].flags.writeable = False
+WEIGHT = 0.5 + draw(700, 4)
+LARGE_WEIGHT = 0.5 + draw(70_000, 5)
+
+
+# -- fits -----------------------------------------------------------------------------------------
+
+
+def list_cases():
+    """Return, by name, an estimator and the table, labels and weights it is fitted to."""
+    cases = {}
+
+    def add(name, model, data, weight=None):
+        assert name not in cases, name
+        cases[name] = (model, *data, weight)
+
+    P = pb.ProperBoostClassifier
+    learners = {
+        "histogram": {}, "cyclic": {"selection": "cyclic"}, "stump": {"weak_learner": "stump"},
+        "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
+        "monomial": {"weak_learner": "monomial"}, "pairs": {"interactions": 2},
+    }  # fmt: skip
+    few = {"n_estimators": 4, "max_bins": 16, "rows_per_bin": 20}
+    for name, learner in learners.items():
+        for response in _core.response_names():
+            for loss in _core.loss_names():
+                model = P(loss, gain=0.75, response=response, **few, **learner)
+                add(f"{name}, {response}, {loss}", model, SMALL, WEIGHT)
+            model = P(response=response, **few, **learner)
+            add(f"{name}, {response}, classes", model, CLASSES)
+            if name != "pairs":
+                model = P(response=response, n_estimators=3, **learner)
+                add(f"{name}, {response}, large", model, LARGE, LARGE_WEIGHT)
+        for criterion in get_args(Criterion):
+            model = P(criterion=criterion, **few, **learner)
+            add(f"{name}, by {criterion}", model, SMALL)
+    for step in get_args(Step):
+        for loss in _core.loss_names():
+            if step in SOLVED and loss == "savage":  # not convex
+                continue
+            for learner in ("histogram", "stump"):
+                model = P(loss, step=step, weak_learner=learner, learning_rate=0.5, **few)
+                add(f"{learner}, {step}, {loss}", model, SMALL, WEIGHT)
+        add(f"{step}, large", P(step=step, n_estimators=3), LARGE, LARGE_WEIGHT)
+    grown = {"max_features": 0.6, "subsample": 0.7, "random_state": 5, "min_child_weight": 0.1}
+    for learner in ("tree", "monomial"):
+        model = P(weak_learner=learner, **few, **grown)
+        add(f"{learner}, drawn", model, SMALL, WEIGHT)
+        add(f"{learner}, drawn, large", P(weak_learner=learner, n_estimators=3, **grown), LARGE)
+    model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
+    add("tree, monotonic", model, SMALL)
+    model = P(smoothing=0.2, prior=1e-3, class_weight="balanced", normalize_weights=True, **few)
+    add("histogram, smoothed", model, SMALL, WEIGHT)
+    for criterion in get_args(VotingCriterion):
+        for learner in get_args(VotingLearner):
+            votes = {"weak_learner": learner, "criterion": criterion, "n_estimators": 5}
+            model = pb.ARBoostClassifier(1.5, max_bins=16, damping=0.2, **votes)
+            add(f"votes, {learner}, {criterion}", model, SMALL, WEIGHT)
+            add(f"votes, {learner}, {criterion}, classes", pb.ARBoostClassifier(**votes), CLASSES)
+            model = pb.ARBoostClassifier(multiclass="labels", **votes)
+            add(f"votes, {learner}, {criterion}, labels", model, CLASSES)
+    add("votes, large", pb.ARBoostClassifier(n_estimators=3, weak_learner="tree"), LARGE)
+    for phi in _core.impurity_names():
+        add(f"UDT, {phi}", pb.UDTClassifier(phi, max_bins=32), SMALL, WEIGHT)
+    add("UDT, large", pb.UDTClassifier(), LARGE, LARGE_WEIGHT)
+    search = {"cv": 3, "max_estimators": 5, "max_bins": 16, "random_state": 0}
+    C = pb.ProperBoostClassifierCV
+    for name, learner in learners.items():
+        lists = {"interactions": [0, 2]} if name == "pairs" else learner
+        model = C(["glog", "gboost"], gains=[0.5, 1.0, 4.0], **search, **lists)
+        add(f"search, {name}", model, SMALL, WEIGHT)
+        add(f"search, {name}, classes", C(gains=[0.5, 2.0], **search, **lists), CLASSES)
+    model = C("alpha", alphas=[0.2, 0.4], learning_rate=[0.3, 1.0], **search)
+    add("search, alpha", model, SMALL)
+    add("search, large", C(gains="auto", **search), LARGE, LARGE_WEIGHT)
+    model = pb.ARBoostClassifierCV([1.0, 2.0], cv=3, n_estimators=4, max_bins=16)
+    add("search, votes", model, CLASSES)
+    X, y = make_numbers(300, 4, 6)
+    X = np.where(np.isnan(X), 0.5, X)
+    model = pb.RadoBoostClassifier({"ridge": 0.1, "lasso": 0.01}, n_rados=40, n_estimators=20)
+    add("rados", model, (X, y))
+    return cases
+
+
+def digest(case, n_jobs, folder):
+    """Fit a case with so many threads; return the digest of its model file."""
+    model, X, y, weight = case
+    model.set_params(n_jobs=n_jobs)
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
+    for kept in (model, getattr(model, "best_estimator_", model)):
+        kept.n_jobs = None
+    model.save_model(folder / "model.json")
+    return hashlib.sha256((folder / "model.json").read_bytes()).hexdigest()[:16]

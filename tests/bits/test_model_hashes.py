@@ -1,0 +1,48 @@
+"""Model files have the same bits for any number of threads and on any processor."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from bits import model_hashes
+from helpers.instruction_sets import other_sets
+from properboost import _core
+
+EXPECTED = json.loads(model_hashes.EXPECTED.read_text(encoding="ascii"))
+
+WITHOUT_VECTORS = {
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2_Usable,-AVX2,-FMA_Usable,-FMA,-FMA4_Usable,-FMA4",
+    "NPY_DISABLE_CPU_FEATURES": "AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F FMA3 AVX2",
+}  # fmt: skip
+"""The C library's and NumPy's functions as an old processor has them."""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3, 8])
+def test_model_files_do_not_depend_on_threads(n_jobs):
+    assert model_hashes.compare(model_hashes.compute(n_jobs), EXPECTED) == []
+
+
+@pytest.mark.parametrize("instruction_set", [*other_sets(), _core.instruction_set])
+def test_model_files_do_not_depend_on_the_processor(instruction_set):
+    plain = instruction_set == _core.instruction_set
+    done = subprocess.run(
+        [sys.executable, model_hashes.__file__, "--threads", "2"],
+        env=os.environ
+        | {"PROPERBOOST_INSTRUCTION_SET": instruction_set}
+        | (WITHOUT_VECTORS if plain else {}),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{instruction_set}, 2 threads: {len(EXPECTED)} fits, 0 differ" in done.stdout
+
+
+def test_a_difference_is_seen():
+    name = "stump, exact, large"
+    found = model_hashes.compute(1, name)
+    assert model_hashes.compare(found, {name: EXPECTED[name]}) == []
+    assert model_hashes.compare(found, {name: EXPECTED["UDT, large"]}) == [name]
+    assert model_hashes.compare(found, {}) == [name]
+    assert model_hashes.compare({}, EXPECTED) == sorted(EXPECTED)
