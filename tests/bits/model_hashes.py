@@ -15,7 +15,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bits.cases import digest, list_cases
-
 from properboost import _core
 
 EXPECTED = Path(__file__).resolve().with_name("model_hashes.json")

@@ -13,10 +13,11 @@ from properboost import _core
 
 EXPECTED = json.loads(model_hashes.EXPECTED.read_text(encoding="ascii"))
 
+ABSENT = "AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F FMA3 AVX2"
 WITHOUT_VECTORS = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2_Usable,-AVX2,-FMA_Usable,-FMA,-FMA4_Usable,-FMA4",
-    "NPY_DISABLE_CPU_FEATURES": "AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F FMA3 AVX2",
-}  # fmt: skip
+    "NPY_DISABLE_CPU_FEATURES": ABSENT,
+}
 """The C library's and NumPy's functions as an old processor has them."""
 
 

@@ -57,7 +57,9 @@ def read_training_weights(
     if uniform and normalize:
         return None if counted == len(weight) else np.where(weight > 0.0, 1.0, 0.0)
     exponent = int(np.frexp(largest)[1])
-    mean = float(np.ldexp(weight, -exponent).sum() / counted)  # in units of 2 to the exponent
+    # In units of 2 to the exponent.  Without the zeros, beside which numpy would add up in another
+    # order: a row of weight 0 is no row.
+    mean = float(np.ldexp(weight[weight > 0.0], -exponent).sum() / counted)
     if normalize:
         scaled: Weights = np.ldexp(weight, -exponent) / mean
         return scaled

@@ -67,9 +67,8 @@ inline double log_of_parts(double k, double f) {
   // With s = f / (2 + f), log(1 + f) = 2 artanh(s) = f - s (f - R).
   const double s = f / (2.0 + f);
   const double z = s * s;
-  const double R =
-      z * polynomial(z, 2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17,
-                     2.0 / 19, 2.0 / 21, 2.0 / 23);
+  const double R = z * polynomial(z, 2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13,
+                                  2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23);
   const double half = 0.5 * f * f;
   const double tail = s * (half + R) + k * kLog2LowDouble;
   return k * kLog2HighDouble - ((half - tail) - f);
