@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -29,9 +30,12 @@ const T* borrow(const std::optional<Array<T>>& array, std::size_t n, const char*
   return array->data();
 }
 
+// Given the data, pybind11 would copy them without a look at whether there was memory.
 template <class T>
 py::array_t<T> to_array(const std::vector<T>& v) {
-  return py::array_t<T>(static_cast<py::ssize_t>(v.size()), v.data());
+  py::array_t<T> array(static_cast<py::ssize_t>(v.size()));
+  std::copy(v.begin(), v.end(), array.mutable_data());
+  return array;
 }
 
 Table borrow_table(const py::object& table);

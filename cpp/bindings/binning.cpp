@@ -7,6 +7,7 @@
 #include "arrays.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/histogram/code_weights.hpp"
+#include "run.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -108,11 +109,8 @@ py::array_t<std::uint8_t> encode(const Bins& bins, const py::object& object,
   }
   py::array_t<std::uint8_t> codes({bins.size(), n});
   std::uint8_t* out = codes.mutable_data();
-  {
-    const py::gil_scoped_release release;
-    Team::run(n_threads, 3.0 * static_cast<double>(n * bins.size()),
-              [&](Team& team) { bins.encode(table, rows, n, out, team); });
-  }
+  run(n_threads, 3.0 * static_cast<double>(n * bins.size()),
+      [&](Team& team) { bins.encode(table, rows, n, out, team); });
   return codes;
 }
 
@@ -125,11 +123,8 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
   const RowSampleWeights w(borrow(weight, rows, "weight"));
   const std::uint8_t* code = codes.data();
   std::vector<double> held;
-  {
-    const py::gil_scoped_release release;
-    Team::run(n_threads, 0.5 * static_cast<double>(rows * bins.size()),
-              [&](Team& team) { held = weigh_codes(code, rows, bins, w, team); });
-  }
+  run(n_threads, 0.5 * static_cast<double>(rows * bins.size()),
+      [&](Team& team) { held = weigh_codes(code, rows, bins, w, team); });
   return to_array(held);
 }
 
@@ -138,12 +133,9 @@ py::list find(const py::object& object, const std::optional<Array<double>>& weig
   const Table table = borrow_table(object);
   const RowSampleWeights w(borrow(weight, table.rows, "weight"));
   std::vector<std::vector<double>> edges;
-  {
-    const py::gil_scoped_release release;
-    const double rows = static_cast<double>(std::min(table.rows, sample_size));
-    Team::run(n_threads, 20.0 * rows * static_cast<double>(table.columns.size()),
-              [&](Team& team) { edges = find_edges(table, w, max_bins, sample_size, seed, team); });
-  }
+  const double rows = static_cast<double>(std::min(table.rows, sample_size));
+  run(n_threads, 20.0 * rows * static_cast<double>(table.columns.size()),
+      [&](Team& team) { edges = find_edges(table, w, max_bins, sample_size, seed, team); });
   py::list result;
   for (const auto& e : edges) result.append(to_array(e));
   return result;

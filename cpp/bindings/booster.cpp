@@ -46,11 +46,8 @@ PyRows make_rows(Array<std::uint8_t> codes, std::shared_ptr<const Bins> bins,
                  std::optional<Array<double>> base, int n_threads) {
   Codes borrowed = borrow_codes(codes, segments, *bins);
   borrow(weight, borrowed.rows, "weight");
-  {
-    const py::gil_scoped_release release;
-    Team::run(n_threads, 0.1 * static_cast<double>(borrowed.rows * bins->size()),
-              [&](Team& team) { check_codes(borrowed, *bins, team); });
-  }
+  run(n_threads, 0.1 * static_cast<double>(borrowed.rows * bins->size()),
+      [&](Team& team) { check_codes(borrowed, *bins, team); });
   return {std::move(codes), std::move(bins), std::move(borrowed), std::move(weight),
           std::move(base)};
 }
@@ -117,9 +114,8 @@ class PyBoosting {
       for (std::size_t m = 0; m < boosting_->size(); ++m) which.push_back(m);
     }
     Reporter reporter(std::move(progress));
-    const py::gil_scoped_release release;
-    Team::run(n_threads_, boosting_->longest_loop(n),
-              [&](Team& team) { boosting_->advance(n, which, std::ref(reporter), team); });
+    run(n_threads_, boosting_->longest_loop(n),
+        [&](Team& team) { boosting_->advance(n, which, std::ref(reporter), team); });
   }
 
   py::array_t<std::int64_t> n_estimators() const {

@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "pairs.hpp"
+#include "run.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -27,12 +28,9 @@ py::array_t<double> predict_tables(const py::object& object, const Bins& bins,
   py::array_t<double> out({table.rows, models});
   double* to = out.mutable_data();
   const double* from = tables.data();
-  {
-    const py::gil_scoped_release release;
-    const double nanoseconds = 3.0 * static_cast<double>(table.rows * (bins.size() + pairs.size()));
-    Team::run(n_threads, nanoseconds,
-              [&](Team& team) { predict_raw(table, bins, pairs, from, models, to, team); });
-  }
+  const double nanoseconds = 3.0 * static_cast<double>(table.rows * (bins.size() + pairs.size()));
+  run(n_threads, nanoseconds,
+      [&](Team& team) { predict_raw(table, bins, pairs, from, models, to, team); });
   return out;
 }
 
@@ -51,13 +49,9 @@ py::array_t<double> predict_trees(const py::object& object, const Bins& bins,
   }
   py::array_t<double> out({table.rows, forests.size()});
   double* to = out.mutable_data();
-  {
-    const py::gil_scoped_release release;
-    const double nanoseconds =
-        static_cast<double>(table.rows) * static_cast<double>(2 * bins.size() + 20 * trees);
-    Team::run(n_threads, nanoseconds,
-              [&](Team& team) { predict_raw(table, bins, forests, to, team); });
-  }
+  const double nanoseconds =
+      static_cast<double>(table.rows) * static_cast<double>(2 * bins.size() + 20 * trees);
+  run(n_threads, nanoseconds, [&](Team& team) { predict_raw(table, bins, forests, to, team); });
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "arrays.hpp"
 #include "margin_functions.hpp"
 #include "properboost/losses/loss.hpp"
 
@@ -56,10 +57,7 @@ void bind_losses(py::module_& m) {
   using Parameters = std::map<std::string, double>;
 
   m.def("loss_names", &properboost::loss_names);
-  m.def("loss_knots", [] {
-    const std::vector<double> knots = properboost::loss_knots();
-    return py::array_t<double>(static_cast<py::ssize_t>(knots.size()), knots.data());
-  });
+  m.def("loss_knots", [] { return properboost::bindings::to_array(properboost::loss_knots()); });
   m.def(
       "call_margin_function",
       [](const py::object& function, const std::string& name, const std::string& what,

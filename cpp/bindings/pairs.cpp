@@ -36,11 +36,8 @@ py::array_t<std::uint8_t> encode(const std::vector<FeaturePair>& pairs,
   py::array_t<std::uint8_t> result({pairs.size(), n});
   std::uint8_t* const out = result.mutable_data();
   const std::uint8_t* const from = codes.data();
-  {
-    const py::gil_scoped_release release;
-    Team::run(n_threads, static_cast<double>(pairs.size() * n),
-              [&](Team& team) { encode_pairs(pairs, from, n, out, team); });
-  }
+  run(n_threads, static_cast<double>(pairs.size() * n),
+      [&](Team& team) { encode_pairs(pairs, from, n, out, team); });
   return result;
 }
 
@@ -58,12 +55,9 @@ py::array_t<double> strengths(const Array<std::uint8_t>& levels, const Array<flo
   const float* const v = borrow<float>(variance, n, "variance");
   std::vector<double> found;
   Reporter reporter;
-  {
-    const py::gil_scoped_release release;
-    Team::run(n_threads, static_cast<double>(features * features * n), [&](Team& team) {
-      found = find_strengths(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
-    });
-  }
+  run(n_threads, static_cast<double>(features * features * n), [&](Team& team) {
+    found = find_strengths(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
+  });
   return to_array(found);
 }
 

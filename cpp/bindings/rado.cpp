@@ -38,13 +38,10 @@ std::tuple<py::array_t<double>, std::size_t> make(const py::object& object, cons
   double* const out = rados.mutable_data();
   std::size_t finite = 0;
   Reporter reporter;
-  {
-    const py::gil_scoped_release release;
-    const double cells = static_cast<double>(features.size() * n_rados);
-    Team::run(n_threads, 0.01 * static_cast<double>(rows.size) * cells, [&](Team& team) {
-      finite = make_rados(features, rows, seed, n_rados, out, [&] { reporter(0, 0.0); }, team);
-    });
-  }
+  const double cells = static_cast<double>(features.size() * n_rados);
+  run(n_threads, 0.01 * static_cast<double>(rows.size) * cells, [&](Team& team) {
+    finite = make_rados(features, rows, seed, n_rados, out, [&] { reporter(0, 0.0); }, team);
+  });
   return {rados, finite};
 }
 
@@ -89,13 +86,10 @@ py::dict boost(const Array<double>& rados, const std::vector<Term>& terms, std::
   const RadoBoosting boosting{rados.data(), n, features, rounds, gamma, penalty};
   std::vector<RadoRound> found;
   Reporter reporter(progress);
-  {
-    const py::gil_scoped_release release;
-    Team::run(n_threads, 0.05 * static_cast<double>(n * features), [&](Team& team) {
-      found = boost_rados(
-          boosting, [&](std::size_t done, double log_loss) { reporter(done, log_loss); }, team);
-    });
-  }
+  run(n_threads, 0.05 * static_cast<double>(n * features), [&](Team& team) {
+    found = boost_rados(
+        boosting, [&](std::size_t done, double log_loss) { reporter(done, log_loss); }, team);
+  });
   using namespace py::literals;
   return py::dict(
       "feature"_a = column(found, &RadoRound::feature), "edge"_a = column(found, &RadoRound::edge),

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "run.hpp"
+
 namespace properboost::bindings {
 
 namespace py = pybind11;
@@ -21,9 +23,10 @@ class Reporter {
     const auto now = Clock::now();
     if (now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
+    check_signals();
+    if (callback_.is_none()) return;
     const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (!callback_.is_none()) callback_(estimators, risk);
+    callback_(estimators, risk);
   }
 
  private:

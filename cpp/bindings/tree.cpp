@@ -39,9 +39,8 @@ Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::i
   const RowSampleWeights sample_weight(borrow(weight, rows.rows, "weight"));
   const TreeLimits limits{max_leaves, max_depth, min_child_weight};
   Reporter reporter;
-  const py::gil_scoped_release release;
   Tree tree;
-  Team::run(n_threads, static_cast<double>(rows.rows * bins.size()), [&](Team& team) {
+  run(n_threads, static_cast<double>(rows.rows * bins.size()), [&](Team& team) {
     check_codes(rows, bins, team);
     check_weights(sample_weight, rows.rows);
     const PackedCodes packed(rows, bins.size(), team);
@@ -142,11 +141,8 @@ py::array_t<std::int64_t> find(const Tree& tree, const Array<std::uint8_t>& code
   py::array_t<std::int64_t> nodes(static_cast<py::ssize_t>(n));
   std::int64_t* const to = nodes.mutable_data();
   const std::uint8_t* const from = codes.data();
-  {
-    const py::gil_scoped_release release;
-    Team::run(n_threads, 20.0 * static_cast<double>(n),
-              [&](Team& team) { find_nodes(tree, from, n, to, team); });
-  }
+  run(n_threads, 20.0 * static_cast<double>(n),
+      [&](Team& team) { find_nodes(tree, from, n, to, team); });
   return nodes;
 }
 

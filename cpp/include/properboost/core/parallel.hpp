@@ -12,8 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <utility>
+
+#include "properboost/core/startable.hpp"
+#include "properboost/core/watch.hpp"
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -75,11 +79,14 @@ struct Gate {
   std::atomic<bool> failed{false};
   std::exception_ptr error;
 
-  void drain() noexcept {
+  // `after_each` is called after each task.
+  template <class AfterEach>
+  void drain(const AfterEach& after_each) noexcept {
     for (std::size_t i;
          !failed.load(std::memory_order_relaxed) && (i = next.fetch_add(1)) < size;) {
       try {
         call(task, i);
+        after_each();
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex);
         if (!error) error = std::current_exception();
@@ -113,7 +120,7 @@ struct Gate {
       while ((now & kOpen) != 0 && !state.compare_exchange_weak(now, now + 1)) {
       }
       if ((now & kOpen) == 0) continue;
-      drain();
+      drain([] {});
       if ((state.fetch_sub(1) - 1) == 0 && owner_sleeping.load()) {
         const std::lock_guard<std::mutex> lock(mutex);
         done.notify_one();
@@ -129,14 +136,15 @@ struct Gate {
     }
   }
 
-  void share(std::size_t n, Call function, const void* argument) {
+  template <class AfterEach>
+  void share(std::size_t n, Call function, const void* argument, const AfterEach& after_each) {
     size = n;
     call = function;
     task = argument;
     next.store(0);
     state.store(kOpen);
     wake();
-    drain();
+    drain(after_each);
     state.fetch_and(~kOpen);
     const auto empty = [&] { return state.load() == 0; };
     if (!spin(empty)) {
@@ -157,6 +165,19 @@ struct Gate {
   }
 };
 
+#if defined(_OPENMP)
+// How many of `asked` threads, this one among them, a region may have.  GNU's runtime keeps the
+// threads of a region for the next one of the same thread and the same size, so only a change of
+// size can be refused.  (Where another library shares the runtime this may be outdated.)
+inline int grant(int asked) {
+  thread_local int size = 1;  // of the last region
+  if (asked != size) {
+    size = std::min(asked, size + count_startable(std::max(asked - size, 0)));
+  }
+  return size;
+}
+#endif
+
 }  // namespace detail
 
 // Call once when the library is loaded.
@@ -170,48 +191,41 @@ inline void watch_forks() {
 
 class Team {
  public:
-  // Runs program(team) on the calling thread, helped by n_threads - 1 others.  Exceptions of the
-  // program and of tasks are rethrown here.  `nanoseconds` is an estimate of the time of its
-  // longest loop: if that is too short to share, no thread is woken.
+  // Runs program(team) on the calling thread, helped by n_threads - 1 others, and returns how many
+  // of these could not be started.  Exceptions of the program and of tasks are rethrown here.
+  // `nanoseconds` is an estimate of the time of its longest loop: if that is too short to share,
+  // no thread is woken.  `check`, if there is one, is called on the calling thread between tasks,
+  // ten times per second; what it throws ends the program.
   template <class Program>
-  static void run([[maybe_unused]] int n_threads, [[maybe_unused]] double nanoseconds,
-                  Program&& program) {
+  static int run([[maybe_unused]] int n_threads, [[maybe_unused]] double nanoseconds,
+                 Program&& program, std::function<void()> check = {}) {
+    Watch watch(std::move(check));
+    int missing = 0;
 #if defined(_OPENMP)
-    // More than a few threads per processor do not help; and if asked for thousands more than the
-    // system grants, the runtime would end the process.
+    // More than a few threads per processor do not help.
     n_threads = std::min(n_threads, 4 * omp_get_num_procs());
     if (n_threads > 1 && nanoseconds >= kWorthSharing && !detail::forked().load()) {
-      detail::Gate gate;
-      Team team(&gate, static_cast<std::size_t>(n_threads));
-      std::exception_ptr error;
       // At the end of a region and after it GNU's runtime spins for milliseconds before it sleeps,
       // which another process on the same processors pays for; it does not if it has more threads
       // than processors.  So if all processors are used, one more thread is requested, which does
       // nothing.
-      const int n_asked = n_threads + (n_threads == omp_get_num_procs() ? 1 : 0);
-#pragma omp parallel num_threads(n_asked)
-      {
-        if (omp_get_thread_num() != 0) {
-          if (omp_get_thread_num() < n_threads) gate.serve();
-        } else {
-          try {
-            program(team);
-          } catch (...) {
-            error = std::current_exception();
-          }
-          gate.dismiss();
-        }
+      const int wanted = n_threads + (n_threads == omp_get_num_procs() ? 1 : 0);
+      const int n_asked = detail::grant(wanted);
+      missing = std::max(n_threads - n_asked, 0);
+      n_threads -= missing;
+      if (n_threads > 1) {
+        run_region(n_threads, n_asked, watch, program);
+        return missing;
       }
-      if (error) std::rethrow_exception(error);
-      return;
     }
 #endif
-    Team team = alone();
+    Team team(nullptr, 1, &watch);
     program(team);
+    return missing;
   }
 
   // A team of the calling thread only, for a task of another team's loop.
-  static Team alone() { return Team(nullptr, 1); }
+  static Team alone() { return Team(nullptr, 1, nullptr); }
 
   std::size_t size() const noexcept { return size_; }
 
@@ -221,20 +235,52 @@ class Team {
   // on the thread that ran them.
   template <class Task>
   void for_each(std::size_t n, double nanoseconds, const Task& task) {
+    const auto look = [watch = watch_, each = nanoseconds / static_cast<double>(n)] {
+      if (watch != nullptr) watch->pass(each);
+    };
     if (gate_ == nullptr || n < 2 || nanoseconds < kWorthSharing) {
-      for (std::size_t i = 0; i < n; ++i) task(i);
+      for (std::size_t i = 0; i < n; ++i) {
+        task(i);
+        look();
+      }
       return;
     }
-    gate_->share(n, [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); }, &task);
+    gate_->share(
+        n, [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); }, &task, look);
   }
 
  private:
   static constexpr double kWorthSharing = 50'000.0;
 
-  Team(detail::Gate* gate, std::size_t size) noexcept : gate_(gate), size_(size) {}
+  Team(detail::Gate* gate, std::size_t size, Watch* watch) noexcept
+      : gate_(gate), size_(size), watch_(watch) {}
+
+#if defined(_OPENMP)
+  template <class Program>
+  static void run_region(int n_threads, int n_asked, Watch& watch, Program& program) {
+    detail::Gate gate;
+    Team team(&gate, static_cast<std::size_t>(n_threads), &watch);
+    std::exception_ptr error;
+#pragma omp parallel num_threads(n_asked)
+    {
+      if (omp_get_thread_num() != 0) {
+        if (omp_get_thread_num() < n_threads) gate.serve();
+      } else {
+        try {
+          program(team);
+        } catch (...) {
+          error = std::current_exception();
+        }
+        gate.dismiss();
+      }
+    }
+    if (error) std::rethrow_exception(error);
+  }
+#endif
 
   detail::Gate* gate_;
   std::size_t size_;
+  Watch* watch_;
 };
 
 }  // namespace properboost
