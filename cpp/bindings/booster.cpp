@@ -130,9 +130,9 @@ class PyBoosting {
     const FitState& state = boosting_->state(checked(model));
     const std::vector<double>* const each[] = {&state.log_loss, &state.error, &state.brier};
     py::array_t<double> result({std::size(each), state.log_loss.size()});
-    for (std::size_t i = 0; i < std::size(each); ++i) {
-      std::copy(each[i]->begin(), each[i]->end(),
-                result.mutable_data(static_cast<py::ssize_t>(i), 0));
+    double* to = result.mutable_data();
+    for (const std::vector<double>* const curve : each) {
+      to = std::copy(curve->begin(), curve->end(), to);
     }
     return result;
   }

@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, plots
 from properboost.boosting.options import gain_is_free
+from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.losses.builtin import MarginLoss
@@ -430,7 +431,7 @@ def gain_curve(
     search.set_params(gains=grid.tolist())
     shape = (len(n_rows), n_repeats, len(grid), cv)
     curves, constant = np.empty(shape), np.empty((n_repeats, cv))
-    labels = rows.classes[rows.codes]
+    labels = find_entries(rows.classes, rows.codes)
     for k, splits in enumerate(repeats):
         order = random.permutation(len(labels))
         for size, n in enumerate(n_rows):

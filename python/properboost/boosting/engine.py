@@ -35,6 +35,9 @@ __all__ = [
     "start_votes",
 ]
 
+LARGEST_TERM = 1e30
+"""The largest size of what a row adds to a sum in float32."""
+
 P = ParamSpec("P")
 Made = TypeVar("Made")
 
@@ -323,12 +326,17 @@ def find_pairs(
             # For float32; it cancels where strengths are computed.
             scale = 1.0 / np.sqrt(variance.max(initial=np.finfo(np.float64).tiny))
             gradient = y * weight * scale * count
-            yield gradient.astype(np.float32), (variance * scale**2 * count).astype(np.float32)
+            yield _to_float32(gradient), _to_float32(variance * scale**2 * count)
 
     return rank_pairs(
         training.binning, training.codes, bin_weights, raw[wanted], find_gradients(),
         weight_of_one, n, training.n_threads,
     )  # fmt: skip
+
+
+def _to_float32(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Convert numbers; those too large become so large that their sums are still finite."""
+    return np.clip(values, -LARGEST_TERM, LARGEST_TERM).astype(np.float32)
 
 
 def lay_grids(

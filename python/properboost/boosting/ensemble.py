@@ -16,6 +16,7 @@ from properboost import _core
 from properboost.boosting.interactions import PairBins, look_up, purify
 from properboost.boosting.tree import Tree, as_shares
 from properboost.data.binning import Binning
+from properboost.data.entries import find_entries
 from properboost.data.table import Table
 
 __all__ = [
@@ -160,7 +161,9 @@ class Ensemble(ABC):
         for stage in self.stages():
             for m, (rounds, some) in enumerate(zip(self.models, stage, strict=True)):
                 for t in some:
-                    raw[:, m] += rounds.table(t)[rounds.find_codes(t, codes, n_threads)]
+                    raw[:, m] += find_entries(
+                        rounds.table(t), rounds.find_codes(t, codes, n_threads)
+                    )
             yield raw
 
     def of_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
@@ -292,11 +295,14 @@ class TableEnsemble(Ensemble):
         for j, weight in enumerate(self.bin_weights):
             own = self.table_of(model, j)
             mean = _mean(own, weight)
-            values[:, j] = (own - mean)[codes[j]]
+            values[:, j] = find_entries(own - mean, codes[j])
             baseline += mean
         for p, pair in enumerate(self.pairs):  # whose mean is 0
             grid, effects = self._cells(self.tables[model], p), self.effects[model][p]
-            levels = pair.first_level[codes[pair.first]], pair.second_level[codes[pair.second]]
+            levels = (
+                find_entries(pair.first_level, codes[pair.first]),
+                find_entries(pair.second_level, codes[pair.second]),
+            )
             values[:, n_features + p] = look_up(grid, effects, *levels)
         return values, baseline
 
@@ -341,7 +347,7 @@ class DampedEnsemble(Ensemble):
         (rounds,) = self.models
         raw = np.zeros((codes.shape[1], 1))
         for t in range(len(rounds)):
-            added = rounds.table(t)[rounds.find_codes(t, codes, n_threads)]
+            added = find_entries(rounds.table(t), rounds.find_codes(t, codes, n_threads))
             raw[:, 0] += np.exp(-self.damping * np.abs(raw[:, 0])) * added
             yield raw
 
@@ -402,11 +408,10 @@ class TreeEnsemble(Ensemble):
 
 def _share_savings(models: Sequence[Rounds], n_features: int) -> NDArray[np.float64]:
     forests = [rounds.trees for rounds in models if rounds.trees is not None]
-    # Relative to the largest: for weights near the largest float the sum would be infinite.
-    largest = max([float(trees.saving.max(initial=0.0)) for trees in forests])
+    largest = max(trees.largest_saving for trees in forests)
     saved = np.zeros(n_features)
     for trees in forests:
-        saved += trees.savings(len(saved), largest or 1.0)
+        saved += trees.savings(len(saved), largest)
     return as_shares(saved)
 
 

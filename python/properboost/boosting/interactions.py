@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.data.binning import Binning, FeatureBins, NumericBins
+from properboost.data.entries import find_entries
 
 __all__ = ["MOST_CELLS", "PairBins", "look_up", "make_pair", "purify", "rank_pairs"]
 
@@ -178,11 +179,12 @@ def rank_pairs(
     ]
     if len(features) > RANKED_FEATURES:
         spread = [
-            _find_spread(level[code], raw) for level, code in zip(level_of, codes, strict=True)
+            _find_spread(find_entries(level, code), raw)
+            for level, code in zip(level_of, codes, strict=True)
         ]
         chosen = np.argsort(-np.array(spread), kind="stable")[:RANKED_FEATURES]
         features = np.sort(chosen).tolist()
-    levels = np.stack([level_of[j][codes[j]] for j in features])
+    levels = np.stack([find_entries(level_of[j], codes[j]) for j in features])
     strength = sum(_core.find_strengths(levels, g, v, scale, n_threads) for g, v in gradients)
     best = np.argsort(-np.asarray(strength), kind="stable")[:n]
     first, second = np.triu_indices(len(features), 1)
@@ -232,7 +234,9 @@ def look_up(
     shape functions are subtracted again.
     """
     parts = [
-        np.where(level < 0, 0.0, effect[level])
+        np.where(level < 0, 0.0, find_entries(effect, level))
         for level, effect in zip((first, second), effects, strict=True)
     ]
-    return np.where((first < 0) | (second < 0), -parts[0] - parts[1], grid[first, second])
+    return np.where(
+        (first < 0) | (second < 0), -parts[0] - parts[1], find_entries(grid, first, second)
+    )

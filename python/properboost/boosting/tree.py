@@ -99,11 +99,19 @@ class Tree:
         branches: NDArray[np.uint8] = np.where(left, LEFT, np.where(right, RIGHT, NEITHER))
         return branches.astype(np.uint8)
 
-    def savings(self, n_features: int, unit: float = 1.0) -> NDArray[np.float64]:
-        """Return the sum of each feature's savings, as a multiple of `unit`."""
+    @property
+    def largest_saving(self) -> float:
+        """The largest saving, infinite ones being as large as the largest float; or 0."""
+        return float(np.nan_to_num(self.saving).max(initial=0.0))
+
+    def savings(self, n_features: int, unit: float) -> NDArray[np.float64]:
+        """Return the sum of each feature's savings, as a multiple of `unit`, or of 1 if that is 0.
+
+        With the `largest_saving` for a unit no sum is infinite.
+        """
         splits = ~self.is_leaf
         saved = np.zeros(n_features)
-        np.add.at(saved, self.feature[splits], self.saving[splits] / unit)
+        np.add.at(saved, self.feature[splits], np.nan_to_num(self.saving[splits]) / (unit or 1.0))
         return saved
 
     def follow_left(

@@ -104,7 +104,7 @@ class _PolarsTable(Table):
             return np.asarray(column.cast(polars.Float32).to_numpy())
         if not column.dtype.is_numeric():
             raise _not_numbers(self.label(j), column.dtype)
-        if column.dtype.is_decimal() or column.dtype in (polars.Int128, polars.UInt128):
+        if column.dtype.is_decimal() or _is_wide(column):
             column = column.cast(polars.Float64)
         return _as_real(column.to_numpy())
 
@@ -118,12 +118,17 @@ class _PolarsTable(Table):
             values = column.dtype.categories.to_list()
             physical = column.to_physical().cast(polars.Int64)
             return _clean_categories(physical.fill_null(-1).to_numpy(), values, self.label(j))
-        if column.dtype.is_numeric() and not column.dtype.is_decimal():
+        if column.dtype.is_numeric() and not column.dtype.is_decimal() and not _is_wide(column):
             return factorize(column.to_numpy(), self.label(j))
         return factorize(_objects(column.to_list()), self.label(j))
 
     def rows(self, start: int, stop: int) -> "_PolarsTable":
         return _PolarsTable(self.source.slice(start, stop - start))
+
+
+def _is_wide(column: Any) -> bool:
+    """Whether a polars column holds integers of a type that numpy does not have."""
+    return str(column.dtype) in ("Int128", "UInt128")
 
 
 class _ArrowTable(Table):
@@ -288,6 +293,8 @@ def _numbers(values: Column, label: str) -> Column:
         return values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X: {label} holds a value that is not a number: {error}") from error
+    except OverflowError as error:
+        raise ValueError(f"X: {label} holds an integer beyond float64: {error}") from error
 
 
 def _objects(values: list[Any]) -> NDArray[np.object_]:

@@ -9,6 +9,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from properboost.data.entries import find_entries
 from properboost.data.frames import is_plain
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.parameters.kinds import ClassWeight
@@ -53,7 +54,7 @@ class Rows:
         """The weight that a row has in training: its own times its class's."""
         if self.factor is None:
             return self.weight
-        factor: NDArray[np.float64] = np.append(self.factor, 0.0)[self.codes]
+        factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes)
         return factor if self.weight is None else self.weight * factor
 
     def sort(self, parts: NDArray[np.integer[Any]] | None = None, n_parts: int = 1) -> SortedRows:

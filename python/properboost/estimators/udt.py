@@ -295,7 +295,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each feature's splits in what all splits saved (or all 0)."""
         self._check_fitted()
-        return as_shares(self.tree_.savings(len(self._binning.features)))
+        return as_shares(self.tree_.savings(len(self._binning.features), self.tree_.largest_saving))
 
     def describe(self) -> str:
         """Return the tree in words.

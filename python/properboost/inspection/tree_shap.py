@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.boosting.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
+from properboost.data.entries import find_entries
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -149,7 +150,7 @@ class ShapTree:
         explainer = import_shap().TreeExplainer(
             self._nodes.as_model(), feature_perturbation="tree_path_dependent"
         )
-        numbers = [c.number[codes[c.feature]] for c in self._columns]
+        numbers = [find_entries(c.number, codes[c.feature]) for c in self._columns]
         table = np.stack(numbers, axis=1).astype(np.float64)
         added = explainer.shap_values(table, check_additivity=False)
         for k, column in enumerate(self._columns):

@@ -228,7 +228,15 @@ class _BatchModels:
     def curves(self, candidate: int, split: int) -> Array:
         """Return log loss, error rate and Brier score after each estimator, of two classes."""
         model = int(self.models[candidate, split, 0])
-        return self.boosting.curves(model) if self.estimators[model] > 0 else np.empty((3, 0))
+        if self.estimators[model] == 0:
+            return np.empty((3, 0))
+        curves = self.boosting.curves(model)
+        if curves.shape[1] == 0:
+            raise ValueError(
+                "sample_weight must not be so small, where cv holds rows out, that beside the "
+                f"largest it is 0: split {self.rows.splits.first + split} holds out nothing"
+            )
+        return curves
 
     def still_learning(self, some: Sequence[int], at: int) -> NDArray[np.int64]:
         """Return the models of some candidates that have as many estimators as were asked."""

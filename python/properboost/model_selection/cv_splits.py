@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
 
+from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.data.table import Table
@@ -53,7 +54,7 @@ class SplitBatch:
 
     def __iter__(self) -> Iterator[CVSplit]:
         for s, roles in enumerate(self.roles):
-            yield CVSplit(self.first + s, roles[self.part])
+            yield CVSplit(self.first + s, find_entries(roles, self.part))
 
     def only(self, s: int) -> "SplitBatch":
         """Return a batch of one of the splits."""
@@ -91,7 +92,7 @@ def _refine(
     held = np.flatnonzero(np.bincount(keys))
     number = np.zeros(256, dtype=np.uint8)
     number[held] = np.arange(len(held))
-    return number[keys], np.vstack([roles[:, held // 3], held % 3]).astype(np.int8)
+    return find_entries(number, keys), np.vstack([roles[:, held // 3], held % 3]).astype(np.int8)
 
 
 def _split(
@@ -108,7 +109,7 @@ def _split(
     # Splitters see only rows with positive weight; explicit index arrays refer to all rows of X.
     ready = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
     kept = np.arange(table.n_rows) if ready else np.flatnonzero(counts)
-    labels = rows.classes[np.minimum(rows.codes[kept], len(rows.classes) - 1)]
+    labels = find_entries(rows.classes, np.minimum(rows.codes[kept], len(rows.classes) - 1))
     source = table.source
     if len(kept) < table.n_rows:
         source = take_rows(source, kept)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
+from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.losses.builtin import MarginLoss
@@ -60,7 +61,9 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
         X = held_out.rows[:, None] if named else take_rows(source, held_out.rows)
         given = weighs and held_out.weight is not None
         extra = {"sample_weight": held_out.weight} if given else {}
-        value = scorer(_Replay(classes, loss, raw), X, classes[held_out.codes], **extra)
+        value = scorer(
+            _Replay(classes, loss, raw), X, find_entries(classes, held_out.codes), **extra
+        )
         try:
             return float(value)
         except (TypeError, ValueError) as error:
@@ -85,7 +88,7 @@ def _takes_weights(scorer: Callable[..., float]) -> bool:
 
 
 def _log_loss(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
-    own = make_probabilities(loss, raw)[np.arange(len(raw)), held_out.codes]
+    own = find_entries(make_probabilities(loss, raw), np.arange(len(raw)), held_out.codes)
     least = np.finfo(np.float64).eps  # as scikit-learn has it
     return _mean(np.log(np.clip(own, least, 1.0 - least)), held_out.weight)
 
@@ -103,7 +106,7 @@ def _brier_score(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
     difference = make_probabilities(loss, raw)
     if raw.ndim == 1:
         return -_mean((difference[:, 1] - held_out.codes) ** 2, held_out.weight)
-    difference[np.arange(len(raw)), held_out.codes] -= 1.0
+    difference[np.arange(len(raw)), held_out.codes.astype(np.intp)] -= 1.0
     return -_mean(np.sum(difference**2, axis=1), held_out.weight)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from properboost.data.entries import find_entries
 from properboost.data.frames import open_table, take_rows
 from properboost.losses.builtin import GLog
 from properboost.model_selection.cross_validation import (
@@ -155,7 +156,7 @@ def _fit_on_splits(
     sizes: NDArray[np.int64],
 ) -> Iterator[Fits]:
     """Yield the models on each split; write into `sizes` how many coefficients each has."""
-    labels = task.rows.classes[task.rows.codes]
+    labels = find_entries(task.rows.classes, task.rows.codes)
     first = models[0]
     for split in task.splits():
         train, test = split.rows(TRAIN), split.rows(TEST)
