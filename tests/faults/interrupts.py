@@ -94,3 +94,115 @@ def interrupt(case: Case, moments: int, random_moments: random.Random) -> Outcom
         raise AssertionError(f"{case.name}: the next call does not give the same bits")
     assert before.shape == kept.shape
     return Outcome(case.name, seconds, delays, finished)
+
+
+def fitted_state(model: Any, X: np.ndarray) -> Callable[[], np.ndarray]:
+    few = X[:500]
+    return lambda: np.asarray(model.decision_function(few))
+
+
+CASES = 19
+"""How many `make_cases` yields."""
+
+
+def make_cases(rows: int) -> Iterator[Case]:
+    """Yield long calls over tables of about so many rows."""
+    X, y = make_rows(rows, 50)
+    few = max(1000, rows // 20)
+
+    def nothing() -> np.ndarray:
+        return np.zeros(0)
+
+    trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=60, n_jobs=N_JOBS)
+    trees.fit(X[:few], y[:few])
+    yield Case("predict, trees", lambda: trees.predict_proba(X), fitted_state(trees, X))
+    yield Case(
+        "staged predictions, trees",
+        lambda: [None for _ in trees.staged_decision_function(X[: rows // 4])],
+        fitted_state(trees, X),
+    )
+    tables = pb.ProperBoostClassifier(n_estimators=5, interactions=4, n_jobs=N_JOBS)
+    tables.fit(X[:few], y[:few])
+    yield Case("predict, tables", lambda: tables.predict_proba(X), fitted_state(tables, X))
+    yield Case("contributions", lambda: tables.contributions(X), fitted_state(tables, X))
+    yield Case(
+        "staged predictions, tables",
+        lambda: [None for _ in tables.staged_decision_function(X[: rows // 8])],
+        fitted_state(tables, X),
+    )
+    wide_rows = 5 * rows // 2
+    many, labels = make_rows(wide_rows, 60)
+    binned = pb.ProperBoostClassifier(n_estimators=1, n_jobs=N_JOBS).fit(many[:few], labels[:few])
+
+    def bin_rows() -> None:
+        binned.fit(many, labels)
+
+    yield Case("binning", bin_rows, fitted_state(binned, many))
+    grown = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=10, n_jobs=N_JOBS)
+    grown.fit(X[:few], y[:few])
+    yield Case("fit, trees", lambda: grown.fit(X, y), fitted_state(grown, X))
+    paired = pb.ProperBoostClassifier(n_estimators=4, interactions=5, n_jobs=N_JOBS)
+    paired.fit(X[:few], y[:few])
+    yield Case("fit, pairs", lambda: paired.fit(X, y), fitted_state(paired, X))
+    search = pb.ProperBoostClassifierCV(max_estimators=4, n_jobs=N_JOBS).fit(X[:few], y[:few])
+    some = rows // 10
+    yield Case("search", lambda: search.fit(X[:some], y[:some]), fitted_state(search, X))
+    scored = pb.ProperBoostClassifierCV(max_estimators=4, scoring="roc_auc", n_jobs=N_JOBS)
+    scored.fit(X[:few], y[:few])
+    yield Case("search, scorer", lambda: scored.fit(X[:some], y[:some]), fitted_state(scored, X))
+    udt = pb.UDTClassifier(max_leaf_nodes=200, n_jobs=N_JOBS).fit(X[:few], y[:few])
+    yield Case("UDT, fit", lambda: udt.fit(X, y), fitted_state(udt, X))
+    yield Case("UDT, predict", lambda: udt.predict_proba(X), fitted_state(udt, X))
+    ar = pb.ARBoostClassifier(n_estimators=20, n_jobs=N_JOBS).fit(X[:few], y[:few])
+    yield Case("AR-Boost, predict", lambda: ar.predict(X), fitted_state(ar, X))
+    yield Case("AR-Boost, fit", lambda: ar.fit(X, y), fitted_state(ar, X))
+    yield Case("making rados", lambda: rado.make_rados(X, y, 200, n_jobs=N_JOBS), nothing)
+    linear = pb.RadoBoostClassifier(n_estimators=2000, n_rados=2000, n_jobs=N_JOBS)
+    linear.fit(X[:few], y[:few])
+    yield Case("rado boosting", lambda: linear.fit(X[:few], y[:few]), fitted_state(linear, X))
+    part = slice(0, max(500, rows // 50))
+    yield Case(
+        "gain_curve",
+        lambda: pb.diagnostics.gain_curve(
+            X[part], y[part], n_repeats=2, n_estimators=5, n_jobs=N_JOBS
+        ),
+        nothing,
+    )
+    probability = trees.predict_proba(X)[:, 1]
+    yield Case(
+        "metrics",
+        lambda: pb.metrics.margin_distribution(pb.metrics.normalized_margins(y, probability)),
+        nothing,
+    )
+    named = np.where(X[:, :2] > 0.0, "a", "b").astype(object)
+    mixed = np.concatenate([named, X[:, 2:6].astype(object)], axis=1)
+    typed = pb.ProperBoostClassifier(
+        n_estimators=2, categorical_features=[0, 1], n_jobs=N_JOBS
+    ).fit(mixed[:few], y[:few])
+    yield Case("predict, objects", lambda: typed.predict(mixed), fitted_state(typed, mixed))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--moments", type=int, default=500, help="in all")
+    parser.add_argument("--rows", type=int, default=600_000)
+    parser.add_argument("--only", default="", help="cases whose names begin so")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    random_moments = random.Random(arguments.seed)
+    each = -(-arguments.moments // (1 if arguments.only else CASES))
+    print(f"{'call':28} {'seconds':>8} {'moments':>8} {'median':>8} {'largest':>8}")
+    for case in make_cases(arguments.rows):
+        if not case.name.startswith(arguments.only):
+            continue
+        o = interrupt(case, each, random_moments)
+        median, largest = (f(o.delays or [0.0]) for f in (statistics.median, max))
+        print(
+            f"{o.name:28} {o.seconds:8.2f} {len(o.delays):8} {median:8.3f} {largest:8.3f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
