@@ -213,16 +213,16 @@ def test_a_failing_save_leaves_the_file_as_it_was(model, tmp_path, monkeypatch):
     broken = copy.deepcopy(model).set_params(gain=-1.0)
     with pytest.raises(ValueError, match="gain must be above 0"):
         broken.save_model(path)
-    monkeypatch.setattr("pathlib.Path.write_text", _fail_half_way)
+
+    def fail_half_way(document):
+        yield b'{"format":'
+        raise OSError("disk full")
+
+    monkeypatch.setattr("properboost.persistence.files.write_json", fail_half_way)
     with pytest.raises(OSError, match="disk full"):
         model.save_model(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def _fail_half_way(path, text, encoding):
-    path.write_bytes(text[: len(text) // 2].encode(encoding))
-    raise OSError("disk full")
 
 
 def test_missing_files_and_folders_are_the_systems_errors(tmp_path):

@@ -5,6 +5,7 @@ numeric, any other is categorical with its cells as strings, and nothing else is
 """
 
 import argparse
+import io
 import os
 import sys
 import warnings
@@ -27,11 +28,15 @@ from properboost.cli.fit_report import TrainingRows, describe_fit, hold_out
 from properboost.cli.options import MODELS, add_options, make_classifier
 from properboost.estimators.base import load_model
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
+from properboost.whole_file import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from pandas import DataFrame
 
 __all__ = ["main"]
+
+_ROWS_AT_ONCE = 2**16  # written to a CSV file
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -379,8 +384,24 @@ def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
         if not arguments.proba:
             columns["class"] = model.predict(X)
         columns |= {f"p_{label}": probability[:, k] for k, label in enumerate(model.classes_)}
-    target = sys.stdout if arguments.output == "-" else arguments.output
-    import_pandas().DataFrame(columns).to_csv(target, index=False)
+    predictions = import_pandas().DataFrame(columns)
+    if arguments.output == "-":
+        predictions.to_csv(sys.stdout, index=False)
+    else:
+        write_whole(arguments.output, _make_csv(predictions, arguments.output))
+
+
+def _make_csv(frame: "DataFrame", file: str) -> Iterator[bytes]:
+    """Yield the pieces of a CSV file, which is compressed as the end of its name says."""
+    compression = import_pandas().io.common.infer_compression(file, "infer")
+    if compression is None:
+        for begin in range(0, max(1, len(frame)), _ROWS_AT_ONCE):
+            rows = frame.iloc[begin : begin + _ROWS_AT_ONCE]
+            yield rows.to_csv(index=False, header=begin == 0).encode()
+    else:
+        packed = io.BytesIO()
+        frame.to_csv(packed, index=False, compression=compression)
+        yield packed.getvalue()
 
 
 @contextmanager

@@ -10,6 +10,7 @@ References
 """
 
 import importlib.util
+import io
 import math
 import sys
 import textwrap
@@ -33,6 +34,7 @@ from properboost.losses.builtin import GLog
 from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters import checks
+from properboost.whole_file import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -383,7 +385,9 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
     top, bottom = figure.subfigures(2, 1, height_ratios=[3.0, 2.0], hspace=0.03)
     _draw_outcomes(top, outcomes)
     _draw_shapes(bottom, outcomes[-1], columns)
-    figure.savefig(path)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    write_whole(path, [picture.getbuffer()])
     return f"The picture is in {path}."
 
 

@@ -8,11 +8,11 @@ comment line at the head.
 
 import gzip
 import hashlib
-import os
-import tempfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
+
+from properboost.whole_file import write_whole
 
 Table = list[list[str]]
 
@@ -83,18 +83,7 @@ def read(path: Path, sha256: str) -> Table:
 
 
 def write(path: Path, table: Table) -> None:
-    """Write a table as gzip CSV, at once or not at all.
-
-    Another process may be reading or writing the same file, so the text goes into a file of its
-    own that then takes the place of the old one.
-    """
+    """Write a table as gzip CSV, at once or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    packed = gzip.compress(canonical_text(table).encode(), mtime=0)  # equal tables, equal bytes
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(packed)
-        Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    # Equal tables make equal bytes.
+    write_whole(path, [gzip.compress(canonical_text(table).encode(), mtime=0)])

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from properboost.data.table import Table
 from properboost.parameters import checks
 from properboost.parameters.shared import RunParameters
 from properboost.persistence import files
+from properboost.whole_file import AnyPath
 
 __all__ = ["TableClassifier", "load_model"]
 
@@ -75,20 +75,22 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
 
     # -- keeping ----------------------------------------------------------------------------------
 
-    def save_model(self, path: str | PathLike[str]) -> None:
+    def save_model(self, path: AnyPath) -> None:
         """Write the fitted model to a JSON file, for `properboost.load_model`.
 
         Parameters
         ----------
-        path : str or path
-            The file.  An existing one is replaced once the new one is complete.
+        path : str, bytes or path
+            The file.  An existing one is replaced once the new one is complete and on the disk, and
+            keeps its mode; the link stays where it is a symbolic one.  Pipes and devices, as
+            ``/dev/stdout``, are written to.
 
         Raises
         ------
         ValueError, TypeError
             If a parameter is not allowed, or files cannot hold it; the message names it.
         OSError
-            If the file cannot be written.
+            If the file cannot be written, which leaves the one before as it was.
 
         Notes
         -----
@@ -106,12 +108,12 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         self._check_fitted()
 
 
-def load_model(path: str | PathLike[str]) -> TableClassifier:
+def load_model(path: AnyPath) -> TableClassifier:
     """Read a model that was written by the method `save_model` of an estimator.
 
     Parameters
     ----------
-    path : str or path
+    path : str, bytes or path
         The file.
 
     Returns

@@ -12,7 +12,9 @@ from typing import Any, NoReturn
 
 from properboost import _core
 from properboost.persistence.json_node import Node
+from properboost.persistence.json_writer import write_json
 from properboost.persistence.registry import KINDS, find_kind
+from properboost.whole_file import AnyPath, write_whole
 
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 
@@ -25,7 +27,7 @@ VERSION = 5
 _HEADER = ("format", "format_version", "library_version", "estimator")
 
 
-def save(model: object, path: str | os.PathLike[str]) -> None:
+def save(model: object, path: AnyPath) -> None:
     """Write a fitted model."""
     kind = find_kind(model)
     document = {
@@ -35,27 +37,17 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
         "estimator": kind.name,
         **kind.codec.describe(model),
     }
-    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
-    # A reader sees the old file or the new one, never a part.
-    unfinished = Path(f"{os.fspath(path)}.{os.getpid()}.part")
-    try:
-        unfinished.write_text(text + "\n", encoding="ascii")
-        unfinished.replace(path)
-    except OSError as error:
-        if error.filename is not None:
-            error.filename = os.fspath(path)  # the file the caller knows of
-        raise
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, write_json(document))
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: AnyPath) -> Any:
     """Read a fitted model: an estimator of the class that is registered under the file's name."""
+    file = os.fsdecode(path)
     try:
-        document = json.loads(Path(path).read_bytes(), parse_constant=_refuse_constant)
+        document = json.loads(Path(file).read_bytes(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{os.fspath(path)}: not a properboost model: {error}") from error
-    node = Node(document, os.fspath(path))
+        raise ValueError(f"{file}: not a properboost model: {error}") from error
+    node = Node(document, file)
     version = _check_format(node)
     fields = node.mapping()
     for name in _HEADER:

@@ -1,0 +1,67 @@
+"""JSON as bytes, piece by piece: Ctrl-C is heard between two pieces, and no piece is large."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["write_json"]
+
+_MOST = 2**14
+"""Values encoded by one call, which nothing interrupts: a few milliseconds' work."""
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+
+def write_json(document: Any) -> Iterator[bytes]:
+    """Yield the pieces of a document, in ASCII, without blanks and with a line feed at the end."""
+    for text in _write(document):
+        yield text.encode("ascii")
+    yield b"\n"
+
+
+def _write(value: Any) -> Iterator[str]:
+    if _count(value) <= _MOST:
+        yield _encode(value)
+    elif isinstance(value, dict):
+        for k, (key, entry) in enumerate(value.items()):
+            yield f"{',' if k else '{'}{_encode(key)}:"
+            yield from _write(entry)
+        yield "}"
+    else:
+        for k, run in enumerate(_cut(value)):
+            yield "," if k else "["
+            if len(run) > 1:
+                yield _encode(run)[1:-1]
+            else:
+                yield from _write(run[0])
+        yield "]"
+
+
+def _count(value: Any, most: int = _MOST) -> int:
+    """Return how many values a value holds, or more than `most` if it is more."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if not isinstance(value, list):
+        return 1
+    total = len(value)
+    if total and isinstance(value[0], list | dict):
+        for entry in value:
+            if total > most:
+                break
+            total += _count(entry, most - total)
+    return total
+
+
+def _cut(values: list[Any]) -> Iterator[list[Any]]:
+    """Yield runs of entries to encode together; a large one is alone."""
+    if not isinstance(values[0], list | dict):
+        yield from (values[begin : begin + _MOST] for begin in range(0, len(values), _MOST))
+        return
+    begin, total = 0, 0
+    for k, entry in enumerate(values):
+        n = _count(entry)
+        if total + n > _MOST and k > begin:
+            yield values[begin:k]
+            begin, total = k, 0
+        total += n
+    yield values[begin:]
