@@ -16,7 +16,6 @@ import pytest
 from properboost import whole_file
 from properboost.whole_file import write_whole
 
-
 FOLDER = str(Path(whole_file.__file__).parent)
 """From which the module is imported alone, for it needs nothing else."""
 

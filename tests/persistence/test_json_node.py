@@ -16,11 +16,11 @@ def node():
 
 def test_values_are_read():
     fields = node().fields("trees", "n", "names", "nan")
-    tree = fields["trees"].entries(1)[0].fields("leaf", "value")
+    tree = next(fields["trees"].entries(1)).fields("leaf", "value")
     assert tree["leaf"].boolean() is True
     assert tree["value"].real() == 0.5
     assert fields["n"].integer(0, 3) == 3
-    assert fields["names"].entries()[0].choice(["a", "b"]) == "a"
+    assert next(fields["names"].entries()).choice(["a", "b"]) == "a"
     assert np.isnan(fields["nan"].real())
 
 
@@ -35,7 +35,7 @@ def test_values_are_read():
         (lambda n: n.mapping()["names"].reals(), r"names must hold numbers"),
         (lambda n: n.mapping()["names"].entries(2), r"names must have 2 entries; it has 1"),
         (
-            lambda n: n.mapping()["trees"].entries()[0].mapping()["leaf"].real(),
+            lambda n: next(n.mapping()["trees"].entries()).mapping()["leaf"].real(),
             r"trees\[0\]\.leaf must be a number",
         ),
     ],

@@ -263,8 +263,6 @@ def _read_pairs(
     pairs = []
     for k, pair in enumerate(given):
         argument = f"interactions[{k}]"
-        if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
-            raise TypeError(f"{argument} must be two features; got {pair!r}")
         first, second = sorted(find_feature(f, names, n_features, argument) for f in pair)
         if first == second or (first, second) in pairs:
             raise ValueError(f"{argument} must be two different features, once; got {pair!r}")

@@ -22,6 +22,7 @@ __all__ = [
     "entries",
     "finite",
     "integer",
+    "is_integer",
     "is_list",
     "non_negative",
     "numbers_of",
@@ -66,12 +67,17 @@ def between(name: str, value: object, low: float, high: float) -> float:
 def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int in [low, high]."""
     allowed = f"at least {low}" if high is None else f"between {low} and {high}"
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+    if not is_integer(value):
         raise TypeError(f"{name} must be an integer {allowed}; got {_describe(value)}")
-    number = int(value)
+    number: int = int(value)  # type: ignore[call-overload]
     if number < low or (high is not None and number > high):
         raise ValueError(f"{name} must be {allowed}; got {value!r}")
     return number
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is an integer, which booleans are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def numbers_of(name: str, values: Any, allowed: str = "an array of numbers") -> NDArray[np.float64]:

@@ -83,9 +83,20 @@ def check_directions(name: str, given: Any) -> object:
 def check_interactions(name: str, given: Any) -> object:
     """Check a number of pairs, or the pairs; the features are checked with the data."""
     if checks.is_list(given) or (isinstance(given, np.ndarray) and given.ndim > 1):
+        for k, pair in enumerate(given):
+            check_pair(f"{name}[{k}]", pair)
         return given if len(given) else 0
     count = partial(checks.integer, low=0, high=LARGEST_INT)
     return checks.or_else(count, "a list of pairs of features")(name, given)
+
+
+def check_pair(name: str, pair: Any) -> None:
+    """Check that a pair is two names or positions."""
+    listed = checks.is_list(pair) and len(pair) == 2
+    if not listed or not all(
+        isinstance(feature, str) or checks.is_integer(feature) for feature in pair
+    ):
+        raise TypeError(f"{name} must be two features, by name or position; got {pair!r}")
 
 
 def check_damping(name: str, value: object) -> float:

@@ -5,13 +5,13 @@ executed, and nothing derived is stored, so that what is loaded predicts bit for
 Numbers are written with the digits that give the same float64 back; infinite ones are strings.
 """
 
-import json
 import os
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from properboost import _core
 from properboost.persistence.json_node import Node
+from properboost.persistence.json_reader import read_json
 from properboost.persistence.json_writer import write_json
 from properboost.persistence.registry import KINDS, find_kind
 from properboost.whole_file import AnyPath, write_whole
@@ -43,10 +43,11 @@ def save(model: object, path: AnyPath) -> None:
 def load(path: AnyPath) -> Any:
     """Read a fitted model: an estimator of the class that is registered under the file's name."""
     file = os.fsdecode(path)
-    try:
-        document = json.loads(Path(file).read_bytes(), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file}: not a properboost model: {error}") from error
+    with Path(file).open("rb") as stream:
+        try:
+            document = read_json(stream)
+        except ValueError as error:
+            raise ValueError(f"{file}: not a properboost model: {error}") from error
     node = Node(document, file)
     version = _check_format(node)
     fields = node.mapping()
@@ -71,7 +72,3 @@ def _check_format(document: Node) -> int:
     if version > VERSION:
         fields["format_version"].fail(f"is {version}: this library reads up to {VERSION}")
     return version
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not allowed")

@@ -2,7 +2,8 @@
 
 import math
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,10 +29,21 @@ class Node:
         Keys and positions from the document on.
     """
 
+    __slots__ = ("_key", "_parent", "file", "value")
+
     def __init__(self, value: Any, file: str, place: str = "") -> None:
         self.value = value
         self.file = file
-        self.place = place
+        self._parent: Node | None = None
+        self._key: str | int = place
+
+    @property
+    def place(self) -> str:
+        """Keys and positions from the document on."""
+        before = "" if self._parent is None else self._parent.place
+        if isinstance(self._key, int):
+            return f"{before}[{self._key}]"
+        return f"{before}.{self._key}" if before else self._key
 
     def fail(self, problem: str) -> NoReturn:
         """Refuse the document, naming this place."""
@@ -39,26 +51,30 @@ class Node:
 
     def entry(self, key: str | int, value: Any) -> "Node":
         """Return what a value holds at a key or position."""
-        if isinstance(key, int):
-            return Node(value, self.file, f"{self.place}[{key}]")
-        return Node(value, self.file, f"{self.place}.{key}" if self.place else key)
+        node = Node(value, self.file)
+        node._parent, node._key = self, key
+        return node
 
     def mapping(self) -> dict[str, "Node"]:
         """Return the entries of an object."""
+        return {key: self.entry(key, value) for key, value in self.object().items()}
+
+    def object(self) -> dict[str, Any]:
+        """Return the values of an object."""
         if not isinstance(self.value, dict):
             self.fail("must be an object")
-        return {key: self.entry(key, value) for key, value in self.value.items()}
+        return self.value
 
     def fields(self, *names: str) -> dict[str, "Node"]:
         """Return the entries of an object that has exactly these."""
-        entries = self.mapping()
+        values = self.object()
         for name in names:
-            if name not in entries:
+            if name not in values:
                 self.fail(f"lacks the field {name!r}")
-        for name in entries:
+        for name in values:
             if name not in names:
                 self.fail(f"has an unknown field {name!r}")
-        return entries
+        return self.mapping()
 
     def sequence(self, length: int | None = None) -> list[Any]:
         """Return a list, of this length if one is given."""
@@ -68,9 +84,11 @@ class Node:
             self.fail(f"must have {length} entries; it has {len(self.value)}")
         return self.value
 
-    def entries(self, length: int | None = None) -> list["Node"]:
+    def entries(self, length: int | None = None) -> Iterator["Node"]:
         """Return the entries of a list, of this length if one is given."""
-        return [self.entry(k, value) for k, value in enumerate(self.sequence(length))]
+        values = self.sequence(length)
+        # One at a time: they take more memory than what a file has to hold for them.
+        return (self.entry(k, value) for k, value in enumerate(values))
 
     def string(self) -> str:
         """Return a string."""
@@ -99,9 +117,13 @@ class Node:
     def integers(self, low: int, high: int) -> NDArray[np.int64]:
         """Return a list of integers in [low, high]."""
         values = self.sequence()
-        if not all(type(value) is int and low <= value <= high for value in values):
+        numbers = np.empty(0, dtype=np.int64)
+        if set(map(type, values)) <= {int}:
+            with suppress(OverflowError):
+                numbers = np.array(values, dtype=np.int64)
+        if len(numbers) < len(values) or np.any(numbers < low) or np.any(numbers > high):
             self.fail(f"must hold integers from {low} to {high}")
-        return np.array(values, dtype=np.int64)
+        return numbers
 
     def real(self) -> float:
         """Return a number, which may be infinite or NaN."""
@@ -117,18 +139,21 @@ class Node:
     ) -> NDArray[np.float64]:
         """Return a list of finite numbers, or also of those that these strings stand for."""
         values = self.sequence(length)
-        others = [value for value in values if not (type(value) is str and value in also)]
+        others = values
+        if not set(map(type, values)) <= {int, float}:
+            others = [value for value in values if not (type(value) is str and value in also)]
         if not set(map(type, others)) <= {int, float}:
             *some, last = ["numbers", *(repr(name) for name in also)]
             self.fail(f"must hold {', '.join(some)} or {last}" if some else "must hold numbers")
-        try:
-            finite = bool(np.all(np.isfinite(np.array(others, dtype=np.float64))))
-        except OverflowError:
-            finite = False
-        if not finite:
+        numbers = np.full(1, np.nan)
+        with suppress(OverflowError):
+            numbers = np.array(others, dtype=np.float64)
+        if not np.all(np.isfinite(numbers)):
             self.fail("must hold finite numbers")
-        numbers = [NOT_FINITE[value] if type(value) is str else value for value in values]
-        return np.array(numbers, dtype=np.float64)
+        if len(others) < len(values):
+            known = [NOT_FINITE[value] if type(value) is str else value for value in values]
+            numbers = np.array(known, dtype=np.float64)
+        return numbers
 
 
 def write_real(x: float) -> float | str:

@@ -91,4 +91,7 @@ def build_names(node: Node, n_features: int) -> NDArray[np.object_] | None:
     """Return the names of so many features, if the file has them."""
     if node.value is None:
         return None
-    return np.array([name.string() for name in node.entries(n_features)], dtype=object)
+    names = [name.string() for name in node.entries(n_features)]
+    if len(set(names)) < len(names):
+        node.fail("must hold names that are all different")
+    return np.array(names, dtype=object)

@@ -141,9 +141,12 @@ def build_estimator(
 
 
 def _read_losses(node: Node, resolve: Callable[[Node], MarginLoss]) -> Any:
-    if isinstance(node.value, list):
-        return [_read_losses(entry, resolve) for entry in node.entries()]
-    return resolve(node) if isinstance(node.value, dict) else node.value
+    if not isinstance(node.value, list):
+        return resolve(node) if isinstance(node.value, dict) else node.value
+    return [
+        resolve(node.entry(k, value)) if isinstance(value, dict) else value
+        for k, value in enumerate(node.value)
+    ]
 
 
 def _read_class_weight(node: Node) -> Any:
@@ -154,6 +157,8 @@ def _read_class_weight(node: Node) -> Any:
         label, weight = pair.sequence(2)
         if not isinstance(label, str | int | float):
             pair.fail("must begin with a label")
+        if label in weights:
+            pair.fail("must begin with another label than those before")
         weights[label] = weight
     return weights
 
@@ -170,19 +175,23 @@ def _read_categorical(node: Node) -> Any:
 
 def _read_constraints(node: Node) -> list[int] | dict[str | int, int] | None:
     if isinstance(node.value, dict):
-        pairs = [pair.entries(2) for pair in node.fields("of")["of"].entries()]
-        for key, _ in pairs:
+        directions: dict[str | int, int] = {}
+        for pair in node.fields("of")["of"].entries():
+            key, direction = pair.entries(2)
             if type(key.value) not in (str, int):
                 key.fail("must be a name or a position")
-        return {key.value: direction.integer(-1, 1) for key, direction in pairs}
+            if key.value in directions:
+                key.fail("must be another name or position than those before")
+            directions[key.value] = direction.integer(-1, 1)
+        return directions
     return None if node.value is None else node.integers(-1, 1).tolist()
 
 
 def _read_matrix(node: Node) -> Any:
     if node.value is None:
         return None
-    rows = node.entries()
-    return np.array([row.reals(len(rows)) for row in rows])
+    n = len(node.sequence())
+    return np.array([row.reals(n) for row in node.entries()])
 
 
 def _read_code(node: Node) -> Any:
