@@ -16,16 +16,18 @@ struct Block {
   std::size_t stride;
   T* out;
 
-  const T* operator[](std::size_t i) const {
-    return reinterpret_cast<const T*>(row[i] + column * sizeof(T));
-  }
+  // A row need not be aligned: only loads of any alignment may take it as a T.
+  const char* bytes(std::size_t i) const { return row[i] + column * sizeof(T); }
+  const T* operator[](std::size_t i) const { return reinterpret_cast<const T*>(bytes(i)); }
   T* to(std::size_t c) const { return out + c * stride; }
 };
 
 template <class T>
 void copy(const Block<T>& block, std::size_t rows, std::size_t columns) {
   for (std::size_t c = 0; c < columns; ++c) {
-    for (std::size_t i = 0; i < rows; ++i) std::memcpy(block.to(c) + i, block[i] + c, sizeof(T));
+    for (std::size_t i = 0; i < rows; ++i) {
+      std::memcpy(block.to(c) + i, block.bytes(i) + c * sizeof(T), sizeof(T));
+    }
   }
 }
 
