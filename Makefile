@@ -10,7 +10,7 @@ SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/i
 CPP = find cpp -name '*.hpp' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench selftest lint tidy format clean
+.PHONY: help demo test bench selftest sanitize lint tidy format clean
 .NOTPARALLEL:  # two installers must not write to one environment
 
 help:  ## print this list
@@ -37,6 +37,11 @@ bench:  ## build, then time the working tree with asv; ARGS replaces --quick
 
 selftest:  ## test the engine on every processor at hand: the instruction sets, emulators
 	@sh tools/selftest.sh
+
+# The package is built first for what its tests need; they run with an extension of their own.
+sanitize:  ## run the engine and a third of the tests under sanitizers; ARGS=--short does less
+	@$(SETUP) --package test
+	PYTHON="$(abspath $(BIN))/python" PATH="$(abspath $(BIN)):$$PATH" sh tools/sanitize.sh $(ARGS)
 
 # stubtest compares the stub with the module, so the package is built first.
 lint:  ## check style, types, the stub, spelling, imports and the one-pragma rule

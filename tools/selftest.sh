@@ -2,6 +2,9 @@
 # Build the engine's self-test and run it on every processor at hand: this one with each of its
 # instruction sets, an emulated x86-64 without vector extensions, and an emulated aarch64.  Debian's
 # qemu-user and g++-aarch64-linux-gnu bring the last two; what is missing is said and left out.
+#
+# Every case must have the bits that cpp/selftest/tables.txt says.  WRITE=yes writes that file anew,
+# for a change that means to alter them.  This processor also replays the corpus of the fuzz targets.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${WORK:-$(mktemp -d)}
@@ -22,11 +25,16 @@ check() { # what it is, command
   "$@" || failed=1
 }
 
-build native
+tables=$root/cpp/selftest/tables.txt
+build native -DPROPERBOOST_FUZZ=ON
+if [ "${WRITE:-no}" = yes ]; then "$work/native/properboost-tables" "$tables" --write; fi
 for set in avx512 avx2 baseline; do
   if PROPERBOOST_INSTRUCTION_SET=$set "$work/native/properboost-selftest" --probe; then
     check "this processor, $set" \
       env PROPERBOOST_INSTRUCTION_SET=$set "$work/native/properboost-selftest"
+    check "  its bits on 1 to 8 threads" \
+      env PROPERBOOST_INSTRUCTION_SET=$set "$work/native/properboost-tables" "$tables" \
+      --threads 1 --threads 2 --threads 3 --threads 8
   else
     echo "== this processor, $set: not available"
   fi
@@ -34,6 +42,7 @@ done
 
 if [ "$(uname -m)" = x86_64 ] && command -v qemu-x86_64 >/dev/null; then
   check "an emulated baseline x86-64" qemu-x86_64 -cpu qemu64 "$work/native/properboost-selftest"
+  check "  its bits" qemu-x86_64 -cpu qemu64 "$work/native/properboost-tables" "$tables"
 else
   echo "== an emulated baseline x86-64: qemu-x86_64 is missing"
 fi
@@ -43,9 +52,16 @@ if command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/
     -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
   check "an emulated aarch64" \
     qemu-aarch64 -L /usr/aarch64-linux-gnu "$work/aarch64/properboost-selftest"
+  check "  its bits" \
+    qemu-aarch64 -L /usr/aarch64-linux-gnu "$work/aarch64/properboost-tables" "$tables"
 else
   echo "== an emulated aarch64: aarch64-linux-gnu-g++ or qemu-aarch64 is missing"
 fi
+
+for corpus in "$root"/tests/fuzz/corpus/engine/*; do
+  check "inputs of fuzz target $(basename "$corpus")" \
+    "$work/native/fuzz-$(basename "$corpus")" "$corpus"
+done
 
 [ -n "${WORK:-}" ] || rm -rf "$work"
 exit $failed

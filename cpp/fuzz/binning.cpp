@@ -1,0 +1,81 @@
+// Bin edges and codes of any table: edges ascend, codes are those that a plain search finds, and
+// neither depends on threads.
+#include "properboost/data/binning.hpp"
+
+#include "properboost/data/edges.hpp"
+#include "properboost/histogram/code_weights.hpp"
+#include "tables.hpp"
+
+using namespace properboost;
+using namespace properboost::fuzz;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const std::size_t columns = bytes.below(6);
+  const std::size_t rows = bytes.below(16) == 15 ? 40 * bytes.below(256) : bytes.below(400);
+  const OwnTable own = read_table(bytes, rows, columns);
+  const Table& table = own.table;
+  std::vector<double> weights;
+  if (bytes.flip()) {
+    const bool some_zero = bytes.flip();
+    for (std::size_t i = 0; i < rows; ++i) {
+      weights.push_back(
+          some_zero && bytes.content_below(4) == 0
+              ? 0.0
+              : std::ldexp(bytes.unit() + 0.01, static_cast<int>(bytes.content_below(41)) - 20));
+    }
+  }
+  const RowSampleWeights weight(weights.empty() ? nullptr : weights.data());
+  const int max_bins = static_cast<int>(bytes.between(2, 255));
+  const std::size_t sample = bytes.between(1, 500);
+  const std::uint64_t seed = bytes.below(256);
+
+  std::vector<std::vector<double>> edges, again;
+  const auto find = [&](auto& found) {
+    return [&](Team& team) { found = find_edges(table, weight, max_bins, sample, seed, team); };
+  };
+  on_threads(1, find(edges));
+  on_threads(3, find(again));
+  require(edges.size() == columns && again.size() == columns, "edges of every column");
+  std::vector<FeatureBins> features;
+  for (std::size_t f = 0; f < columns; ++f) {
+    require(same(edges[f], again[f]), "edges do not depend on threads");
+    require(edges[f].size() < static_cast<std::size_t>(max_bins), "at most max_bins bins");
+    if (bytes.below(4) == 3) {  // bins of another table
+      auto [bins, its_edges] = read_bins(bytes);
+      features.push_back(bins);
+      edges[f] = its_edges;
+    } else {
+      features.emplace_back(edges[f]);
+    }
+  }
+  const Bins bins(features);
+
+  std::vector<std::int64_t> order;
+  const bool all = rows == 0 || bytes.flip();
+  const std::size_t n = all ? rows : bytes.below(300);
+  for (std::size_t i = 0; i < n; ++i) {
+    order.push_back(static_cast<std::int64_t>(all ? i : bytes.content_below(rows)));
+  }
+  const RowOrder row_order{all ? nullptr : order.data()};
+  std::vector<std::uint8_t> codes(columns * n), of_threads(columns * n);
+  on_threads(1, [&](Team& team) { bins.encode(table, row_order, n, codes.data(), team); });
+  on_threads(3, [&](Team& team) { bins.encode(table, row_order, n, of_threads.data(), team); });
+  require(codes == of_threads, "codes do not depend on threads");
+  for (std::size_t f = 0; f < columns; ++f) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double value = value_of(table.columns[f], static_cast<std::size_t>(order[i]));
+      require(codes[f * n + i] == code_of(bins[f], edges[f], value), "the code of the value");
+    }
+  }
+  if (!all) return 0;
+  std::vector<double> held;
+  on_threads(3, [&](Team& team) { held = weigh_codes(codes.data(), n, bins, weight, team); });
+  const double total = weight.sum(0, n);
+  for (std::size_t f = 0; f < columns; ++f) {
+    double sum = 0.0;
+    for (std::size_t b = bins.offset(f); b < bins.offset(f + 1); ++b) sum += held[b];
+    require(std::abs(sum - total) <= 1e-9 * total, "the codes hold all of the weight");
+  }
+  return 0;
+}

@@ -1,0 +1,184 @@
+// Boosting small problems of any shape, by any algorithm: what comes out is finite, or an error
+// says why not; and it does not depend on threads.
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "properboost/boosting/booster.hpp"
+#include "properboost/impurities/registry.hpp"
+#include "properboost/learners/registry.hpp"
+#include "properboost/responses/registry.hpp"
+#include "properboost/steps/registry.hpp"
+#include "properboost/votes/registry.hpp"
+#include "tables.hpp"
+
+using namespace properboost;
+using namespace properboost::fuzz;
+
+namespace {
+
+std::unique_ptr<Loss> read_loss(Bytes& bytes) {
+  const std::string name = bytes.pick(loss_names());
+  std::map<std::string, double> parameters;
+  if (name == "alpha") parameters["alpha"] = 0.49 * bytes.share() + 0.01;
+  return make_loss(name, parameters);
+}
+
+std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
+  LearnerOptions options;
+  if (bytes.below(3) == 2) {
+    options.criterion = impurities::Builtins::make<Criterion, BoundImpurity>(
+        "criterion", bytes.pick(impurities::Builtins::names()), 0.0);
+  }
+  options.smoothing = 0.25 * bytes.share();
+  options.limits.leaves = bytes.between(1, 128);
+  options.limits.depth = bytes.between(1, 10);
+  options.limits.child_weight = bytes.flip() ? bytes.power_of_ten(-3, 3) : 0.0;
+  options.limits.max_features = bytes.share();
+  if (bytes.below(4) == 3) {
+    for (std::size_t f = 0; f < features; ++f) {
+      options.limits.directions.push_back(static_cast<std::int8_t>(bytes.below(3)) - 1);
+    }
+  }
+  options.literals = bytes.between(1, 127);
+  options.subsample = bytes.share();
+  options.seed = bytes.below(256);
+  return learners::Builtins::make<WeakLearner>("weak_learner",
+                                               bytes.pick(learners::Builtins::names()), options);
+}
+
+std::vector<Role> read_roles(Bytes& bytes, std::size_t segments) {
+  std::vector<Role> roles;
+  for (std::size_t s = 0; s < segments; ++s) {
+    roles.push_back(static_cast<Role>(static_cast<int>(bytes.below(5)) - 2));
+  }
+  if (std::none_of(roles.begin(), roles.end(), learns)) roles[0] = Role::kPositive;
+  return roles;
+}
+
+std::unique_ptr<Algorithm> read_algorithm(Bytes& bytes, std::size_t segments) {
+  if (bytes.below(3) == 2) {
+    VoteTargets targets{bytes.between(2, 5), {}};
+    for (std::size_t s = 0; s < segments; ++s) {
+      targets.of_segment.push_back(static_cast<std::uint16_t>(bytes.below(targets.count)));
+    }
+    const std::string vote = bytes.pick(votes::Builtins::names());
+    const VoteCriterion criterion = bytes.flip() ? VoteCriterion::kGini : VoteCriterion::kError;
+    const std::string step = bytes.pick(steps::ForVotes::names());
+    const double rho = bytes.power_of_ten(-3, 3);
+    const double damping = bytes.flip() ? bytes.share() : 0.0;
+    const double mistrust = bytes.flip() ? bytes.power_of_ten(-3, 3) : 0.0;
+    return std::make_unique<VoteBoosting>(
+        steps::ForVotes::make<Step>("step", step),
+        votes::Builtins::make<Vote>("vote", vote, targets.count, criterion), targets, rho,
+        VoteWeighting{damping, mistrust});
+  }
+  const std::string selection = bytes.pick(selections::Builtins::names());
+  const std::string response = bytes.pick(responses::Builtins::names());
+  const std::string step = bytes.pick(steps::Builtins::names());
+  return std::make_unique<AdditiveBoosting>(
+      Choices{selections::Builtins::make<Selection>("selection", selection),
+              responses::Builtins::make<Response, BoundResponse>("response", response),
+              steps::Builtins::make<Step>("step", step)},
+      bytes.flip() ? bytes.power_of_ten(-6, 6) : 0.0);
+}
+
+void check(const Rounds& rounds, std::size_t features) {
+  const std::size_t n = rounds.feature.size();
+  require(rounds.cost.size() == n && rounds.step.size() == n && rounds.risk.size() == n &&
+              rounds.offsets.size() == n + 1,
+          "an entry per round");
+  require(all_finite(rounds.values) && all_finite(rounds.step) && all_finite(rounds.risk),
+          "rounds are finite");
+  require(rounds.offsets.back() == static_cast<std::int64_t>(rounds.values.size()), "offsets");
+  for (std::size_t t = 0; t < n; ++t) {
+    const std::int32_t f = rounds.feature[t];
+    require(f == Rounds::kTree || static_cast<std::size_t>(f) < features, "a feature's position");
+    if (f != Rounds::kTree) continue;
+    const auto root = static_cast<std::size_t>(rounds.offsets[t]);
+    const auto end = static_cast<std::size_t>(rounds.offsets[t + 1]);
+    require(end <= rounds.trees.size(), "a value per node");
+    for (std::size_t node = root; node < end; ++node) {
+      if (rounds.trees.is_leaf(node)) continue;
+      const auto child = static_cast<std::size_t>(rounds.trees.left[node]);
+      require(child > node - root && child + 1 < end - root, "children follow their parents");
+    }
+  }
+}
+
+bool same(const Rounds& a, const Rounds& b) {
+  return fuzz::same(a.feature, b.feature) && fuzz::same(a.cost, b.cost) &&
+         fuzz::same(a.step, b.step) && fuzz::same(a.risk, b.risk) && fuzz::same(a.values, b.values);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const std::size_t features = bytes.between(1, 5);
+  const std::size_t rows = bytes.below(16) == 15 ? bytes.between(1, 9000) : bytes.between(1, 200);
+  const Bins bins = read_all_bins(bytes, features);
+  const std::vector<std::uint8_t> codes = read_codes(bytes, bins, rows);
+  const std::vector<std::size_t> segments = read_segments(bytes, rows);
+  std::vector<double> weights, base;
+  if (bytes.flip()) {
+    const int octaves = static_cast<int>(bytes.below(40));
+    for (std::size_t i = 0; i < rows; ++i) {
+      weights.push_back(std::ldexp(1.0 + bytes.unit(),
+                                   static_cast<int>(bytes.content_below(40)) % (octaves + 1) - 20));
+    }
+  }
+  const std::size_t n_models = bytes.below(4) == 3 ? bytes.between(1, 18) : 1;
+  if (bytes.below(4) == 3) {
+    const double scale = bytes.power_of_ten(-3, 3);
+    for (std::size_t i = 0; i < rows; ++i) base.push_back(scale * (bytes.unit() - 0.5));
+  }
+  const std::unique_ptr<Algorithm> algorithm = read_algorithm(bytes, segments.size() - 1);
+  const std::unique_ptr<Loss> loss = read_loss(bytes);
+  const std::unique_ptr<WeakLearner> learner = read_learner(bytes, features);
+  std::vector<Model> models;
+  std::vector<std::size_t> all;
+  for (std::size_t m = 0; m < n_models; ++m) {
+    const double gain = bytes.power_of_ten(-3, 3);
+    const double rate = bytes.flip() ? bytes.power_of_ten(-3, 1) : 1.0;
+    const double prior = bytes.flip() ? bytes.power_of_ten(-9, 1) : 0.0;
+    models.push_back(
+        {loss.get(), learner.get(), gain, rate, prior, read_roles(bytes, segments.size() - 1)});
+    all.push_back(m);
+  }
+  const bool keep_rounds = bytes.below(4) != 3;
+  const std::size_t estimators = bytes.between(1, 5);
+
+  const auto boost = [&](int threads) -> std::unique_ptr<Boosting> {
+    Rows own{{codes.data(), rows, segments}, bins};
+    if (!weights.empty()) own.sample_weight = RowSampleWeights(weights.data());
+    if (!base.empty()) own.base = Base{base.data(), 0};
+    try {
+      auto boosting = std::make_unique<Boosting>(own, models, *algorithm, keep_rounds);
+      for (int call = 0; call < 2; ++call) {
+        on_threads(threads, [&](Team& team) { boosting->advance(estimators, all, {}, team); });
+      }
+      return boosting;
+    } catch (const std::invalid_argument&) {
+    } catch (const std::runtime_error&) {  // boosting stopped, and says why
+    }
+    return nullptr;
+  };
+  const std::unique_ptr<Boosting> alone = boost(1);
+  const std::unique_ptr<Boosting> shared = boost(3);
+  require((alone == nullptr) == (shared == nullptr), "errors do not depend on threads");
+  if (!alone) return 0;
+  for (std::size_t m = 0; m < n_models; ++m) {
+    const FitState& a = alone->state(m);
+    const FitState& b = shared->state(m);
+    require(all_finite(alone->raw(m)) && all_finite(alone->held_out(m)), "finite predictions");
+    require(fuzz::same(alone->raw(m), shared->raw(m)), "predictions do not depend on threads");
+    require(fuzz::same(a.log_loss, b.log_loss) && fuzz::same(a.brier, b.brier),
+            "scores do not depend on threads");
+    for (std::size_t target = 0; target < a.rounds.size(); ++target) {
+      check(a.rounds[target], features);
+      require(same(a.rounds[target], b.rounds[target]), "rounds do not depend on threads");
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,72 @@
+// Losses at any margin, those given by tables too: what the engine reads of them is finite.
+#include "properboost/losses/loss.hpp"
+
+#include <memory>
+#include <stdexcept>
+
+#include "bytes.hpp"
+
+using namespace properboost;
+using namespace properboost::fuzz;
+
+namespace {
+
+std::unique_ptr<Loss> read_table(Bytes& bytes) {
+  const std::size_t knots = loss_knots().size();
+  LossTable table{bytes.power_of_ten(-30, 30), 0.0, {}, {}, {}, {}};
+  table.beyond = bytes.flip() ? bytes.number<double>() : 0.0;
+  const double most = bytes.power_of_ten(-30, 30), falls = 0.9 + 0.1 * bytes.share();
+  const std::size_t wild = bytes.flip() ? bytes.below(knots) : knots;
+  double weight = most;
+  for (std::size_t k = 0; k < knots; ++k) {
+    if (k == wild) weight = bytes.number<double>();
+    table.right.push_back(weight / 2);
+    table.right_slope.push_back(-weight / 2 * bytes.unit());
+    table.left.push_back(most - weight / 2);
+    table.left_slope.push_back(weight / 2 * bytes.unit());
+    weight *= falls;
+  }
+  if (bytes.below(16) == 15) table.left.pop_back();
+  return make_tabulated_loss("own", table);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  std::unique_ptr<Loss> loss;
+  try {
+    if (bytes.below(3) == 2) {
+      loss = read_table(bytes);
+    } else {
+      const std::string name = bytes.pick(loss_names());
+      std::map<std::string, double> parameters;
+      if (name == "alpha") parameters["alpha"] = bytes.number<double>();
+      loss = make_loss(name, parameters);
+    }
+  } catch (const std::invalid_argument&) {
+    return 0;
+  }
+  std::vector<float> u(bytes.below(200));
+  for (float& margin : u) {
+    do margin = bytes.number<float>();
+    while (!std::isfinite(margin));
+  }
+  std::vector<float> out(u.size());
+  using Block = void (Loss::*)(const float*, float*, std::size_t) const;
+  for (const Block block :
+       {&Loss::losses, &Loss::weights, &Loss::curvatures, &Loss::probabilities}) {
+    ((*loss).*block)(u.data(), out.data(), u.size());
+    for (const float x : out) require(std::isfinite(x) && x >= 0.0f, "blocks are finite");
+  }
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    require(out[i] <= 1.0f, "probabilities are at most 1");
+    const double margin = bytes.number<double>();
+    const double p = loss->probability(margin);
+    require(std::isnan(margin) || (p >= 0.0 && p <= 1.0), "a probability");
+    const double of = bytes.unit();
+    require(std::isfinite(loss->minimum_risk(of)), "the minimum risk");
+    require(of == 0.0 || std::isfinite(loss->link(of)), "the link");
+  }
+  return 0;
+}

@@ -1,0 +1,145 @@
+// Predictions of any look-up tables, pairs and trees, against plain sums.
+#include <memory>
+
+#include "properboost/data/pairs.hpp"
+#include "properboost/ensemble/ensemble.hpp"
+#include "tables.hpp"
+
+using namespace properboost;
+using namespace properboost::fuzz;
+
+namespace {
+
+FeaturePair read_pair(Bytes& bytes, std::size_t features) {
+  FeaturePair pair{bytes.below(features), bytes.below(features), bytes.between(1, 254), {}, {}};
+  const bool small = bytes.flip();
+  for (auto* levels : {&pair.first_level, &pair.second_level}) {
+    for (std::uint16_t& level : *levels) {
+      level = static_cast<std::uint16_t>(bytes.word() % (small ? 20 : 65'536));
+    }
+  }
+  return pair;
+}
+
+// Trees whose children follow their parents.
+Forest read_forest(Bytes& bytes, std::size_t features) {
+  Forest forest;
+  const std::size_t trees = bytes.below(4);
+  for (std::size_t t = 0; t < trees; ++t) {
+    forest.roots.push_back(forest.nodes.size());
+    const std::size_t nodes = bytes.between(1, 12);
+    for (std::size_t node = 0; node < nodes; ++node) {
+      const bool splits = node + 2 < nodes && bytes.below(4) != 0;
+      forest.nodes.feature.push_back(splits ? static_cast<std::int32_t>(bytes.below(features))
+                                            : Tree::kLeaf);
+      forest.nodes.left.push_back(
+          splits ? static_cast<std::int64_t>(bytes.between(node + 1, nodes - 2)) : 0);
+      CodeSet left, right;
+      for (std::size_t w = 0; w < left.bits.size(); ++w) {
+        left.bits[w] = bytes.word();
+        right.bits[w] = bytes.word();
+      }
+      forest.nodes.goes_left.push_back(left);
+      forest.nodes.goes_right.push_back(right);
+      forest.values.push_back(bytes.unit() - 0.5);
+    }
+  }
+  forest.roots.push_back(forest.nodes.size());
+  return forest;
+}
+
+bool close(double a, double b) { return std::abs(a - b) <= 1e-9 * (1.0 + std::abs(b)); }
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const std::size_t features = bytes.between(1, 40);
+  const std::size_t rows = bytes.below(16) == 15 ? bytes.below(6000) : bytes.below(300);
+  std::vector<FeatureBins> all;
+  std::vector<std::vector<double>> edges;
+  for (std::size_t f = 0; f < features; ++f) {
+    auto [bins, its_edges] = read_bins(bytes);
+    all.push_back(bins);
+    edges.push_back(its_edges);
+  }
+  const Bins bins(all);
+  const OwnTable own = read_table(bytes, rows, features);
+  std::vector<std::uint8_t> codes(features * rows);
+  for (std::size_t f = 0; f < features; ++f) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      codes[f * rows + i] =
+          static_cast<std::uint8_t>(code_of(bins[f], edges[f], value_of(own.table.columns[f], i)));
+    }
+  }
+
+  std::vector<FeaturePair> pairs;
+  const std::size_t n_pairs = bytes.below(40);
+  for (std::size_t p = 0; p < n_pairs; ++p) pairs.push_back(read_pair(bytes, features));
+  std::vector<std::uint8_t> of_pairs(n_pairs * rows);
+  on_threads(3,
+             [&](Team& team) { encode_pairs(pairs, codes.data(), rows, of_pairs.data(), team); });
+  std::vector<std::size_t> offsets;
+  std::size_t width = bins.total_width();
+  for (const FeaturePair& pair : pairs) {
+    offsets.push_back(width);
+    width += pair.width();
+  }
+  const std::size_t models = bytes.below(5);
+  std::vector<double> tables(models * width), out(models * rows);
+  const std::size_t unused = bytes.between(1, 4);  // look-up tables of zeros are not looked up
+  for (double& entry : tables) entry = bytes.content_below(unused) == 0 ? bytes.unit() - 0.5 : 0.0;
+  on_threads(3, [&](Team& team) {
+    predict_raw(own.table, bins, pairs, tables.data(), models, out.data(), team);
+  });
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t m = 0; m < models; ++m) {
+      const double* const table = tables.data() + m * width;
+      double sum = 0.0;
+      for (std::size_t f = 0; f < features; ++f) sum += table[bins.offset(f) + codes[f * rows + i]];
+      for (std::size_t p = 0; p < n_pairs; ++p) {
+        const std::size_t code = of_pairs[p * rows + i];
+        require(code < pairs[p].width(), "a pair's code");
+        sum += table[offsets[p] + code];
+      }
+      require(close(out[i * models + m], sum), "look-up tables add up");
+    }
+  }
+
+  std::vector<Forest> forests;
+  const std::size_t n_forests = bytes.below(4);
+  for (std::size_t m = 0; m < n_forests; ++m) forests.push_back(read_forest(bytes, features));
+  std::vector<const Forest*> borrowed;
+  for (const Forest& forest : forests) borrowed.push_back(&forest);
+  std::vector<double> of_trees(n_forests * rows);
+  on_threads(3, [&](Team& team) { predict_raw(own.table, bins, borrowed, of_trees.data(), team); });
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t m = 0; m < n_forests; ++m) {
+      const Forest& forest = forests[m];
+      double sum = 0.0;
+      for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
+        sum += forest.values[forest.nodes.find_node(
+            [&](std::size_t f) { return codes[f * rows + i]; }, forest.roots[t])];
+      }
+      require(close(of_trees[i * n_forests + m], sum), "trees add up");
+    }
+  }
+
+  if (features < 2 || features > 12) return 0;
+  std::vector<std::uint8_t> levels;
+  for (const std::uint8_t code : codes) levels.push_back(code % kLevels);
+  std::vector<float> gradient, variance;
+  for (std::size_t i = 0; i < rows; ++i) {
+    gradient.push_back(static_cast<float>(bytes.unit() - 0.5));
+    variance.push_back(static_cast<float>(bytes.unit()));
+  }
+  std::vector<double> strengths[2];
+  for (const int threads : {1, 3}) {
+    on_threads(threads, [&](Team& team) {
+      strengths[threads / 2] = find_strengths(
+          levels.data(), features, rows, gradient.data(), variance.data(), 1.0, [] {}, team);
+    });
+  }
+  require(all_finite(strengths[0]) && same(strengths[0], strengths[1]), "strengths are finite");
+  return 0;
+}

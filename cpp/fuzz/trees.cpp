@@ -1,0 +1,78 @@
+// Single trees: every row ends at a node, the nodes' weights add up, and nothing depends on
+// threads.
+#include <memory>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/impurities/registry.hpp"
+#include "properboost/trees/tree_grower.hpp"
+#include "tables.hpp"
+
+using namespace properboost;
+using namespace properboost::fuzz;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const std::size_t features = bytes.between(1, 10);
+  const std::size_t rows = bytes.below(16) == 15 ? bytes.between(1, 9000) : bytes.between(1, 300);
+  const Bins bins = read_all_bins(bytes, features);
+  const std::vector<std::uint8_t> own_codes = read_codes(bytes, bins, rows);
+  const Codes codes{own_codes.data(), rows, read_segments(bytes, rows)};
+  std::vector<Role> roles;
+  for (std::size_t s = 0; s + 1 < codes.segments.size(); ++s) {
+    roles.push_back(static_cast<Role>(static_cast<int>(bytes.below(5)) - 2));
+  }
+  if (std::none_of(roles.begin(), roles.end(), learns)) roles[0] = Role::kPositive;
+  std::vector<double> weights;
+  if (bytes.flip()) {
+    const int octaves = static_cast<int>(bytes.below(500));
+    for (std::size_t i = 0; i < rows; ++i) {
+      const int octave = static_cast<int>(bytes.content_below(1000)) % (2 * octaves + 1) - octaves;
+      weights.push_back(bytes.content_below(8) == 0 ? 0.0 : std::ldexp(1.0, octave));
+    }
+    weights[0] = std::max(weights[0], 1.0);
+  }
+  const RowSampleWeights weight(weights.empty() ? nullptr : weights.data());
+  const std::string phi = bytes.pick(impurities::Builtins::names());
+  const TreeLimits limits{bytes.below(300), bytes.below(20),
+                          bytes.flip() ? bytes.power_of_ten(-6, 3) : 0.0};
+  const double parameter = bytes.share();
+  std::unique_ptr<Criterion> criterion;
+  try {
+    criterion = impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, parameter);
+  } catch (const std::invalid_argument&) {
+    return 0;
+  }
+
+  const std::vector<float> ones(rows, 1.0f);
+  Tree trees[2];
+  std::vector<std::int64_t> nodes[2] = {std::vector<std::int64_t>(rows),
+                                        std::vector<std::int64_t>(rows)};
+  for (const int threads : {1, 3}) {
+    const std::size_t which = threads == 1 ? 0 : 1;
+    on_threads(threads, [&](Team& team) {
+      const PackedCodes packed(codes, features, team);
+      TreeGrower grower(codes, packed, bins, Slots::of_classes(roles));
+      trees[which] = grower.grow(
+          {ones.data(), ones.data(), weight}, *criterion, Regularizers{}, limits, 0, [] {}, team);
+      find_nodes(trees[which], own_codes.data(), rows, nodes[which].data(), team);
+    });
+  }
+  const Tree& tree = trees[0];
+  require(tree.feature == trees[1].feature && tree.left == trees[1].left &&
+              same(tree.saving, trees[1].saving) && nodes[0] == nodes[1],
+          "trees do not depend on threads");
+  require(tree.size() > 0 && all_finite(tree.saving), "savings are finite");
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    require(std::isfinite(tree.cell[node].weight()), "nodes' weights are finite");
+    if (tree.is_leaf(node)) continue;
+    const auto left = static_cast<std::size_t>(tree.left[node]);
+    require(left > node && left + 1 < tree.size(), "children follow their parents");
+    const double parent = tree.cell[node].weight();
+    const double children = tree.cell[left].weight() + tree.cell[left + 1].weight();
+    require(std::abs(parent - children) <= 1e-9 * parent, "children weigh what their parent does");
+  }
+  for (const std::int64_t node : nodes[0]) {
+    require(node >= 0 && static_cast<std::size_t>(node) < tree.size(), "rows end at nodes");
+  }
+  return 0;
+}

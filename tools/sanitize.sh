@@ -1,0 +1,134 @@
+#!/bin/sh
+# Run the engine under sanitizers and read it with Clang's static analyser.
+#
+#     tools/sanitize.sh [--short]
+#
+# Address and undefined behaviour, by the compiler at hand: the self-test, every case of the engine,
+# and tests of the Python suite, if PYTHON names an interpreter that has what they need (make
+# sanitize sees to that).  Races, by Clang: every case on several threads, for several callers at
+# once, after a planted race has been found.  --short takes fewer rows and tests, and leaves the
+# analyser out.  Debian's g++ brings the first two sanitizers, clang and libomp-dev the third; what
+# is missing is said and left out.  WORK names the folder of the builds, build/sanitize by default.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=${WORK:-$root/build/sanitize}
+python=${PYTHON:-}
+cxx=${CXX:-c++}
+jobs=$(getconf _NPROCESSORS_ONLN)
+short=no
+[ "${1:-}" = --short ] && short=yes
+mkdir -p "$work"
+began=$(date +%s)
+failed=
+
+# GCC's group "undefined" lacks float-cast-overflow.  A float divided by zero is not undefined here:
+# the engine counts on IEEE arithmetic, and refuses results that are not finite where they appear.
+undefined=address,undefined,float-cast-overflow
+export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS=print_stacktrace=1
+
+if [ $short = yes ]; then
+  rows=8000
+  tests="tests/engine/test_binning.py tests/engine/test_bundles.py tests/engine/test_prediction.py
+    tests/boosting/test_tree.py"
+else
+  rows=60000
+  # A third of the suite: what calls the engine most directly, with every kind of table and loss.
+  tests="tests/engine tests/boosting tests/data tests/rado tests/losses tests/persistence
+    tests/estimators/test_every_model.py"
+fi
+
+say() { echo "== $1 ($(($(date +%s) - began)) s)"; }
+
+build() { # folder, further CMake arguments
+  folder=$1
+  shift
+  cmake -S "$root" -B "$work/$folder" "$@" >"$work/$folder.log" 2>&1 \
+    && cmake --build "$work/$folder" --parallel "$jobs" >>"$work/$folder.log" 2>&1 \
+    || { tail -n 60 "$work/$folder.log"; exit 1; }
+}
+
+check() { # what it is, command
+  say "$1"
+  what=$1
+  shift
+  "$@" || failed="$failed
+  $what"
+}
+
+say "$cxx -fsanitize=$undefined: building"
+build undefined -DCMAKE_CXX_COMPILER="$cxx" -DPROPERBOOST_PYTHON=OFF -DPROPERBOOST_SELFTEST=ON \
+  -DPROPERBOOST_SANITIZE=$undefined
+check "the self-test" "$work/undefined/properboost-selftest"
+check "every case, with the bits that are expected" \
+  "$work/undefined/properboost-tables" "$root/cpp/selftest/tables.txt"
+check "every case on several threads" "$work/undefined/properboost-threads" --rows $rows
+
+# The interpreter is not instrumented, so the runtimes must be there before it; its own memory is
+# never all freed.
+preloaded() {
+  for library in libasan.so libubsan.so libstdc++.so.6; do "$cxx" -print-file-name=$library; done
+}
+run_tests() {
+  mkdir -p "$work/python"
+  rm -rf "$work/python/properboost"
+  cp -R "$root/python/properboost" "$work/python/properboost"
+  cp "$work/extension/"*.so "$work/python/properboost/"
+  # shellcheck disable=SC2086  # the tests are a list
+  (cd "$root" \
+    && LD_PRELOAD=$(preloaded | tr '\n' ' ') ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 \
+      PYTHONMALLOC=malloc PYTHONPATH=$work/python \
+      "$python" -m pytest -q -n "$jobs" --dist worksteal -p no:cacheprovider $tests)
+}
+if [ -z "$python" ]; then
+  say "tests of the Python suite: left out, PYTHON names no interpreter (make sanitize does)"
+elif ! "$cxx" --version | grep -qi gcc && ! "$cxx" --version | grep -q "Free Software"; then
+  say "tests of the Python suite: left out, $cxx is not GCC, whose sanitizers can be preloaded"
+else
+  say "the extension: building"
+  build extension -DCMAKE_CXX_COMPILER="$cxx" -DPROPERBOOST_SANITIZE=$undefined -DSKBUILD=1 \
+    -DSKBUILD_PROJECT_NAME=properboost -DSKBUILD_PROJECT_VERSION=0.1.0 \
+    -DPython_EXECUTABLE="$python" -Dpybind11_DIR="$("$python" -m pybind11 --cmakedir)"
+  check "tests of the Python suite" run_tests
+fi
+
+# The detector's aid in OpenMP's runtime tells it what the runtime's threads wait for.
+archer=
+for place in "$(clang++ -print-file-name=libarcher.so 2>/dev/null)" /usr/lib/llvm-*/lib/libarcher.so; do
+  if [ -f "$place" ]; then archer=$place; fi
+done
+if [ -n "$archer" ]; then
+  say "clang++ -fsanitize=thread: building"
+  build thread -DCMAKE_CXX_COMPILER=clang++ -DPROPERBOOST_PYTHON=OFF -DPROPERBOOST_SELFTEST=ON \
+    -DPROPERBOOST_SANITIZE=thread
+  export OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS=ignore_noninstrumented_modules=1
+  say "a planted race"
+  if "$work/thread/properboost-threads" --race >"$work/race.log" 2>&1 \
+    || ! grep -q 'ThreadSanitizer: data race' "$work/race.log"; then
+    cat "$work/race.log"
+    failed="$failed
+  a planted race was not found"
+  fi
+  check "every case on several threads" "$work/thread/properboost-threads" --rows $rows
+else
+  say "races: left out, clang++ or libomp's libarcher.so is missing (Debian: clang, libomp-dev)"
+fi
+
+analyse() {
+  find "$root/cpp/src" -name '*.cpp' -print0 | xargs -0 -n 1 -P "$jobs" \
+    clang++ --analyze -Xclang -analyzer-output=text -Xclang -analyzer-werror -std=c++17 \
+    -fopenmp -I"$root/cpp/include"
+}
+if [ $short = yes ]; then
+  :
+elif command -v clang++ >/dev/null; then
+  check "Clang's static analyser" analyse
+else
+  say "Clang's static analyser: left out, clang++ is missing (Debian: clang)"
+fi
+
+if [ -n "$failed" ]; then
+  say "FAILED:$failed"
+  exit 1
+fi
+say "nothing found"
