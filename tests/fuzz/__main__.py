@@ -1,0 +1,161 @@
+"""``python -m fuzz``: try random inputs for some minutes, and report what broke."""
+
+import argparse
+import itertools
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+from fuzz.kinds import COMMANDS, KINDS, Command
+from fuzz.outcomes import Broken
+from fuzz.shrink import shrink
+from fuzz.workers import SEVERAL_SETS, Bench
+
+SETS_SHARE = 8
+"""One case of so many is also fitted under every instruction set."""
+
+MOST_SHRUNK = 25
+"""Failures of different causes that are shrunk; more of them are only counted."""
+
+
+class Run:
+    """A run over kinds of input: what was tried, what broke."""
+
+    def __init__(self, kinds: list[str], folder: Path, first_seed: int) -> None:
+        self.kinds = kinds
+        self.folder = folder
+        self.numbers = itertools.count(first_seed)
+        self.outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+        self.seconds: dict[str, float] = dict.fromkeys(kinds, 0.0)
+        self.failures: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._lock = threading.Lock()
+
+    def work(self, end: float) -> None:
+        """Try inputs until then: of the kind that had the least of its share of the time."""
+        bench = Bench()
+        try:
+            while time.monotonic() < end:
+                with self._lock:
+                    name = min(self.kinds, key=lambda k: self.seconds[k] / KINDS[k].share)
+                    seed = next(self.numbers)
+                    self.seconds[name] += 1e-3
+                start = time.monotonic()
+                self.try_one(bench, name, seed)
+                with self._lock:
+                    self.seconds[name] += time.monotonic() - start
+        finally:
+            bench.close()
+
+    def try_one(self, bench: Bench, name: str, seed: int) -> None:
+        """Try the input of a number."""
+        try:
+            outcome = bench.examine(name, seed, sets=seed % SETS_SHARE == 0)
+        except Broken as broken:
+            with self._lock:
+                self.outcomes[name]["broken"] += 1
+                seeds = self.failures[name, broken.signature]
+                seeds.append(seed)
+                shrinks = len(seeds) == 1 and len(self.failures) <= MOST_SHRUNK
+            if shrinks:
+                self.report(bench, name, seed, broken)
+        else:
+            with self._lock:
+                self.outcomes[name][outcome.kind] += 1
+
+    def report(self, bench: Bench, name: str, seed: int, broken: Broken) -> None:
+        """Shrink a failure, keep it in a file, and print it."""
+        kind = KINDS[name]
+        sets = broken.invariant == SEVERAL_SETS
+
+        def fails(case: Any) -> bool:
+            try:
+                bench.examine(name, case, only=broken.invariant, sets=sets)
+            except Broken as found:
+                return found.signature == broken.signature
+            return False
+
+        whole = kind.draw(seed)
+        case = shrink(whole, kind.smaller, fails) if fails(whole) else whole
+        text = (
+            f"# {broken.signature}\n# {' '.join(broken.message.split())[:600]}\n"
+            f"# again: make fuzz ARGS='--replay {name}:{seed}'\n"
+            f"{kind.show(case, broken.invariant)}\n"
+        )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"{name}_{seed}.py"
+        path.write_text(text, encoding="utf-8")
+        with self._lock:
+            print(f"\n{text}\n# kept in {path}", flush=True)
+
+    def summarize(self) -> int:
+        """Print the table of what was tried; return how many inputs broke something."""
+        print(f"\n{'kind':12}{'inputs':>9}{'per hour':>10}   outcomes")
+        for name, found in self.outcomes.items():
+            total = found.total()
+            hours = max(self.seconds[name], 1e-9) / 3600.0
+            shown = ", ".join(f"{count} {what}" for what, count in found.most_common())
+            print(f"{name:12}{total:9}{total / hours:10.0f}   {shown}")
+        for (name, signature), seeds in sorted(self.failures.items(), key=lambda f: -len(f[1])):
+            shown = " ".join(f"{name}:{seed}" for seed in seeds[:5])
+            print(f"{len(seeds):6} x {signature}\n         {shown}")
+        return sum(found["broken"] for found in self.outcomes.values())
+
+
+def run_command(command: Command, minutes: float) -> bool:
+    """Run a program for its share of the time; return whether it found nothing."""
+    filled = [part.format(minutes=f"{minutes:.2f}") for part in command.command]
+    print(f"\n{command.name}: {' '.join(filled)}", flush=True)
+    status = subprocess.run(filled).returncode
+    if status == 77:
+        print(f"{command.name}: not tried, as something that it needs is missing")
+    return status in (0, 77)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the command line asks for; return the exit status."""
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0, help="how long (default: 1)")
+    parser.add_argument("--kinds", default=None, help=f"of {', '.join([*KINDS, *COMMANDS])}")
+    parser.add_argument("--seed", type=int, default=None, help="number of the first input")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="workers")
+    parser.add_argument("--keep", type=Path, default=Path("out/fuzz"), help="folder of failures")
+    parser.add_argument("--replay", action="append", default=[], metavar="KIND:SEED")
+    given = parser.parse_args(arguments)
+
+    chosen = [*KINDS, *COMMANDS] if given.kinds is None else given.kinds.split(",")
+    if unknown := set(chosen) - {*KINDS, *COMMANDS}:
+        parser.error(f"unknown kinds: {', '.join(sorted(unknown))}")
+    seed = int.from_bytes(os.urandom(4), "big") * 10**6 if given.seed is None else given.seed
+    run = Run([name for name in chosen if name in KINDS], given.keep, seed)
+    if given.replay:
+        bench = Bench()
+        for text in given.replay:
+            name, _, number = text.partition(":")
+            run.seconds.setdefault(name, 0.0)
+            run.try_one(bench, name, int(number))
+        bench.close()
+        return 1 if run.summarize() else 0
+
+    commands = [COMMANDS[name] for name in chosen if name in COMMANDS]
+    shares = sum(KINDS[name].share for name in run.kinds)
+    whole = shares + sum(command.share for command in commands)
+    print(f"first input: {seed}; workers: {given.jobs}", flush=True)
+    end = time.monotonic() + 60.0 * given.minutes * shares / whole
+    threads = [
+        threading.Thread(target=run.work, args=(end,)) for _ in range(given.jobs if shares else 0)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    held = [run_command(c, given.minutes * c.share / whole) for c in commands]
+    return 1 if run.summarize() or not all(held) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

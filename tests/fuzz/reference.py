@@ -1,0 +1,172 @@
+"""The kind of input that the plain NumPy implementation follows: small, and with few choices."""
+
+from collections.abc import Iterator
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+import helpers.reference as ref
+from fuzz.cases import Case, Column, evaluate
+from fuzz.fits import no_foreign_warnings, phase
+from fuzz.outcomes import Outcome
+from helpers.engine import SINGLE
+
+__all__ = ["Reference"]
+
+RELATIVE = 1e-3
+"""Between float32 margins that grow for a few rounds and double precision; a wrong choice of a
+feature, a branch or an edge is far beyond it."""
+
+
+class Reference:
+    """Look-up tables, stumps and trees of two classes, round by round."""
+
+    name = "reference"
+    share = 0.3
+
+    def draw(self, seed: int) -> Case:
+        rng = np.random.default_rng([crc32(self.name.encode()), seed])
+        n, d = int(rng.integers(4, 120)), int(rng.integers(1, 5))
+        columns = tuple(Column(_draw_column(rng, n)) for _ in range(d))
+        score = sum(np.clip(np.nan_to_num(c.values), -9.0, 9.0) * rng.normal() for c in columns)
+        y = (score + rng.logistic(size=n) > np.median(score)).astype(int)
+        y[rng.permutation(n)[:2]] = [0, 1]
+        params = _draw_params(rng)
+        # Of trees neighbouring splits tie often, unless every row has a weight of its own.
+        weights = [None, rng.integers(0, 4, n) * 1.0, rng.exponential(size=n)]
+        weight = weights[2 if "max_leaf_nodes" in params else rng.integers(3)]
+        if weight is not None and min(weight[y == 0].sum(), weight[y == 1].sum()) == 0.0:
+            weight = None
+        return Case("ProperBoostClassifier", params, columns, y, weight, seed=seed)
+
+    def check(self, case: Case, only: str | None = None) -> Outcome:
+        made = case.make()
+        given = {name: evaluate(text) for name, text in case.params.items()}
+        with phase("fit"), no_foreign_warnings():
+            made.model.fit(made.X, made.y, made.weight)
+        with phase("the engine equals the reference"):
+            # Rows are drawn (`subsample`) by their places among those that count, sorted by class.
+            count = np.ones(case.n_rows, bool) if case.weight is None else case.weight > 0
+            kept = np.flatnonzero(count)[np.argsort(case.y[count], kind="stable")]
+            weight = None if case.weight is None else case.weight[kept]
+            edges = [
+                ref.quantile_edges(x[kept], weight, given.get("max_bins", 255)) for x in made.X.T
+            ]
+            for ours, theirs in zip(made.model._ensemble.binning.features, edges, strict=True):
+                np.testing.assert_array_equal(ours.edges, theirs)
+            codes = np.stack([ref.encode(x, e) for x, e in zip(made.X.T, edges, strict=True)])
+            rounds = ref.fit(
+                codes[:, kept],
+                [ref.FeatureBins.numeric(e) for e in edges],
+                np.where(case.y[kept] > 0, 1.0, -1.0),
+                weight,
+                **_settings(given),
+            )
+            _compare(made.model._ensemble.models[0], rounds)
+        return Outcome("fitted")
+
+    def digest(self, case: Case) -> str | None:
+        return None
+
+    def smaller(self, case: Case) -> Iterator[Case]:
+        for simple in case.smaller():
+            kept = {"rows_per_bin", "n_estimators"} <= simple.params.keys()
+            if kept and len(np.unique(simple.y)) == 2:
+                yield simple
+
+    def show(self, case: Case, broken: str) -> str:
+        return "\n".join(
+            [f"# the rounds differ from those of helpers.reference: {broken}", *case.show()]
+        )
+
+
+def _draw_column(rng: np.random.Generator, n: int) -> Any:
+    values = [
+        rng.normal(size=n),
+        rng.integers(0, 6, n).astype(float),
+        np.round(rng.normal(size=n), 1),
+        rng.standard_cauchy(n) ** 3,
+    ][rng.integers(4)]
+    if rng.random() < 0.3:
+        values[rng.random(n) < 0.2] = np.nan
+    if rng.random() < 0.1:
+        values[rng.random(n) < 0.1] = rng.choice([np.inf, -np.inf])
+    return values
+
+
+def _draw_params(rng: np.random.Generator) -> dict[str, str]:
+    def one(*values: Any) -> Any:
+        return values[rng.integers(len(values))]
+
+    drawn = {
+        "loss": one("glog", "ggauss", "glaplacian", "gboost", "exponential", "savage", "alpha"),
+        "gain": one(1.0, float(10.0 ** rng.uniform(-1.0, 1.0))),
+        "weak_learner": one("histogram", "stump", "tree"),
+        "response": one("real", "sign", "newton", "exact"),
+        "step": one("unit", "guarded", "line_search"),
+        "learning_rate": one(1.0, float(rng.uniform(0.05, 1.0))),
+        "n_estimators": int(rng.integers(1, 5)),
+        "rows_per_bin": None,
+        "max_bins": one(255, int(rng.integers(2, 12))),
+    }
+    if drawn["weak_learner"] == "tree":
+        drawn |= {
+            "n_estimators": int(rng.integers(1, 3)),
+            "max_leaf_nodes": int(rng.integers(2, 8)),
+            "min_child_weight": one(0.0, float(rng.uniform(0.0, 4.0))),
+            "max_features": one(1.0, 0.6),
+            "subsample": one(1.0, 0.7),
+            "random_state": int(rng.integers(5)),
+        }
+        if rng.random() < 0.3:
+            drawn["max_depth"] = int(rng.integers(1, 4))
+    else:
+        drawn["selection"] = one("greedy", "cyclic")
+        if drawn["weak_learner"] == "histogram":
+            drawn["smoothing"] = one(0.0, float(rng.uniform(0.0, 0.25)))
+    if drawn["response"] in ("real", "exact"):
+        drawn["prior"] = one(None, 1e-3)
+    if drawn["response"] == "sign":  # later rounds find classes of equal weight in many bins
+        drawn |= {"n_estimators": 1, "selection": "greedy"}
+    if drawn["response"] == "newton":
+        drawn["l2"] = one(0.0, 2.0)
+    return {name: repr(value) for name, value in drawn.items()}
+
+
+def _settings(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the same parameters as the reference takes them."""
+    own = dict(given)
+    name, gain = own.pop("loss", "glog"), own.pop("gain", 1.0)
+    learner = own.pop("weak_learner", "histogram")
+    depth = own.pop("max_depth", None)
+    tree = ref.TreeSettings(
+        max_leaves=own.pop("max_leaf_nodes", 31),
+        max_depth=np.inf if depth is None else depth,
+        min_child_weight=own.pop("min_child_weight", 1.0),
+        max_features=own.pop("max_features", 1.0),
+        subsample=own.pop("subsample", 1.0),
+        seed=own.pop("random_state", 0),
+    )
+    for unused in ("rows_per_bin", "max_bins"):
+        own.pop(unused, None)
+    alpha = {"alpha": evaluate("losses.Alpha()").alpha} if name == "alpha" else {}
+    return {"loss": ref.make_loss(name, gain, **alpha), "learner": learner, "tree": tree, **own}
+
+
+def _compare(ours: Any, theirs: list[ref.Round]) -> None:
+    """Compare round by round: feature, look-up table and risk."""
+    moved = 0.0  # what margins, whose last digits are lost, have come to
+    for t, expected in enumerate(theirs):
+        if t and np.abs(expected.table).max() < SINGLE * moved:
+            return  # what is left to learn is lost in these digits
+        assert t < len(ours), f"there is no round {t + 1}"
+        assert ours.feature[t] == expected.feature, f"round {t + 1}"
+        values = ours.values[ours.offsets[t] : ours.offsets[t + 1]]
+        size = np.abs(expected.table).max()
+        np.testing.assert_allclose(
+            values, expected.table, rtol=30 * RELATIVE, atol=RELATIVE * size + SINGLE * moved
+        )
+        np.testing.assert_allclose(ours.risk[t], expected.risk, rtol=RELATIVE, atol=1e-7)
+        moved += abs(expected.step) * size
+    assert len(ours) == len(theirs)

@@ -1,0 +1,183 @@
+"""Processes that check cases: one that ends, hangs or takes too much memory is a failure."""
+
+import io
+import os
+import pickle
+import resource
+import select
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from fuzz.outcomes import Broken, Outcome
+
+__all__ = ["Bench", "Worker"]
+
+SECONDS = 60.0
+"""What a case may take; the slowest ordinary one takes a tenth."""
+
+ADDRESSES = 16 * 2**30
+"""Address space of a worker, in bytes: what asks for more is refused its memory."""
+
+RESIDENT = 2**30
+"""By how many bytes a case may raise the most memory a worker had."""
+
+SEVERAL_SETS = "every instruction set gives the same bits"
+ENDED = "the process ends"
+HANGS = "the call returns"
+MEMORY = "memory is in proportion"
+
+
+class Worker:
+    """A process that answers one request at a time."""
+
+    def __init__(self, instruction_set: str | None = None) -> None:
+        chosen = {} if instruction_set is None else {"PROPERBOOST_INSTRUCTION_SET": instruction_set}
+        tests = str(Path(__file__).resolve().parents[1])
+        path = os.pathsep.join(filter(None, [tests, os.environ.get("PYTHONPATH")]))
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 -- read when the worker ends
+        self._process = subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", "-m", "fuzz.workers"],
+            env=os.environ | {"OMP_NUM_THREADS": "2", "PYTHONPATH": path} | chosen,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr,
+        )  # fmt: skip
+        self.sets: list[str] = self._receive(SECONDS)
+
+    def ask(self, *request: Any, seconds: float = SECONDS) -> Any:
+        """Return the answer; raise what the worker raised, or `Broken` if none comes."""
+        assert self._process.stdin is not None
+        try:
+            pickle.dump(request, self._process.stdin)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # what became of it is told below
+        answer = self._receive(seconds)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def _receive(self, seconds: float) -> Any:
+        stream = self._process.stdout
+        assert stream is not None
+        if not select.select([stream], [], [], seconds)[0]:
+            self.close()
+            raise Broken(HANGS, HANGS, f"no answer within {seconds:g} s\n{self._last_words()}")
+        try:
+            return pickle.load(stream)
+        except (EOFError, pickle.UnpicklingError):
+            status = self._process.wait()
+            self.close()
+            raise Broken(
+                ENDED, f"{ENDED}: {status}", f"exit status {status}\n{self._last_words()}"
+            ) from None
+
+    def _last_words(self) -> str:
+        self._stderr.seek(0)
+        return self._stderr.read().decode(errors="replace")[-2000:]
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None and not stream.closed:
+                try:
+                    stream.close()
+                except BrokenPipeError:
+                    continue
+
+
+class Bench:
+    """Workers for cases that are checked one after the other: one for each instruction set."""
+
+    def __init__(self) -> None:
+        self._workers: dict[str | None, Worker] = {}
+
+    def close(self) -> None:
+        for worker in self._workers.values():
+            worker.close()
+        self._workers.clear()
+
+    def _worker(self, instruction_set: str | None = None) -> Worker:
+        found = self._workers.get(instruction_set)
+        if found is None or not found.alive:
+            found = self._workers[instruction_set] = Worker(instruction_set)
+        return found
+
+    def examine(
+        self, kind: str, case: Any, *, only: str | None = None, sets: bool = False
+    ) -> Outcome:
+        """Check a case, or the case of a number; raise `Broken`.
+
+        With `sets` its digest is compared over the processor's instruction sets as well.
+        """
+        outcome = Outcome("fitted")
+        if only != SEVERAL_SETS:
+            everything = only in (None, ENDED, HANGS, MEMORY)
+            outcome = self._worker().ask("check", kind, case, None if everything else only)
+        if sets and outcome.kind == "fitted":
+            self._compare_sets(kind, case)
+        return outcome
+
+    def _compare_sets(self, kind: str, case: Any) -> None:
+        one = self._worker()
+        expected = one.ask("digest", kind, case)
+        for name in one.sets:
+            if self._worker(name).ask("digest", kind, case) != expected:
+                raise Broken(SEVERAL_SETS, f"{SEVERAL_SETS}: {name}", f"{name} gives other bits")
+
+
+# -- in the worker --------------------------------------------------------------------------------
+
+
+def serve(requests: Any, answers: Any) -> None:
+    """Answer requests until there are none."""
+    from fuzz.kinds import KINDS
+    from helpers.instruction_sets import other_sets
+
+    _send(answers, other_sets())
+    while True:
+        try:
+            action, name, case, *rest = pickle.load(requests)
+        except EOFError:
+            return
+        kind = KINDS[name]
+        try:
+            case = kind.draw(case) if isinstance(case, int) else case
+            before = _most_memory()
+            answer = getattr(kind, action)(case, *rest)
+            grown = _most_memory() - before
+            if grown > RESIDENT:
+                answer = Broken(MEMORY, MEMORY, f"it took {grown / 2**20:.0f} MiB more")
+        except Broken as broken:
+            answer = broken
+        _send(answers, answer)
+
+
+def _most_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _send(answers: Any, answer: Any) -> None:
+    whole = io.BytesIO()
+    pickle.dump(answer, whole)
+    answers.write(whole.getvalue())
+    answers.flush()
+
+
+def main() -> None:
+    # What the package prints must not come among the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()
