@@ -33,9 +33,10 @@ class Reference:
         y = (score + rng.logistic(size=n) > np.median(score)).astype(int)
         y[rng.permutation(n)[:2]] = [0, 1]
         params = _draw_params(rng)
-        # Of trees neighbouring splits tie often, unless every row has a weight of its own.
+        # Neighbouring splits of trees tie often, and classes in a bin, unless weights differ.
         weights = [None, rng.integers(0, 4, n) * 1.0, rng.exponential(size=n)]
-        weight = weights[2 if "max_leaf_nodes" in params else rng.integers(3)]
+        ties = "max_leaf_nodes" in params or params["response"] == "'sign'"
+        weight = weights[2 if ties else rng.integers(3)]
         if weight is not None and min(weight[y == 0].sum(), weight[y == 1].sum()) == 0.0:
             weight = None
         return Case("ProperBoostClassifier", params, columns, y, weight, seed=seed)
@@ -113,6 +114,8 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
     if drawn["weak_learner"] == "tree":
         drawn |= {
             "n_estimators": int(rng.integers(1, 3)),
+            # A tree does without rows whose weight is below 2^-60 of all, which reference trees have.
+            "gain": one(1.0, float(rng.uniform(1.0, 10.0))),
             "max_leaf_nodes": int(rng.integers(2, 8)),
             "min_child_weight": one(0.0, float(rng.uniform(0.0, 4.0))),
             "max_features": one(1.0, 0.6),

@@ -159,8 +159,7 @@ WRAPS = {
     "pyarrow": {
         "O": [
             "pa.array(c.tolist(), pa.string()).dictionary_encode()",
-            "pa.chunked_array([pa.array(v.tolist(), pa.string()) for v in (c[:1], c[1:])])"
-            ".dictionary_encode()",
+            "pa.chunked_array([c[:1].tolist(), c[1:].tolist()], pa.string()).dictionary_encode()",
             "pa.array(c.tolist(), pa.string())",
         ],
         "f": ["pa.array(c)", "pa.array(c, from_pandas=True)", "pa.chunked_array([c[:1], c[1:]])"],
