@@ -4,13 +4,14 @@
 VENV := .venv
 PYTHON ?=
 ARGS ?=
+MINUTES ?= 1
 
 BIN = $(VENV)/bin
 SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/install.py
 CPP = find cpp -name '*.hpp' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench selftest sanitize lint tidy format clean
+.PHONY: help demo test fuzz bench selftest sanitize lint tidy format clean
 .NOTPARALLEL:  # two installers must not write to one environment
 
 help:  ## print this list
@@ -27,6 +28,11 @@ demo:  ## build, then run the demonstration; its results go to out/
 test:  ## build, then run the tests; ARGS="-k loss -x" goes to pytest
 	@$(SETUP) --package test
 	"$(BIN)/python" -m pytest -n auto --dist worksteal $(ARGS)
+
+# What breaks is shrunk, printed and kept in out/fuzz; ARGS="--replay fits:123" tries one input again.
+fuzz:  ## build, then try random inputs for MINUTES=1; ARGS goes to the fuzzer
+	@$(SETUP) --package test
+	PYTHONPATH=tests "$(BIN)/python" -m fuzz --minutes $(MINUTES) $(ARGS)
 
 # asv times whatever is installed, so the package is rebuilt first; asv keeps one record a machine.
 bench:  ## build, then time the working tree with asv; ARGS replaces --quick

@@ -3,9 +3,11 @@
 import io
 import pickle
 import re
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -22,6 +24,9 @@ from fuzz.tables import draw_frame, draw_labels, draw_size, draw_table, draw_wei
 __all__ = ["Fits", "no_foreign_warnings", "phase"]
 
 ALLOWED = (ValueError, TypeError, MemoryError)
+
+STOPPED = "boosting stopped: "
+"""How the message begins of a fit whose numbers got too large: no wrong argument, but no model."""
 
 ARGUMENTS = {
     "X", "y", "sample_weight", "class_weight", "groups", "loss", "gain", "n_estimators", "column",
@@ -80,6 +85,10 @@ class Fits:
             except ALLOWED as error:
                 _check_message(case, error)
                 return Outcome("refused", f"{type(error).__name__}: {error}")
+            except RuntimeError as error:
+                if not str(error).startswith(STOPPED):
+                    raise
+                return Outcome("stopped", str(error))
             assert fitted is made.model, "fit returns another object"
         with phase("fit leaves its arguments as they are"):
             assert _remember(made) == before
@@ -135,8 +144,20 @@ def phase(name: str) -> Iterator[None]:
     except Broken:
         raise
     except Exception as error:
-        kind = "" if isinstance(error, AssertionError) else f": {type(error).__name__}"
-        raise Broken(name, f"{name}{kind}", f"{type(error).__name__}: {error}") from error
+        cause = ""
+        if not isinstance(error, AssertionError):
+            cause = f": {type(error).__name__} in {_find_place(error)}"
+        elif name == "fit":
+            cause = ": " + re.sub("[^a-z ]+", " ", str(error).lower())[:60]
+        raise Broken(name, f"{name}{cause}", f"{type(error).__name__}: {error}") from error
+
+
+def _find_place(error: BaseException) -> str:
+    """Return the last function of the package, or else of any, that it came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "properboost" in Path(frame.filename).parts]
+    last = (ours or frames)[-1]
+    return f"{Path(last.filename).name}, {last.name}"
 
 
 @contextmanager
@@ -156,7 +177,7 @@ def _check_message(case: Case, error: BaseException) -> None:
     if isinstance(error, MemoryError):
         return
     text = str(error)
-    names = ARGUMENTS | list_estimators()[case.estimator]().get_params().keys()
+    names = ARGUMENTS | list_estimators()[case.estimator]().get_params().keys() | {"rho"}
     if not names & set(re.findall(r"\w+", text)) and not any(part in text for part in OTHERS):
         raise AssertionError(f"an error that names no argument: {type(error).__name__}: {text}")
 

@@ -378,11 +378,12 @@ def _no_row(fit: Fit) -> None:
     if not _is_plain_cv(fit):
         return
     rows = np.flatnonzero(kept)
+    settings = {"normalize_weights": False} if fit.has("normalize_weights") else {}
     try:
-        one = fit.again(fit.X, fit.y, weight)
-    except ValueError:
+        one = fit.again(fit.X, fit.y, weight, **settings)
+    except (ValueError, RuntimeError):
         return  # too few rows are left for what is asked for
-    other = fit.again(take(fit.X, rows), fit.y[kept], weight[kept])
+    other = fit.again(take(fit.X, rows), fit.y[kept], weight[kept], **settings)
     np.testing.assert_array_equal(one.decision_function(fit.X), other.decision_function(fit.X))
 
 
@@ -407,14 +408,17 @@ def _twice(fit: Fit) -> None:
         return
     weight = fit.rng.integers(1, 4, len(fit.y)).astype(float)
     rows = np.repeat(np.arange(len(fit.y)), weight.astype(int))
+    # Factors of classes are rounded, and so are normalised weights: ties are then by chance.
     settings: dict[str, Any] = {"class_weight": None}
+    if fit.has("normalize_weights"):
+        settings["normalize_weights"] = False
     if fit.has("n_estimators"):
         settings["n_estimators"] = 1
     if fit.has("interactions"):
         settings["interactions"] = 0
     try:
         one = fit.again(fit.X, fit.y, weight, **settings)
-    except ValueError:
+    except (ValueError, RuntimeError):
         return
     other = fit.again(take(fit.X, rows), fit.y[rows], None, **settings)
     a, b = (model.decision_function(fit.X) for model in (one, other))
@@ -445,7 +449,7 @@ def _powers(fit: Fit) -> None:
             return  # at the ends of the range digits are lost
     try:
         one = fit.again(fit.X, fit.y, weight, **settings)
-    except ValueError:
+    except (ValueError, RuntimeError):
         return
     other = fit.again(fit.X, fit.y, scaled, **settings)
     np.testing.assert_array_equal(one.predict_proba(fit.X), other.predict_proba(fit.X))

@@ -1,5 +1,6 @@
 """Processes that check cases: one that ends, hangs or takes too much memory is a failure."""
 
+import contextlib
 import io
 import os
 import pickle
@@ -62,20 +63,21 @@ class Worker:
         stream = self._process.stdout
         assert stream is not None
         if not select.select([stream], [], [], seconds)[0]:
-            self.close()
+            self._process.kill()
             raise Broken(HANGS, HANGS, f"no answer within {seconds:g} s\n{self._last_words()}")
         try:
             return pickle.load(stream)
         except (EOFError, pickle.UnpicklingError):
             status = self._process.wait()
-            self.close()
-            raise Broken(
-                ENDED, f"{ENDED}: {status}", f"exit status {status}\n{self._last_words()}"
-            ) from None
+            message = f"exit status {status}\n{self._last_words()}"
+            raise Broken(ENDED, f"{ENDED}: {status}", message) from None
 
     def _last_words(self) -> str:
+        self._process.wait()
         self._stderr.seek(0)
-        return self._stderr.read().decode(errors="replace")[-2000:]
+        words = self._stderr.read().decode(errors="replace")[-2000:]
+        self.close()
+        return words
 
     @property
     def alive(self) -> bool:
@@ -84,12 +86,10 @@ class Worker:
     def close(self) -> None:
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None and not stream.closed:
-                try:
+        for stream in (self._process.stdin, self._process.stdout, self._stderr):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
                     stream.close()
-                except BrokenPipeError:
-                    continue
 
 
 class Bench:

@@ -258,9 +258,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             ``classes_[1]`` where its probability is above 1/2.
         """
         probability = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[
-            (probability[:, 1] > probability[:, 0]).astype(np.intp)
-        ]
+        labels: NDArray[Any] = self.classes_[(probability[:, 1] > 0.5).astype(np.intp)]
         return labels
 
     def _shares(self) -> NDArray[np.float64]:

@@ -1,0 +1,17 @@
+"""What the fuzzer found, as it shrank it."""
+
+import numpy as np
+
+import properboost as pb
+from fuzz.invariants import hold
+
+
+def test_a_tree_predicts_the_class_whose_raw_prediction_is_positive():
+    """Shares of 1/2, one of which is rounded down."""
+    X = np.zeros((42, 1))
+    y = np.arange(42) % 2
+    for size in (7.414778637686608e-274, 0.1, 1 / 3):
+        weight = np.full(42, size)
+        weight[1] = np.nextafter(size, 1.0)
+        model = pb.UDTClassifier(normalize_weights=True).fit(X, y, weight)
+        hold(model, X, y, weight, only="probabilities are finite, in [0, 1] and add up to 1")

@@ -1,0 +1,134 @@
+"""The fuzzer itself: inputs are the same for the same number, and what is broken is found."""
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from fuzz.__main__ import main
+from fuzz.cases import Case, Column
+from fuzz.fits import Fits
+from fuzz.kinds import KINDS
+from fuzz.outcomes import Broken
+from fuzz.parameters import allowed, list_estimators
+from fuzz.shrink import shrink
+from fuzz.workers import ENDED, HANGS, Bench, Worker
+from helpers.models import same_bits
+from properboost.parameters.declare import declared
+
+pytest.importorskip("pandas")
+
+TRIED = 40
+"""Inputs of each kind in every run of the tests."""
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_some_inputs_of_each_kind_break_nothing(kind):
+    ends = [kind.check(kind.draw(seed)).kind for seed in range(TRIED)]
+    assert ends.count("fitted") > TRIED / 3
+
+
+def test_the_same_number_is_the_same_case():
+    for kind in KINDS.values():
+        one, other = kind.draw(5), kind.draw(5)
+        assert one.params == other.params
+        assert kind.show(one, "x") == kind.show(other, "x")
+        assert same_bits(one.weight, other.weight)
+
+
+# -- what is drawn --------------------------------------------------------------------------------
+
+
+def test_every_estimator_and_preset_is_drawn():
+    drawn = {Fits().draw(seed).estimator for seed in range(600)}
+    assert drawn == set(list_estimators())
+    assert {"ProperBoostClassifierCV", "UDTClassifier", "RadoBoostClassifier"} <= drawn
+
+
+@pytest.mark.parametrize("name", ["ProperBoostClassifier", "ARBoostClassifierCV", "UDTClassifier"])
+def test_values_are_what_declarations_allow(name):
+    kind = getattr(pb, name)
+    for parameter in declared(kind):
+        ordinary, extreme, refused = allowed(kind, parameter)
+        assert not set(refused) & {*ordinary, *extreme}
+    assert "1e+300" in allowed(pb.ProperBoostClassifier, "gain")[1]
+    assert "-1.0" in allowed(pb.ProperBoostClassifier, "gain")[2]
+    assert "'cyclic'" in allowed(pb.ProperBoostClassifier, "selection")[0]
+    assert "[0.5]" in allowed(pb.ProperBoostClassifierCV, "gains")[0]
+
+
+# -- what is found --------------------------------------------------------------------------------
+
+
+def make_case(n=200):
+    rng = np.random.default_rng(0)
+    columns = tuple(Column(rng.normal(size=n)) for _ in range(4))
+    params = {"n_estimators": "3", "gain": "2.5", "weak_learner": "'tree'", "max_depth": "4"}
+    y = (columns[0].values + rng.normal(size=n) > 0).astype(int)
+    return Case("ProperBoostClassifier", params, columns, y, rng.exponential(size=n), layout="X")
+
+
+def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
+    """Raw predictions that are off for deep trees only: what is left is a tree, and two rows."""
+    right = pb.ProperBoostClassifier.decision_function
+
+    def wrong(model, X):
+        deep = model.weak_learner == "tree" and model.max_depth is not None
+        return right(model, X) * (np.nan if deep else 1.0)
+
+    monkeypatch.setattr(pb.ProperBoostClassifier, "decision_function", wrong)
+    kind = Fits()
+
+    def find(case):
+        try:
+            kind.check(case, only="probabilities are finite, in [0, 1] and add up to 1")
+        except Broken as broken:
+            return broken
+        return None
+
+    found = find(make_case())
+    small = shrink(make_case(), kind.smaller, lambda case: find(case) is not None)
+    assert found.invariant == find(small).invariant
+    assert set(small.params) == {"weak_learner", "max_depth"}
+    assert (small.n_rows, len(small.columns), small.weight) == (2, 1, None)
+    shown = kind.show(small, found.invariant)
+    assert len(shown.splitlines()) < 15
+
+    scope = {}
+    exec(shown, scope)
+    with pytest.raises(AssertionError):
+        scope["test_found"]()
+    monkeypatch.undo()
+    scope["test_found"]()
+
+
+def test_a_crash_and_a_hang_are_failures():
+    worker = Worker()
+    try:
+        with pytest.raises(Broken, match="exit status 1") as caught:
+            worker.ask("no such action", "fits", 0)
+        assert caught.value.invariant == ENDED
+        assert not worker.alive
+    finally:
+        worker.close()
+    slow = Worker()
+    with pytest.raises(Broken) as caught:
+        slow.ask("check", "fits", 0, seconds=1e-3)
+    assert caught.value.invariant == HANGS
+    assert not slow.alive
+
+
+def test_a_bench_goes_on_after_a_crash():
+    bench = Bench()
+    try:
+        bench._worker().close()
+        assert bench.examine("fits", make_case(60), sets=True).kind == "fitted"
+    finally:
+        bench.close()
+
+
+def test_a_run_reports_what_it_tried(capfd, tmp_path):
+    status = main(["--minutes", "0.02", "--jobs", "1", "--seed", "3", "--keep", str(tmp_path)])
+    out = capfd.readouterr().out
+    assert status == 0
+    assert "first input: 3" in out
+    assert "fits" in out.partition("per hour")[2]
