@@ -89,8 +89,11 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{name}_{seed}.py"
         path.write_text(text, encoding="utf-8")
+        shown = "\n".join(
+            line if len(line) < 1000 else f"{line[:1000]} ..." for line in text.splitlines()
+        )
         with self._lock:
-            print(f"\n{text}\n# kept in {path}", flush=True)
+            print(f"\n{shown}\n\n# kept in {path}", flush=True)
 
     def summarize(self) -> int:
         """Print the table of what was tried; return how many inputs broke something."""

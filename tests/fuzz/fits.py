@@ -42,6 +42,7 @@ OTHERS = (
     "Number of classes",
     "n_splits",  # of a splitter
     "Sample weights must",
+    "multi_class must",  # of a scorer of two classes
 )
 """Other messages, most of them scikit-learn's, that say what is wrong with a table or labels."""
 
