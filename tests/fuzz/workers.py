@@ -75,7 +75,8 @@ class Worker:
     def _last_words(self) -> str:
         self._process.wait()
         self._stderr.seek(0)
-        words = self._stderr.read().decode(errors="replace")[-2000:]
+        words = self._stderr.read().decode(errors="replace")
+        words = words.partition("Extension modules:")[0][-4000:]  # where it was, by faulthandler
         self.close()
         return words
 
