@@ -42,6 +42,23 @@ LAYOUTS = {
 }
 """Expressions over the array ``X``, simplest first."""
 
+STRANGE = {
+    "X[:, 0]": "one dimension",
+    "X[None]": "three dimensions",
+    "X[:, :0]": "no column",
+    "X[:-1]": "fewer rows than labels",
+    "X.astype(str)": "text",
+    "X.astype(complex)": "complex numbers",
+    "X.astype('M8[s]')": "dates",
+    "np.ma.masked_array(X)": "a masked array",
+    "sparse.csr_array(X)": "a sparse array",
+    "pd.DataFrame(X).iloc[:, [0, 0]]": "two columns of one name",
+    "pd.concat({'a': pd.DataFrame(X)}, axis=1)": "names of two levels",
+    "pd.DataFrame(X, index=X[:, 0].astype(float))": "an index that is not the rows' numbers",
+    "None": "nothing",
+}
+"""Expressions over ``X`` for what most estimators refuse."""
+
 FIRST = "first"
 """Stands for the name of a parameter that is given by position."""
 

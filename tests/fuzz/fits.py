@@ -42,6 +42,8 @@ OTHERS = (
     "Number of classes",
     "n_splits",  # of a splitter
     "Sample weights must",
+    "Expected 2D array",
+    "Complex data not supported",
     "multi_class must",  # of a scorer of two classes
 )
 """Other messages, most of them scikit-learn's, that say what is wrong with a table or labels."""
@@ -60,6 +62,8 @@ class Fits:
         rng = np.random.default_rng([crc32(self.name.encode()), seed])
         estimator = draw_estimator(rng)
         n, d = draw_size(rng)
+        if "cv" in list_estimators()[estimator]().get_params():
+            n = min(n, 500)  # as many models as candidates times splits
         frame = draw_frame(rng)
         columns, layout = draw_table(rng, n, d, frame)
         model = list_estimators()[estimator]()
@@ -188,7 +192,7 @@ def _remember(made: Made) -> list[Any]:
     shown = [(name, repr(value)) for name, value in sorted(made.model.get_params().items())]
     table = made.X
     if hasattr(table, "iloc"):
-        table = [(c, str(table[c].dtype), repr(table[c].tolist())) for c in table.columns]
+        table = [(name, str(c.dtype), repr(c.tolist())) for name, c in table.items()]
     elif hasattr(table, "to_pydict"):
         table = table.to_pydict()
     elif hasattr(table, "to_dicts"):

@@ -336,10 +336,11 @@ def _types(fit: Fit) -> None:
 
 @invariant("names and numbers of features are the table's")
 def _names(fit: Fit) -> None:
-    names = getattr(fit.X, "columns", getattr(fit.X, "column_names", None))
+    names = getattr(fit.X, "column_names", getattr(fit.X, "columns", None))
     assert fit.model.n_features_in_ == (len(fit.X[0]) if names is None else len(names))
-    assert (names is None) == (not hasattr(fit.model, "feature_names_in_"))
-    if names is not None and not callable(names) and not hasattr(fit.X, "column_names"):
+    named = names is not None and all(isinstance(name, str) for name in names)
+    assert named == hasattr(fit.model, "feature_names_in_")
+    if named:
         assert fit.model.feature_names_in_.tolist() == list(names)
 
 

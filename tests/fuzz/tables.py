@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from fuzz.cases import FRAMES, LAYOUTS, Column
+from fuzz.cases import FRAMES, LAYOUTS, STRANGE, Column
 
 __all__ = ["draw_frame", "draw_labels", "draw_size", "draw_table", "draw_weights"]
 
@@ -120,7 +120,7 @@ def draw_table(rng: Generator, n: int, d: int, frame: str | None) -> tuple[list[
     if frame is not None:
         columns = [_draw_column(rng, n, frame) for _ in range(d)]
         return _repeat(rng, columns), "X"
-    layout = str(rng.choice(list(LAYOUTS)))
+    layout = str(rng.choice(list(STRANGE if rng.random() < 0.03 else LAYOUTS)))
     dtype = str(rng.choice(NUMBERS, p=[0.4, 0.2] + [0.04] * 10))
     columns = [Column(_draw_numbers(rng, n, dtype)) for _ in range(d)]
     return _repeat(rng, columns), layout
