@@ -3,7 +3,6 @@
 import argparse
 import itertools
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -11,7 +10,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from fuzz.kinds import COMMANDS, KINDS, Command
+from fuzz.kinds import COMMANDS, KINDS
 from fuzz.outcomes import Broken
 from fuzz.shrink import shrink
 from fuzz.workers import SEVERAL_SETS, Bench
@@ -109,16 +108,6 @@ class Run:
         return sum(found["broken"] for found in self.outcomes.values())
 
 
-def run_command(command: Command, minutes: float) -> bool:
-    """Run a program for its share of the time; return whether it found nothing."""
-    filled = [part.format(minutes=f"{minutes:.2f}") for part in command.command]
-    print(f"\n{command.name}: {' '.join(filled)}", flush=True)
-    status = subprocess.run(filled).returncode
-    if status == 77:
-        print(f"{command.name}: not tried, as something that it needs is missing")
-    return status in (0, 77)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run what the command line asks for; return the exit status."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
@@ -144,7 +133,12 @@ def main(arguments: list[str] | None = None) -> int:
         bench.close()
         return 1 if run.summarize() else 0
 
-    commands = [COMMANDS[name] for name in chosen if name in COMMANDS]
+    commands = []
+    for name in (name for name in chosen if name in COMMANDS):
+        if missing := COMMANDS[name].find_missing():
+            print(f"{name} is not tried, for there is no {' and no '.join(missing)}")
+        else:
+            commands.append(COMMANDS[name])
     shares = sum(KINDS[name].share for name in run.kinds)
     whole = shares + sum(command.share for command in commands)
     print(f"first input: {seed}; workers: {given.jobs}", flush=True)
@@ -156,8 +150,11 @@ def main(arguments: list[str] | None = None) -> int:
         thread.start()
     for thread in threads:
         thread.join()
-    held = [run_command(c, given.minutes * c.share / whole) for c in commands]
-    return 1 if run.summarize() or not all(held) else 0
+    broken = run.summarize()
+    for command in commands:
+        print(f"\n{command.name}", flush=True)
+        broken += not command.run(given.minutes * command.share / whole)
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

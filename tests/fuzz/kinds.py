@@ -1,7 +1,10 @@
 """The kinds of input there are: a new one needs its line in `KINDS`, or in `COMMANDS`."""
 
+import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
 from typing import Any, Protocol
 
 from fuzz.fits import Fits
@@ -36,16 +39,32 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Command:
-    """A program that draws and shrinks by itself; ``{minutes}`` in it is the time it has.
+    """A program that draws and shrinks by itself; it ends with 0 if it found nothing.
 
-    It ends with 0 if it found nothing, and with 77 if what it needs is missing.
+    ``{minutes}`` in it is the time it has.  Where a program or file of `needs` is missing, it is
+    not tried.
     """
 
     name: str
     share: float
     command: Sequence[str]
+    needs: Sequence[str] = ()
+
+    def find_missing(self) -> list[str]:
+        """Return what it needs and is not there."""
+        return [name for name in self.needs if not (which(name) or Path(name).exists())]
+
+    def run(self, minutes: float) -> bool:
+        """Run it for so long; return whether it found nothing."""
+        command = [part.format(minutes=f"{minutes:.2f}") for part in self.command]
+        return subprocess.run(command).returncode == 0
 
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Fits(), Reference())}
 
-COMMANDS: dict[str, Command] = {}
+ENGINE = str(Path(__file__).resolve().parents[2] / "tools" / "fuzz_engine.sh")
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in [Command("engine", 0.5, ["sh", ENGINE, "{minutes}"], [ENGINE, "cmake"])]
+}

@@ -7,7 +7,7 @@ import properboost as pb
 from fuzz.__main__ import main
 from fuzz.cases import Case, Column
 from fuzz.fits import Fits
-from fuzz.kinds import KINDS
+from fuzz.kinds import COMMANDS, KINDS, Command
 from fuzz.outcomes import Broken
 from fuzz.parameters import allowed, list_estimators
 from fuzz.shrink import shrink
@@ -127,8 +127,32 @@ def test_a_bench_goes_on_after_a_crash():
 
 
 def test_a_run_reports_what_it_tried(capfd, tmp_path):
-    status = main(["--minutes", "0.02", "--jobs", "1", "--seed", "3", "--keep", str(tmp_path)])
+    kinds = ",".join(KINDS)
+    status = main(
+        [
+            "--minutes",
+            "0.02",
+            "--kinds",
+            kinds,
+            "--jobs",
+            "1",
+            "--seed",
+            "3",
+            "--keep",
+            str(tmp_path),
+        ]
+    )
     out = capfd.readouterr().out
     assert status == 0
     assert "first input: 3" in out
     assert "fits" in out.partition("per hour")[2]
+
+
+def test_a_program_that_finds_something_makes_the_run_fail(capfd, monkeypatch):
+    for script, status in (("exit 3", 1), ("test {minutes} = 0.01", 0)):
+        program = Command("program", 1.0, ["sh", "-c", script], ["sh"])
+        monkeypatch.setitem(COMMANDS, "program", program)
+        assert main(["--minutes", "0.01", "--kinds", "program"]) == status
+    monkeypatch.setitem(COMMANDS, "program", Command("program", 1.0, ["false"], ["no such thing"]))
+    assert main(["--minutes", "0.01", "--kinds", "program"]) == 0
+    assert "program is not tried, for there is no no such thing" in capfd.readouterr().out
