@@ -142,7 +142,7 @@ def main(arguments: list[str] | None = None) -> int:
     shares = sum(KINDS[name].share for name in run.kinds)
     whole = shares + sum(command.share for command in commands)
     print(f"first input: {seed}; workers: {given.jobs}", flush=True)
-    end = time.monotonic() + 60.0 * given.minutes * shares / whole
+    end = time.monotonic() + 60.0 * given.minutes * shares / max(whole, 1e-9)
     threads = [
         threading.Thread(target=run.work, args=(end,)) for _ in range(given.jobs if shares else 0)
     ]

@@ -402,7 +402,7 @@ def _is_plain_cv(fit: Fit) -> bool:
 
 @invariant("weight 2 is the row twice", share=0.2)
 def _twice(fit: Fit) -> None:
-    """Of one round, after which a rounding error may decide which of two features is better."""
+    """The first round only: after it a rounding error may decide which of two features is better."""
     if (
         not _takes_weights(fit)
         or hasattr(fit.model, "cv_results_")
