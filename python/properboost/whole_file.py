@@ -126,7 +126,7 @@ def _write_all(file: FileIO, piece: bytes | memoryview) -> None:
 
 
 def _replace(target: Path, content: Content) -> None:
-    # Of a length of its own: names of files may be as long as the system allows.
+    # Its length is its own: names of files may be as long as the system allows.
     name = hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
     beginning = f".properboost-{name}-"
     _remove_leftovers(target.parent, beginning)

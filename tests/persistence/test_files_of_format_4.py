@@ -44,7 +44,10 @@ def test_they_predict_what_they_did(name, tmp_path):
     assert type(model).__name__ == expected["class"]
     np.testing.assert_array_equal(model.predict(rows), expected["predict"])
     np.testing.assert_array_equal(model.decision_function(rows), expected["decision_function"])
-    np.testing.assert_array_equal(model.predict_proba(rows), expected["predict_proba"])
+    # The exponentials of links were a C library's then, whose last bit depends on the processor.
+    np.testing.assert_array_almost_equal_nulp(
+        model.predict_proba(rows), np.array(expected["predict_proba"]), nulp=4
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,4 +58,5 @@ def test_they_can_be_saved_anew(name, tmp_path):
     anew = pb.load_model(tmp_path / "anew.json")
     assert type(anew) is type(model)
     assert str(anew.get_params()) == str(model.get_params())
-    np.testing.assert_array_equal(anew.predict_proba(rows), expected["predict_proba"])
+    np.testing.assert_array_equal(anew.predict_proba(rows), model.predict_proba(rows))
+    np.testing.assert_array_equal(anew.decision_function(rows), expected["decision_function"])

@@ -20,7 +20,7 @@ ELSEWHERE = {
     "persistence/test_files.py": [
         "estimators/boosted_file.py", "estimators/properboost_file.py", "persistence/bins.py",
         "persistence/ensembles.py", "persistence/labels.py",
-        "persistence/parameters.py",
+        "persistence/json_reader.py", "persistence/json_writer.py", "persistence/parameters.py",
     ],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
     "persistence/test_searches.py": [

@@ -25,4 +25,4 @@ def find_entries(entries: NDArray[Entry], *codes: NDArray[np.integer[Any]]) -> N
     for begin in range(0, len(found), ROWS):
         some = tuple(own[begin : begin + ROWS].astype(np.intp) for own in flat)
         found[begin : begin + ROWS] = entries[some]
-    return found.reshape(*shape, *beyond)
+    return found.reshape((*shape, *beyond))
