@@ -10,10 +10,9 @@ namespace properboost {
 
 void require_finite(double x, const char* what, std::size_t round) {
   if (!std::isfinite(x)) {
-    throw std::runtime_error(std::string("boosting stopped: the ") + what + " of round " +
-                             std::to_string(round) +
-                             " is not finite; a larger gain or a smaller "
-                             "learning_rate makes smaller steps");
+    throw std::invalid_argument(
+        std::string("learning_rate must be smaller, or the gain larger: the ") + what +
+        " of round " + std::to_string(round) + " is not finite");
   }
 }
 

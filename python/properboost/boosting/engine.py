@@ -314,7 +314,8 @@ def find_pairs(
     def find_gradients() -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         for own, sign in zip(raw[wanted], signs[wanted], strict=True):
             y = np.repeat(sign, np.diff(training.segments))
-            margin = (y * own / loss.gain).astype(np.float32)
+            far = np.finfo(np.float32).max
+            margin = (y * own / loss.gain).clip(-far, far).astype(np.float32)
             weight, otherwise, p, q = (
                 f(u).astype(np.float64)
                 for f in (loss.native.engine_weight, loss.native.engine_probability)
