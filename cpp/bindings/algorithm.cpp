@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "classes.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
@@ -119,21 +120,23 @@ void bind_algorithm(pybind11::module_& m) {
   m.def("vote_step_names", &steps::ForVotes::names);
   m.def("vote_names", &votes::Builtins::names);
   m.def("selection_names", &selections::Builtins::names);
-  py::class_<WeakLearner, std::shared_ptr<WeakLearner>>(m, "WeakLearner",
-                                                        "A weak learner with its options.")
+  properboost::bindings::make_class<WeakLearner, std::shared_ptr<WeakLearner>>(
+      m, "WeakLearner", "A weak learner with its options.")
       .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
            "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
            "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
            "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none());
-  py::class_<Vote, std::shared_ptr<Vote>>(m, "Vote", "How a weak classifier votes in a cell.")
+  properboost::bindings::make_class<Vote, std::shared_ptr<Vote>>(
+      m, "Vote", "How a weak classifier votes in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");
   // NOLINTNEXTLINE(bugprone-unused-raii): making it registers the class
-  py::class_<Algorithm, std::shared_ptr<Algorithm>>(m, "Algorithm", "What every round does.");
-  py::class_<AdditiveBoosting, Algorithm, std::shared_ptr<AdditiveBoosting>>(
+  properboost::bindings::make_class<Algorithm, std::shared_ptr<Algorithm>>(
+      m, "Algorithm", "What every round does.");
+  properboost::bindings::make_class<AdditiveBoosting, Algorithm, std::shared_ptr<AdditiveBoosting>>(
       m, "AdditiveBoosting", "Adds look-up tables and trees.")
       .def(py::init(&bindings::make_additive), py::kw_only(), "selection"_a = "greedy",
            "response"_a = "real", "step"_a = "guarded", "l2"_a = 0.0);
-  py::class_<VoteBoosting, Algorithm, std::shared_ptr<VoteBoosting>>(
+  properboost::bindings::make_class<VoteBoosting, Algorithm, std::shared_ptr<VoteBoosting>>(
       m, "VoteBoosting", "Adds weak classifiers that vote.")
       .def(py::init(&bindings::make_voting), py::arg("vote").none(false), "targets"_a,
            py::kw_only(), "step"_a = "adaptive", "rho"_a = 1.0, "damping"_a = 0.0,

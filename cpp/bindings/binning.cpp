@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "classes.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "run.hpp"
@@ -148,7 +149,7 @@ void bind_binning(pybind11::module_& m) {
   namespace py = pybind11;
   using namespace py::literals;
   using properboost::Bins;
-  py::class_<Bins, std::shared_ptr<Bins>>(m, "Bins")
+  properboost::bindings::make_class<Bins, std::shared_ptr<Bins>>(m, "Bins")
       .def(py::init(&properboost::bindings::make_bins), "features"_a)
       .def_property_readonly("n_features", &Bins::size)
       .def_property_readonly("widths", &properboost::bindings::widths)

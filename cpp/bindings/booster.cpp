@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "classes.hpp"
 #include "codes.hpp"
 #include "reporter.hpp"
 
@@ -176,14 +177,16 @@ void bind_booster(pybind11::module_& m) {
   namespace py = pybind11;
   using namespace py::literals;
   using namespace properboost::bindings;
-  py::class_<PyRows, std::shared_ptr<PyRows>>(m, "Rows", "Rows to train on, sorted by segment.")
+  properboost::bindings::make_class<PyRows, std::shared_ptr<PyRows>>(
+      m, "Rows", "Rows to train on, sorted by segment.")
       .def(py::init(&make_rows), "codes"_a, py::arg("bins").none(false), "segments"_a,
            py::kw_only(), "weight"_a = py::none(), "base"_a = py::none(), "n_threads"_a = 1);
-  py::class_<PyModel, std::shared_ptr<PyModel>>(
+  properboost::bindings::make_class<PyModel, std::shared_ptr<PyModel>>(
       m, "Model", "What differs between models that are trained together.")
       .def(py::init(&make_model), py::arg("loss").none(false), py::arg("learner").none(false),
            "roles"_a, py::kw_only(), "gain"_a = 1.0, "learning_rate"_a = 1.0, "prior"_a = 0.0);
-  py::class_<PyBoosting>(m, "Boosting", "Models trained together over the same rows: lanes.")
+  properboost::bindings::make_class<PyBoosting>(
+      m, "Boosting", "Models trained together over the same rows: lanes.")
       .def(py::init<std::shared_ptr<const PyRows>, std::vector<std::shared_ptr<const PyModel>>,
                     std::shared_ptr<const properboost::Algorithm>, bool, int>(),
            py::arg("rows").none(false), "models"_a, py::arg("algorithm").none(false), py::kw_only(),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "classes.hpp"
 #include "pairs.hpp"
 #include "run.hpp"
 
@@ -63,7 +64,7 @@ void bind_ensemble(pybind11::module_& m) {
   using namespace py::literals;
   using properboost::Rounds;
   using properboost::bindings::to_array;
-  py::class_<Rounds>(m, "Rounds")
+  properboost::bindings::make_class<Rounds>(m, "Rounds")
       .def_property_readonly("feature", [](const Rounds& r) { return to_array(r.feature); })
       .def_property_readonly("cost", [](const Rounds& r) { return to_array(r.cost); })
       .def_property_readonly("step", [](const Rounds& r) { return to_array(r.step); })

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "classes.hpp"
 #include "margin_functions.hpp"
 #include "properboost/losses/loss.hpp"
 
@@ -67,7 +68,8 @@ void bind_losses(py::module_& m) {
             u, [&made](const float* from, float* to, std::size_t n) { (*made)(from, to, n); });
       },
       "function"_a, "name"_a, "what"_a, "u"_a);
-  py::class_<Loss, std::shared_ptr<Loss>>(m, "Loss", "One margin loss at gain 1; u = v / gain.")
+  properboost::bindings::make_class<Loss, std::shared_ptr<Loss>>(
+      m, "Loss", "One margin loss at gain 1; u = v / gain.")
       .def(py::init([](const std::string& name, const Parameters& parameters) {
              return std::shared_ptr<Loss>(properboost::make_loss(name, parameters));
            }),

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "classes.hpp"
 #include "reporter.hpp"
 
 namespace properboost::bindings {
@@ -68,7 +69,7 @@ void bind_pairs(pybind11::module_& m) {
   namespace py = pybind11;
   using namespace py::literals;
   using namespace properboost;
-  py::class_<FeaturePair>(m, "Pair", "Two features taken as one.")
+  properboost::bindings::make_class<FeaturePair>(m, "Pair", "Two features taken as one.")
       .def(py::init(&bindings::make_pair), "first"_a, "second"_a, "cells"_a, "first_level"_a,
            "second_level"_a);
   m.def("encode_pairs", &bindings::encode, "pairs"_a, "codes"_a, "n_threads"_a = 1);

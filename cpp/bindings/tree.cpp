@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "classes.hpp"
 #include "codes.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/trees/tree_grower.hpp"
@@ -164,7 +165,7 @@ void bind_tree(pybind11::module_& m) {
   using namespace py::literals;
   using namespace properboost;
   m.def("impurity_names", &impurities::Builtins::names);
-  py::class_<Tree>(m, "Tree")
+  properboost::bindings::make_class<Tree>(m, "Tree")
       .def(py::init(&bindings::make_tree), "feature"_a, "left"_a, "goes_left"_a, "goes_right"_a)
       .def_property_readonly("feature", [](const Tree& t) { return bindings::to_array(t.feature); })
       .def_property_readonly("left", [](const Tree& t) { return bindings::to_array(t.left); })
@@ -175,7 +176,7 @@ void bind_tree(pybind11::module_& m) {
       .def_property_readonly("weight", &bindings::weights)
       .def_property_readonly("saving", [](const Tree& t) { return bindings::to_array(t.saving); })
       .def("find_nodes", &bindings::find, "codes"_a, "n_threads"_a = 1);
-  py::class_<Forest>(m, "Forest", "Trees that add up.")
+  properboost::bindings::make_class<Forest>(m, "Forest", "Trees that add up.")
       .def(py::init(&bindings::make_forest), "feature"_a, "left"_a, "goes_left"_a, "goes_right"_a,
            "offsets"_a, "values"_a);
   m.def("grow_tree", &bindings::grow, "codes"_a, "bins"_a, "segments"_a, "roles"_a, py::kw_only(),

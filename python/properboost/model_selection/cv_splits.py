@@ -91,7 +91,7 @@ def _refine(
     keys = part * np.uint8(3) + row_roles  # at most MOST_PARTS parts: it fits into a byte
     held = np.flatnonzero(np.bincount(keys))
     number = np.zeros(256, dtype=np.uint8)
-    number[held] = np.arange(len(held))
+    number[held] = np.arange(len(held), dtype=np.uint8)
     return find_entries(number, keys), np.vstack([roles[:, held // 3], held % 3]).astype(np.int8)
 
 
