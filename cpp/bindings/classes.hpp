@@ -15,18 +15,18 @@ namespace py = pybind11;
 // the object twice.
 template <class T, class... Options, class... Extra>
 py::class_<T, Options...> make_class(Extra&&... extra) {
-  using Note = void (*)(py::detail::instance*, const void*);
-  static Note note = nullptr;
+  static py::detail::type_info* type = nullptr;
+  static void (*note)(py::detail::instance*, const void*) = nullptr;
   py::class_<T, Options...> made(std::forward<Extra>(extra)...);
-  auto* const type = py::detail::get_type_info(reinterpret_cast<PyTypeObject*>(made.ptr()));
+  type = py::detail::get_type_info(reinterpret_cast<PyTypeObject*>(made.ptr()));
   note = std::exchange(type->init_instance, [](py::detail::instance* self, const void* holder) {
     try {
       note(self, holder);
     } catch (const std::bad_alloc&) {
-      auto object = self->get_value_and_holder();
+      auto object = self->get_value_and_holder(type);
       T* const value = object.template value_ptr<T>();
       if (object.instance_registered()) {  // the holder was refused, which has freed the value
-        py::detail::deregister_instance(self, value, object.type);
+        py::detail::deregister_instance(self, value, type);
         object.set_instance_registered(false);
       } else if (holder == nullptr) {
         delete value;

@@ -1,0 +1,46 @@
+"""Threads: refused by the system, shared by callers, asked for in absurd numbers."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from faults.limits import fit_limited
+from faults.shared import run_threads
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are Linux's")
+
+
+@linux
+def test_without_address_space_for_a_thread_a_fit_goes_on():
+    said = fit_limited("memory", 2 << 20)
+    assert said in ("fitted warned", "fitted silent", "refused")
+
+
+@linux
+def test_without_another_process_a_fit_warns_and_goes_on():
+    # One process is less than the interpreter has threads for.
+    assert fit_limited("processes", 1, n_jobs=4) in ("fitted warned", "refused")
+
+
+def test_shared_and_separate_estimators_give_the_same_bits_in_8_threads():
+    done = run_threads(threads=8, operations=160)
+    assert done.total() == 160
+
+
+@pytest.mark.parametrize("n_jobs", [10**9, -(10**9), 2**31 - 1, 2**31, 2**64, 64, None])
+def test_thread_counts_beyond_the_machine_are_bounded(n_jobs, binary):
+    X, y = np.tile(binary[0], (20, 1)), np.tile(binary[1], 20)
+    alone = pb.ProperBoostClassifier(n_estimators=2, n_jobs=1).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=2, n_jobs=n_jobs).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "error"),
+    [(0, ValueError), (True, TypeError), (1.5, TypeError), ("2", TypeError), (np.nan, TypeError)],
+)
+def test_what_is_no_thread_count_is_refused(n_jobs, error, binary):
+    with pytest.raises(error, match="n_jobs must"):
+        pb.ProperBoostClassifier(n_estimators=2, n_jobs=n_jobs).fit(*binary)
