@@ -436,3 +436,19 @@ def test_a_search_on_one_feature_finds_no_pair(interactions):
     assert search.best_params_["interactions"] == 0
     assert search.pairs_ == []
     assert pb.ProperBoostClassifier(weak_learner="tree").fit(X, y).pairs_ == []
+
+
+def test_raw_predictions_of_any_size_leave_finite_gradients():
+    """A warning of numpy's would be an error here."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=300) > 0
+    model = pb.ProperBoostClassifier(
+        weak_learner="stump",
+        response="sign",
+        n_estimators=1,
+        gain=1e-18,
+        learning_rate=4000.0,
+        interactions=1,
+    )
+    assert len(model.fit(X, y).pairs_) == 1

@@ -5,6 +5,7 @@ import pytest
 
 import properboost as pb
 from properboost import _core
+from properboost.boosting.tree import Tree, as_shares
 
 pd = pytest.importorskip("pandas")
 
@@ -50,3 +51,14 @@ def test_words_of_every_kind_of_split():
     frame = pd.DataFrame({"town": pd.Categorical(["A", "B", None] * n)})
     apart = pb.UDTClassifier(max_leaf_nodes=2).fit(frame, np.array([0, 0, 1] * n)).describe()
     assert apart.splitlines()[::2] == ["town in {'A', 'B'}", "town is missing"]
+
+
+def test_infinite_savings_are_shared():
+    """A warning of numpy's would be an error here."""
+    feature = np.array([2, -1, 0, -1, 1, -1, -1], np.int32)
+    saving = np.array([np.inf, 0.0, 1.0, 0.0, np.inf, 0.0, np.nan])
+    sets, weight = np.zeros((7, 4), np.uint64), np.ones((7, 2))
+    tree = Tree(feature, np.arange(7), sets, sets, weight, saving)
+    shares = as_shares(tree.savings(3, tree.largest_saving))
+    np.testing.assert_allclose(shares, [0.0, 0.5, 0.5], atol=1e-300)
+    assert as_shares(Tree.without_nodes().savings(3, 0.0)).tolist() == [0.0] * 3

@@ -213,6 +213,23 @@ def test_listed_columns_of_any_type_are_categories(kind, make):
     assert categories(open_new(make([3, 1, None, 3])), 0) == [3, 1, None, 3]
 
 
+def test_integers_beyond_float64_are_refused_by_column():
+    X = np.ones((3, 2), dtype=object)
+    X[1, 1] = 10**400
+    with pytest.raises(ValueError, match="column 1 holds an integer beyond float64"):
+        open_new(X).numeric(1)
+
+
+@pytest.mark.parametrize("name", ["Int128", "UInt128"])
+def test_wide_integers_of_polars_are_categories(name):
+    dtype = getattr(pl, name, None)
+    if dtype is None:
+        pytest.skip(f"this polars has no {name}")
+    table = open_new(pl.DataFrame({"a": pl.Series([3, 1, None, 3], dtype=dtype)}))
+    assert categories(table, 0) == [3, 1, None, 3]
+    np.testing.assert_array_equal(numbers(table, 0), [3.0, 1.0, np.nan, 3.0])
+
+
 @pytest.mark.parametrize(
     "make",
     [

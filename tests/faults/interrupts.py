@@ -12,6 +12,7 @@ import random
 import signal
 import statistics
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,6 +45,8 @@ class Outcome:
     delays: list[float]
     finished: int
     """Calls that were over before the interrupt."""
+    slowest: str
+    """Where the interrupt that took longest was heard."""
 
 
 def make_rows(rows: int, features: int, seed: int = 0):
@@ -76,7 +79,7 @@ def interrupt(case: Case, moments: int, random_moments: random.Random) -> Outcom
     case.call()
     seconds = time.perf_counter() - begin
     kept = case.state()
-    delays, finished = [], 0
+    delays, finished, slowest = [], 0, ""
     for k in range(moments):
         moment = seconds * (k + random_moments.random()) / moments
         begin = time.perf_counter()
@@ -85,15 +88,18 @@ def interrupt(case: Case, moments: int, random_moments: random.Random) -> Outcom
                 case.call()
             finished += 1
             kept = case.state()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             delays.append(time.perf_counter() - begin - moment)
+            if delays[-1] == max(delays):
+                frame = traceback.extract_tb(error.__traceback__)[-1]
+                slowest = f"{frame.filename.rpartition('/')[2]}:{frame.lineno} at {moment:.2f} s"
             if not same_bits(case.state(), kept):
                 raise AssertionError(f"{case.name}: the model is not what it was") from None
     case.call()
     if not same_bits(case.state(), kept):
         raise AssertionError(f"{case.name}: the next call does not give the same bits")
     assert before.shape == kept.shape
-    return Outcome(case.name, seconds, delays, finished)
+    return Outcome(case.name, seconds, delays, finished, slowest)
 
 
 def fitted_state(model: Any, X: np.ndarray) -> Callable[[], np.ndarray]:
@@ -199,7 +205,7 @@ def main() -> None:
         o = interrupt(case, each, random_moments)
         median, largest = (f(o.delays or [0.0]) for f in (statistics.median, max))
         print(
-            f"{o.name:28} {o.seconds:8.2f} {len(o.delays):8} {median:8.3f} {largest:8.3f}",
+            f"{o.name:28} {o.seconds:8.2f} {len(o.delays):8} {median:8.3f} {largest:8.3f}  {o.slowest}",
             flush=True,
         )
 

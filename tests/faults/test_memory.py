@@ -3,12 +3,10 @@
 import resource
 import sys
 
-import numpy as np
 import pytest
 
 import properboost as pb
 from faults.refusals import make_library, refuse_memory
-from properboost.data.entries import ROWS, find_entries
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are Linux's")
 
@@ -23,19 +21,6 @@ def test_memory_refused_is_an_error(lasts, tmp_path):
     allowed = ("MemoryError", "returned", "SystemError: ")
     assert [outcome for outcome in outcomes if not outcome.startswith(allowed)] == []
     assert outcomes["MemoryError"] > outcomes.total() // 2
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.int64])
-def test_entries_are_those_that_numpy_finds(dtype):
-    rng = np.random.default_rng(0)
-    table, grid = rng.normal(size=200), rng.normal(size=(20, 10, 3))
-    for n in (0, 1, ROWS - 1, ROWS, 2 * ROWS + 3):
-        codes, rows, columns = (rng.integers(0, k, n).astype(dtype) for k in (120, 20, 10))
-        np.testing.assert_array_equal(find_entries(table, codes), table[codes])
-        np.testing.assert_array_equal(find_entries(grid, rows, columns), grid[rows, columns])
-    shaped = codes[:12].reshape(3, 4)
-    np.testing.assert_array_equal(find_entries(table, shaped), table[shaped])
-    assert find_entries(table, codes[0].reshape(())).shape == ()
 
 
 @linux

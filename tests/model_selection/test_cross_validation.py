@@ -206,3 +206,13 @@ def test_columns_are_masked_where_a_candidate_lacks_them():
     assert results["param_a"].dtype == np.float64
     assert results["param_b"].tolist() == [None, 2.0]
     assert results["param_b"].dtype == object
+
+
+@pytest.mark.parametrize("selection", ["cyclic", "greedy"])
+def test_held_out_rows_that_weigh_nothing_beside_the_others_are_refused(selection):
+    weight = np.full(len(X), 1e300)
+    weight[160:] = 1e-323
+    cv = [(np.arange(160), np.arange(160, 240))]
+    search = pb.ProperBoostClassifierCV(selection=selection, max_estimators=3, cv=cv)
+    with pytest.raises(ValueError, match=r"sample_weight must not be so small.*split 0"):
+        search.fit(X, Y, sample_weight=weight)

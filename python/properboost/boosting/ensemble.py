@@ -16,7 +16,7 @@ from properboost import _core
 from properboost.boosting.interactions import PairBins, look_up, purify
 from properboost.boosting.tree import Tree, as_shares
 from properboost.data.binning import Binning
-from properboost.data.entries import find_entries
+from properboost.data.entries import ROWS, find_entries
 from properboost.data.table import Table
 
 __all__ = [
@@ -289,22 +289,21 @@ class TableEnsemble(Ensemble):
     ) -> tuple[NDArray[np.float64], float]:
         """Return each term's entry less its mean over the training rows, and these' sum."""
         codes = self.binning.encode(table, None, n_threads)
-        n_features = len(codes)
-        values = np.empty((codes.shape[1], n_features + len(self.pairs)))
-        baseline = 0.0
-        for j, weight in enumerate(self.bin_weights):
-            own = self.table_of(model, j)
-            mean = _mean(own, weight)
-            values[:, j] = find_entries(own - mean, codes[j])
-            baseline += mean
-        for p, pair in enumerate(self.pairs):  # whose mean is 0
-            grid, effects = self._cells(self.tables[model], p), self.effects[model][p]
-            levels = (
-                find_entries(pair.first_level, codes[pair.first]),
-                find_entries(pair.second_level, codes[pair.second]),
-            )
-            values[:, n_features + p] = look_up(grid, effects, *levels)
-        return values, baseline
+        own = [self.table_of(model, j) for j in range(len(codes))]
+        means = [_mean(*of_feature) for of_feature in zip(own, self.bin_weights, strict=True)]
+        values = np.empty((codes.shape[1], len(codes) + len(self.pairs)))
+        for begin in range(0, len(values), ROWS):  # of a row's terms, which lie side by side
+            some, part = codes[:, begin : begin + ROWS], values[begin : begin + ROWS]
+            for j, (entries, mean) in enumerate(zip(own, means, strict=True)):
+                part[:, j] = find_entries(entries - mean, some[j])
+            for p, pair in enumerate(self.pairs):  # whose mean is 0
+                grid, effects = self._cells(self.tables[model], p), self.effects[model][p]
+                levels = (
+                    find_entries(pair.first_level, some[pair.first]),
+                    find_entries(pair.second_level, some[pair.second]),
+                )
+                part[:, len(codes) + p] = look_up(grid, effects, *levels)
+        return values, sum(means, 0.0)
 
     def term_importances(self) -> NDArray[np.float64]:
         """Mean absolute deviation of each feature's and pair's table, adding up to 1.

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["find_entries"]
+__all__ = ["ROWS", "find_entries"]
 
 Entry = TypeVar("Entry", bound=np.generic)
 

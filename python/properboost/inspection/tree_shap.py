@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ShapTree", "explain_tree", "import_shap"]
 
+ROWS = 2**13
+"""Rows that shap explains at a time."""
+
 _LEAST = 2.0**-900
 """Weight of a node without rows, relative to the root's: too small to change a sum."""
 
@@ -150,11 +153,13 @@ class ShapTree:
         explainer = import_shap().TreeExplainer(
             self._nodes.as_model(), feature_perturbation="tree_path_dependent"
         )
-        numbers = [find_entries(c.number, codes[c.feature]) for c in self._columns]
-        table = np.stack(numbers, axis=1).astype(np.float64)
-        added = explainer.shap_values(table, check_additivity=False)
-        for k, column in enumerate(self._columns):
-            found[column.feature] += added[:, k]
+        for begin in range(0, codes.shape[1], ROWS):  # shap hears no Ctrl-C
+            rows = slice(begin, begin + ROWS)
+            numbers = [find_entries(c.number, codes[c.feature, rows]) for c in self._columns]
+            table = np.stack(numbers, axis=1).astype(np.float64)
+            added = explainer.shap_values(table, check_additivity=False)
+            for k, column in enumerate(self._columns):
+                found[column.feature, rows] += added[:, k]
         return found, np.asarray(explainer.expected_value).item()
 
     def _grow(self, node: int, weight: float, spans: dict[int, tuple[int, int]]) -> int:
