@@ -205,7 +205,8 @@ def main() -> None:
         o = interrupt(case, each, random_moments)
         median, largest = (f(o.delays or [0.0]) for f in (statistics.median, max))
         print(
-            f"{o.name:28} {o.seconds:8.2f} {len(o.delays):8} {median:8.3f} {largest:8.3f}  {o.slowest}",
+            f"{o.name:28} {o.seconds:8.2f} {len(o.delays):8} {median:8.3f} {largest:8.3f}",
+            o.slowest,
             flush=True,
         )
 
