@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +15,8 @@ __all__ = ["INFINITE", "NOT_FINITE", "Node", "plain", "write_real", "write_reals
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
 NOT_FINITE = {**INFINITE, "nan": math.nan}
 """What stands for numbers that JSON does not have."""
+
+_NUMBERS = {int, float}  # and no booleans
 
 
 class Node:
@@ -139,21 +142,39 @@ class Node:
     ) -> NDArray[np.float64]:
         """Return a list of finite numbers, or also of those that these strings stand for."""
         values = self.sequence(length)
-        others = values
-        if not set(map(type, values)) <= {int, float}:
-            others = [value for value in values if not (type(value) is str and value in also)]
-        if not set(map(type, others)) <= {int, float}:
+        numbers = _as_reals(values)
+        if numbers is not None:
+            return numbers
+        others = [value for value in values if not (type(value) is str and value in also)]
+        if not set(map(type, others)) <= _NUMBERS:
             *some, last = ["numbers", *(repr(name) for name in also)]
             self.fail(f"must hold {', '.join(some)} or {last}" if some else "must hold numbers")
-        numbers = np.full(1, np.nan)
-        with suppress(OverflowError):
-            numbers = np.array(others, dtype=np.float64)
-        if not np.all(np.isfinite(numbers)):
+        if _as_reals(others) is None:
             self.fail("must hold finite numbers")
-        if len(others) < len(values):
-            known = [NOT_FINITE[value] if type(value) is str else value for value in values]
-            numbers = np.array(known, dtype=np.float64)
-        return numbers
+        known = [NOT_FINITE[value] if type(value) is str else value for value in values]
+        return np.array(known, dtype=np.float64)
+
+    def matrix(self, n_rows: int, n_columns: int) -> NDArray[np.float64]:
+        """Return a list of so many lists of so many finite numbers each."""
+        rows = self.sequence(n_rows)
+        if set(map(type, rows)) <= {list} and set(map(len, rows)) <= {n_columns}:
+            numbers = _as_reals([*chain.from_iterable(rows)])
+            if numbers is not None:
+                return numbers.reshape(n_rows, n_columns)
+        for row in self.entries():
+            row.reals(n_columns)  # one of which is at fault
+        raise AssertionError
+
+
+def _as_reals(values: list[Any]) -> NDArray[np.float64] | None:
+    """Return a list of finite numbers as an array; None if it holds anything else."""
+    if not set(map(type, values)) <= _NUMBERS:
+        return None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def write_real(x: float) -> float | str:

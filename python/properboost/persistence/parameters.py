@@ -191,7 +191,7 @@ def _read_matrix(node: Node) -> Any:
     if node.value is None:
         return None
     n = len(node.sequence())
-    return np.array([row.reals(n) for row in node.entries()])
+    return node.matrix(n, n)
 
 
 def _read_code(node: Node) -> Any:

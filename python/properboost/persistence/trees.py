@@ -12,6 +12,8 @@ from properboost.persistence.json_node import Node
 
 __all__ = ["build_tree", "describe_tree"]
 
+_IS_SET = re.compile(r"[0-9a-f]{1,64}").fullmatch
+
 
 def describe_tree(tree: Tree) -> dict[str, Any]:
     """Return what stands for a tree."""
@@ -33,16 +35,11 @@ def build_tree(node: Node, binning: Binning, most_nodes: int) -> Tree:
     if n > most_nodes:
         fields["feature"].fail(f"must have at most {most_nodes} entries")
     left = fields["left"].integers(0, max(0, n - 2))
-    sets = {}
-    for side in ("goes_left", "goes_right"):
-        entries = fields[side].entries(n)
-        sets[side] = [
-            _build_set(entry, 0 if j < 0 else binning.features[j].width)
-            for entry, j in zip(entries, feature, strict=True)
-        ]
+    widths = [0 if j < 0 else binning.features[j].width for j in feature.tolist()]
+    sets = {side: _build_sets(fields[side], widths) for side in ("goes_left", "goes_right")}
     if any(a & b for a, b in zip(*sets.values(), strict=True)):
         fields["goes_right"].fail("must not hold codes that go left")
-    weight = np.array([pair.reals(2) for pair in fields["weight"].entries(n)]).reshape(n, 2)
+    weight = fields["weight"].matrix(n, 2)
     saving = fields["saving"].reals(n)
     for name, numbers in (("weight", weight), ("saving", saving)):
         if np.any(numbers < 0.0):
@@ -69,16 +66,21 @@ def _write_set(words: list[int]) -> str:
     return f"{sum(word << (64 * k) for k, word in enumerate(words)):x}"
 
 
-def _build_set(node: Node, width: int) -> int:
-    text = node.string()
-    if not re.fullmatch(r"[0-9a-f]{1,64}", text):
-        node.fail("must hold hexadecimal digits")
-    members = int(text, 16)
-    if members >> width:
-        node.fail(f"must hold codes below {width}")
-    return members
+def _build_sets(node: Node, widths: list[int]) -> list[int]:
+    """Return sets of codes below these widths, code c being bit c of a number."""
+    sets = []
+    for k, (text, width) in enumerate(zip(node.sequence(len(widths)), widths, strict=True)):
+        if not isinstance(text, str):
+            node.entry(k, text).fail("must be a string")
+        if not _IS_SET(text):
+            node.entry(k, text).fail("must hold hexadecimal digits")
+        members = int(text, 16)
+        if members >> width:
+            node.entry(k, text).fail(f"must hold codes below {width}")
+        sets.append(members)
+    return sets
 
 
 def _as_words(sets: list[int]) -> NDArray[np.uint64]:
-    words = [[members >> (64 * k) & (2**64 - 1) for k in range(4)] for members in sets]
-    return np.array(words, dtype=np.uint64).reshape(len(sets), 4)
+    words = b"".join(members.to_bytes(32, "little") for members in sets)
+    return np.frombuffer(words, dtype="<u8").astype(np.uint64).reshape(len(sets), 4)
