@@ -38,6 +38,12 @@ TreeExplainer: TypeAlias = Callable[
 LARGEST_RAW = 1e300
 """Raw predictions beyond this are refused, so that no sum of them overflows."""
 
+_MOST_AT_ONCE = 2**21
+"""Numbers of look-up tables side by side, 16 MiB, that may be more than the rounds hold."""
+
+PairEffects: TypeAlias = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""What the tables of pairs say about either feature alone, by level."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
@@ -134,14 +140,19 @@ class Ensemble(ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    def stages(self) -> list[list[range]]:
-        """Return the rounds of each estimator, in each model: none once it had stopped."""
-        return _deal_out([(range(len(rounds)), 1) for rounds in self.models])
+    def stages(self) -> Iterator[list[range]]:
+        """Yield the rounds of each estimator, in each model: none once it had stopped."""
+        for share in self._shares():
+            yield from _deal_out(share)
+
+    def _shares(self) -> list[list[tuple[range, int]]]:
+        """Return the rounds of every model, and how many an estimator has, by stage."""
+        return [[(range(len(rounds)), 1) for rounds in self.models]]
 
     @property
     def n_estimators(self) -> int:
         """Estimators of the longest model."""
-        return len(self.stages())
+        return sum(map(_count_estimators, self._shares()))
 
     not_additive: ClassVar[str]
     """Why ensembles without shape functions have none."""
@@ -204,8 +215,8 @@ class TableEnsemble(Ensemble):
     pairs: tuple[PairBins, ...] = ()
     pair_weights: tuple[NDArray[np.float64], ...] = ()
 
-    def stages(self) -> list[list[range]]:
-        """Return the rounds of each estimator, in each model: none once it had stopped."""
+    def _shares(self) -> list[list[tuple[range, int]]]:
+        """Return the rounds of features and those of pairs."""
         cyclic = self.selection == "cyclic"
         n_features = len(self.binning.features)
         mains, pairs = [], []
@@ -213,7 +224,7 @@ class TableEnsemble(Ensemble):
             n_mains = int(np.count_nonzero(rounds.feature < n_features))
             mains.append((range(n_mains), n_features if cyclic else 1))
             pairs.append((range(n_mains, len(rounds)), max(1, len(self.pairs)) if cyclic else 1))
-        return _deal_out(mains) + _deal_out(pairs)
+        return [mains, pairs]
 
     def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
         """Return the codes that rounds look up, (n_features + n_pairs, n_rows)."""
@@ -230,41 +241,57 @@ class TableEnsemble(Ensemble):
         return np.cumsum([0, *widths])
 
     @cached_property
-    def sums(self) -> NDArray[np.float64]:
-        """The rounds added up: (n_models, all codes), the features side by side, then the pairs."""
-        sums = np.zeros((len(self.models), self.offsets[-1]))
-        for table, rounds in zip(sums, self.models, strict=True):
+    def _is_sparse(self) -> bool:
+        """Whether all look-up tables side by side are far more numbers than all rounds hold.
+
+        So they are with many classes and features and few rounds; then models are taken some at a
+        time, so that what a file asks for is never much more than what it holds.
+        """
+        held = sum(len(rounds.values) for rounds in self.models)
+        return len(self.models) * int(self.offsets[-1]) > max(_MOST_AT_ONCE, 4 * held)
+
+    def _add_up(self, models: Sequence[Rounds]) -> NDArray[np.float64]:
+        sums = np.zeros((len(models), self.offsets[-1]))
+        for table, rounds in zip(sums, models, strict=True):
             for t, feature in enumerate(rounds.feature):
                 table[self.offsets[feature] : self.offsets[feature + 1]] += rounds.table(t)
         return sums
 
     @cached_property
-    def tables(self) -> NDArray[np.float64]:
-        """The same, with what pairs say about one feature alone moved into that feature's table."""
-        tables = self.sums.copy()
-        for m, table in enumerate(tables):
-            for p, pair in enumerate(self.pairs):
-                levels = (pair.first_level, pair.second_level)
-                grid = self._cells(table, p)
-                for j, level, effect in zip(
-                    (pair.first, pair.second), levels, self.effects[m][p], strict=True
-                ):
-                    own = table[self.offsets[j] : self.offsets[j + 1]]
-                    own += np.where(level < 0, 0.0, effect[level])
-                first, second = self.effects[m][p]
-                grid -= first[:, None] + second[None, :]
-        return tables
+    def sums(self) -> NDArray[np.float64]:
+        """The rounds added up: (n_models, all codes), the features side by side, then the pairs."""
+        return self._add_up(self.models)
 
     @cached_property
-    def effects(self) -> list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
-        """What each pair's table says about one feature alone, by level, in each model."""
-        return [
-            [
-                purify(self._cells(table, p), self._cells(self.pair_weights[p], p, 0))
-                for p in range(len(self.pairs))
-            ]
-            for table in self.sums
-        ]
+    def _purified(self) -> list[tuple[NDArray[np.float64], PairEffects]]:
+        return [self._purify(m, own) for m, own in enumerate(self.sums)]
+
+    def purified(self, model: int) -> tuple[NDArray[np.float64], PairEffects]:
+        """Return one model's sums, what pairs say about one feature alone being in its table.
+
+        And that, by level of either feature, for each pair that has rounds.
+        """
+        if not self._is_sparse:
+            return self._purified[model]
+        return self._purify(model, self._add_up(self.models[model : model + 1])[0])
+
+    def _purify(
+        self, model: int, sums: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], PairEffects]:
+        table, effects = sums.copy(), {}
+        n_features = len(self.binning.features)
+        for p in (np.unique(self.models[model].feature) - n_features).tolist():
+            if p < 0:
+                continue
+            pair, grid = self.pairs[p], self._cells(table, p)
+            effects[p] = purify(self._cells(sums, p), self._cells(self.pair_weights[p], p, 0))
+            levels = (pair.first_level, pair.second_level)
+            for j, level, effect in zip((pair.first, pair.second), levels, effects[p], strict=True):
+                own = table[self.offsets[j] : self.offsets[j + 1]]
+                own += np.where(level < 0, 0.0, effect[level])
+            first, second = effects[p]
+            grid -= first[:, None] + second[None, :]
+        return table, effects
 
     def _cells(
         self, values: NDArray[np.float64], p: int, begin: int | None = None
@@ -276,33 +303,49 @@ class TableEnsemble(Ensemble):
 
     def table_of(self, model: int, term: int) -> NDArray[np.float64]:
         """Return the look-up table of one feature, or pair, of one model."""
-        return self.tables[model, self.offsets[term] : self.offsets[term + 1]]
+        return self._part(self.purified(model)[0], term)
+
+    def effects_of(self, model: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what a pair's table says about either feature alone, by level, in one model."""
+        none = np.zeros(self.pairs[p].n_first), np.zeros(self.pairs[p].n_second)
+        return self.purified(model)[1].get(p, none)
+
+    def _part(self, table: NDArray[np.float64], term: int) -> NDArray[np.float64]:
+        return table[self.offsets[term] : self.offsets[term + 1]]
 
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         """Return F, of shape (n_rows, n_models): one look-up per feature and pair."""
-        return self.binning.predict_raw(
-            table, self.sums, [pair.native for pair in self.pairs], n_threads
-        )
+        pairs = [pair.native for pair in self.pairs]
+        if not self._is_sparse:
+            return self.binning.predict_raw(table, self.sums, pairs, n_threads)
+        raw = np.empty((table.n_rows, len(self.models)))
+        step = max(1, _MOST_AT_ONCE // int(self.offsets[-1]))
+        for m in range(0, len(self.models), step):
+            sums = self._add_up(self.models[m : m + step])
+            raw[:, m : m + step] = self.binning.predict_raw(table, sums, pairs, n_threads)
+        return raw
 
     def contributions(
         self, table: Table, n_threads: int, model: int, _explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], float]:
         """Return each term's entry less its mean over the training rows, and these' sum."""
         codes = self.binning.encode(table, None, n_threads)
-        own = [self.table_of(model, j) for j in range(len(codes))]
+        n_features = len(codes)
+        purified, effects = self.purified(model)
+        own = [self._part(purified, j) for j in range(n_features)]
         means = [_mean(*of_feature) for of_feature in zip(own, self.bin_weights, strict=True)]
-        values = np.empty((codes.shape[1], len(codes) + len(self.pairs)))
+        values = np.zeros((codes.shape[1], n_features + len(self.pairs)))
         for begin in range(0, len(values), ROWS):  # of a row's terms, which lie side by side
             some, part = codes[:, begin : begin + ROWS], values[begin : begin + ROWS]
             for j, (entries, mean) in enumerate(zip(own, means, strict=True)):
                 part[:, j] = find_entries(entries - mean, some[j])
-            for p, pair in enumerate(self.pairs):  # whose mean is 0
-                grid, effects = self._cells(self.tables[model], p), self.effects[model][p]
+            for p, own_effects in effects.items():  # of pairs, whose mean is 0
+                pair, grid = self.pairs[p], self._cells(purified, p)
                 levels = (
                     find_entries(pair.first_level, some[pair.first]),
                     find_entries(pair.second_level, some[pair.second]),
                 )
-                part[:, len(codes) + p] = look_up(grid, effects, *levels)
+                part[:, n_features + p] = look_up(grid, own_effects, *levels)
         return values, sum(means, 0.0)
 
     def term_importances(self) -> NDArray[np.float64]:
@@ -311,13 +354,28 @@ class TableEnsemble(Ensemble):
         Over the training rows, averaged over the models; all zero if no table varies.
         """
         weights = (*self.bin_weights, *self.pair_weights)
-        deviations = np.array(
-            [
-                np.mean([_spread(self.table_of(m, j), w) for m in range(len(self.models))])
-                for j, w in enumerate(weights)
-            ]
-        )
+        spreads: list[dict[int, float]] = [{} for _ in weights]  # by model, of terms that vary
+        for m in range(len(self.models)):
+            table, _ = self.purified(m)
+            for j in self._terms_of(m):
+                spreads[j][m] = _spread(self._part(table, j), weights[j])
+        deviations = np.zeros(len(weights))
+        of_models = np.zeros(len(self.models))
+        for j, spread in enumerate(spreads):
+            if spread:
+                of_models[:] = 0.0
+                of_models[[*spread]] = [*spread.values()]
+                deviations[j] = np.mean(of_models)
         return as_shares(deviations)
+
+    def _terms_of(self, model: int) -> list[int]:
+        """Return what a model has rounds of: features, pairs, and with these their features."""
+        terms = {*np.unique(self.models[model].feature).tolist()}
+        n_features = len(self.binning.features)
+        for term in [*terms]:
+            if term >= n_features:
+                terms |= {self.pairs[term - n_features].first, self.pairs[term - n_features].second}
+        return sorted(terms)
 
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's importance, and half of its pairs'."""
@@ -431,12 +489,14 @@ def make_ensemble(
     return TableEnsemble(binning, models, bin_weights, selection, pairs, pair_weights)
 
 
-def _deal_out(models: Sequence[tuple[range, int]]) -> list[list[range]]:
+def _count_estimators(models: Sequence[tuple[range, int]]) -> int:
+    return max(len(rounds) // size for rounds, size in models)
+
+
+def _deal_out(models: Sequence[tuple[range, int]]) -> Iterator[list[range]]:
     """Group each model's rounds into estimators of equal length."""
-    n_estimators = max(len(rounds) // size for rounds, size in models)
-    return [
-        [rounds[e * size : (e + 1) * size] for rounds, size in models] for e in range(n_estimators)
-    ]
+    for e in range(_count_estimators(models)):
+        yield [rounds[e * size : (e + 1) * size] for rounds, size in models]
 
 
 def _spread(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

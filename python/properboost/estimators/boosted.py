@@ -294,7 +294,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             )
         p = found.index(wanted)
         label, model, sign = self._find_model(class_)
-        first_effect, second_effect = ensemble.effects[model][p]
+        first_effect, second_effect = ensemble.effects_of(model, p)
         return make_pair_function(
             ensemble.pairs[p],
             ensemble.binning,

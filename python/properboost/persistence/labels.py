@@ -20,11 +20,18 @@ __all__ = [
     "describe_names",
 ]
 
+_MOST_CHARACTERS = 2**24  # 64 MiB
+
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
 
 
 def describe_classes(labels: NDArray[Any]) -> dict[str, Any]:
     """Return what stands for the labels of the classes."""
+    if labels.dtype.kind == "U" and labels.size * labels.itemsize > 4 * _MOST_CHARACTERS:
+        raise ValueError(
+            f"labels of more than {_MOST_CHARACTERS} characters cannot be saved, each taken as the "
+            "longest: make them objects"
+        )
     name = "str" if labels.dtype.kind == "U" else labels.dtype.name
     return {"dtype": name, "labels": labels.tolist()}
 
@@ -41,6 +48,11 @@ def build_classes(node: Node) -> NDArray[Any]:
     ascending = all(a < b for a, b in pairwise(labels))
     if not ascending or math.inf in labels or -math.inf in labels:
         fields["labels"].fail("must be finite, different and in ascending order")
+    if dtype == "str" and len(labels) * max(map(len, labels)) > _MOST_CHARACTERS:
+        # An array holds as many characters for each as for the longest.
+        fields["labels"].fail(
+            f"must hold no more than {_MOST_CHARACTERS} characters, each label taken as the longest"
+        )
     try:
         with np.errstate(over="ignore"):
             classes = np.array(labels, dtype=dtype)

@@ -85,13 +85,15 @@ class LossList:
 
     def __init__(self, losses: Sequence[MarginLoss] = ()) -> None:
         self._losses = [_with_gain(loss, 1.0) for loss in losses]
+        self._places = {loss: k for k, loss in reversed([*enumerate(self._losses)])}
 
     def refer(self, loss: MarginLoss) -> dict[str, Any]:
         """Return what stands for a loss, which is added to the list if need be."""
         own = _with_gain(loss, 1.0)
-        if own not in self._losses:
+        if own not in self._places:
+            self._places[own] = len(self._losses)
             self._losses.append(own)
-        return {"loss": self._losses.index(own), "gain": loss.gain}
+        return {"loss": self._places[own], "gain": loss.gain}
 
     def resolve(self, node: Node) -> MarginLoss:
         """Return the loss that `refer` wrote."""

@@ -55,7 +55,8 @@ class LinearColumns:
         return [*pairs, (-1, -1)] if self.intercept else pairs
 
     def __len__(self) -> int:
-        return len(self.native)
+        levels = sum(1 if categories is None else len(categories) for categories in self.categories)
+        return levels + self.intercept
 
     def open(self, table: Table) -> "ColumnReader":
         """Return the columns of these rows."""

@@ -1,0 +1,256 @@
+"""Attack the loading of model files: mutate files of every kind, and see what becomes of them.
+
+    python tests/fuzz/model_files.py --minutes 5 --seed 1 --failures /tmp/failures
+
+A mutated file must be refused with a ValueError that names it, or be a model like any: it predicts
+finite numbers or refuses the rows, and what it is saved as loads, predicts the same and is saved as
+the same bytes.  All that within `MEMORY` and `SECONDS`.  What fails is kept, a file each.
+"""
+
+import argparse
+import faulthandler
+import json
+import math
+import multiprocessing
+import resource
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import mutations
+
+MEMORY = (64 * 2**20, 10)
+"""Bytes that may be taken for a file, and per byte of it."""
+
+SECONDS = (0.3, 2.0)
+"""Seconds of processor time that may be taken for a file, and per MB of it."""
+
+HANG = 60.0
+"""Seconds without an outcome after which a worker is ended."""
+
+
+def make_models(pb):
+    """Return an unfitted model of every kind, and more where kinds hold different things."""
+    quick = {"gains": [0.5, 2.0], "cv": 2, "n_estimators": 2, "max_bins": 4, "rows_per_bin": None}
+    few = {"n_estimators": 2, "max_bins": 4, "rows_per_bin": None}
+    return {
+        "histogram": pb.ProperBoostClassifier("gboost", **few, class_weight={"a": 1.0, "b": 2.0}),
+        "cyclic": pb.ProperBoostClassifier(**few, selection="cyclic", interactions=2),
+        "classes": pb.ProperBoostClassifier("savage", **few, weak_learner="stump"),
+        "pairs": pb.ProperBoostClassifier(**few, interactions=[[0, 1], ["town", 2]]),
+        "tree": pb.ProperBoostClassifier(
+            **few, weak_learner="tree", max_leaf_nodes=3, monotonic_cst={"size": 1}
+        ),
+        "tree classes": pb.ProperBoostClassifier(**few, weak_learner="tree", max_leaf_nodes=3),
+        "monomial": pb.ProperBoostClassifier(**few, weak_learner="monomial", max_literals=2),
+        "udt": pb.UDTClassifier("mu", max_leaf_nodes=4, max_bins=4),
+        "votes": pb.ARBoostClassifier(**few, damping=0.1),
+        "votes classes": pb.ARBoostClassifier(**few, multiclass="labels"),
+        "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, **few),
+        "gains": pb.ProperBoostClassifierCV(
+            ["glog", "alpha"], alphas=[0.2], **quick, interactions=[0, 1], interaction_rate=[1.0]
+        ),
+        "no refit": pb.ProperBoostClassifierCV(**quick, refit=False),
+        "rados": pb.RadoBoostClassifier({"ridge": 1.0}, n_estimators=3, n_rados=9),
+    }
+
+
+def make_files(pb, folder):
+    """Return sound files of every kind, and the rows that they were fitted to."""
+    import pandas as pd
+
+    from properboost.persistence.registry import KINDS
+
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            "size": rng.normal(size=40).round(2),
+            "town": pd.Categorical(rng.choice(["x", "y", "z"], 40)),
+            "age": rng.integers(0, 9, 40).astype(float),
+        }
+    )
+    two = np.where(rows["size"] + (rows["town"] == "x") > rng.normal(size=40), "a", "b")
+    files, kinds = {}, set()
+    for name, model in make_models(pb).items():
+        labels = np.where(rows["age"] > 6, "c", two) if "classes" in name else two
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(rows, labels).save_model(folder / "sound.json")
+        files[name] = mutations.ModelFile((folder / "sound.json").read_bytes())
+        kinds.add(files[name].document["estimator"])
+    assert kinds == set(KINDS), "a file of every kind must be attacked"
+    return files, rows.iloc[:8]
+
+
+class FailedError(Exception):
+    """A mutated file did what none may do."""
+
+
+def check_file(pb, path, rows):
+    """Return "refused" or "loaded"; FailedError if it is neither."""
+    try:
+        model = pb.load_model(path)
+    except ValueError as error:
+        if str(path) not in str(error):
+            raise FailedError(f"the error does not name the file: {error}") from error
+        return "refused"
+    before = predict(model, rows)
+    again = path.with_name("again.json")
+    model.save_model(again)
+    saved = again.read_bytes()
+    loaded = pb.load_model(again)
+    if type(loaded) is not type(model) or not same(predict(loaded, rows), before):
+        raise FailedError("what was saved is another model")
+    loaded.save_model(again)
+    if again.read_bytes() != saved:
+        raise FailedError("what was saved is not saved as the same bytes")
+    return "loaded"
+
+
+def predict(model, rows):
+    """Return what a model makes of rows; None where it refuses them."""
+    if not model.__sklearn_is_fitted__() or not hasattr(model, "decision_function"):
+        return None
+    try:
+        raw = model.decision_function(rows)
+        probability = model.predict_proba(rows)
+        model.predict(rows)
+    except ValueError:
+        return None
+    if not (np.isfinite(raw).all() and np.isfinite(probability).all()):
+        raise FailedError("predictions are not finite")
+    if not np.allclose(probability.sum(axis=1), 1.0):
+        raise FailedError("probabilities do not add up to 1")
+    return raw, probability
+
+
+def same(one, other):
+    """Whether predictions have the same bits."""
+    if one is None or other is None:
+        return one is other
+    return all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
+
+
+def limit_memory(size):
+    """Let this process take so much more memory as a file of a size may ask for."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + MEMORY[0] + MEMORY[1] * size
+    resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
+
+
+def attack(folder, seed, inputs, minutes, counts, failures):
+    """Try mutated files until there were enough of them or the time is up."""
+    faulthandler.enable()
+    import properboost as pb
+
+    warnings.simplefilter("ignore")
+    folder.mkdir()
+    files, rows = make_files(pb, folder)
+    for file in files.values():  # what is only done once is no file's fault
+        (folder / "input.json").write_bytes(file.data)
+        assert check_file(pb, folder / "input.json", rows) == "loaded"
+    rng = np.random.default_rng(seed)
+    names, path = [*files], folder / "input.json"
+    end = time.monotonic() + 60.0 * minutes
+    for k in range(inputs):
+        if time.monotonic() > end:
+            break
+        one, other = (files[names[rng.integers(len(names))]] for _ in range(2))
+        how, data = mutations.mutate(one, other, rng)
+        path.write_bytes(data)
+        begin, problem, outcome = time.process_time(), "", "failed"
+        try:
+            limit_memory(len(data))
+            outcome = check_file(pb, path, rows)
+        except Exception:
+            problem = traceback.format_exc()
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        taken = time.process_time() - begin
+        if taken > SECONDS[0] + SECONDS[1] * len(data) / 1e6:
+            problem += f"it took {taken:.3f} s"
+        if problem:
+            outcome = "failed"
+            name = f"{seed}-{k}"
+            (failures / f"{name}.json").write_bytes(data)
+            (failures / f"{name}.txt").write_text(f"{how}\n{problem}\n")
+        counts.put((outcome, how.partition(",")[0], taken, len(data)))
+
+
+def watch(jobs, counts, folder, failures):
+    """Collect outcomes until every worker has ended; a worker that dies or hangs is a failure."""
+    outcomes, kinds, longest, n_bytes = Counter(), Counter(), 0.0, 0
+    last, shown = time.monotonic(), time.monotonic()
+    while True:
+        alive = any(job.is_alive() for job in jobs)
+        try:
+            outcome, how, taken, size = counts.get(timeout=1.0)
+        except Exception:  # there was none
+            if not alive:
+                break
+            if time.monotonic() - last > HANG:
+                for job in jobs:
+                    job.kill()
+            continue
+        last = time.monotonic()
+        outcomes[outcome] += 1
+        kinds[how] += 1
+        longest, n_bytes = max(longest, taken), n_bytes + size
+        if last - shown > 30.0:
+            shown = last
+            print(dict(outcomes), flush=True)
+    for k, job in enumerate(jobs):
+        if job.exitcode != 0:
+            outcomes["crashed or hung"] += 1
+            data = (folder / str(k) / "input.json").read_bytes()
+            (failures / f"crash-{k}.json").write_bytes(data)
+    return outcomes, kinds, longest, n_bytes
+
+
+def main(argv=None):
+    """Run the attack; the exit status is 1 if a file failed."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--inputs", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"))
+    arguments = parser.parse_args(argv)
+    arguments.failures.mkdir(parents=True, exist_ok=True)
+    context = multiprocessing.get_context("spawn")
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as made:
+        folder, counts = Path(made), context.Queue()
+        jobs = [
+            context.Process(
+                target=attack,
+                args=(folder / str(k), arguments.seed * 1000 + k, arguments.inputs // arguments.jobs,
+                      arguments.minutes, counts, arguments.failures),
+            )
+            for k in range(arguments.jobs)
+        ]  # fmt: skip
+        for job in jobs:
+            job.start()
+        outcomes, kinds, longest, n_bytes = watch(jobs, counts, folder, arguments.failures)
+    n = sum(outcomes.values())
+    report = {
+        "inputs": n,
+        "megabytes": round(n_bytes / 1e6, 1),
+        "minutes": round((time.monotonic() - begin) / 60.0, 1),
+        **outcomes,
+        "longest, seconds": round(longest, 3),
+        "by mutation": dict(kinds.most_common()),
+    }
+    print(json.dumps(report, indent=1))
+    return int(outcomes["failed"] + outcomes["crashed or hung"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
