@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import stat
+import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
@@ -26,7 +27,7 @@ __all__ = ["AnyPath", "write_whole"]
 AnyPath: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 Content: TypeAlias = Iterable[bytes | memoryview]
 
-_FLUSHED_AT_ONCE = 2**24  # bytes: Ctrl-C is heard between two flushes, not during one
+_FLUSHED_AT_ONCE = 2**24  # bytes, so that little is left to wait for at the end
 _MOST_LINKS = 40  # one after the other, as in the system
 _DESCRIPTORS = re.compile(r"/proc/[^/]+(/task/[^/]+)?/fd|/dev/fd")
 
@@ -144,7 +145,7 @@ def _replace(target: Path, content: Content) -> None:
                     _fill(file, content)
                     if before is not None:
                         _resemble(file.fileno(), before)
-                    os.fsync(file.fileno())
+                    _flush(file.fileno())
                     unfinished.replace(target)
         finally:
             _remove(unfinished)
@@ -166,8 +167,35 @@ def _fill(file: FileIO, content: Content) -> None:
         _write_all(file, piece)
         unflushed += len(piece)
         if unflushed >= _FLUSHED_AT_ONCE:
-            os.fsync(file.fileno())
+            _flush(file.fileno())
             unflushed = 0
+
+
+def _flush(descriptor: int) -> None:
+    """Wait until a file is on the disk, in a thread of its own: nothing interrupts the system's."""
+    if threading.current_thread() is not threading.main_thread():  # which alone hears Ctrl-C
+        os.fsync(descriptor)
+        return
+    own = os.dup(descriptor)  # ours may be closed before it has ended
+    errors: list[OSError] = []
+
+    def flush() -> None:
+        try:
+            os.fsync(own)
+        except OSError as error:
+            errors.append(error)
+        finally:
+            os.close(own)
+
+    thread = threading.Thread(target=flush, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # there may be no more threads
+        flush()
+    else:
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 def _resemble(descriptor: int, before: os.stat_result) -> None:

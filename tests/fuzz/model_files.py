@@ -228,14 +228,14 @@ def main(argv=None):
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as made:
         folder, counts = Path(made), context.Queue()
+        each, limit = arguments.inputs // arguments.jobs, arguments.minutes
         jobs = [
             context.Process(
                 target=attack,
-                args=(folder / str(k), arguments.seed * 1000 + k, arguments.inputs // arguments.jobs,
-                      arguments.minutes, counts, arguments.failures),
+                args=(folder / str(k), seed, each, limit, counts, arguments.failures),
             )
-            for k in range(arguments.jobs)
-        ]  # fmt: skip
+            for k, seed in enumerate(range(arguments.seed, arguments.seed + arguments.jobs))
+        ]
         for job in jobs:
             job.start()
         outcomes, kinds, longest, n_bytes = watch(jobs, counts, folder, arguments.failures)
