@@ -8,8 +8,9 @@
 # the corpus and random bytes.  Address and undefined behaviour are watched either way.
 #
 # New inputs are kept in WORK/corpus (build/fuzz by default), and a later call goes on from there.
-# KEEP=yes moves those that reach something new into tests/fuzz/corpus/engine, and a failure,
-# shrunk, always goes there: every call begins with that corpus, as make selftest does.
+# The corpus in tests/fuzz/corpus/engine has one file per target, and a line per input: its bytes in
+# octal, as printf takes them.  KEEP=yes makes it anew from all inputs that reach something of their
+# own; a failure, shrunk, is always added to TARGET-found.txt.  make selftest replays both.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${WORK:-$root/build/fuzz}
@@ -43,40 +44,48 @@ cat >"$work/fuzz" <<'END'
 #!/bin/sh
 # Fuzzes one target, then says how many inputs it tried.
 seconds=$1 cxx=$2 work=$3 corpus=$4 target=$5
-found=$work/corpus/$target log=$work/$target.log
-mkdir -p "$found" "$corpus/$target"
+inputs=$work/corpus/$target log=$work/$target.log program=$work/$cxx/fuzz-$target
+mkdir -p "$inputs" "$corpus"
+line_of() { printf '%s\n' "$(od -An -v -to1 "$1" | tr -d '\n' | tr ' ' '\\')"; }
 if [ "$cxx" = clang++ ]; then
+  n=0
+  cat "$corpus/$target.txt" "$corpus/$target-found.txt" 2>/dev/null | while IFS= read -r line; do
+    n=$((n + 1))
+    printf "$line" >"$inputs/known-$n"
+  done
   # Without time it replays the corpus and ends.
   limit="-max_total_time=$seconds"
   [ "$seconds" -gt 0 ] || limit=-runs=0
-  if "$work/$cxx/fuzz-$target" $limit -max_len=4096 -timeout=60 -rss_limit_mb=4096 \
-    -print_final_stats=1 -artifact_prefix="$work/failures/$target-" "$found" "$corpus/$target" \
-    >"$log" 2>&1; then
-    [ "$KEEP" != yes ] || "$work/$cxx/fuzz-$target" -merge=1 -max_len=256 "$corpus/$target" \
-      "$found" >/dev/null 2>&1
-    inputs=$(sed -n 's/stat::number_of_executed_units: *//p' "$log")
+  if "$program" $limit -max_len=4096 -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 \
+    -artifact_prefix="$work/failures/$target-" "$inputs" >"$log" 2>&1; then
+    if [ "$KEEP" = yes ]; then
+      rm -rf "$work/kept/$target"
+      mkdir -p "$work/kept/$target"
+      "$program" -merge=1 -max_len=256 "$work/kept/$target" "$inputs" >>"$log" 2>&1
+      for input in "$work/kept/$target"/*; do line_of "$input"; done | sort >"$corpus/$target.txt"
+    fi
+    tried=$(sed -n 's/stat::number_of_executed_units: *//p' "$log")
     covered=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
-    echo "$target: $inputs inputs, $covered edges of the code reached, nothing found"
+    echo "$target: $tried inputs, $covered edges of the code reached, nothing found"
     exit
   fi
-  input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
-  if [ -f "$input" ]; then
-    shrunk=$corpus/$target/$(basename "$input")
-    cp "$input" "$shrunk"
-    "$work/$cxx/fuzz-$target" -minimize_crash=1 -max_total_time=60 -exact_artifact_path="$shrunk" \
-      "$input" >/dev/null 2>&1
+  failure=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
+  if [ -f "$failure" ]; then
+    "$program" -minimize_crash=1 -max_total_time=60 -exact_artifact_path="$failure.shrunk" \
+      "$failure" >/dev/null 2>&1
+    [ ! -f "$failure.shrunk" ] || failure=$failure.shrunk
   fi
 else
-  if "$work/$cxx/fuzz-$target" "$corpus/$target" "$found" --seconds "$seconds" \
-    --seed "$(date +%s)" >"$log" 2>&1; then
+  if "$program" $(ls "$corpus/$target"*.txt 2>/dev/null) --seconds "$seconds" --seed "$(date +%s)" \
+    >"$log" 2>&1; then
     echo "$target: $(tail -n 1 "$log"), nothing found"
     exit
   fi
-  shrunk=$corpus/$target/failure-$(date +%s)
-  cp "$work/$cxx/fuzz-$target.last" "$shrunk"
+  failure=$program.last
 fi
+line_of "$failure" >>"$corpus/$target-found.txt"
 grep -E 'FAILED|ERROR|SUMMARY|runtime error|what\(\)' "$log"
-echo "$target: FAILED, see $log and $shrunk"
+echo "$target: FAILED, see $log and the last line of $corpus/$target-found.txt"
 exit 1
 END
 echo "== $seconds s of each: $(echo "$targets" | tr '\n' ' ')"

@@ -58,9 +58,9 @@ else
   echo "== an emulated aarch64: aarch64-linux-gnu-g++ or qemu-aarch64 is missing"
 fi
 
-for corpus in "$root"/tests/fuzz/corpus/engine/*; do
-  check "inputs of fuzz target $(basename "$corpus")" \
-    "$work/native/fuzz-$(basename "$corpus")" "$corpus"
+for corpus in "$root"/tests/fuzz/corpus/engine/*.txt; do
+  target=$(basename "$corpus" .txt)
+  check "inputs of the fuzz target: $target" "$work/native/fuzz-${target%-found}" "$corpus"
 done
 
 [ -n "${WORK:-}" ] || rm -rf "$work"

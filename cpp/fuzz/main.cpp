@@ -1,12 +1,13 @@
-// Runs a fuzz target where the compiler brings no fuzzer: over files and folders, then over inputs
-// of its own, made by changing those or from nothing.
+// Runs a fuzz target where the compiler brings no fuzzer: over a corpus, then over inputs of its
+// own, made by changing those or from nothing.
 //
-//     fuzz-TARGET [FILE or FOLDER]... [--seconds N] [--seed N]
+//     fuzz-TARGET [CORPUS]... [--seconds N] [--seed N]
+//
+// A corpus has a line per input: its bytes in octal, as \012\377.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "bytes.hpp"
 
@@ -15,9 +16,14 @@ namespace {
 using Input = std::vector<std::uint8_t>;
 using Clock = std::chrono::steady_clock;
 
-Input read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return Input(std::istreambuf_iterator<char>(file), {});
+void read_corpus(const std::string& path, std::vector<Input>& corpus) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    Input& input = corpus.emplace_back();
+    for (std::size_t i = 1; i + 2 < line.size(); i += 4) {
+      input.push_back(static_cast<std::uint8_t>(std::stoi(line.substr(i, 3), nullptr, 8)));
+    }
+  }
 }
 
 std::string last;  // where the input lies if it ends the process
@@ -42,12 +48,8 @@ int main(int argc, char** argv) {
       seconds = std::strtod(argv[++i], nullptr);
     } else if (argument == "--seed" && i + 1 < argc) {
       seed = std::strtoull(argv[++i], nullptr, 10);
-    } else if (std::filesystem::is_directory(argument)) {
-      for (const auto& entry : std::filesystem::directory_iterator(argument)) {
-        corpus.push_back(read_file(entry.path()));
-      }
     } else {
-      corpus.push_back(read_file(argument));
+      read_corpus(argument, corpus);
     }
   }
   for (const Input& input : corpus) run(input);
