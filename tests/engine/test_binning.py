@@ -475,6 +475,8 @@ def test_sampled_edges_are_close_to_quantiles_and_seeded():
         (lambda: _core.Bins([np.arange(255.0)]), "254 edges"),
         (lambda: _core.Bins([255]), "254 bins"),
         (lambda: _core.Bins([0]), "254 bins"),
+        (lambda: _core.Bins([(3, 1431655766, 0, 0)]), "254 rows"),  # 2 modulo 2**32 cells
+        (lambda: _core.Bins([(-2, -3, 0, 0)]), "254 rows"),
         (lambda: _core.Bins([3]).encode(np.zeros((2, 2))), "2 columns"),
         (lambda: _core.Bins([3]).encode(np.zeros((2, 1)), np.array([2])), "order"),
     ],

@@ -21,6 +21,18 @@ int count_bins(const std::vector<double>& edges) {
   return static_cast<int>(edges.size()) + 1;
 }
 
+// Checks a grid and counts its cells.
+int count_cells(const Grid& grid) {
+  // Each by itself: the product may be beyond an int.
+  for (const int levels : {grid.rows, grid.columns}) {
+    if (levels < 1 || levels > kMaxCodes - 2) {
+      throw std::invalid_argument("a grid has 1 to 254 rows and columns; got " +
+                                  std::to_string(levels));
+    }
+  }
+  return grid.rows * grid.columns;
+}
+
 }  // namespace
 
 FeatureBins::FeatureBins(const std::vector<double>& edges)
@@ -33,7 +45,7 @@ FeatureBins::FeatureBins(int categories) : ordered_(false), bins_(categories) {
   }
 }
 
-FeatureBins::FeatureBins(const Grid& grid) : FeatureBins(grid.rows * grid.columns) {
+FeatureBins::FeatureBins(const Grid& grid) : FeatureBins(count_cells(grid)) {
   const auto holds = [](int ordered, int levels) { return ordered >= 0 && ordered <= levels; };
   if (!holds(grid.ordered_rows, grid.rows) || !holds(grid.ordered_columns, grid.columns)) {
     throw std::invalid_argument("a grid must not have more ordered levels than levels");
