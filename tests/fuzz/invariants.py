@@ -402,7 +402,7 @@ def _is_plain_cv(fit: Fit) -> bool:
 
 @invariant("weight 2 is the row twice", share=0.2)
 def _twice(fit: Fit) -> None:
-    """The first round only: after it a rounding error may decide which of two features is better."""
+    """The first round only: after it rounding may decide which of two features is better."""
     if (
         not _takes_weights(fit)
         or hasattr(fit.model, "cv_results_")
@@ -459,6 +459,71 @@ def _powers(fit: Fit) -> None:
         return
     other = fit.again(fit.X, fit.y, scaled, **settings)
     np.testing.assert_array_equal(one.predict_proba(fit.X), other.predict_proba(fit.X))
+
+
+@invariant("uniform weights, normalised, are no weights", share=0.1)
+def _normalised(fit: Fit) -> None:
+    if not fit.has("normalize_weights") or hasattr(fit.model, "cv_results_"):
+        return
+    weight = np.full(len(fit.y), 10.0 ** fit.rng.uniform(-300, 300))
+    one = fit.again(fit.X, fit.y, weight, normalize_weights=True)
+    assert_same(one, fit.again(fit.X, fit.y, None, normalize_weights=True), fit.X)
+
+
+@invariant("class weights are factors of sample weights", share=0.2)
+def _class_weights(fit: Fit) -> None:
+    if not _takes_weights(fit) or hasattr(fit.model, "cv_results_"):
+        return
+    factors = {label: 2.0 ** fit.rng.integers(-3, 4) for label in fit.model.classes_.tolist()}
+    weight = np.ones(len(fit.y)) if fit.weight is None else fit.weight
+    of_rows = np.array([factors.get(label, 0.0) for label in fit.y.tolist()])
+    if np.any((of_rows * weight == 0.0) != (weight == 0.0)) or not np.isfinite(weight.sum() * 8.0):
+        return
+    # How many rows a bin needs is counted without the classes' factors.
+    inert = {"normalize_weights": False, "rows_per_bin": None}
+    settings = {name: value for name, value in inert.items() if fit.has(name)}
+    try:
+        one = fit.again(fit.X, fit.y, fit.weight, class_weight=factors, **settings)
+    except (ValueError, RuntimeError):
+        return
+    other = fit.again(fit.X, fit.y, weight * of_rows, class_weight=None, **settings)
+    np.testing.assert_array_equal(one.decision_function(fit.X), other.decision_function(fit.X))
+
+
+# -- promises -------------------------------------------------------------------------------------
+
+
+@invariant("raw predictions rise or fall with the features that must")
+def _monotonic(fit: Fit) -> None:
+    given = fit.get("monotonic_cst")
+    if given is None or not can_predict(fit.model) or not isinstance(fit.X, np.ndarray):
+        return
+    directions = given.items() if isinstance(given, dict) else enumerate(given)
+    for j, direction in directions:
+        if not direction:
+            continue
+        values = np.unique(fit.X[:, j])
+        values = values[values == values]
+        if not len(values):
+            continue
+        grid = np.repeat(fit.X[:1], len(values), axis=0)
+        grid[:, j] = values
+        raw = fit.model.decision_function(grid)
+        assert np.all(np.diff(raw) * direction >= -1e-12 * fit.scale)
+
+
+@invariant("categories that training never saw are predicted", share=0.5)
+def _strange_categories(fit: Fit) -> None:
+    if not hasattr(fit.X, "iloc") or not can_predict(fit.model):
+        return
+    strange = fit.X.copy()
+    for name, column in fit.X.items():
+        if str(column.dtype) == "category":
+            values = column.astype(object).to_numpy(dtype=object, copy=True)
+            values[fit.rng.random(len(values)) < 0.5] = fit.rng.choice(["new", None])
+            strange[name] = type(fit.X)({name: values})[name].astype("category")
+    assert np.isfinite(fit.model.decision_function(strange)).all()
+    np.testing.assert_allclose(fit.model.predict_proba(strange).sum(axis=1), 1.0, rtol=1e-9)
 
 
 # -- rados ----------------------------------------------------------------------------------------

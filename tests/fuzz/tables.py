@@ -230,6 +230,8 @@ _WEIGHTS: list[Callable[[Generator, int], NDArray[np.float64] | None]] = [
     lambda rng, n: None,
     lambda rng, n: None,
     lambda rng, n: None,
+    lambda rng, n: None,
+    lambda rng, n: None,
     lambda rng, n: rng.integers(0, 4, n).astype(float),
     lambda rng, n: rng.integers(1, 4, n).astype(float),
     lambda rng, n: rng.exponential(size=n),
@@ -239,5 +241,5 @@ _WEIGHTS: list[Callable[[Generator, int], NDArray[np.float64] | None]] = [
     lambda rng, n: np.full(n, 10.0 ** rng.uniform(-300, 300)),
     lambda rng, n: 10.0 ** rng.uniform(-8, 8, n),
     lambda rng, n: rng.choice([0.0, 5e-324, 1e-300, 1.0, 1e300], n),
-    lambda rng, n: np.zeros(n),
+    lambda rng, n: np.where(np.arange(n) == 0, float(rng.random() < 0.5), 0.0),
 ]
