@@ -291,6 +291,39 @@ def _fitted_again(fit: Fit) -> None:
     assert_same(fit.model, model, fit.X)
 
 
+@invariant("a fit that fails leaves the model as it was", share=0.2)
+def _failed_fits(fit: Fit) -> None:
+    model = copy.deepcopy(fit.model)
+    wrong = [(fit.X, np.zeros(len(fit.y))), (fit.X, fit.y[:-1]), (None, fit.y)]
+    for X, y in wrong:
+        try:
+            model.fit(X, y)
+        except (ValueError, TypeError):
+            assert_same(fit.model, model, fit.X)
+        else:
+            raise AssertionError("labels of one class, or fewer than rows, are taken")
+    if can_predict(model) and isinstance(fit.X, np.ndarray):
+        for X in (fit.X[:, :-1], np.hstack([fit.X, fit.X]), fit.X[:0]):
+            try:
+                model.predict(X)
+            except (ValueError, TypeError):
+                continue
+            raise AssertionError(f"{X.shape} is predicted by a model of {fit.X.shape[1]} features")
+
+
+@invariant("what an estimator was fitted to before does not matter", share=0.1)
+def _fitted_before(fit: Fit) -> None:
+    model = copy.deepcopy(fit.model)
+    other = np.arange(60.0).reshape(20, 3) % 7
+    try:
+        model.fit(other, np.arange(20) % 2)
+    except (ValueError, RuntimeError):
+        return  # of parameters for other features or labels
+    model.fit(fit.X, fit.y) if fit.weight is None else model.fit(fit.X, fit.y, fit.weight)
+    assert_same(fit.model, model, fit.X)
+    assert fit.model.__dict__.keys() == model.__dict__.keys()
+
+
 @invariant("a pickle holds the same model", share=0.5)
 def _pickles(fit: Fit) -> None:
     if _calls_natively(fit):
@@ -331,7 +364,12 @@ def _types(fit: Fit) -> None:
     plain = np.ascontiguousarray(array, dtype=np.float64)
     if array.dtype.kind in "iuO" and not np.all(np.abs(np.nan_to_num(plain)) < 2**53):
         return  # as a category such a number is told from its neighbours, as a float it is not
-    assert_same(fit.model, fit.again(plain, fit.y, fit.weight), fit.X, plain)
+    other = fit.again(plain, fit.y, fit.weight)
+    if hasattr(fit.model, "coef_"):  # rados of single precision are summed in it
+        size = np.abs(fit.raw).max() + TINY
+        np.testing.assert_allclose(fit.raw, other.decision_function(plain), atol=1e-3 * size)
+        return
+    assert_same(fit.model, other, fit.X, plain)
 
 
 @invariant("names and numbers of features are the table's")
@@ -428,7 +466,8 @@ def _twice(fit: Fit) -> None:
     other = fit.again(take(fit.X, rows), fit.y[rows], None, **settings)
     a, b = (model.decision_function(fit.X) for model in (one, other))
     # Values are differences of logarithms, which are large with extreme priors.
-    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-9 * np.abs(a).max() + 1e-13)
+    # Weights of several classes are single precision.
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6 * np.abs(a).max() + 1e-13)
 
 
 @invariant("weights times a power of two give the same bits", share=0.2)
@@ -477,8 +516,8 @@ def _class_weights(fit: Fit) -> None:
     factors = {label: 2.0 ** fit.rng.integers(-3, 4) for label in fit.model.classes_.tolist()}
     weight = np.ones(len(fit.y)) if fit.weight is None else fit.weight
     of_rows = np.array([factors.get(label, 0.0) for label in fit.y.tolist()])
-    if np.any((of_rows * weight == 0.0) != (weight == 0.0)) or not np.isfinite(weight.sum() * 8.0):
-        return
+    if not 1e-200 < weight.sum() < 1e200 or np.any((weight == 0.0) != (of_rows * weight == 0.0)):
+        return  # at the ends of the range weights are moved before the factors count
     # How many rows a bin needs is counted without the classes' factors.
     inert = {"normalize_weights": False, "rows_per_bin": None}
     settings = {name: value for name, value in inert.items() if fit.has(name)}
@@ -520,6 +559,8 @@ def _strange_categories(fit: Fit) -> None:
     for name, column in fit.X.items():
         if str(column.dtype) == "category":
             values = column.astype(object).to_numpy(dtype=object, copy=True)
+            if not any(isinstance(value, str) for value in values):
+                continue  # strings would be another kind of categories
             values[fit.rng.random(len(values)) < 0.5] = fit.rng.choice(["new", None])
             strange[name] = type(fit.X)({name: values})[name].astype("category")
     assert np.isfinite(fit.model.decision_function(strange)).all()
