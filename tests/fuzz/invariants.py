@@ -248,6 +248,8 @@ def _contributions(fit: Fit) -> None:
 def _rows_alone(fit: Fit) -> None:
     if not can_predict(fit.model):
         return
+    if isinstance(fit.X, list) and np.asarray(fit.X).dtype.kind not in "fb":
+        return  # of large integers numpy makes floats or integers, depending on what is beside them
     rows = fit.rng.permutation(len(fit.y))[: fit.rng.integers(1, len(fit.y) + 1)]
     found = fit.model.decision_function(take(fit.X, rows))
     # A linear model is a product of matrices, whose sums may be in another order.

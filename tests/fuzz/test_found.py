@@ -1,6 +1,7 @@
 """What the fuzzer found, as it shrank it."""
 
 import numpy as np
+import pytest
 
 import properboost as pb
 from fuzz.invariants import hold
@@ -15,3 +16,14 @@ def test_a_tree_predicts_the_class_whose_raw_prediction_is_positive():
         weight[1] = np.nextafter(size, 1.0)
         model = pb.UDTClassifier(normalize_weights=True).fit(X, y, weight)
         hold(model, X, y, weight, only="probabilities are finite, in [0, 1] and add up to 1")
+
+
+def test_a_class_next_to_nothing_is_not_balanced():
+    """Its factor was infinite, of which numpy warned."""
+    X = np.array([[0], [0]], dtype=np.uint8)
+    y, weight = np.array([0, 1]), np.array([5e-324, 1.0])
+    for model in (pb.ARBoostClassifier, pb.ProperBoostClassifier, pb.UDTClassifier):
+        for normalize in (False, True):
+            fitted = model(class_weight="balanced", normalize_weights=normalize)
+            with pytest.raises(ValueError, match="class_weight .* got 5e-324 of 1 for the class 0"):
+                fitted.fit(X, y, weight)

@@ -183,7 +183,14 @@ def _class_factors(
 ) -> NDArray[np.float64]:
     """Return the factor on the weight of each class; `held` is the weight each has."""
     if isinstance(class_weight, str):  # "balanced"
-        balanced: NDArray[np.float64] = held.sum() / (len(classes) * held)
+        with np.errstate(over="ignore"):
+            balanced: NDArray[np.float64] = held.sum() / (len(classes) * held)
+        if not np.all(np.isfinite(balanced)):
+            k = int(np.argmin(held))
+            raise ValueError(
+                "class_weight must not be 'balanced' where sample_weight leaves a class next to "
+                f"nothing; got {held[k]:g} of {held.sum():g} for the class {classes[k].item()!r}"
+            )
         return balanced
     factors: NDArray[np.float64] = compute_class_weight(class_weight, classes=classes, y=classes)
     return factors
