@@ -21,6 +21,7 @@ IMPORTS = {
     "pl": "import polars as pl",
     "pa": "import pyarrow as pa",
     "sparse": "from scipy import sparse",
+    "special": "from scipy import special",
     "stats": "from scipy import stats",
     "model_selection": "from sklearn import model_selection",
     "pb": "import properboost as pb",

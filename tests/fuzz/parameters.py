@@ -122,8 +122,8 @@ def _draw_loss(rng: Generator, shape: Shape) -> str:
         "losses.Alpha(0.2)", "losses.Alpha(0.5)", "losses.Permissible('mu', 0.3)",
         "losses.from_pdf(stats.logistic())", "losses.from_pdf(stats.t(2))",
         "losses.from_risk(*own_losses.RISKS['savage'][:2])",
-        "losses.from_functions(own_losses.logistic_weight, name='mine')",
-        "losses.from_functions(own_losses.logistic_weight, name='mine', tabulate=False)",
+        "losses.from_functions(lambda u: special.expit(-u), name='mine')",
+        "losses.from_functions(lambda u: special.expit(-u), name='mine', tabulate=False)",
         "losses.from_functions(own_losses.tangent_callable('weight'), name='raw')",
     ]  # fmt: skip
     if rng.random() < 0.7:

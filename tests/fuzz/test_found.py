@@ -25,5 +25,7 @@ def test_a_class_next_to_nothing_is_not_balanced():
     for model in (pb.ARBoostClassifier, pb.ProperBoostClassifier, pb.UDTClassifier):
         for normalize in (False, True):
             fitted = model(class_weight="balanced", normalize_weights=normalize)
-            with pytest.raises(ValueError, match="class_weight .* got 5e-324 of 1 for the class 0"):
+            with pytest.raises(
+                ValueError, match=r"class_weight .* got 5e-324 of 1 for the class 0"
+            ):
                 fitted.fit(X, y, weight)
