@@ -153,7 +153,8 @@ def main(arguments: list[str] | None = None) -> int:
     broken = run.summarize()
     for command in commands:
         print(f"\n{command.name}", flush=True)
-        broken += not command.run(given.minutes * command.share / whole)
+        minutes = round(given.minutes * command.share / whole, 3)
+        broken += not command.run(minutes=minutes, jobs=given.jobs, seed=seed, folder=given.keep)
     return 1 if broken else 0
 
 

@@ -1,6 +1,7 @@
 """The kinds of input there are: a new one needs its line in `KINDS`, or in `COMMANDS`."""
 
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,8 +42,9 @@ class Kind(Protocol):
 class Command:
     """A program that draws and shrinks by itself; it ends with 0 if it found nothing.
 
-    ``{minutes}`` in it is the time it has.  Where a program or file of `needs` is missing, it is
-    not tried.
+    ``{minutes}`` in it is the time it has, ``{jobs}`` the processes, ``{seed}`` the number of the
+    run's first input and ``{folder}`` where failures are kept.  Where a program or file of `needs`
+    is missing, it is not tried.
     """
 
     name: str
@@ -54,17 +56,26 @@ class Command:
         """Return what it needs and is not there."""
         return [name for name in self.needs if not (which(name) or Path(name).exists())]
 
-    def run(self, minutes: float) -> bool:
-        """Run it for so long; return whether it found nothing."""
-        command = [part.format(minutes=f"{minutes:.2f}") for part in self.command]
-        return subprocess.run(command).returncode == 0
+    def run(self, **given: object) -> bool:
+        """Run it; return whether it found nothing."""
+        return subprocess.run([part.format(**given) for part in self.command]).returncode == 0
 
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Fits(), Reference())}
 
-ENGINE = str(Path(__file__).resolve().parents[2] / "tools" / "fuzz_engine.sh")
+ROOT = Path(__file__).resolve().parents[2]
+ENGINE = str(ROOT / "tools" / "fuzz_engine.sh")
+MODEL_FILES = str(ROOT / "tests" / "fuzz" / "model_files.py")
 
 COMMANDS: dict[str, Command] = {
     command.name: command
-    for command in [Command("engine", 0.5, ["sh", ENGINE, "{minutes}"], [ENGINE, "cmake"])]
-}
+    for command in [
+        Command(
+            "files", 0.5,
+            [sys.executable, MODEL_FILES, "--minutes", "{minutes}", "--inputs", "1000000000",
+             "--seed", "{seed}", "--jobs", "{jobs}", "--failures", "{folder}/files"],
+            [MODEL_FILES],
+        ),
+        Command("engine", 0.5, ["sh", ENGINE, "{minutes}"], [ENGINE, "cmake"]),
+    ]
+}  # fmt: skip

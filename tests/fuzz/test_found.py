@@ -23,5 +23,5 @@ def test_a_class_next_to_nothing_is_not_balanced():
     X = np.array([[0], [0]], dtype=np.uint8)
     y, weight = np.array([0, 1]), np.array([5e-324, 1.0])
     for model in (pb.ARBoostClassifier, pb.ProperBoostClassifier, pb.UDTClassifier):
-        with pytest.raises(ValueError, match=r"class_weight .* got 4.9.*e-324 of 1 for the class 0"):
+        with pytest.raises(ValueError, match=r"class_weight .* got 4.9.*e-324 of 1 for the class"):
             model(class_weight="balanced").fit(X, y, weight)
