@@ -518,7 +518,7 @@ def _class_weights(fit: Fit) -> None:
     factors = {label: 2.0 ** fit.rng.integers(-3, 4) for label in fit.model.classes_.tolist()}
     weight = np.ones(len(fit.y)) if fit.weight is None else fit.weight
     of_rows = np.array([factors.get(label, 0.0) for label in fit.y.tolist()])
-    if not 1e-200 < weight.sum() < 1e200 or np.any((weight == 0.0) != (of_rows * weight == 0.0)):
+    if not 1e-30 < weight.sum() < 1e30 or np.any((weight == 0.0) != (of_rows * weight == 0.0)):
         return  # at the ends of the range weights are moved before the factors count
     # How many rows a bin needs is counted without the classes' factors.
     inert = {"normalize_weights": False, "rows_per_bin": None}
