@@ -29,6 +29,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -200,7 +201,7 @@ def _some(rng: np.random.Generator, y: Any, value: Any) -> Any:
 
 
 KINDS: dict[str, Callable[..., Input]] = {
-    "weights that sum to 1": of_weights(lambda rng: 1.0 / ROWS),
+    "weights that sum to 1": of_weights(lambda _: 1.0 / ROWS),
     "weights of 1e-300 to 1e-30": of_weights(lambda rng: 10.0 ** rng.uniform(-300, -30)),
     "weights of 1e30 to 1e300": of_weights(lambda rng: 10.0 ** rng.uniform(30, 300)),
     "columns times 1e-300 to 1e300": of_tables(_scale_columns),
@@ -211,7 +212,7 @@ KINDS: dict[str, Callable[..., Input]] = {
     "weights below 0 *": of_weights(lambda rng: np.where(rng.random(ROWS) < 0.01, -1.0, 1.0)),
     "weights missing *": of_weights(lambda rng: np.where(rng.random(ROWS) < 0.01, np.nan, 1.0)),
     "infinite weights *": of_weights(lambda rng: np.where(rng.random(ROWS) < 0.01, np.inf, 1.0)),
-    "weights all 0 *": of_weights(lambda rng: 0.0),
+    "weights all 0 *": of_weights(lambda _: 0.0),
     "labels missing *": of_labels(lambda rng, y: _some(rng, y, float("nan"))),
     "labels that are no classes *": of_labels(lambda rng, y: y + rng.normal(size=len(y))),
     "a learning rate of no sense *": of_settings(
@@ -239,7 +240,7 @@ def fit(make: Callable[..., Any], X: Any, y: Any, weight: Any, settings: dict[st
     return model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
 
 
-def try_fit(name: str, kind: str, seed: int) -> str:
+def try_fit(kind: str, name: str, seed: int) -> str:
     """Try a hostile fit, in this process."""
     rng = np.random.default_rng(seed)
     (X, y), clean = make_rows(rng), make_rows(rng)
@@ -397,10 +398,7 @@ def main() -> None:
             counts: Counter[str] = Counter()
             start = time.perf_counter()
             for seed in range(asked.inputs):
-                if kind in OTHERS:
-                    attempt = lambda seed=seed, kind=kind: OTHERS[kind](name, seed)  # noqa: E731
-                else:
-                    attempt = lambda seed=seed, kind=kind: try_fit(name, kind, seed)  # noqa: E731
+                attempt = partial(OTHERS.get(kind, partial(try_fit, kind)), name, seed)
                 counts[in_child(attempt, kind == "Ctrl-C while fitting")] += 1
             total += counts
             shown = ", ".join(f"{counts[o]} {o}" for o in OUTCOMES if counts[o])

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, whoever else writes or reads them meanwhile.
+"""Files that are written whole or not at all, also while others write or read them.
 
 The new content goes into an unfinished file beside the target, of a name that nobody can guess, and
 takes the target's place once it is on the disk.  While it is written its process holds a lock on

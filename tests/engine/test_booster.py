@@ -201,7 +201,7 @@ def test_line_searches_end_and_learn_whatever_rows_weigh(weak_learner, response,
 
 def test_overflow_is_an_error_not_a_number():
     codes, features, _, y = problem(5)
-    with pytest.raises(ValueError, match="learning_rate must be smaller.* not finite"):
+    with pytest.raises(ValueError, match=r"learning_rate must be smaller.* not finite"):
         train(codes, features, y, loss="exponential", gain=1.0, step="unit", learning_rate=1e300)
 
 
