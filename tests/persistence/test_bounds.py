@@ -1,0 +1,154 @@
+"""What a file may cost: it cannot ask for much more than it holds, nor hold anything twice."""
+
+import copy
+import json
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from properboost.boosting import ensemble as ensembles
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    return X, (X[:, 0] + X[:, 1] > 0).astype(int) + (X[:, 2] > 0)
+
+
+@pytest.fixture(scope="module")
+def document(rows, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    pb.ProperBoostClassifier(n_estimators=2, max_bins=4, interactions=[[0, 1]]).fit(
+        *rows
+    ).save_model(path)
+    return json.loads(path.read_text())
+
+
+def load(document, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return pb.load_model(path)
+
+
+@pytest.mark.parametrize("given", [[1.5], [None], [True], ["ab"], [[0]], [[0, 1, 2]], [[0, 1.5]],
+                                   [[0, True]], [[None, 1]], [[[0], 1]], [{}]])  # fmt: skip
+def test_interactions_are_pairs(given, document, rows, tmp_path):
+    message = r"interactions\[0\] must be two features, by name or position; got"
+    changed = copy.deepcopy(document)
+    changed["parameters"]["interactions"] = given
+    with pytest.raises(ValueError, match=rf"model\.json: parameters has a value .*{message}"):
+        load(changed, tmp_path)
+    with pytest.raises(TypeError, match=message):
+        pb.ProperBoostClassifier(interactions=given).fit(*rows)
+
+
+@pytest.mark.parametrize("depth", [65, 1000, 100_000])
+@pytest.mark.parametrize("place", ["loss", "class_weight", "monotonic_cst", "interactions"])
+def test_depth_is_no_recursion_error(place, depth, document, tmp_path):
+    changed = copy.deepcopy(document)
+    changed["parameters"][place] = "here"
+    text = json.dumps(changed).replace('"here"', "[" * depth + "]" * depth)
+    with pytest.raises(ValueError, match=r"model\.json: .*nested more than 64 deep"):
+        load(text, tmp_path)
+
+
+def test_what_is_there_twice_is_refused(document, tmp_path):
+    changed = copy.deepcopy(document)
+    changed["feature_names"] = ["a", "b", "a"]
+    with pytest.raises(ValueError, match="feature_names must hold names that are all different"):
+        load(changed, tmp_path)
+    text = json.dumps(document)
+    for key in ("format", "gain", "seed", "edges"):
+        twice = re.sub(rf'("{key}": )', r"\1null, \1", text, count=1)
+        with pytest.raises(ValueError, match=rf"model\.json: .*key '{key}' twice"):
+            load(twice, tmp_path)
+    for name, given in {
+        "class_weight": [[0, 1.0], [1, 2.0], [0, 1.0]],
+        "monotonic_cst": {"of": [[0, 1], [0, 1]]},
+    }.items():
+        changed = copy.deepcopy(document)
+        changed["parameters"][name] = given
+        with pytest.raises(ValueError, match=rf"{name}.* than those before"):
+            load(changed, tmp_path)
+
+
+def test_labels_cannot_ask_for_much_memory(document, tmp_path):
+    labels = ["a" * 1_000_000, *(f"b{k:06}" for k in range(1000))]
+    changed = {**document, "classes": {"dtype": "str", "labels": labels}}
+    with pytest.raises(ValueError, match="no more than 16777216 characters"):
+        load(changed, tmp_path)
+
+
+def test_more_labels_than_files_may_hold_are_not_saved(rows, tmp_path):
+    X = np.zeros((4, 1))
+    model = pb.UDTClassifier().fit(X, ["a", "b"] * 2)
+    model.classes_ = np.array(["a", "b" * 2**23 + "c"])
+    with pytest.raises(ValueError, match="cannot be saved, each taken as the longest"):
+        model.save_model(tmp_path / "model.json")
+
+
+def ask_for_many(document, n_classes, n_features):
+    """Return a file of many classes and features, all rounds being of the first class."""
+    idle = {"feature": [], "score": [], "step": [], "risk": [], "tables": [], "trees": None}
+    n, bins = n_features, {"kind": "numeric", "edges": [0], "weights": [1, 1, 0]}
+    busy = {"feature": [*range(n)], "score": [0] * n, "step": [1] * n, "risk": [0] * n,
+            "tables": [[1, -1, 0]] * n, "trees": None}  # fmt: skip
+    return {
+        **document,
+        "classes": {"dtype": "int64", "labels": [*range(n_classes)]},
+        "feature_names": None,
+        "features": [bins] * n,
+        "pairs": [],
+        "models": [busy, *[idle] * (n_classes - 1)],
+    }
+
+
+CODE = """
+import sys, numpy as np, properboost as pb
+def peak():
+    with open("/proc/self/status") as status:
+        return [int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")][0]
+before = peak()
+model = pb.load_model(sys.argv[1]).set_params(n_jobs=1)
+raw = model.decision_function(np.ones((2, model.n_features_in_)))
+assert raw[:, 0].tolist() == [-float(model.n_features_in_)] * 2 and not raw[:, 1:].any()
+assert model.n_iter_ == model.n_features_in_
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_many_classes_times_many_features_take_little_memory(document, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(ask_for_many(document, 3000, 3000), separators=(",", ":")))
+    run = subprocess.run(
+        [sys.executable, "-c", CODE, path], capture_output=True, text=True, check=True
+    )
+    assert int(run.stdout) < 40 * path.stat().st_size + 2**26  # side by side they were 216 MB
+
+
+def test_models_some_at_a_time_are_the_same(rows, tmp_path, monkeypatch):
+    X, y = rows
+    for settings in ({}, {"interactions": 2}, {"selection": "cyclic"}):
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            model = pb.ProperBoostClassifier(n_estimators=1, rows_per_bin=None, **settings)
+            model.fit(X, y)
+        model.save_model(tmp_path / "model.json")
+        monkeypatch.setattr(ensembles, "_MOST_AT_ONCE", 2**21)
+        dense = pb.load_model(tmp_path / "model.json")
+        expected = dense.decision_function(X), dense.feature_importances_
+        at_a_time = pb.load_model(tmp_path / "model.json")
+        monkeypatch.setattr(ensembles.TableEnsemble, "_is_sparse", True)
+        monkeypatch.setattr(ensembles, "_MOST_AT_ONCE", 300)
+        np.testing.assert_array_equal(at_a_time.decision_function(X), expected[0])
+        np.testing.assert_array_equal(at_a_time.feature_importances_, expected[1])
+        for class_ in (0, 2):
+            one, other = (m.contributions(X, class_) for m in (dense, at_a_time))
+            np.testing.assert_array_equal(one.values, other.values)
+        monkeypatch.undo()
