@@ -130,7 +130,7 @@ def test_many_classes_times_many_features_take_little_memory(document, tmp_path)
     run = subprocess.run(
         [sys.executable, "-c", CODE, path], capture_output=True, text=True, check=True
     )
-    assert int(run.stdout) < 40 * path.stat().st_size + 2**26  # side by side they were 216 MB
+    assert int(run.stdout) < 40 * path.stat().st_size + 2**24  # side by side they were 216 MB
 
 
 def test_models_some_at_a_time_are_the_same(rows, tmp_path, monkeypatch):
@@ -140,7 +140,7 @@ def test_models_some_at_a_time_are_the_same(rows, tmp_path, monkeypatch):
             model = pb.ProperBoostClassifier(n_estimators=1, rows_per_bin=None, **settings)
             model.fit(X, y)
         model.save_model(tmp_path / "model.json")
-        monkeypatch.setattr(ensembles, "_MOST_AT_ONCE", 2**21)
+        monkeypatch.setattr(ensembles, "_MOST_AT_ONCE", 2**18)
         dense = pb.load_model(tmp_path / "model.json")
         expected = dense.decision_function(X), dense.feature_importances_
         at_a_time = pb.load_model(tmp_path / "model.json")

@@ -38,8 +38,8 @@ TreeExplainer: TypeAlias = Callable[
 LARGEST_RAW = 1e300
 """Raw predictions beyond this are refused, so that no sum of them overflows."""
 
-_MOST_AT_ONCE = 2**21
-"""Numbers of look-up tables side by side, 16 MiB, that may be more than the rounds hold."""
+_MOST_AT_ONCE = 2**18
+"""Numbers of look-up tables side by side, 2 MiB, that may be more than the rounds hold."""
 
 PairEffects: TypeAlias = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
 """What the tables of pairs say about either feature alone, by level."""
