@@ -131,7 +131,7 @@ def test_numbers_that_json_does_not_have_are_refused():
         (b'{"a":' + b"1" * 5000 + b"}", "digits"),
         (b'{"a":[0,0,0,0,0,0,0,0,0,0,0,0', "Expecting"),
         (b'{"a":"no end', "Unterminated string"),
-        (b'{"a":tru}', "Expecting value near byte 5"),
+        (b'{"a":yes}', "Expecting value near byte 5"),
         (b'{"a":1,"bc":[1,2,3,4,5,6,7,x]}', "Expecting value near byte 27"),
     ],
     ids=lambda value: repr(value[:20]) if isinstance(value, bytes) else None,
