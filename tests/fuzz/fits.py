@@ -25,9 +25,6 @@ __all__ = ["Fits", "no_foreign_warnings", "phase"]
 
 ALLOWED = (ValueError, TypeError, MemoryError)
 
-STOPPED = "boosting stopped: "
-"""How the message begins of a fit whose numbers got too large: no wrong argument, but no model."""
-
 ARGUMENTS = {
     "X", "y", "sample_weight", "class_weight", "groups", "loss", "gain", "n_estimators", "column",
     "features", "regularizer",
@@ -90,10 +87,6 @@ class Fits:
             except ALLOWED as error:
                 _check_message(case, error)
                 return Outcome("refused", f"{type(error).__name__}: {error}")
-            except RuntimeError as error:
-                if not str(error).startswith(STOPPED):
-                    raise
-                return Outcome("stopped", str(error))
             assert fitted is made.model, "fit returns another object"
         with phase("fit leaves its arguments as they are"):
             assert _remember(made) == before

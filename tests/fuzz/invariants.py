@@ -319,7 +319,7 @@ def _fitted_before(fit: Fit) -> None:
     other = np.arange(60.0).reshape(20, 3) % 7
     try:
         model.fit(other, np.arange(20) % 2)
-    except (ValueError, RuntimeError):
+    except ValueError:
         return  # of parameters for other features or labels
     model.fit(fit.X, fit.y) if fit.weight is None else model.fit(fit.X, fit.y, fit.weight)
     assert_same(fit.model, model, fit.X)
@@ -425,7 +425,7 @@ def _no_row(fit: Fit) -> None:
     settings = {"normalize_weights": False} if fit.has("normalize_weights") else {}
     try:
         one = fit.again(fit.X, fit.y, weight, **settings)
-    except (ValueError, RuntimeError):
+    except ValueError:
         return  # too few rows are left for what is asked for
     other = fit.again(take(fit.X, rows), fit.y[kept], weight[kept], **settings)
     np.testing.assert_array_equal(one.decision_function(fit.X), other.decision_function(fit.X))
@@ -463,7 +463,7 @@ def _twice(fit: Fit) -> None:
         settings["interactions"] = 0
     try:
         one = fit.again(fit.X, fit.y, weight, **settings)
-    except (ValueError, RuntimeError):
+    except ValueError:
         return
     other = fit.again(take(fit.X, rows), fit.y[rows], None, **settings)
     a, b = (model.decision_function(fit.X) for model in (one, other))
@@ -496,7 +496,7 @@ def _powers(fit: Fit) -> None:
             return  # at the ends of the range digits are lost
     try:
         one = fit.again(fit.X, fit.y, weight, **settings)
-    except (ValueError, RuntimeError):
+    except ValueError:
         return
     other = fit.again(fit.X, fit.y, scaled, **settings)
     np.testing.assert_array_equal(one.predict_proba(fit.X), other.predict_proba(fit.X))
@@ -525,7 +525,7 @@ def _class_weights(fit: Fit) -> None:
     settings = {name: value for name, value in inert.items() if fit.has(name)}
     try:
         one = fit.again(fit.X, fit.y, fit.weight, class_weight=factors, **settings)
-    except (ValueError, RuntimeError):
+    except ValueError:
         return
     other = fit.again(fit.X, fit.y, weight * of_rows, class_weight=None, **settings)
     np.testing.assert_array_equal(one.decision_function(fit.X), other.decision_function(fit.X))
