@@ -37,7 +37,8 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   options.limits.max_features = bytes.share();
   if (bytes.below(4) == 3) {
     for (std::size_t f = 0; f < features; ++f) {
-      options.limits.directions.push_back(static_cast<std::int8_t>(bytes.below(3)) - 1);
+      options.limits.directions.push_back(
+          static_cast<std::int8_t>(static_cast<int>(bytes.below(3)) - 1));
     }
   }
   options.literals = bytes.between(1, 127);
@@ -160,8 +161,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       }
       return boosting;
     } catch (const std::invalid_argument&) {
+      return nullptr;
     }
-    return nullptr;
   };
   const std::unique_ptr<Boosting> alone = boost(1);
   const std::unique_ptr<Boosting> shared = boost(3);

@@ -49,7 +49,8 @@ class Bytes {
   }
   // 10 to a power between those.
   double power_of_ten(int low, int high) {
-    return std::pow(10.0, low + static_cast<int>(below(static_cast<std::size_t>(high - low + 1))));
+    const auto powers = static_cast<std::size_t>(high) - static_cast<std::size_t>(low) + 1;
+    return std::pow(10.0, low + static_cast<int>(below(powers)));
   }
   double share() { return static_cast<double>(below(256)) / 255.0; }
 

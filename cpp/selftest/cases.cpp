@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <utility>
@@ -199,6 +200,7 @@ struct Problem {
 
 namespace {
 
+using Sizes = std::initializer_list<std::size_t>;
 using SharedProblem = std::shared_ptr<const Problem>;
 
 struct Choice {
@@ -256,6 +258,14 @@ std::unique_ptr<WeakLearner> learner_of(const Choice& choice) {
         impurities::Builtins::make<Criterion, BoundImpurity>("criterion", choice.criterion, 0.0);
   }
   return learners::Builtins::make<WeakLearner>("weak_learner", choice.learner, options);
+}
+
+// A case's name.
+template <class... Parts>
+std::string join(const std::string& first, const Parts&... parts) {
+  std::string name = first;
+  ((name += "-", name += parts), ...);
+  return name;
 }
 
 std::vector<std::size_t> count_up(std::size_t n) {
@@ -491,7 +501,7 @@ std::uint64_t predict_trees(const Problem& problem, const Run& run) {
 
 std::uint64_t boost_rados(const Problem& problem, const std::string& regularizer, const Run& run) {
   std::vector<RadoFeature> features{ConstantFeature{}};
-  for (const std::size_t f : {0, 3, 4, 5}) {  // without missing values
+  for (const std::size_t f : Sizes{0, 3, 4, 5}) {  // without missing values
     features.emplace_back(NumberFeature{&problem.table.columns[f]});
   }
   for (const std::int64_t level : {0, 3}) {
@@ -560,7 +570,7 @@ std::vector<Case> make_cases(std::size_t rows) {
           choice.selection = selection;
           choice.response = response;
           choice.step = step;
-          add_boosting(learner + "-" + selection + "-" + response + "-" + step, choice);
+          add_boosting(join(learner, selection, response, step), choice);
         }
       }
     }
@@ -573,33 +583,32 @@ std::vector<Case> make_cases(std::size_t rows) {
       Choice choice;
       choice.loss = loss;
       choice.learner = learner;
-      add_boosting(loss + "-" + learner, choice);
+      add_boosting(join(loss, learner), choice);
       choice.response = "newton";
       choice.l2 = 1.0;
-      add_boosting(loss + "-" + learner + "-newton", choice);
+      add_boosting(join(loss, learner, "newton"), choice);
     }
     Choice choice;
     choice.loss = loss;
     choice.models = 5;
-    add_boosting(loss + "-lanes", choice);
+    add_boosting(join(loss, "lanes"), choice);
   }
 
-  for (const std::size_t models : {3, 8, 19}) {
+  for (const std::size_t models : Sizes{3, 8, 19}) {
     for (const std::string& selection : selections::Builtins::names()) {
       for (const std::string& response : responses::Builtins::names()) {
         Choice choice;
         choice.models = models;
         choice.selection = selection;
         choice.response = response;
-        const std::string name =
-            "lanes-" + std::to_string(models) + "-" + selection + "-" + response;
+        const std::string name = join("lanes", std::to_string(models), selection, response);
         add_boosting(name, choice);
       }
       Choice choice;
       choice.models = models;
       choice.selection = selection;
       choice.keep_rounds = false;
-      add_boosting("lanes-" + std::to_string(models) + "-" + selection + "-scores", choice);
+      add_boosting(join("lanes", std::to_string(models), selection, "scores"), choice);
     }
   }
   {
@@ -614,7 +623,7 @@ std::vector<Case> make_cases(std::size_t rows) {
       Choice choice;
       choice.learner = learner;
       choice.criterion = criterion;
-      add_boosting("criterion-" + criterion + "-" + learner, choice);
+      add_boosting(join("criterion", criterion, learner), choice);
     }
     Choice choice;
     choice.learner = learner;
@@ -642,7 +651,7 @@ std::vector<Case> make_cases(std::size_t rows) {
         for (const auto& [criterion, name] :
              {std::pair{VoteCriterion::kGini, "gini"}, std::pair{VoteCriterion::kError, "error"}}) {
           const VoteChoice choice{vote, step, learner, criterion};
-          add("votes-" + vote + "-" + step + "-" + learner + "-" + name,
+          add(join("votes", vote, step, learner, name),
               [choice](const Problem& p, const Run& run) { return boost_votes(p, choice, run); });
         }
       }
@@ -650,7 +659,7 @@ std::vector<Case> make_cases(std::size_t rows) {
     for (const auto& [weighting, name] :
          {std::pair{VoteWeighting{0.5, 0.0}, "damping"}, {VoteWeighting{0.0, 2.0}, "mistrust"}}) {
       const VoteChoice choice{vote, "line_search", "stump", VoteCriterion::kGini, weighting};
-      add("votes-" + vote + "-" + name,
+      add(join("votes", vote, name),
           [choice](const Problem& p, const Run& run) { return boost_votes(p, choice, run); });
     }
   }
@@ -662,7 +671,7 @@ std::vector<Case> make_cases(std::size_t rows) {
   }
   add("pairs-codes", encode_some_pairs);
   add("pairs-strengths", find_pairs);
-  for (const std::size_t models : {1, 3}) {
+  for (const std::size_t models : Sizes{1, 3}) {
     add("prediction-" + std::to_string(models),
         [models](const Problem& p, const Run& run) { return predict_tables(p, models, run); });
   }

@@ -7,7 +7,6 @@
 // A change that means to alter bits writes it anew in the same commit.
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <string>
@@ -37,7 +36,7 @@ int main(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--write") write = true;
-    if (argument == "--threads" && i + 1 < argc) threads.push_back(std::atoi(argv[++i]));
+    if (argument == "--threads" && i + 1 < argc) threads.push_back(std::stoi(argv[++i]));
   }
   if (argc < 2) return 2;
   const std::vector<selftest::Case> cases = selftest::make_cases(kRows);
