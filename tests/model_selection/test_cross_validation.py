@@ -209,6 +209,7 @@ def test_columns_are_masked_where_a_candidate_lacks_them():
 
 
 @pytest.mark.parametrize("selection", ["cyclic", "greedy"])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_held_out_rows_that_weigh_nothing_beside_the_others_are_refused(selection):
     weight = np.full(len(X), 1e300)
     weight[160:] = 1e-323
