@@ -209,11 +209,15 @@ def test_columns_are_masked_where_a_candidate_lacks_them():
 
 
 @pytest.mark.parametrize("selection", ["cyclic", "greedy"])
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [(1e10, "sample_weight must not be so small.*split 0"), (1e300, "split 0 has no test row")],
+)
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
-def test_held_out_rows_that_weigh_nothing_beside_the_others_are_refused(selection):
-    weight = np.full(len(X), 1e300)
+def test_held_out_rows_that_weigh_nothing_beside_the_others_are_refused(selection, size, message):
+    weight = np.full(len(X), size)
     weight[160:] = 1e-323
     cv = [(np.arange(160), np.arange(160, 240))]
     search = pb.ProperBoostClassifierCV(selection=selection, max_estimators=3, cv=cv)
-    with pytest.raises(ValueError, match=r"sample_weight must not be so small.*split 0"):
+    with pytest.raises(ValueError, match=message):
         search.fit(X, Y, sample_weight=weight)
