@@ -264,7 +264,7 @@ std::unique_ptr<WeakLearner> learner_of(const Choice& choice) {
 template <class... Parts>
 std::string join(const std::string& first, const Parts&... parts) {
   std::string name = first;
-  ((name += "-", name += parts), ...);
+  ((name += '-', name += parts), ...);
   return name;
 }
 
