@@ -19,6 +19,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from multiprocessing.connection import wait
 from pathlib import Path
 
 import numpy as np
@@ -145,7 +146,7 @@ def limit_memory(size):
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
-def attack(folder, seed, inputs, minutes, counts, failures):
+def attack(folder, seed, inputs, minutes, outcomes, failures):
     """Try mutated files until there were enough of them or the time is up."""
     faulthandler.enable()
     import properboost as pb
@@ -181,32 +182,39 @@ def attack(folder, seed, inputs, minutes, counts, failures):
             name = f"{seed}-{k}"
             (failures / f"{name}.json").write_bytes(data)
             (failures / f"{name}.txt").write_text(f"{how}\n{problem}\n")
-        counts.put((outcome, how.partition(",")[0], taken, len(data)))
+        outcomes.send((outcome, how.partition(",")[0], taken, len(data)))
 
 
-def watch(jobs, counts, folder, failures):
+def watch(jobs, readers, folder, failures):
     """Collect outcomes until every worker has ended; a worker that dies or hangs is a failure."""
     outcomes, kinds, longest, n_bytes = Counter(), Counter(), 0.0, 0
     last, shown = time.monotonic(), time.monotonic()
     while True:
         alive = any(job.is_alive() for job in jobs)
-        try:
-            outcome, how, taken, size = counts.get(timeout=1.0)
-        except Exception:  # there was none
+        ready = wait(readers, timeout=1.0)
+        if not ready:
             if not alive:
                 break
             if time.monotonic() - last > HANG:
                 for job in jobs:
                     job.kill()
-            continue
-        last = time.monotonic()
-        outcomes[outcome] += 1
-        kinds[how] += 1
-        longest, n_bytes = max(longest, taken), n_bytes + size
+        for reader in ready:
+            try:
+                outcome, how, taken, size = reader.recv()
+            except EOFError:  # the worker has ended
+                readers.remove(reader)
+                continue
+            last = time.monotonic()
+            outcomes[outcome] += 1
+            kinds[how] += 1
+            longest, n_bytes = max(longest, taken), n_bytes + size
+        if not readers:
+            break
         if last - shown > 30.0:
             shown = last
             print(dict(outcomes), flush=True)
     for k, job in enumerate(jobs):
+        job.join()
         if job.exitcode != 0:
             outcomes["crashed or hung"] += 1
             data = (folder / str(k) / "input.json").read_bytes()
@@ -227,18 +235,18 @@ def main(argv=None):
     context = multiprocessing.get_context("spawn")
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as made:
-        folder, counts = Path(made), context.Queue()
+        folder = Path(made)
         each, limit = arguments.inputs // arguments.jobs, arguments.minutes
-        jobs = [
-            context.Process(
-                target=attack,
-                args=(folder / str(k), seed, each, limit, counts, arguments.failures),
-            )
-            for k, seed in enumerate(range(arguments.seed, arguments.seed + arguments.jobs))
-        ]
-        for job in jobs:
-            job.start()
-        outcomes, kinds, longest, n_bytes = watch(jobs, counts, folder, arguments.failures)
+        jobs, readers = [], []
+        for k, seed in enumerate(range(arguments.seed, arguments.seed + arguments.jobs)):
+            # Not a queue, whose thread would start while memory is limited.
+            reader, writer = context.Pipe(duplex=False)
+            given = (folder / str(k), seed, each, limit, writer, arguments.failures)
+            jobs.append(context.Process(target=attack, args=given))
+            jobs[-1].start()
+            writer.close()  # the worker's own stays open
+            readers.append(reader)
+        outcomes, kinds, longest, n_bytes = watch(jobs, readers, folder, arguments.failures)
     n = sum(outcomes.values())
     report = {
         "inputs": n,
