@@ -7,13 +7,11 @@ is a dead one's, and the next call for the same target removes it.
 """
 
 import errno
-import fcntl
 import hashlib
 import os
 import re
 import secrets
 import stat
-import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
@@ -22,12 +20,20 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["AnyPath", "write_whole"]
 
 AnyPath: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 Content: TypeAlias = Iterable[bytes | memoryview]
 
-_FLUSHED_AT_ONCE = 2**24  # bytes, so that little is left to wait for at the end
+_POSIX: bool = fcntl is not None
+"""Elsewhere an open file cannot be renamed, there are no modes, and leftovers stay."""
+
+_FLUSHED_AT_ONCE = 2**22  # bytes: Ctrl-C is heard between them
 _MOST_LINKS = 40  # one after the other, as in the system
 _DESCRIPTORS = re.compile(r"/proc/[^/]+(/task/[^/]+)?/fd|/dev/fd")
 
@@ -145,7 +151,10 @@ def _replace(target: Path, content: Content) -> None:
                     _fill(file, content)
                     if before is not None:
                         _resemble(file.fileno(), before)
-                    _flush(file.fileno())
+                    os.fsync(file.fileno())
+                    if _POSIX:
+                        unfinished.replace(target)
+                if not _POSIX:
                     unfinished.replace(target)
         finally:
             _remove(unfinished)
@@ -156,6 +165,8 @@ def _replace(target: Path, content: Content) -> None:
 
 def _lock(file: FileIO) -> bool:
     """Lock an unfinished file; False if another call took it for a dead process's before."""
+    if not _POSIX:
+        return True
     with suppress(OSError):  # there are file systems without locks, where no call removes any
         fcntl.flock(file, fcntl.LOCK_EX)
     return os.fstat(file.fileno()).st_nlink > 0
@@ -167,39 +178,14 @@ def _fill(file: FileIO, content: Content) -> None:
         _write_all(file, piece)
         unflushed += len(piece)
         if unflushed >= _FLUSHED_AT_ONCE:
-            _flush(file.fileno())
+            os.fsync(file.fileno())
             unflushed = 0
-
-
-def _flush(descriptor: int) -> None:
-    """Wait until a file is on the disk, in a thread of its own: nothing interrupts the system's."""
-    if threading.current_thread() is not threading.main_thread():  # which alone hears Ctrl-C
-        os.fsync(descriptor)
-        return
-    own = os.dup(descriptor)  # ours may be closed before it has ended
-    errors: list[OSError] = []
-
-    def flush() -> None:
-        try:
-            os.fsync(own)
-        except OSError as error:
-            errors.append(error)
-        finally:
-            os.close(own)
-
-    thread = threading.Thread(target=flush, daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:  # there may be no more threads
-        flush()
-    else:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def _resemble(descriptor: int, before: os.stat_result) -> None:
     """Give a file the mode, owner and group of another, as far as that is permitted."""
+    if not _POSIX:
+        return
     mode = stat.S_IMODE(before.st_mode)
     if os.fstat(descriptor).st_uid != before.st_uid:
         with suppress(PermissionError):
@@ -220,6 +206,8 @@ def _remove(unfinished: Path | None) -> None:
 
 def _remove_leftovers(folder: Path, beginning: str) -> None:
     """Remove the unfinished files of processes that have ended."""
+    if not _POSIX:
+        return
     try:
         names = os.listdir(folder)  # noqa: PTH208  # a folder may hold a million files
     except OSError:  # one may write files into a folder that one may not list
@@ -242,7 +230,7 @@ def _remove_unless_locked(unfinished: Path) -> None:
 def _flush_folder(folder: Path) -> None:
     """See to it that a new name outlives a loss of power, where the system lets us."""
     with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
