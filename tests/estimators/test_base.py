@@ -58,6 +58,24 @@ def test_any_weights_give_finite_predictions_or_an_error(weights):
         assert np.all(np.isfinite(model.predict_proba(x)))
 
 
+@pytest.mark.parametrize("learner", ["histogram", "stump", "tree", "monomial"])
+@pytest.mark.parametrize("gain", [1e3, 1e17, 1e27])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+def test_all_that_a_fit_keeps_is_finite_and_can_be_saved(learner, gain, tmp_path):
+    rng = np.random.default_rng(0)
+    settings = {"response": "newton", "step": "line_search", "n_estimators": 20}
+    for weight in (10.0 ** rng.uniform(-300, 300, len(Y)), np.full(len(Y), 1e303), None):
+        for rate in (1.0, 1e8):
+            model = fit(
+                weight=weight, weak_learner=learner, gain=gain, learning_rate=rate, **settings
+            )
+            assert all(np.isfinite(values).all() for values in model.history_.values())
+            assert np.isfinite(model.feature_importances_).all()
+            model.save_model(tmp_path / "model.json")
+            loaded = pb.load_model(tmp_path / "model.json")
+            np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
 # -- tables ---------------------------------------------------------------------------------------
 
 
