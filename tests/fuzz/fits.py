@@ -42,6 +42,7 @@ OTHERS = (
     "Expected 2D array",
     "Complex data not supported",
     "multi_class must",  # of a scorer of two classes
+    "Input contains infinity",  # of a scorer, where a class is missing from a fold
 )
 """Other messages, most of them scikit-learn's, that say what is wrong with a table or labels."""
 

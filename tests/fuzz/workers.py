@@ -16,7 +16,7 @@ from fuzz.outcomes import Broken, Outcome
 
 __all__ = ["Bench", "Worker"]
 
-SECONDS = 60.0
+SECONDS = 180.0
 """What a case may take; the slowest ordinary one takes a tenth."""
 
 ADDRESSES = 16 * 2**30

@@ -85,6 +85,7 @@ def test_what_is_written_in_pieces_is_what_json_writes(document, n):
 def test_pieces_are_small():
     rng = np.random.default_rng(0)
     document = {
+        "format": "a text comes first",
         "trees": [{"a": rng.random(60).tolist(), "b": rng.random((60, 2)).tolist()}] * 1000,
         "tables": rng.random((1000, 255)).tolist(),
         "models": [{}, {"tables": rng.random((200, 255)).tolist()}, {}],

@@ -40,15 +40,16 @@ def _write(value: Any) -> Iterator[str]:
 def _count(value: Any, most: int = _MOST) -> int:
     """Return how many values a value holds, or more than `most` if it is more."""
     if isinstance(value, dict):
-        value = [*value.values()]
-    if not isinstance(value, list):
+        inner = [entry for entry in value.values() if isinstance(entry, list | dict)]
+    elif isinstance(value, list):  # whose entries are of one kind
+        inner = value if value and isinstance(value[0], list | dict) else []
+    else:
         return 1
     total = len(value)
-    if total and isinstance(value[0], list | dict):
-        for entry in value:
-            if total > most:
-                break
-            total += _count(entry, most - total)
+    for entry in inner:
+        if total > most:
+            break
+        total += _count(entry, most - total)
     return total
 
 
