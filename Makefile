@@ -32,7 +32,7 @@ test:  ## build, then run the tests; ARGS="-k loss -x" goes to pytest
 # What breaks is shrunk, printed and kept in out/fuzz; ARGS="--replay fits:123" tries one input again.
 fuzz:  ## build, then try random inputs for MINUTES=1; ARGS goes to the fuzzer
 	@$(SETUP) --package test
-	PYTHONPATH=tests "$(BIN)/python" -m fuzz --minutes $(MINUTES) $(ARGS)
+	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=tests "$(BIN)/python" -m fuzz --minutes $(MINUTES) $(ARGS)
 
 # asv times whatever is installed, so the package is rebuilt first; asv keeps one record a machine.
 bench:  ## build, then time the working tree with asv; ARGS replaces --quick

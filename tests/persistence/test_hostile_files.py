@@ -97,6 +97,15 @@ def test_fields_of_trees_are_checked(place, value, message, documents, tmp_path)
         load(change(documents["udt"], place, value), tmp_path)
 
 
+def test_a_label_beyond_float64_is_refused(documents, tmp_path):
+    document = change(documents["udt"], ("parameters", "class_weight"), [["beyond", 1.0]])
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(document).replace('"beyond"', "-1e999"), encoding="ascii")
+    message = r"model\.json: parameters\.class_weight\[0\] must begin with a finite label"
+    with pytest.raises(ValueError, match=message):
+        pb.load_model(path)
+
+
 def test_a_tree_without_nodes_is_refused(documents, tmp_path):
     empty = {name: [] for name in documents["udt"]["tree"]}
     message = r"model\.json: tree is no tree: a tree must have at least one node"

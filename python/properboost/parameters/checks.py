@@ -179,6 +179,8 @@ def check_class_weight(name: str, value: object) -> object:
     for label, weight in value.items():
         if not isinstance(label, str | int | float | np.generic):
             raise TypeError(f"{name} must have labels as keys; got {label!r}")
+        if isinstance(label, float | np.floating) and not math.isfinite(label):
+            raise ValueError(f"{name} must have finite labels as keys; got {label!r}")
         positive(f"{name}[{label!r}]", weight)
     return value
 

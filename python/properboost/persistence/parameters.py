@@ -3,6 +3,7 @@
 A name means the same in every estimator, and so does what stands for its value.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -157,6 +158,8 @@ def _read_class_weight(node: Node) -> Any:
         label, weight = pair.sequence(2)
         if not isinstance(label, str | int | float):
             pair.fail("must begin with a label")
+        if isinstance(label, float) and not math.isfinite(label):
+            pair.fail("must begin with a finite label")
         if label in weights:
             pair.fail("must begin with another label than those before")
         weights[label] = weight
