@@ -22,6 +22,7 @@
 #include "properboost/steps/registry.hpp"
 #include "properboost/trees/tree_grower.hpp"
 #include "properboost/votes/registry.hpp"
+#include "random.hpp"
 
 namespace properboost::selftest {
 
@@ -95,18 +96,6 @@ class Digest {
   std::uint64_t state_ = 0xcbf29ce484222325u;
 };
 
-// Numbers in [0, 1), the same on every machine.
-class Random {
- public:
-  double next() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<double>(state_ >> 11) / 9007199254740992.0;
-  }
-
- private:
-  std::uint64_t state_ = 7;
-};
-
 template <class T>
 Column column_of(const std::vector<T>& values, Type type) {
   return {reinterpret_cast<const char*>(values.data()), sizeof(T), type};
@@ -132,7 +121,7 @@ struct Problem {
   std::vector<std::uint8_t> codes;
 
   explicit Problem(std::size_t n) : rows(n) {
-    Random random;
+    Random random(7);
     constexpr std::size_t kColumns = 8;
     using Row = std::array<double, kColumns>;
     std::vector<std::vector<Row>> sorted(kClasses * kFolds);
@@ -461,7 +450,7 @@ std::uint64_t predict_tables(const Problem& problem, std::size_t models, const R
   const std::vector<FeaturePair> pairs = some_pairs(bins);
   std::size_t width = bins.total_width();
   for (const FeaturePair& pair : pairs) width += pair.width();
-  Random random;
+  Random random(7);
   std::vector<double> tables(models * width), out(models * problem.rows);
   for (double& entry : tables) entry = random.next() - 0.5;
   Team::run(run.threads, kShared, [&](Team& team) {

@@ -28,10 +28,12 @@
 #include "properboost/responses/real.hpp"
 #include "properboost/steps/coefficient_solver.hpp"
 #include "properboost/steps/guarded.hpp"
+#include "random.hpp"
 
 namespace {
 
 using namespace properboost;
+using selftest::Random;
 using Sizes = std::initializer_list<std::size_t>;
 
 constexpr std::size_t kRows = 3000;
@@ -61,18 +63,6 @@ void require(bool condition, const std::string& what) {
   ++failures;
   std::printf("FAILED: %s\n", what.c_str());
 }
-
-// Numbers in [0, 1), the same on every machine.
-class Random {
- public:
-  double next() {
-    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
-    return static_cast<double>(state_ >> 11) / 9007199254740992.0;
-  }
-
- private:
-  std::uint64_t state_ = 1;
-};
 
 // -- codes ---------------------------------------------------------------------------------------
 
@@ -170,7 +160,7 @@ struct Problem {
   std::vector<std::size_t> segments{0};
 
   Problem() : columns(kRows * kFeatures) {
-    Random random;
+    Random random(1);
     std::vector<std::vector<std::vector<double>>> rows(2 * kFolds);
     for (std::size_t i = 0; i < kRows; ++i) {
       std::vector<double> x(kFeatures);
@@ -277,7 +267,7 @@ struct NarrowProblem {
   std::vector<std::size_t> segments{0};
 
   NarrowProblem() : codes(kManyRows * widths.size()), wide_codes(codes.size()) {
-    Random random;
+    Random random(1);
     std::vector<std::vector<std::vector<std::uint8_t>>> rows(2 * kFolds);
     for (std::size_t i = 0; i < kManyRows; ++i) {
       std::vector<std::uint8_t> row;
@@ -371,7 +361,7 @@ void test_bundles() {
 
 // A = G G' of rank `rank`, in which some features may be others doubled; b = A c.
 void test_least_norm(std::size_t n, std::size_t rank, double scale) {
-  Random random;
+  Random random(1);
   std::vector<std::vector<double>> g(n, std::vector<double>(rank));
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < rank; ++k) {

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 LARGEST_TERM = 1e30
-"""The largest size of what a row adds to a sum in float32."""
+"""The largest size of a row's margin, and of what it adds to a sum, in float32."""
 
 P = ParamSpec("P")
 Made = TypeVar("Made")
@@ -314,8 +314,7 @@ def find_pairs(
     def find_gradients() -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         for own, sign in zip(raw[wanted], signs[wanted], strict=True):
             y = np.repeat(sign, np.diff(training.segments))
-            far = np.finfo(np.float32).max
-            margin = (y * own / loss.gain).clip(-far, far).astype(np.float32)
+            margin = _to_float32(y * own / loss.gain)
             weight, otherwise, p, q = (
                 f(u).astype(np.float64)
                 for f in (loss.native.engine_weight, loss.native.engine_probability)

@@ -64,7 +64,7 @@ def read_training_weights(
         scaled: Weights = np.ldexp(weight, -exponent) / mean
         return scaled
     with np.errstate(over="ignore", under="ignore"):
-        _warn_of_mean(weight, float(np.ldexp(mean, exponent)), uniform)
+        _warn_of_mean(weight, float(np.ldexp(mean, exponent)), counted, uniform)
     far = exponent + int(np.frexp(mean)[1])
     if abs(far) <= LARGEST_EXPONENT:
         return weight
@@ -107,14 +107,13 @@ def _check_weights(sample_weight: Any, labels: NDArray[Any]) -> Weights | None:
     return None if np.all(weight == 1.0) else weight
 
 
-def _warn_of_mean(weight: Weights, mean: float, uniform: bool) -> None:
+def _warn_of_mean(weight: Weights, mean: float, counted: int, uniform: bool) -> None:
     """Warn if weights that are taken for counts of rows are hardly meant so."""
     low, high = USUAL_MEANS
     if low <= mean <= high if not uniform else mean == 1.0:
         return
     if not uniform and mean > high and np.all(weight == np.rint(weight)):  # counts
         return
-    counted = np.count_nonzero(weight)
     warn(
         f"sample_weight has a mean of {mean:.3g}, so {counted} rows count as {mean * counted:.3g}: "
         "weights say how often rows count. If yours only say how rows compare, use "
