@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import helpers.reference_rado as reference
-from helpers.reference_rado import random_rados
+import helpers.reference.rado as reference
+from helpers.reference.rado import random_rados
 from properboost import _core
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.reference_rado import expected
+from helpers.reference.rado import expected
 from properboost import rado
 
 pd = pytest.importorskip("pandas")

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
-from helpers.reference_rado import random_rados
+from helpers.reference.rado import random_rados
 from properboost import RadoBoostClassifier, _core, rado
 
 pd = pytest.importorskip("pandas")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.reference_rado import expected
+from helpers.reference.rado import expected
 from properboost import _core, rado
 
 pd = pytest.importorskip("pandas")

@@ -6,7 +6,7 @@ fast core follows the same words.
 
 The order of the file is the order of the data flow: edges and codes, cell statistics, weak learners
 (trees after tables), responses, steps, and the boosting loop that ties them together.  The losses,
-which know nothing of the rest, are in `reference_losses`.
+which know nothing of the rest, are in `losses`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from helpers.reference_losses import LOSSES as LOSSES
-from helpers.reference_losses import make_loss as make_loss
+from helpers.reference.losses import LOSSES as LOSSES
+from helpers.reference.losses import make_loss as make_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from helpers.reference_losses import Loss
+    from helpers.reference.losses import Loss
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer]
