@@ -222,8 +222,8 @@ def test_quantile_rule(weights, max_bins, expected):
 
 def test_shared_bins_respect_room():
     # Quotas 4.5, 0.25, 0.25: the first run has 2 values only, so the others share the excess.
-    assert ref._share_bins([18.0, 1.0, 1.0], [2, 3, 3], 5) == [2, 2, 1]
-    assert ref._share_bins([1.0, 1.0, 1.0], [5, 5, 5], 4) == [2, 1, 1]
+    assert ref.bins._share_bins([18.0, 1.0, 1.0], [2, 3, 3], 5) == [2, 2, 1]
+    assert ref.bins._share_bins([1.0, 1.0, 1.0], [5, 5, 5], 4) == [2, 1, 1]
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -1,0 +1,144 @@
+"""The boosting loop of one raw prediction, which ties the stages together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from helpers.reference.responses import cell_values
+from helpers.reference.rounds import Round
+from helpers.reference.search import choose, plant
+from helpers.reference.settings import TIE, Training, TreeSettings
+from helpers.reference.steps import step_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from helpers.reference.bins import Array, Codes, FeatureBins
+    from helpers.reference.learners import Response
+    from helpers.reference.losses import Loss
+    from helpers.reference.settings import Learner, Selection, Step
+
+
+def fit(
+    codes: Codes,
+    bins: Sequence[FeatureBins],
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    loss: Loss,
+    n_estimators: int = 100,
+    learner: Learner = "histogram",
+    selection: Selection = "greedy",
+    response: Response = "real",
+    step: Step = "guarded",
+    learning_rate: float = 1.0,
+    prior: float | None = None,
+    smoothing: float = 0.0,
+    smoothing_in_score: bool = True,
+    l2: float = 0.0,
+    tie: float = TIE,
+    tree: TreeSettings | None = None,
+) -> list[Round]:
+    """Boost; `codes` is (features, rows), `y` is -1 or +1, weights are frequencies.
+
+    Each round: the weights s_i w(y_i F_i), every feature's cell sums, the best feature (scores
+    within `tie` relative of the best are ties: the lowest feature wins, and inside a stump the
+    first candidate), its table by the response, the step, F += step * table.  It stops early when
+    the weights' total is 0, when no feature can be cut, when the table is 0 in every cell that has
+    rows, or when the risk does not fall along the table at step 0.
+
+    With cyclic selection an estimator is a round for each feature in turn; a feature that does not
+    help has a table and a step of 0, and it ends with a cycle in which none helps.
+
+    Under `line_search`, newton and exact no raw prediction moves in one round, before the learning
+    rate, by more than the link of 1 - 1/(2S): newton and exact values are clipped to it, and a line
+    search ends at it over the table's largest absolute value.  `unit` and `guarded` steps of real
+    and sign tables are not capped.
+
+    A tree's leaves are its cells; B of the default prior is their number.  Their values are those
+    of the rows it was grown from, except that `exact` looks at all rows that end there, and all
+    rows tell the step.  A split's own value, for rows that end there, is a mean of leaves.  Where
+    chance has a part, a tree that does not help is a table of 0, and boosting goes on.
+
+    Smoothing is for the ordered bins of a histogram; stumps and trees ignore it.  The choice of the
+    feature sees the smoothed weights unless `smoothing_in_score` is false: on LETTER that is
+    better.
+    """
+    weight = np.ones(np.shape(codes)[1]) if sample_weight is None else np.asarray(sample_weight)
+    keep = weight > 0
+    t = Training(
+        codes=np.asarray(codes)[:, keep],
+        bins=bins,
+        y=np.asarray(y, dtype=np.float64)[keep],
+        weight=np.asarray(weight, dtype=np.float64)[keep],
+        loss=loss,
+        learner=learner,
+        response=response,
+        step=step,
+        learning_rate=learning_rate,
+        prior=prior,
+        smoothing=smoothing if learner == "histogram" else 0.0,
+        smoothing_in_score=smoothing_in_score,
+        l2=l2,
+        tie=tie,
+        tree=tree or TreeSettings(),
+    )
+    raw = np.zeros(len(t.y))
+    features = range(len(bins))
+    whole = selection == "greedy" or learner == "tree"
+    turns = [features] if whole else [range(j, j + 1) for j in features]
+    rounds: list[Round] = []
+    for e in range(n_estimators):
+        estimator = []
+        for candidates in turns:
+            found = _boost_once(t, raw, candidates, e + 1)
+            raw = raw + found.added(t.codes)
+            estimator.append(replace(found, risk=training_risk(t, raw)))
+        goes_on = learner == "tree" and t.tree.leaves_to_chance
+        if not goes_on and not any(found.table.any() for found in estimator):
+            break
+        rounds += estimator
+    return rounds
+
+
+def training_risk(t: Training, raw: Array) -> float:
+    return float((t.weight * t.loss.loss(t.y * raw)).sum() / t.total)
+
+
+def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int) -> Round:
+    """The next round; where it does not help, its table and its step are 0."""
+    w = t.weight * t.loss.weight(t.y * raw)
+    idle = Round(candidates[0], np.nan, 0.0, np.zeros(t.bins[candidates[0]].n_bins), np.nan)
+    if not w.sum() > 0:
+        return idle
+    curvature = (
+        t.weight * t.loss.newton_curvature(t.y, raw) if t.response == "newton" else np.zeros(len(w))
+    )
+    if t.learner == "tree":
+        cut = plant(t, w, curvature, round_)
+    else:
+        cut = choose(t, w, curvature, candidates)
+    values = cell_values(t, raw, cut)
+    cells = cut.candidate.cells
+    table = np.where(cells >= 0, values[cells], 0.0)
+    if cut.tree is not None:
+        table = cut.tree.with_means(table, t.weight)
+        if t.tree.directions:
+            table = cut.tree.in_directions(table, t.weight, t.tree.directions)
+    g = table[cut.codes]
+
+    def slope(a: float) -> float:
+        """Minus the derivative of the risk along the table."""
+        return float((t.weight * t.y * g * t.loss.weight(t.y * (raw + a * g))).sum())
+
+    if not g.any() or not slope(0.0) > 0:
+        if cut.tree is not None:
+            cut.tree.saving = [0.0] * len(cut.tree.saving)
+        return replace(idle, feature=cut.feature, table=0.0 * table, tree=cut.tree)
+    a = step_size(t, slope, float(np.abs(table).max()))
+    return Round(cut.feature, cut.candidate.score, a, table, np.nan, cut.tree)

@@ -1,0 +1,67 @@
+"""Sums over the training rows of each bin or cell, and their smoothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from helpers.reference.bins import Array, Codes
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Sums over the training rows of each bin or cell, not normalised."""
+
+    plus: Array
+    minus: Array
+    curvature: Array
+    rows: NDArray[np.int64]
+
+    def gathered(self, cells: NDArray[np.int64], n_cells: int) -> Statistics:
+        """Bins added up into cells; a bin in cell -1 belongs to none."""
+        inside = cells >= 0
+
+        def add(a: NDArray[np.generic]) -> Array:
+            return np.bincount(cells[inside], weights=a[inside], minlength=n_cells)
+
+        rows = add(self.rows).astype(np.int64)
+        return Statistics(add(self.plus), add(self.minus), add(self.curvature), rows)
+
+    def smoothed(self, h: float, n_ordered: int) -> Statistics:
+        def smooth(a: Array) -> Array:
+            return smooth_ordered(a, h, n_ordered)
+
+        return replace(
+            self,
+            plus=smooth(self.plus),
+            minus=smooth(self.minus),
+            curvature=smooth(self.curvature),
+        )
+
+
+def smooth_ordered(a: Array, h: float, n_ordered: int) -> Array:
+    """a_b <- (1 - 2h) a_b + h (a_(b-1) + a_(b+1)) over the ordered bins.
+
+    What would leave at either end stays there, so the sum is unchanged; other bins are untouched.
+    """
+    if h == 0 or n_ordered < 2:
+        return a
+    inner = a[:n_ordered]
+    padded = np.concatenate([inner[:1], inner, inner[-1:]])
+    out = a.copy()
+    out[:n_ordered] = (1 - 2 * h) * inner + h * (padded[:-2] + padded[2:])
+    return out
+
+
+def bin_statistics(codes: Codes, n_bins: int, y: Array, w: Array, curvature: Array) -> Statistics:
+    return Statistics(
+        np.bincount(codes, weights=np.where(y > 0, w, 0.0), minlength=n_bins),
+        np.bincount(codes, weights=np.where(y > 0, 0.0, w), minlength=n_bins),
+        np.bincount(codes, weights=curvature, minlength=n_bins),
+        np.bincount(codes, minlength=n_bins),
+    )

@@ -1,0 +1,62 @@
+"""Responses: the values of a round's cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from helpers.reference.steps import doubling_grid, first_stationary
+
+if TYPE_CHECKING:
+    from helpers.reference.bins import Array
+    from helpers.reference.search import Cut
+    from helpers.reference.settings import Training
+
+
+def cell_values(t: Training, raw: Array, cut: Cut) -> Array:
+    """The value of each cell of the chosen feature, before the step."""
+    stats = cut.response_stats
+    plus, minus = stats.plus, stats.minus
+    if t.response == "sign":
+        return np.sign(plus - minus)
+    if t.response == "newton":
+        slope, curvature = plus - minus, stats.curvature + t.l2
+        # A slope without curvature (it underflowed) asks for an infinite value: the cap.
+        value = np.divide(slope, curvature, out=np.sign(slope) * t.cap, where=curvature > 0)
+        return np.clip(value, -t.cap, t.cap)
+    e = t.prior_share(int(np.count_nonzero(cut.stats.rows)))
+    if t.response == "real":
+        total = plus.sum() + minus.sum()
+        return (np.log(plus / total + e) - np.log(minus / total + e)) / 2
+    return _exact_values(t, raw, cut, e * t.total)
+
+
+def _exact_values(t: Training, raw: Array, cut: Cut, pseudo: float) -> Array:
+    """Each cell's minimiser of its own risk, two pseudo-rows of weight `pseudo` at margin 0 added.
+
+    For a loss that is not convex: the first stationary point on the way down from 0.  Smoothing
+    acts as it does on class weights: a row counts (1 - 2h) in its own bin and h in each neighbour.
+    A cell without any weight has the value 0.
+    """
+    cell_of_row = cut.candidate.cells[cut.codes]
+    values = np.zeros(cut.candidate.n_cells)
+    for b in range(cut.candidate.n_cells):
+        share = cut.row_share(b)[cell_of_row] if cut.h else (cell_of_row == b).astype(float)
+        rows = share > 0
+        if not rows.any():
+            continue
+        y, f, s = t.y[rows], raw[rows], t.weight[rows] * share[rows]
+
+        def downhill(z: float, y: Array = y, f: Array = f, s: Array = s) -> float:
+            """Minus the derivative of the cell's risk at z."""
+            real_rows = (s * y * t.loss.weight(y * (f + z))).sum()
+            return float(real_rows + pseudo * (t.loss.weight(z) - t.loss.weight(-z)))
+
+        direction = float(np.sign(downhill(0.0)))
+        if direction:
+            grid = doubling_grid(t.loss.gain / 16, t.cap)
+            values[b] = direction * first_stationary(
+                lambda a, d=direction, g=downhill: d * g(d * a), grid
+            )
+    return values

@@ -1,0 +1,78 @@
+"""The search for the feature and the cells of a round, or for its tree, given rows' weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from helpers.reference.cells import Statistics, bin_statistics, smooth_ordered
+from helpers.reference.learners import CANDIDATES, Candidate, cell_score, first_best
+from helpers.reference.trees import Tree, grow_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from helpers.reference.bins import Array, Codes
+    from helpers.reference.settings import Training
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The chosen candidate and what its response needs.
+
+    `codes` are the rows' of its feature; a tree is a feature more, whose codes are its nodes.
+    """
+
+    feature: int
+    codes: Codes
+    candidate: Candidate
+    stats: Statistics  # of the cells, plain
+    response_stats: Statistics  # of the cells, smoothed where that is asked for
+    h: float
+    n_ordered: int
+    tree: Tree | None = None
+
+    def row_share(self, cell: int) -> Array:
+        """The share of each bin's rows that smoothing lends to a cell (histogram only)."""
+        unit = np.zeros(self.candidate.n_cells)
+        unit[cell] = 1.0
+        return smooth_ordered(unit, self.h, self.n_ordered)  # the smoothing matrix is symmetric
+
+
+def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> Cut:
+    """The best candidate of some features; ties go to the first of them."""
+    chosen: list[tuple[int, Candidate, Statistics]] = []
+    for j in features:
+        b = t.bins[j]
+        plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
+        seen = plain.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else plain
+        cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2))
+        best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
+        chosen.append((j, best, plain))
+    winner = first_best([c.score for _, c, _ in chosen], t.response, t.tie)
+    feature, candidate, plain = chosen[winner]
+    n_ordered = t.bins[feature].n_ordered
+    return Cut(
+        feature,
+        t.codes[feature],
+        candidate,
+        plain.gathered(candidate.cells, candidate.n_cells),
+        plain.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
+        t.smoothing,
+        n_ordered,
+    )
+
+
+def plant(t: Training, w: Array, curvature: Array, round_: int) -> Cut:
+    """A tree, whose nodes are bins and whose leaves are cells."""
+    tree = grow_tree(t, w, curvature, round_)
+    leaves, drawn = tree.leaves, tree.rows[0]
+    nodes = tree.find_nodes(t.codes)
+    cells = np.full(len(tree.feature), -1)
+    cells[leaves] = np.arange(len(leaves))
+    of_nodes = bin_statistics(nodes[drawn], len(cells), t.y[drawn], w[drawn], curvature[drawn])
+    stats = of_nodes.gathered(cells, len(leaves))
+    candidate = Candidate(cells, len(leaves), cell_score(stats, t.response, t.l2))
+    return Cut(-1, nodes, candidate, stats, stats, 0.0, 0, tree)

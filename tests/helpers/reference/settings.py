@@ -1,0 +1,79 @@
+"""What one fit is told: its rows and its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from helpers.reference.bins import Array, Codes, FeatureBins
+    from helpers.reference.learners import Response
+    from helpers.reference.losses import Loss
+
+Learner = Literal["histogram", "stump", "tree"]
+Step = Literal["unit", "guarded", "line_search"]
+Selection = Literal["greedy", "cyclic"]
+
+TIE = 1e-7  # scores this close to the best, relative to it, count as equal
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """What bounds a tree, what is drawn for it, and which features have a direction.
+
+    `min_child_weight` is what each side of a split holds at least: of the rows' weights
+    s_i w(y_i F_i), or under newton of their curvatures, s_i times the loss's at gain 1 and margin
+    v / sigma, so that the gain still cannot matter there.
+    """
+
+    max_leaves: int = 31
+    max_depth: float = np.inf
+    min_child_weight: float = 0.0
+    max_features: float = 1.0
+    subsample: float = 1.0
+    seed: int = 0
+    directions: Sequence[int] = ()
+
+    @property
+    def leaves_to_chance(self) -> bool:
+        return self.max_features < 1 or self.subsample < 1
+
+
+@dataclass(frozen=True)
+class Training:
+    """The rows of one fit, zero weights dropped, and its settings."""
+
+    codes: Codes
+    bins: Sequence[FeatureBins]
+    y: Array
+    weight: Array
+    loss: Loss
+    learner: Learner
+    response: Response
+    step: Step
+    learning_rate: float
+    prior: float | None
+    smoothing: float
+    smoothing_in_score: bool
+    l2: float
+    tie: float
+    tree: TreeSettings
+    total: float = field(init=False)  # S, the sum of the sample weights
+    cap: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", float(self.weight.sum()))
+        # An error rate of 0 counts as 1/(2S).  Weights that add up to less than two rows would
+        # make that no restraint but nonsense, so S counts as at least 2 here.
+        p = 1 - 1 / (2 * max(self.total, 2.0))
+        object.__setattr__(self, "cap", float(self.loss.link(p)))
+
+    def prior_share(self, n_cells_with_rows: int) -> float:
+        """e, as a share of the total weight."""
+        if self.prior is not None:
+            return self.prior
+        return 1 / (self.total * max(n_cells_with_rows, 1))
