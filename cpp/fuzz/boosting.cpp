@@ -48,15 +48,6 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
                                                bytes.pick(learners::Builtins::names()), options);
 }
 
-std::vector<Role> read_roles(Bytes& bytes, std::size_t segments) {
-  std::vector<Role> roles;
-  for (std::size_t s = 0; s < segments; ++s) {
-    roles.push_back(static_cast<Role>(static_cast<int>(bytes.below(5)) - 2));
-  }
-  if (std::none_of(roles.begin(), roles.end(), learns)) roles[0] = Role::kPositive;
-  return roles;
-}
-
 std::unique_ptr<Algorithm> read_algorithm(Bytes& bytes, std::size_t segments) {
   if (bytes.below(3) == 2) {
     VoteTargets targets{bytes.between(2, 5), {}};

@@ -6,6 +6,7 @@
 
 #include "bytes.hpp"
 #include "properboost/data/binning.hpp"
+#include "properboost/data/roles.hpp"
 #include "properboost/data/table.hpp"
 
 namespace properboost::fuzz {
@@ -135,6 +136,16 @@ inline std::vector<std::size_t> read_segments(Bytes& bytes, std::size_t rows) {
   segments.push_back(rows);
   std::sort(segments.begin(), segments.end());
   return segments;
+}
+
+// A role for each segment, one of which learns.
+inline std::vector<Role> read_roles(Bytes& bytes, std::size_t segments) {
+  std::vector<Role> roles;
+  for (std::size_t s = 0; s < segments; ++s) {
+    roles.push_back(static_cast<Role>(static_cast<int>(bytes.below(5)) - 2));
+  }
+  if (std::none_of(roles.begin(), roles.end(), learns)) roles[0] = Role::kPositive;
+  return roles;
 }
 
 }  // namespace properboost::fuzz

@@ -17,11 +17,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Bins bins = read_all_bins(bytes, features);
   const std::vector<std::uint8_t> own_codes = read_codes(bytes, bins, rows);
   const Codes codes{own_codes.data(), rows, read_segments(bytes, rows)};
-  std::vector<Role> roles;
-  for (std::size_t s = 0; s + 1 < codes.segments.size(); ++s) {
-    roles.push_back(static_cast<Role>(static_cast<int>(bytes.below(5)) - 2));
-  }
-  if (std::none_of(roles.begin(), roles.end(), learns)) roles[0] = Role::kPositive;
+  const std::vector<Role> roles = read_roles(bytes, codes.segments.size() - 1);
   std::vector<double> weights;
   if (bytes.flip()) {
     const int octaves = static_cast<int>(bytes.below(500));

@@ -1,7 +1,10 @@
 """What tests of saved models share: documents with something changed."""
 
 import copy
+import math
+import warnings
 
+import numpy as np
 from hypothesis import strategies as st
 
 JSON = st.recursive(
@@ -30,3 +33,14 @@ def change(document, place, value):
         inner = inner[key]
     inner[place[-1]] = value
     return changed
+
+
+def assert_predicts(model, table):
+    """What a changed model makes of a table is finite, if its names and categories still fit."""
+    try:
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # it lost its names
+            raw = model.decision_function(table)
+    except ValueError:  # it has other names or categories
+        return
+    assert np.all(np.isfinite(raw))
+    assert all(math.isfinite(v) for v in getattr(model, "feature_importances_", ()))

@@ -6,17 +6,19 @@ fast core follows the same words.
 
 A file is a stage, and knows those before it in the data flow: `bins` (edges and codes), `cells`
 (sums over rows), `learners`, `settings`, `trees`, `search`, `steps`, `responses`, `rounds`, and
-`boosting`, the loop that ties them together.  `losses` and `rado` know nothing of the rest.
+`boosting`, the loop that ties them together.  `losses` and `rado` need none of these, nor does
+`draws` (random bits).
 """
 
 from helpers.reference.bins import FeatureBins, distinct_edges, encode, midpoint, quantile_edges
 from helpers.reference.boosting import fit
 from helpers.reference.cells import smooth_ordered
+from helpers.reference.draws import draw_bits
 from helpers.reference.learners import first_best
 from helpers.reference.losses import LOSSES, make_loss
 from helpers.reference.rounds import Round, predict, staged_predict
 from helpers.reference.settings import TIE, TreeSettings
-from helpers.reference.trees import Tree, draw_bits
+from helpers.reference.trees import Tree
 
 __all__ = [
     "LOSSES",

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from helpers.reference.draws import draw_bits
+
 LARGEST_EDGE = 1.0 - 1e-9
 TIE = 1e-10
 
@@ -12,20 +14,12 @@ def rados_of(X, y, sigma):
 
 
 def signs(seed, n_rados, rows):
-    """The engine's signs: bits of a SplitMix64 counter, sixty rows a draw."""
-    mask, stride = 2**64 - 1, 0x9E3779B97F4A7C15
-
-    def mix(x):
-        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
-        return x ^ (x >> 31)
-
+    """The engine's signs: sixty rows a draw."""
     rows = list(rows)
     sigma = np.empty((n_rados, len(rows)))
     for j in range(n_rados):
-        key = mix(mix((seed + stride) & mask) ^ j)
         for i, row in enumerate(rows):
-            word = mix((key + (row // 60 + 1) * stride) & mask)
+            word = draw_bits(seed, j, row // 60)
             sigma[j, i] = 1.0 if word >> (row % 60) & 1 else -1.0
     return sigma
 

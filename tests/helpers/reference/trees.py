@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from helpers.reference.cells import bin_statistics
+from helpers.reference.draws import draw_bits
 from helpers.reference.learners import cell_cost, first_least, positive_share, stump_cuts
 
 if TYPE_CHECKING:
@@ -17,18 +18,6 @@ if TYPE_CHECKING:
 
     from helpers.reference.bins import Array, Codes
     from helpers.reference.settings import Training
-
-
-def draw_bits(seed: int, stream: int, n: int) -> int:
-    """64 random bits by counter: SplitMix64's finaliser over seed, stream and number."""
-    mask, stride = 2**64 - 1, 0x9E3779B97F4A7C15
-
-    def mix(x: int) -> int:
-        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & mask
-        x = (x ^ (x >> 27)) * 0x94D049BB133111EB & mask
-        return x ^ (x >> 31)
-
-    return mix((mix(mix((seed + stride) & mask) ^ stream) + (n + 1) * stride) & mask)
 
 
 @dataclass
