@@ -1,0 +1,14 @@
+"""What must hold of every fitted model, whatever it was fitted to.
+
+An invariant is a function of a `Fit` under the name that failures are reported by.  It raises an
+AssertionError, or whatever it runs into: every exception is a failure.  `share` is how many of the
+fits it is tried on; those that fit again are tried on a part.
+
+They are in `predictions` (what a model says of any rows), `again` (the same fit, and what is kept
+of it) and `inputs` (the same rows and weights in other guise).
+"""
+
+from fuzz.invariants import again, inputs, predictions
+from fuzz.invariants.registry import Fit, digest, hold, list_chosen
+
+__all__ = ["Fit", "again", "digest", "hold", "inputs", "list_chosen", "predictions"]

@@ -1,0 +1,89 @@
+"""The same model: of another fit, of a pickle and of a file; and what leaves it as it is."""
+
+import copy
+import pickle
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import properboost as pb
+from fuzz.invariants.registry import Fit, assert_same, can_predict, invariant
+from properboost import losses
+
+
+@invariant("any number of threads gives the same bits", share=0.25)
+def _threads(fit: Fit) -> None:
+    for n_jobs in (1, 2, 4):
+        model = fit.again(fit.X, fit.y, fit.weight, n_jobs=n_jobs)
+        assert_same(fit.model, model, fit.X)
+
+
+@invariant("another fit gives the same bits", share=0.1)
+def _fitted_again(fit: Fit) -> None:
+    assert_same(fit.model, fit.again(fit.X, fit.y, fit.weight), fit.X)
+    model = copy.deepcopy(fit.model)
+    model.fit(fit.X, fit.y) if fit.weight is None else model.fit(fit.X, fit.y, fit.weight)
+    assert_same(fit.model, model, fit.X)
+
+
+@invariant("a fit that fails leaves the model as it was", share=0.2)
+def _failed_fits(fit: Fit) -> None:
+    model = copy.deepcopy(fit.model)
+    wrong = [(fit.X, np.zeros(len(fit.y))), (fit.X, fit.y[:-1]), (None, fit.y)]
+    for X, y in wrong:
+        try:
+            model.fit(X, y)
+        except (ValueError, TypeError):
+            assert_same(fit.model, model, fit.X)
+        else:
+            raise AssertionError("labels of one class, or fewer than rows, are taken")
+    if can_predict(model) and isinstance(fit.X, np.ndarray):
+        for X in (fit.X[:, :-1], np.hstack([fit.X, fit.X]), fit.X[:0]):
+            try:
+                model.predict(X)
+            except (ValueError, TypeError):
+                continue
+            raise AssertionError(f"{X.shape} is predicted by a model of {fit.X.shape[1]} features")
+
+
+@invariant("what an estimator was fitted to before does not matter", share=0.1)
+def _fitted_before(fit: Fit) -> None:
+    model = copy.deepcopy(fit.model)
+    other = np.arange(60.0).reshape(20, 3) % 7
+    try:
+        model.fit(other, np.arange(20) % 2)
+    except ValueError:
+        return  # of parameters for other features or labels
+    model.fit(fit.X, fit.y) if fit.weight is None else model.fit(fit.X, fit.y, fit.weight)
+    assert_same(fit.model, model, fit.X)
+    assert fit.model.__dict__.keys() == model.__dict__.keys()
+
+
+@invariant("a pickle holds the same model", share=0.5)
+def _pickles(fit: Fit) -> None:
+    if _calls_natively(fit):
+        return
+    assert_same(fit.model, pickle.loads(pickle.dumps(fit.model)), fit.X)
+
+
+@invariant("a file holds the same model", share=0.6)
+def _files(fit: Fit) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        try:
+            fit.model.save_model(path)
+        except TypeError as error:
+            if "function" not in str(error):
+                raise
+            return  # files hold no code
+        loaded = pb.load_model(path)
+        assert_same(fit.model, loaded, fit.X)
+        loaded.save_model(Path(folder) / "again.json")
+        assert (Path(folder) / "again.json").read_bytes() == path.read_bytes()
+
+
+def _calls_natively(fit: Fit) -> bool:
+    given = fit.get("loss")
+    every = given if isinstance(given, list | tuple) else [given]
+    return any(isinstance(loss, losses.CustomLoss) and loss.functions for loss in every)

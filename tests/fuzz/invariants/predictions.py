@@ -1,0 +1,161 @@
+"""What a model says of any rows."""
+
+import contextlib
+
+import numpy as np
+
+from fuzz.invariants.registry import TINY, Fit, can_predict, invariant, take
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.parameters.shared import GROWN
+
+
+@invariant("probabilities are finite, in [0, 1] and add up to 1")
+def _probabilities(fit: Fit) -> None:
+    if not can_predict(fit.model):
+        return
+    probability = fit.model.predict_proba(fit.X)
+    assert probability.shape == (len(fit.y), len(fit.model.classes_))
+    assert np.isfinite(probability).all()
+    assert probability.min() >= 0.0
+    assert probability.max() <= 1.0
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-9)
+    assert np.isfinite(fit.raw).all()
+    labels = fit.model.predict(fit.X)
+    assert np.isin(labels, fit.model.classes_).all()
+    if len(fit.model.classes_) == 2:
+        expected = fit.model.classes_[(fit.raw > 0).astype(int)]
+        np.testing.assert_array_equal(labels, expected)
+
+
+@invariant("scores, importances and descriptions are finite")
+def _finite(fit: Fit) -> None:
+    model = fit.model
+    repr(model)
+    if not can_predict(model):
+        return
+    for key, values in getattr(model, "history_", {}).items():
+        assert values.dtype.kind != "f" or np.isfinite(values).all(), f"history_[{key!r}]: {values}"
+    if hasattr(model, "feature_importances_"):
+        importances = model.feature_importances_
+        assert np.isfinite(importances).all(), f"feature_importances_: {importances}"
+        assert importances.min() >= 0.0
+        assert importances.sum() == 0.0 or abs(importances.sum() - 1.0) < 1e-9
+    for name in ("coef_", "intercept_", "pair_importances_"):
+        assert np.isfinite(getattr(model, name, 0.0)).all(), name
+    if hasattr(model, "describe"):
+        assert "nan" not in model.describe()
+
+
+@invariant("stages end in the raw prediction", share=0.3)
+def _stages(fit: Fit) -> None:
+    if not isinstance(fit.model, BoostedClassifier) or not can_predict(fit.model):
+        return
+    stages = list(fit.model.staged_decision_function(fit.X))
+    assert len(stages) == fit.model.n_iter_
+    assert all(np.isfinite(stage).all() for stage in stages)
+    if stages:
+        np.testing.assert_allclose(stages[-1], fit.raw, rtol=1e-9, atol=1e-12 * fit.scale + TINY)
+    margins = (
+        fit.model.margins(fit.X, fit.y, normalized=True) if _knows_labels(fit) else np.zeros(1)
+    )
+    assert np.abs(margins).max() <= 1.0
+
+
+def _knows_labels(fit: Fit) -> bool:
+    return bool(np.isin(fit.y, fit.model.classes_).all())
+
+
+@invariant(
+    "shape functions and contributions are finite and add up to the raw prediction", share=0.5
+)
+def _contributions(fit: Fit) -> None:
+    model = fit.model
+    if not isinstance(model, BoostedClassifier) or not can_predict(model):
+        return
+    label = model.classes_.tolist()[-1]
+    if model.get_params().get("damping"):
+        return  # what a round adds depends on the rounds before it
+    if model.weak_learner not in GROWN:
+        for j in range(model.n_features_in_):
+            shape = model.shape_function(j, label)
+            assert np.isfinite(shape.values).all()
+            assert np.isfinite(shape.weights).all()
+            assert np.isfinite(shape.missing_value)
+        for pair in getattr(model, "pairs_", ()):
+            assert np.isfinite(model.pair_function(*pair, label).values).all()
+    elif model.weak_learner == "monomial":
+        assert all(np.isfinite(rule.value) for rule in model.rules(label) if hasattr(rule, "value"))
+    if len(fit.y) > 300 and model.weak_learner in GROWN:
+        return  # takes long
+    found = model.contributions(fit.X, label)
+    assert np.isfinite(found.values).all()
+    raw = fit.raw if fit.raw.ndim == 1 else fit.raw[:, -1]
+    np.testing.assert_allclose(
+        found.baseline + found.values.sum(axis=1), raw, rtol=1e-6, atol=1e-7 * fit.scale + TINY
+    )
+
+
+@invariant("a row's prediction does not depend on the others", share=0.3)
+def _rows_alone(fit: Fit) -> None:
+    if not can_predict(fit.model):
+        return
+    if isinstance(fit.X, list) and np.asarray(fit.X).dtype.kind not in "fb":
+        return  # of large integers numpy makes floats or integers, depending on what is beside them
+    rows = fit.rng.permutation(len(fit.y))[: fit.rng.integers(1, len(fit.y) + 1)]
+    found = fit.model.decision_function(take(fit.X, rows))
+    # A linear model is a product of matrices, whose sums may be in another order.
+    tolerance = 1e-9 if hasattr(fit.model, "coef_") else 0.0
+    np.testing.assert_allclose(found, fit.raw[rows], rtol=tolerance, atol=tolerance * fit.scale)
+
+
+@invariant("numbers that training never saw are predicted", share=0.4)
+def _strange_rows(fit: Fit) -> None:
+    if not can_predict(fit.model) or not isinstance(fit.X, np.ndarray) or fit.X.dtype.kind != "f":
+        return
+    strange = fit.X.copy()
+    ends = [np.nan, np.inf, -np.inf, 0.0, np.finfo(fit.X.dtype).max, np.finfo(fit.X.dtype).tiny]
+    chosen = fit.rng.random(strange.shape) < 0.5
+    strange[chosen] = fit.rng.choice(ends, int(chosen.sum())).astype(strange.dtype)
+    if hasattr(fit.model, "coef_"):
+        with contextlib.suppress(ValueError):  # it is told that they are not finite
+            fit.model.predict_proba(strange)
+        return
+    probability = fit.model.predict_proba(strange)
+    assert np.isfinite(probability).all()
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-9)
+    assert np.isfinite(fit.model.decision_function(strange)).all()
+
+
+@invariant("raw predictions rise or fall with the features that must")
+def _monotonic(fit: Fit) -> None:
+    given = fit.get("monotonic_cst")
+    if given is None or not can_predict(fit.model) or not isinstance(fit.X, np.ndarray):
+        return
+    directions = given.items() if isinstance(given, dict) else enumerate(given)
+    for j, direction in directions:
+        if not direction:
+            continue
+        values = np.unique(fit.X[:, j])
+        values = values[values == values]
+        if not len(values):
+            continue
+        grid = np.repeat(fit.X[:1], len(values), axis=0)
+        grid[:, j] = values
+        raw = fit.model.decision_function(grid)
+        assert np.all(np.diff(raw) * direction >= -1e-12 * fit.scale)
+
+
+@invariant("categories that training never saw are predicted", share=0.5)
+def _strange_categories(fit: Fit) -> None:
+    if not hasattr(fit.X, "iloc") or not can_predict(fit.model):
+        return
+    strange = fit.X.copy()
+    for name, column in fit.X.items():
+        if str(column.dtype) == "category":
+            values = column.astype(object).to_numpy(dtype=object, copy=True)
+            if not any(isinstance(value, str) for value in values):
+                continue  # strings would be another kind of categories
+            values[fit.rng.random(len(values)) < 0.5] = fit.rng.choice(["new", None])
+            strange[name] = type(fit.X)({name: values})[name].astype("category")
+    assert np.isfinite(fit.model.decision_function(strange)).all()
+    np.testing.assert_allclose(fit.model.predict_proba(strange).sum(axis=1), 1.0, rtol=1e-9)

@@ -1,0 +1,139 @@
+"""Fitted models, the invariants of them, and what two models are compared by."""
+
+import functools
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from properboost.estimators.boosted import BoostedClassifier
+
+TINY = 1e-300
+"""Below this numbers have fewer digits, or are 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model and what it was fitted to."""
+
+    model: Any
+    X: Any
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    seed: int = 0
+
+    @functools.cached_property
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.seed)
+
+    @functools.cached_property
+    def raw(self) -> NDArray[np.float64]:
+        return self.model.decision_function(self.X)
+
+    @functools.cached_property
+    def scale(self) -> float:
+        """The size of what raw predictions are sums of."""
+        if not isinstance(self.model, BoostedClassifier):
+            return float(np.abs(self.raw).max())
+        return max(rounds.bound() for rounds in self.model._ensemble.models)
+
+    def has(self, *names: str) -> bool:
+        return all(name in self.model.get_params() for name in names)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.model.get_params().get(name, default)
+
+    def again(self, X: Any, y: Any, weight: Any, **changes: Any) -> Any:
+        """Fit a copy with some parameters changed to some rows."""
+        model = clone(self.model).set_params(**changes)
+        return model.fit(X, y) if weight is None else model.fit(X, y, weight)
+
+
+@dataclass(frozen=True)
+class _Invariant:
+    check: Callable[[Fit], None]
+    share: float
+
+
+INVARIANTS: dict[str, _Invariant] = {}
+
+
+def invariant(name: str, share: float = 1.0) -> Callable[[Callable[[Fit], None]], None]:
+    """Register an invariant."""
+
+    def register(check: Callable[[Fit], None]) -> None:
+        INVARIANTS[name] = _Invariant(check, share)
+
+    return register
+
+
+def list_chosen(seed: int, only: str | None = None) -> Iterator[tuple[str, _Invariant]]:
+    """Yield the invariants that are tried on the fit of a seed."""
+    for k, (name, entry) in enumerate(INVARIANTS.items()):
+        chance = np.random.default_rng([seed, k]).random()
+        if name == only or (only is None and chance < entry.share):
+            yield name, entry
+
+
+def hold(model: Any, X: Any, y: Any, weight: Any = None, *, only: str, seed: int = 0) -> None:
+    """Check one invariant of a fitted model; tests of what once failed call it."""
+    INVARIANTS[only].check(Fit(model, X, y, weight, seed))
+
+
+def can_predict(model: Any) -> bool:
+    """Whether there is a model: a search without a refit has none."""
+    return bool(model.get_params().get("refit", True))
+
+
+# -- what is compared -----------------------------------------------------------------------------
+
+
+def outputs(model: Any, X: Any) -> list[NDArray[Any]]:
+    """Return all that a fitted model is judged by, bit for bit."""
+    found = [
+        np.array(model.cv_results_[key])
+        for key in sorted(getattr(model, "cv_results_", {}))
+        if key.endswith("_score")
+    ]
+    if not can_predict(model):
+        return found
+    found += [model.decision_function(X), model.predict_proba(X), model.predict(X)]
+    if hasattr(model, "history_"):
+        found += [model.history_[key] for key in sorted(model.history_)]
+    return found
+
+
+def digest(model: Any, X: Any) -> str:
+    """Return a hash of a model's outputs, to compare it with that of another process."""
+    found = hashlib.sha256()
+    for array in outputs(model, X):
+        found.update(str((array.dtype.str, array.shape)).encode())
+        # The sign of zeros is left open, and a NaN is a NaN.
+        found.update(
+            np.where(np.isnan(array), np.nan, array + 0.0).tobytes()
+            if array.dtype.kind == "f"
+            else repr(array.tolist()).encode()
+        )
+    return found.hexdigest()
+
+
+def assert_same(one: Any, other: Any, X: Any, theirs: Any = None) -> None:
+    """Two models with the same outputs, bit for bit; `theirs` is the same table in other guise."""
+    for a, b in zip(outputs(one, X), outputs(other, X if theirs is None else theirs), strict=True):
+        if a.dtype.kind == "f":
+            np.testing.assert_array_equal(a, b)
+        else:
+            assert a.tolist() == b.tolist()
+
+
+def take(X: Any, rows: NDArray[Any]) -> Any:
+    """Return some rows of a table of any kind."""
+    if isinstance(X, list):
+        return [X[k] for k in rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X.take(rows) if hasattr(X, "column_names") else X[rows]
