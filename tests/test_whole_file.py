@@ -111,6 +111,20 @@ def test_a_group_that_cannot_be_kept_gets_no_more_than_all(path, monkeypatch):
     assert mode_of(path) == 0o644
 
 
+def test_an_owner_whom_the_system_does_not_know_is_not_kept(path, monkeypatch):
+    """As in a container, where files of others have the owner 65534, who is nobody there."""
+    path.write_bytes(b"old")
+
+    def refuse(*_):
+        raise OSError(errno.EINVAL, "no")
+
+    of_others = os.stat_result((0o106764, 0, 0, 1, 65534, 65534, *[0] * 4))
+    monkeypatch.setattr(os, "fchown", refuse)
+    with path.open("rb") as file:
+        whole_file._resemble(file.fileno(), of_others)
+    assert mode_of(path) == 0o744  # and it is nobody's to run as its owner
+
+
 def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
     (tmp_path / "real").mkdir()
     target, link = tmp_path / "real" / "model.json", tmp_path / "link"
@@ -140,8 +154,10 @@ def test_a_link_to_nothing_makes_what_it_points_to(tmp_path):
 def test_links_in_a_circle_are_refused(tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
-    with pytest.raises(OSError, match="symbolic links"):
-        write_whole(tmp_path / "a", [b"new"])
+    for path in (tmp_path / "a", tmp_path / "a" / "model.json"):
+        with pytest.raises(OSError, match="symbolic links") as failure:
+            write_whole(path, [b"new"])
+        assert failure.value.filename == str(path)
 
 
 def test_a_pipe_is_written_to(tmp_path):
@@ -162,6 +178,12 @@ def test_a_device_is_written_to():
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
         write_whole("/dev/full", [b"x"])
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/none", f"/dev/fd/{10**20}", "/proc/self/fd/none"])
+def test_what_is_no_descriptor_is_no_file(name):
+    with pytest.raises(OSError, match=name):
+        write_whole(name, [b"new"])
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])

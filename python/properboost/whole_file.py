@@ -35,7 +35,7 @@ _POSIX: bool = fcntl is not None
 
 _FLUSHED_AT_ONCE = 2**22  # bytes: Ctrl-C is heard between them
 _MOST_LINKS = 40  # one after the other, as in the system
-_DESCRIPTORS = re.compile(r"/proc/[^/]+(/task/[^/]+)?/fd|/dev/fd")
+_DESCRIPTOR = re.compile(r"(/proc/[^/]+(/task/[^/]+)?/fd|/dev/fd)/[0-9]{1,9}")
 
 
 def write_whole(path: AnyPath, content: Content) -> None:
@@ -75,7 +75,8 @@ def _follow(path: str) -> Path:
         raise _error(errno.EISDIR if path else errno.ENOENT)
     end = Path(path)
     for _ in range(_MOST_LINKS):
-        end = end.parent.resolve() / end.name
+        # Not `Path.resolve`, which finds a RuntimeError in links that go in a circle.
+        end = Path(os.path.realpath(end.parent)) / end.name
         if _is_descriptor(end) or not end.is_symlink():
             return end
         end = end.parent / end.readlink()
@@ -83,7 +84,7 @@ def _follow(path: str) -> Path:
 
 
 def _is_descriptor(target: Path) -> bool:
-    return bool(_DESCRIPTORS.fullmatch(str(target.parent)))
+    return bool(_DESCRIPTOR.fullmatch(str(target)))
 
 
 def _is_replaced(target: Path) -> bool:
@@ -188,11 +189,14 @@ def _resemble(descriptor: int, before: os.stat_result) -> None:
         return
     mode = stat.S_IMODE(before.st_mode)
     if os.fstat(descriptor).st_uid != before.st_uid:
-        with suppress(PermissionError):
+        with suppress(OSError):  # in a container it may be nobody there is
             os.fchown(descriptor, before.st_uid, -1)
-    with suppress(PermissionError):
+    with suppress(OSError):
         os.fchown(descriptor, -1, before.st_gid)
-    if os.fstat(descriptor).st_gid != before.st_gid:
+    kept = os.fstat(descriptor)
+    if kept.st_uid != before.st_uid:
+        mode &= ~stat.S_ISUID  # nobody runs it as another owner
+    if kept.st_gid != before.st_gid:
         mode = mode & 0o707 | (mode & 0o007) << 3  # no more for another group than for all
     with suppress(PermissionError):  # there are file systems without modes
         os.fchmod(descriptor, mode)
