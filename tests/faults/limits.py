@@ -42,15 +42,15 @@ except MemoryError:
 """
 
 
-def fit_limited(kind: str, amount: int, n_jobs: int = 2) -> str:
+def fit_limited(kind: str, amount: int, n_jobs: int = 2, **environment: str) -> str:
     """Return what a limited process said: "refused" or "fitted silent", say; or how it ended."""
     # numpy's own threads start with it.
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, kind, str(amount), str(n_jobs)],
         capture_output=True,
         text=True,
-        env=environment,
+        env={**os.environ, **single, **environment},
         check=False,
     )
     if done.returncode != 0:

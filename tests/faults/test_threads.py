@@ -19,6 +19,21 @@ def test_without_address_space_for_a_thread_a_fit_goes_on():
 
 
 @linux
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("OMP_STACKSIZE", "1G"), ("OMP_STACKSIZE", " 1024 m"), ("GOMP_STACKSIZE", "1048576")],
+)
+def test_without_address_space_for_the_stack_that_is_asked_for_a_fit_warns_and_goes_on(name, size):
+    assert fit_limited("memory", 300 << 20, **{name: size}) == "fitted warned"
+
+
+@linux
+def test_a_stack_size_that_is_none_is_not_minded():
+    for size in ("1x", "-1", "99999999999G"):
+        assert fit_limited("memory", 300 << 20, OMP_STACKSIZE=size) == "fitted silent"
+
+
+@linux
 def test_without_another_process_a_fit_warns_and_goes_on():
     # One process is less than the interpreter has threads for.
     assert fit_limited("processes", 1, n_jobs=4) in ("fitted warned", "refused")

@@ -1,7 +1,11 @@
 #include "properboost/core/startable.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -43,6 +47,26 @@ extern "C" void* wait_in_hall(void* argument) {
   return nullptr;
 }
 
+// The stack that the environment asks a runtime to give its threads, in bytes; 0 if it does not.
+// Read when the library is loaded, as runtimes do.
+const std::size_t stack_size = [] {
+  std::size_t largest = 0;
+  for (const char* name : {"OMP_STACKSIZE", "GOMP_STACKSIZE"}) {
+    const char* const text = std::getenv(name);
+    if (text == nullptr) continue;
+    char* end = nullptr;
+    const unsigned long long number = std::strtoull(text, &end, 10);
+    while (std::isspace(static_cast<unsigned char>(*end))) ++end;
+    const char* const units = "bkmg";  // each 1024 times the one before
+    const char* const unit = std::strchr(units, *end == '\0' ? 'k' : std::tolower(*end));
+    if (unit == nullptr) continue;
+    const auto shift = 10 * (unit - units);
+    if (number > SIZE_MAX >> shift) continue;
+    largest = std::max(largest, static_cast<std::size_t>(number) << shift);
+  }
+  return largest;
+}();
+
 // A thread that has been joined counts against the limit on processes until the system has removed
 // it, some microseconds later.
 void wait_until_gone([[maybe_unused]] const Guest& guest) {
@@ -63,10 +87,15 @@ int count_startable(int wanted) {
   Hall hall;
   std::vector<Guest> guests(static_cast<std::size_t>(wanted), Guest{&hall});
   std::size_t started = 0;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  // A size that is refused here is refused to the runtime, too, which then takes the default.
+  if (stack_size > 0) pthread_attr_setstacksize(&attributes, stack_size);
   for (Guest& guest : guests) {
-    if (pthread_create(&guest.thread, nullptr, wait_in_hall, &guest) != 0) break;
+    if (pthread_create(&guest.thread, &attributes, wait_in_hall, &guest) != 0) break;
     ++started;
   }
+  pthread_attr_destroy(&attributes);
   {
     const std::lock_guard<std::mutex> lock(hall.mutex);
     hall.open = true;
