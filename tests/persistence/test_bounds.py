@@ -109,12 +109,14 @@ def ask_for_many(document, n_classes, n_features):
     }
 
 
-CODE = """
-import sys, numpy as np, properboost as pb
+PEAK = """
+import contextlib, sys, numpy as np, properboost as pb
 def peak():
     with open("/proc/self/status") as status:
         return [int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")][0]
 before = peak()
+"""
+CODE = f"""{PEAK}
 model = pb.load_model(sys.argv[1]).set_params(n_jobs=1)
 raw = model.decision_function(np.ones((2, model.n_features_in_)))
 assert raw[:, 0].tolist() == [-float(model.n_features_in_)] * 2 and not raw[:, 1:].any()
@@ -123,14 +125,32 @@ print(peak() - before)
 """
 
 
+REFUSED = f"""{PEAK}
+with contextlib.suppress(ValueError):
+    pb.load_model(sys.argv[1])
+print(peak() - before)
+"""
+
+
+def run_with(code, path):
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=True)
+    return int(run.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("entry", ["[]", "[[[]]]", "[" * 62 + "]" * 62, '{"":[]}'])
+def test_lists_in_lists_take_memory_by_their_size(entry, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text('{"a":[' + (entry + ",") * (4_000_000 // len(entry)) + "0]}")
+    # A list of one entry takes some 100 bytes, and a look at a megabyte of brackets 48 MB.
+    assert run_with(REFUSED, path) < 50 * path.stat().st_size + 2**26
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_many_classes_times_many_features_take_little_memory(document, tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(ask_for_many(document, 3000, 3000), separators=(",", ":")))
-    run = subprocess.run(
-        [sys.executable, "-c", CODE, path], capture_output=True, text=True, check=True
-    )
-    assert int(run.stdout) < 40 * path.stat().st_size + 2**24  # side by side they were 216 MB
+    assert run_with(CODE, path) < 40 * path.stat().st_size + 2**24  # side by side they were 216 MB
 
 
 def test_models_some_at_a_time_are_the_same(rows, tmp_path, monkeypatch):
