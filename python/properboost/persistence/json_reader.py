@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_DEPTH", "MOST_KEYS", "read_json"]
+__all__ = ["MOST_CONTAINERS", "MOST_DEPTH", "MOST_KEYS", "read_json"]
 
 MOST_DEPTH = 64
 """Values within values; models need a dozen."""
@@ -21,7 +21,12 @@ MOST_DEPTH = 64
 MOST_KEYS = 2**16
 """In an object; models need as many as there are columns in the results of a search."""
 
-_AT_ONCE = 2**20  # bytes, whose parsing nothing interrupts
+MOST_CONTAINERS = 3 / 8
+"""Lists and objects, a byte: a list of one digit within another has 2 in 6 bytes.  Lists that hold
+nothing but lists would take far more memory than text."""
+
+_AT_ONCE = 2**18  # bytes, whose parsing nothing interrupts
+_FEW = 1000  # lists and objects, which may be empty
 _BLANKS = b" \t\r\n"
 _QUOTE = ord('"')
 _CONTINUED = "(continued)"  # the key of what began in the piece before
@@ -123,6 +128,7 @@ class _Text:
         self._places: NDArray[np.intp] = np.empty(0, dtype=np.intp)  # of its brackets
         self._kinds = b""
         self._depths: NDArray[np.intp] = self._places  # after each
+        self._n_bytes = self._n_containers = 0  # so far
 
     def look_over(self, block: bytes) -> int | None:
         """Return the place of the last comma between two entries in a block, if it has one."""
@@ -142,6 +148,8 @@ class _Text:
         kinds = values[self._places]
         self._kinds = kinds.tobytes()
         self._depths = len(self._open) + np.cumsum(np.where(kinds & 0x02, 1, -1))
+        self._n_bytes += len(block)
+        self._n_containers += int(np.count_nonzero(kinds & 0x02))
         self._check(block)
         return self._find_comma(block, quotes, in_string)
 
@@ -155,6 +163,8 @@ class _Text:
             raise ValueError("Extra data")
         if np.any(self._depths > MOST_DEPTH):
             raise ValueError(f"it is nested more than {MOST_DEPTH} deep")
+        if self._n_containers > MOST_CONTAINERS * self._n_bytes + _FEW:
+            raise ValueError("it holds lists and objects with next to nothing in them")
         ends = np.flatnonzero(self._depths <= 0)
         if len(ends):
             self._ended = True

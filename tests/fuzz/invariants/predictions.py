@@ -135,8 +135,8 @@ def _monotonic(fit: Fit) -> None:
     for j, direction in directions:
         if not direction:
             continue
-        values = np.unique(fit.X[:, j])
-        values = values[values == values]
+        values = fit.X[:, j]
+        values = np.unique(values[values == values])  # among objects, NaN would spoil the order
         if not len(values):
             continue
         grid = np.repeat(fit.X[:1], len(values), axis=0)
