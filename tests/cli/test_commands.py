@@ -1,5 +1,6 @@
 """The command line: what it reads, writes and says, and how it fails."""
 
+import gzip
 import re
 import subprocess
 import sys
@@ -44,6 +45,8 @@ def test_fit_then_predict(capsys):
 
     out, _ = run(capsys, "predict", "m.json", "train.csv", "--proba")
     assert out.splitlines()[0] == "p_bad,p_good"
+    run(capsys, "predict", "m.json", "train.csv", "--proba", "--jobs", 1, "--output", "p.csv.gz")
+    assert gzip.decompress(Path("p.csv.gz").read_bytes()).decode() == out
 
 
 def test_every_parameter_reaches_the_classifier(capsys):
@@ -276,6 +279,17 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch, said, line):
     monkeypatch.setattr(pb.RadoBoostClassifier, "fit", fit)
     train = ("fit", write(table()), "--target", "grade", "--model", "rado", "--drop", "id")
     assert fail(capsys, *train).endswith(f"error: not enough {line}")
+
+
+def test_an_interrupt_is_one_line(capsys, monkeypatch):
+    def fit(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pb.RadoBoostClassifier, "fit", fit)
+    train = ["fit", write(table()), "--target", "grade", "--model", "rado", "--drop", "id"]
+    assert cli.main(train) == 130  # as shells say it of a process that SIGINT has ended
+    assert capsys.readouterr().err == "properboost: error: interrupted\n"
+    assert not Path("model.json").exists()
 
 
 def test_missing_pandas_is_named(capsys, monkeypatch):

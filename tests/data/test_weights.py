@@ -167,3 +167,7 @@ def test_factors_of_classes(data):
     np.testing.assert_allclose(
         probability(rare, X, y), probability(by_hand, X, y, factor / factor.mean()), rtol=1e-6
     )
+    rare.set_params(normalize_weights=False, class_weight={False: 1e308, True: 1e308})
+    message = "sample_weight, times class_weight, must have a positive finite sum; got inf"
+    with pytest.raises(ValueError, match=message):
+        rare.fit(X, y)

@@ -36,6 +36,21 @@ def test_every_round_is_the_papers(seed, n, d, names, gamma):
         np.testing.assert_allclose(found[key], column, rtol=1e-9, atol=1e-9, err_msg=key)
 
 
+@pytest.mark.parametrize("name", _core.regularizer_names())
+def test_coefficients_that_shrink_again(name):
+    """The first column is nearly the others' sum: it is boosted before them, then too much."""
+    random = np.random.default_rng(0)
+    rados = np.round(random.normal(size=(60, 4))) / 2 + 0.4
+    rados[:, 0] = rados[:, 1:].sum(axis=1) + random.choice([-0.5, 0.5], 60)
+    terms = [(name, 3e-4, {"slope": np.array([4.0, 3.0, 2.0, 1.0])}.get(name))]
+    found = _core.boost_rados(rados, terms, 200)
+    assert (found["step"][found["feature"] == 0] < 0.0).sum() > 3
+    feature, _, step, penalty, _ = reference.boost(rados, terms, 200)
+    np.testing.assert_array_equal(found["feature"], feature)
+    np.testing.assert_allclose(found["step"], step, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found["penalty"], penalty, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("terms", [(), ("slope",), ("ridge", "lasso")])
 def test_many_rounds_do_not_drift(terms):
     """Rados of more than one chunk; steps and features as in numpy after hundreds of rounds."""

@@ -30,7 +30,7 @@ def test_a_class_next_to_nothing_is_not_balanced():
 
 
 def test_trees_of_some_rows_are_not_compared_once_all_rows_are_in_balance():
-    """A step as far as the minimiser: the slope along a tree of one leaf is then 0 but for rounding."""
+    """A step as far as the minimiser: the slope along a tree of one leaf is then but rounding."""
     x = np.array([2.0, 0.0, 4.0, 3.0, 1.0, 2.0])
     weight = [2.914685377152662, 0.006307026471411096, 0.5164717427310416, 0.7358700557982021,
               0.4635662480912958, 3.6236275417842734]  # fmt: skip

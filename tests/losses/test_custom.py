@@ -63,6 +63,15 @@ def test_functions_make_a_loss(given, rows):
     np.testing.assert_allclose(own.decision_function(rows[0]), raw, rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("step", ["leveraging", "totally_corrective"])
+def test_steps_are_solved_for_with_called_functions(step, rows):
+    """The engine calls the functions in single precision, and solves with tables in double."""
+    loss = from_functions(logistic_weight, name="logistic", tabulate=False)
+    own, known = (fit(of, rows, step=step, weak_learner="stump") for of in (loss, GLog()))
+    np.testing.assert_array_equal(own.history_["feature"], known.history_["feature"])
+    np.testing.assert_allclose(own.history_["step"], known.history_["step"], rtol=0, atol=1e-5)
+
+
 def test_called_weights_stop_growing_there_too():
     def weight(u):
         with np.errstate(over="ignore"):

@@ -51,6 +51,23 @@ SEARCHES = {
 }
 
 
+@pytest.mark.parametrize("step", ["leveraging", "totally_corrective"])
+def test_scores_of_steps_that_are_solved_for(step):
+    """Also where some candidates stop earlier than those that are fitted beside them."""
+    own = {"step": step, "weak_learner": "stump", "selection": "cyclic", "rows_per_bin": None}
+    cv, priors = StratifiedKFold(3, shuffle=True, random_state=1), [None, 0.3, 0.1, 0.03, 0.01]
+    search = pb.ProperBoostClassifierCV(
+        gains=[1.0], priors=priors, n_estimators="auto", max_estimators=60, cv=cv,
+        scoring="roc_auc", refit=False, **own,
+    ).fit(X, Y)  # fmt: skip
+    found = search.cv_results_
+    for c, prior in enumerate(priors):
+        model = pb.ProperBoostClassifier(prior=prior, n_estimators=found["n_estimators"][c], **own)
+        for k, (train, test) in enumerate(cv.split(X, Y)):
+            expected = get_scorer("roc_auc")(model.fit(X[train], Y[train]), X[test], Y[test])
+            assert found[f"split{k}_test_score"][c] == pytest.approx(expected, rel=1e-4), (k, c)
+
+
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize(
     ("cv", "groups"),

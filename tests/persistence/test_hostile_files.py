@@ -22,6 +22,9 @@ MODELS = {
     "gains": pb.ProperBoostClassifierCV(
         ["glog", "alpha"], alphas=[0.2], **QUICK, interactions=[0, 1], interaction_rate=[1.0]
     ),
+    "pairs": pb.ProperBoostClassifier(
+        n_estimators=2, max_bins=5, interactions=[[0, 1], ["town", 2]]
+    ),
     "no refit": pb.ProperBoostClassifierCV(**QUICK, refit=False),
     "votes": pb.ARBoostClassifier(n_estimators=2, max_bins=5, damping=0.1),
     "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=2, max_bins=5),
@@ -87,6 +90,7 @@ PARAMS, CURVES, SCORE = "params", "validation_curves", "mean_test_score"
         (("tree", "weight", 0), [0, 0], r"tree\.weight must have positive finite sums"),
         (("tree", "weight", 0), [1e308, 1e308], r"tree\.weight must have positive finite sums"),
         (("tree", "saving"), [1e308] * 7, r"tree\.saving must have a finite sum"),
+        (("tree", "left", 1), 5, r"tree\.left must give every node but the root one parent"),
         (("models",), [], "unknown field 'models'"),
     ],
     ids=str,
@@ -94,6 +98,31 @@ PARAMS, CURVES, SCORE = "params", "validation_curves", "mean_test_score"
 def test_fields_of_trees_are_checked(place, value, message, documents, tmp_path):
     with pytest.raises(ValueError, match=rf"(?s)model\.json: .*{message}"):
         load(change(documents["udt"], place, value), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("pairs", 0, "features"), [1, 0], r"features must hold two positions, the smaller first"),
+        (("pairs", 0, "features"), [0, 3], r"features must hold integers from 0 to 2"),
+        (("pairs", 0, "ordered"), [5, 0], r"ordered must hold two numbers, of levels at most"),
+        (("pairs", 0, "levels", 0), [0, 2, -1, -1, -1], r"must hold 5 levels, -1 or from 0 on wi"),
+        (("pairs", 0, "levels", 0), [-1] * 5, r"levels\[0\] must hold a level"),
+        (("pairs", 0, "weights"), [1.0], r"pairs\[0\]\.weights must have"),
+    ],
+    ids=str,
+)
+def test_fields_of_pairs_are_checked(place, value, message, documents, tmp_path):
+    with pytest.raises(ValueError, match=rf"model\.json: .*{message}"):
+        load(change(documents["pairs"], place, value), tmp_path)
+
+
+def test_rounds_of_pairs_before_those_of_features_are_refused(documents, tmp_path):
+    rounds = documents["pairs"]["models"][0]
+    turned = {name: entries and entries[::-1] for name, entries in rounds.items()}
+    message = r"model\.json: models must hold the rounds of features before those of pairs"
+    with pytest.raises(ValueError, match=message):
+        load(change(documents["pairs"], ("models", 0), turned), tmp_path)
 
 
 def test_a_label_beyond_float64_is_refused(documents, tmp_path):
