@@ -61,3 +61,12 @@ def test_a_class_without_weight_is_not_given_any():
     weight = np.array([0.0, 1.0, 1.0])
     model = pb.WeightBoost().fit(X, y, weight)
     hold(model, X, y, weight, only="uniform weights, normalised, are no weights")
+
+
+def test_factors_of_classes_whose_mean_is_1_may_lead_beyond_the_range():
+    X, y = np.array([[8], [8], [8], [0]], dtype=np.int8), np.array([1, 1, 0, 0])
+    model = pb.ProperBoostClassifier(
+        gain=np.finfo(float).max, n_estimators=1, learning_rate=1e300,
+        class_weight={0: 0.010162333509904323, 1: 0.29294180424750715},
+    ).fit(X, y)  # fmt: skip
+    hold(model, X, y, only="uniform weights, normalised, are no weights", seed=1893897177085473)

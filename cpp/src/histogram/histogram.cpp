@@ -85,7 +85,7 @@ void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes
   constexpr std::size_t kBlock = 256;
   constexpr std::size_t kAhead = 4 * kBlock;
   constexpr unsigned kUnrolled = 4;
-  alignas(64) std::uint16_t cells[Together][kBlock];
+  alignas(64) std::uint16_t cells[Together][kBlock] = {};
   for (; begin + kBlock <= end; begin += kBlock) {
     for (std::size_t g = 0; g < Together; ++g) {
       prefetch_codes(bundles[g], codes, begin + kAhead, kBlock);

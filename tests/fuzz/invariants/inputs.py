@@ -164,8 +164,11 @@ def _normalised(fit: Fit) -> None:
     if len(np.unique(fit.y)) > len(fit.model.classes_):
         return  # a class of rows of weight 0 alone, which some parameters refuse
     weight = np.full(len(fit.y), 10.0 ** fit.rng.uniform(-300, 300))
-    one = fit.again(fit.X, fit.y, weight, normalize_weights=True)
-    assert_same(one, fit.again(fit.X, fit.y, None, normalize_weights=True), fit.X)
+    try:
+        other = fit.again(fit.X, fit.y, None, normalize_weights=True)
+    except ValueError:
+        return  # factors of classes whose mean is 1 may lead beyond the range
+    assert_same(fit.again(fit.X, fit.y, weight, normalize_weights=True), other, fit.X)
 
 
 @invariant("class weights are factors of sample weights", share=0.2)
