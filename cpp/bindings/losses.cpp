@@ -4,20 +4,25 @@
 #include <pybind11/stl.h>
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
 #include "classes.hpp"
 #include "margin_functions.hpp"
+#include "properboost/joint/joint_loss.hpp"
 #include "properboost/losses/loss.hpp"
 
 namespace py = pybind11;
 
 namespace {
 
+using properboost::JointLoss;
 using properboost::Loss;
 
 template <class T>
@@ -49,6 +54,63 @@ template <void (Loss::*function)(const float*, float*, std::size_t) const>
 py::object block(const Loss& loss, const Array<float>& in) {
   return filled(
       in, [&loss](const float* from, float* to, std::size_t n) { (loss.*function)(from, to, n); });
+}
+
+// The joint form of a loss, which lives as long.
+std::shared_ptr<JointLoss> make_joint(const std::string& name, const std::shared_ptr<Loss>& loss) {
+  const auto made = properboost::make_joint_loss(name, *loss);
+  return {const_cast<JointLoss*>(made.get()), [made, loss](JointLoss*) {}};
+}
+
+struct Shape {
+  std::size_t n, classes;
+};
+
+Shape check_scores(const Array<double>& scores, std::size_t own = 0) {
+  if (scores.ndim() != 2 || scores.shape(1) < 2) {
+    throw py::value_error("scores must have the shape (rows, classes), with 2 classes or more");
+  }
+  const Shape shape{static_cast<std::size_t>(scores.shape(0)),
+                    static_cast<std::size_t>(scores.shape(1))};
+  if (own >= shape.classes) {
+    throw py::value_error("own must be below the number of classes, " +
+                          std::to_string(shape.classes) + "; got " + std::to_string(own));
+  }
+  return shape;
+}
+
+// What the engine computes: weights, curvatures, losses and shifts.
+py::tuple evaluate(const JointLoss& loss, const Array<double>& scores, std::size_t own,
+                   const std::optional<properboost::bindings::Array<float>>& shift) {
+  const auto [n, classes] = check_scores(scores, own);
+  const float* const last = properboost::bindings::borrow(shift, n, "shift");
+  const auto turned = [n = n, classes = classes](auto* to, const auto* from, auto place) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t k = 0; k < classes; ++k) place(to, from, i * classes + k, k * n + i);
+    }
+  };
+  std::vector<float> by_class(n * classes);
+  std::vector<float> weights(n * classes);
+  std::vector<float> curvatures(n * classes);
+  std::vector<float> losses(n);
+  std::vector<float> shifts(n, std::numeric_limits<float>::quiet_NaN());
+  if (last != nullptr) shifts.assign(last, last + n);
+  turned(by_class.data(), scores.data(), [](float* to, const double* from, auto row, auto column) {
+    to[column] = static_cast<float>(from[row]);
+  });
+  {
+    py::gil_scoped_release released;
+    loss.evaluate({classes, n, own, by_class.data(), shifts.data(), weights.data(),
+                   curvatures.data(), losses.data()});
+  }
+  const auto by_row = [&turned, &scores](const std::vector<float>& from) {
+    py::array_t<float> to({scores.shape(0), scores.shape(1)});
+    turned(to.mutable_data(), from.data(),
+           [](float* out, const float* in, auto row, auto column) { out[row] = in[column]; });
+    return to;
+  };
+  using properboost::bindings::to_array;
+  return py::make_tuple(by_row(weights), by_row(curvatures), to_array(losses), to_array(shifts));
 }
 
 }  // namespace
@@ -108,4 +170,35 @@ void bind_losses(py::module_& m) {
       .def("engine_weight", &block<&Loss::weights>, "u"_a)
       .def("engine_curvature", &block<&Loss::curvatures>, "u"_a)
       .def("engine_probability", &block<&Loss::probabilities>, "u"_a);
+
+  m.def("joint_loss_names", &properboost::joint_loss_names);
+  properboost::bindings::make_class<JointLoss, std::shared_ptr<JointLoss>>(
+      m, "JointLoss", "The loss of a row over all its classes; scores are raw predictions / gain.")
+      .def(py::init(&make_joint), "name"_a, "loss"_a)
+      .def_property_readonly("name", &JointLoss::name)
+      .def_property_readonly("remembers_shifts", &JointLoss::remembers_shifts)
+      .def("evaluate", &evaluate, "scores"_a, "own"_a, "shift"_a = py::none())
+      .def(
+          "log_probabilities",
+          [](const JointLoss& loss, const Array<double>& scores) {
+            const std::size_t classes = check_scores(scores).classes;
+            return filled(scores, [&](const double* from, double* to, std::size_t entries) {
+              loss.log_probabilities(from, classes, entries / classes, to);
+            });
+          },
+          "scores"_a)
+      .def(
+          "losses",
+          [](const JointLoss& loss, const Array<double>& scores, std::size_t own) {
+            const auto [n, classes] = check_scores(scores, own);
+            py::array_t<double> out(static_cast<py::ssize_t>(n));
+            const double* const from = scores.data();
+            double* const to = out.mutable_data();
+            {
+              py::gil_scoped_release released;
+              loss.losses(from, classes, n, own, to);
+            }
+            return out;
+          },
+          "scores"_a, "own"_a);
 }

@@ -14,6 +14,7 @@
 #include "properboost/data/pairs.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "properboost/impurities/registry.hpp"
+#include "properboost/joint/joint_loss.hpp"
 #include "properboost/learners/registry.hpp"
 #include "properboost/rado/boost.hpp"
 #include "properboost/rado/rados.hpp"
@@ -523,6 +524,40 @@ std::uint64_t boost_rados(const Problem& problem, const std::string& regularizer
   return digest.value();
 }
 
+// Rows of 11 classes, from no shift and from near ones; their scores grow apart.
+std::uint64_t evaluate_joint_loss(const std::string& form, const std::string& name) {
+  constexpr std::size_t n = 300;
+  constexpr std::size_t classes = 11;
+  const std::unique_ptr<Loss> loss = loss_of(name);
+  const auto joint = make_joint_loss(form, *loss);
+  Random random(5);
+  std::vector<float> scores;
+  for (std::size_t entry = 0; entry < n * classes; ++entry) {
+    const auto size = static_cast<double>(entry % n);
+    scores.push_back(static_cast<float>(size * size / 3000.0 * (random.next() - 0.5)));
+  }
+  std::vector<float> shift(n, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> weights(scores.size());
+  std::vector<float> curvatures(scores.size());
+  std::vector<float> losses(n);
+  Digest digest;
+  for (std::size_t own = 0; own < 3; ++own) {
+    joint->evaluate({classes, n, own, scores.data(), shift.data(), weights.data(),
+                     curvatures.data(), losses.data()});
+    digest.add(weights);
+    digest.add(curvatures);
+    digest.add(losses);
+    for (float& score : scores) score += static_cast<float>(random.next());
+  }
+  const std::vector<double> rows(scores.begin(), scores.end());
+  std::vector<double> found(rows.size());
+  joint->log_probabilities(rows.data(), classes, n, found.data());
+  digest.add(found);
+  joint->losses(rows.data(), classes, n, 1, found.data());
+  digest.add(found);
+  return digest.value();
+}
+
 }  // namespace
 
 std::vector<Case> make_cases(std::size_t rows) {
@@ -650,6 +685,15 @@ std::vector<Case> make_cases(std::size_t rows) {
       const VoteChoice choice{vote, "line_search", "stump", VoteCriterion::kGini, weighting};
       add(join("votes", vote, name),
           [choice](const Problem& p, const Run& run) { return boost_votes(p, choice, run); });
+    }
+  }
+
+  for (const std::string& name : losses) {
+    if (!loss_of(name)->canonical()) continue;
+    for (const std::string& form : joint_loss_names()) {
+      if (form == "softmax" && name != "glog") continue;
+      add(join("joint", form, name),
+          [form, name](const Problem&, const Run&) { return evaluate_joint_loss(form, name); });
     }
   }
 

@@ -22,6 +22,10 @@ struct GGauss : Canonical<GGauss> {
   T area(T t) const {  // (2 / pi) e^-(k t)^2 - t erfc(k t) / 2
     return T(two_over_pi) * bell(t) * math::integrated_erfcx(T(k) * t);
   }
+  double log_tail(double t) const {
+    const double x = k * math::at_most(t, math::kFarMargin<double>);
+    return math::log(0.5 * math::erfcx(x)) - x * x;
+  }
   double link(double p) const { return -math::inverse_erfc(2.0 * p) / k; }
   double minimum_risk(double p) const { return two_over_pi * bell(link(p)); }
 

@@ -22,6 +22,7 @@ struct GLaplacian : Canonical<GLaplacian> {
   T area(T t) const {
     return math::exp(T(-0.5) * t);
   }
+  double log_tail(double t) const { return -0.5 * t - 0.69314718055994530942; }
   double link(double p) const { return 2.0 * std::log(2.0 * p); }
   double minimum_risk(double p) const { return 2.0 * p * (1.0 - std::log(2.0 * p)); }
 };

@@ -22,6 +22,7 @@ struct GLog : Canonical<GLog> {
   T area(T t) const {
     return math::log1p(math::exp(-t));
   }
+  double log_tail(double t) const { return -t - math::log1p(math::exp(-t)); }
   double link(double p) const { return LogitLink<1>::link(p); }
   double minimum_risk(double p) const { return -p * std::log(p) - (1.0 - p) * std::log1p(-p); }
 };

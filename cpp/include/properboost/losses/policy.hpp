@@ -39,6 +39,8 @@ struct Defaults {
 //   template <class T> T tail(T t) const  1 - inverse link
 //   template <class T> T pdf(T t) const   derivative of the inverse link
 //   template <class T> T area(T t) const  the loss: the integral of the tail beyond t
+// and, where the tail underflows, it may have
+//   double log_tail(double t) const       its logarithm
 template <class Policy>
 struct Canonical : Defaults {
   static constexpr bool canonical = true;

@@ -1,0 +1,597 @@
+#include "properboost/joint/canonical.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/joint/differences.hpp"
+#include "properboost/losses/bound.hpp"
+#include "properboost/losses/registry.hpp"
+
+namespace properboost::joint {
+namespace {
+
+// The block of any loss.
+void call_blocks(const Loss& loss, const float* z, const float* top, const float* shift,
+                 std::size_t n, float* weights, float* curvatures, float* losses) {
+  alignas(64) float u[kStrip];
+  vectorized([=, &u] {
+    for (std::size_t i = 0; i < n; ++i) u[i] = shift[i] - below(z[i], top[i]);
+  });
+  if (losses != nullptr) {
+    loss.evaluate(u, weights, losses, curvatures, n);
+  } else {
+    loss.weights(u, weights, n);
+    loss.curvatures(u, curvatures, n);
+  }
+}
+
+// The same of a built-in loss, in one loop where there are no losses.
+template <class Policy>
+void run_block(const Loss& loss, const float* z, const float* top, const float* shift,
+               std::size_t n, float* weights, float* curvatures, float* losses) {
+  if (losses != nullptr) {
+    call_blocks(loss, z, top, shift, n, weights, curvatures, losses);
+  } else {
+    vectorized([=, policy = Policy{}] {
+      for (std::size_t i = 0; i < n; ++i) {
+        const float u = shift[i] - below(z[i], top[i]);
+        weights[i] = policy.weight(u);
+        curvatures[i] = policy.curvature(u);
+      }
+    });
+  }
+}
+
+template <class Block, class... Policies>
+Block find_block(Registry<std::tuple<Policies...>> /*builtins*/, const Loss& loss) {
+  Block found = call_blocks;
+  const auto try_one = [&](auto* policy) {
+    using Policy = std::remove_pointer_t<decltype(policy)>;
+    if constexpr (Policy::canonical) {
+      if (dynamic_cast<const losses::Bound<Policy>*>(&loss) != nullptr) found = run_block<Policy>;
+    }
+  };
+  (try_one(static_cast<Policies*>(nullptr)), ...);
+  return found;
+}
+
+// log(1 - inverse link) at t >= 0.  Where that has underflowed, the parabola through its last half
+// goes on: tables know no more.
+double extend_log_tail(const Loss& loss, double t) {
+  constexpr double kLeast = 1e-280;
+  const double tail = loss.weight(t);
+  if (tail >= kLeast) return math::log(tail);
+  double low = 0.0;
+  double high = t;
+  for (double middle = 0.5 * t; middle > low && middle < high; middle = 0.5 * (low + high)) {
+    (loss.weight(middle) >= kLeast ? low : high) = middle;
+  }
+  const double y0 = math::log(loss.weight(low));
+  const double y1 = math::log(loss.weight(0.75 * low));
+  const double y2 = math::log(loss.weight(0.5 * low));
+  const double bend = math::at_most((y0 - y1) - (y1 - y2), 0.0);
+  const double x = math::at_most((t - low) / (0.25 * low), 1e140);
+  return y0 + x * ((y0 - y1) + 0.5 * (x + 1.0) * bend);
+}
+
+template <class P>
+using LogTailOf = decltype(std::declval<const P&>().log_tail(1.0));
+
+// A built-in loss may know better: `double log_tail(double t) const` in its policy.
+template <class LogTail, class... Policies>
+LogTail find_log_tail(Registry<std::tuple<Policies...>> /*builtins*/, const Loss& loss) {
+  LogTail found = extend_log_tail;
+  const auto try_one = [&](auto* policy) {
+    using Policy = std::remove_pointer_t<decltype(policy)>;
+    if constexpr (losses::kHas<LogTailOf, Policy>) {
+      if (dynamic_cast<const losses::Bound<Policy>*>(&loss) == nullptr) return;
+      found = [](const Loss&, double t) { return Policy{}.log_tail(t); };
+    }
+  };
+  (try_one(static_cast<Policies*>(nullptr)), ...);
+  return found;
+}
+
+// Between the ends of a bracket; by ratio where they are far from 0.
+template <class T>
+T between(T low, T high) {
+  const T ratio = -(std::sqrt(math::at_least(-low, T(0))) * std::sqrt(math::at_least(-high, T(1))));
+  return low < T(-4) ? ratio : T(0.5) * (low + high);
+}
+
+// Newton's method looks for the zero of log S - log T, with T the top class's 1 - p and S what the
+// others have.  It ends where the next step would change both by less than this share: that step is
+// then taken along the tangents, which errs by the share's square.  Curvatures have no tangents,
+// and err by the share.
+constexpr float kTolerance = 0x1p-10F;
+constexpr float kCurvatureTolerance = 0x1p-14F;
+constexpr float kTiny = 1e-34F;
+constexpr int kMostPasses = 80;
+
+}  // namespace
+
+// What is known of each row of a strip.  Shifts are relative to the largest score.
+struct Canonical::Strip {
+  alignas(64) float top[kStrip];
+  alignas(64) float which[kStrip];  // the first class of that score
+  alignas(64) float low[kStrip];
+  alignas(64) float high[kStrip];
+  alignas(64) float shift[kStrip];
+  alignas(64) float step[kStrip];   // what is left to go to the zero
+  alignas(64) float moves[kStrip];  // 1 while it has not converged, else 0
+  // At the shift:
+  alignas(64) float tail[kStrip];       // T
+  alignas(64) float others[kStrip];     // S
+  alignas(64) float curvature[kStrip];  // of the top class
+  alignas(64) float total[kStrip];      // of all curvatures
+  alignas(64) float loss[kStrip];
+
+  using Field = float (Strip::*)[kStrip];
+  static constexpr Field kKept[] = {&Strip::top, &Strip::which, &Strip::low, &Strip::high,
+                                    &Strip::shift};
+  static constexpr Field kFound[] = {&Strip::shift,     &Strip::step,  &Strip::tail,
+                                     &Strip::curvature, &Strip::total, &Strip::loss};
+
+  bool any_moves(std::size_t n) const {
+    return std::any_of(moves, moves + n, [](float moving) { return moving > 0.0F; });
+  }
+};
+
+// [class][row] arrays of the rows of a strip.
+struct Canonical::Rows {
+  std::size_t classes, n, own;
+  const float* scores;
+  std::size_t stride;
+  float* weights;
+  std::size_t weight_stride;
+  float* curvatures;
+  std::size_t curvature_stride;
+  float tolerance;
+};
+
+Canonical::Canonical(const Loss& loss)
+    : loss_(loss),
+      block_(find_block<Block>(losses::Builtins{}, loss)),
+      log_tail_(find_log_tail<LogTail>(losses::Builtins{}, loss)) {
+  if (!loss.canonical()) {
+    throw std::invalid_argument(
+        "joint loss 'canonical' needs a canonical loss, whose weight is 1 - inverse link; got '" +
+        std::string(loss.name()) + "'");
+  }
+  double share = 1.0;
+  for (float& highest : highest_) {
+    highest = static_cast<float>(-loss.link(share));
+    if (!(highest >= 0.0F)) highest = 0.0F;
+    share *= 0.5;
+  }
+}
+
+void Canonical::start(const JointRows& rows, std::size_t begin, Strip& strip) const {
+  const std::size_t size = std::min(kStrip, rows.n - begin);
+  std::size_t bits = 0;
+  while ((rows.classes - 1) >> bits != 0) ++bits;
+  const float highest = highest_[bits];
+  vectorized([=, &strip] {
+    const float* const scores = rows.scores + begin;
+    for (std::size_t i = 0; i < size; ++i) {
+      strip.top[i] = scores[i];
+      strip.which[i] = 0.0F;
+      strip.low[i] = -std::numeric_limits<float>::max();  // the second largest
+    }
+    for (std::size_t k = 1; k < rows.classes; ++k) {
+      const float* const __restrict z = scores + k * rows.n;
+      const auto number = static_cast<float>(k);
+      for (std::size_t i = 0; i < size; ++i) {
+        const float top = strip.top[i];
+        const float which = strip.which[i];
+        const float second = strip.low[i];
+        const float score = z[i];
+        strip.low[i] = math::at_least(second, math::at_most(score, top));
+        strip.which[i] = score > top ? number : which;
+        strip.top[i] = math::at_least(score, top);
+      }
+    }
+    for (std::size_t i = 0; i < size; ++i) strip.low[i] = 0.5F * below(strip.low[i], strip.top[i]);
+    const bool known = rows.shift != nullptr && rows.classes > 2;  // of two, `low` is the solution
+    const float* const shift = known ? rows.shift + begin : strip.low;
+    for (std::size_t i = 0; i < size; ++i) {
+      const float low = strip.low[i];
+      const float last = known ? shift[i] - strip.top[i] : low;
+      strip.shift[i] = last > low ? math::at_most(last, highest) : low;  // NaN: low
+      // A little wider, so that rounding does not keep Newton's method from solutions at an end.
+      strip.low[i] = 1.001F * low - 0.01F;
+      strip.high[i] = 1.001F * highest + 0.01F;
+    }
+  });
+}
+
+void Canonical::pass(const Rows& rows, bool with_losses, Strip& strip) const {
+  alignas(64) float weight[kStrip];  // a part's sums
+  alignas(64) float curvature[kStrip];
+  alignas(64) float loss[kStrip];
+  alignas(64) float losses[kStrip];
+  const std::size_t n = rows.n;
+  vectorized([&strip, &weight, n] {
+    for (std::size_t i = 0; i < n; ++i) {
+      strip.others[i] = strip.total[i] = strip.loss[i] = 0.0F;
+      weight[i] = -strip.shift[i];
+    }
+  });
+  // The top class's 1 - p, where nothing cancels.
+  alignas(64) const float zero[kStrip] = {};
+  block_(loss_, zero, zero, weight, n, strip.tail, strip.curvature, nullptr);
+  for (std::size_t first = 0; first < rows.classes; first += kPart) {
+    const std::size_t last = std::min(first + kPart, rows.classes);
+    std::fill_n(weight, n, 0.0F);
+    std::fill_n(curvature, n, 0.0F);
+    std::fill_n(loss, n, 0.0F);
+    for (std::size_t k = first; k < last; ++k) {
+      const float* const z = rows.scores + k * rows.stride;
+      float* const w = rows.weights + k * rows.weight_stride;
+      float* const c = rows.curvatures + k * rows.curvature_stride;
+      const bool its_loss = with_losses && k != rows.own;
+      block_(loss_, z, strip.top, strip.shift, n, w, c, its_loss ? losses : nullptr);
+      vectorized([&strip, &weight, &curvature, w, c, n, number = static_cast<float>(k)] {
+        const float* const __restrict top_class = strip.which;
+        float* const __restrict weight_sum = weight;
+        float* const __restrict curvature_sum = curvature;
+        for (std::size_t i = 0; i < n; ++i) {
+          const float its_weight = w[i];
+          const float its_curvature = c[i];
+          const bool counts = top_class[i] != number;
+          weight_sum[i] += counts ? its_weight : 0.0F;
+          curvature_sum[i] += counts ? its_curvature : 0.0F;
+        }
+      });
+      if (its_loss) {
+        vectorized([&loss, &losses, n] {
+          for (std::size_t i = 0; i < n; ++i) loss[i] += losses[i];
+        });
+      }
+    }
+    vectorized([&strip, &weight, &curvature, &loss, n] {
+      for (std::size_t i = 0; i < n; ++i) {
+        strip.others[i] += weight[i];
+        strip.total[i] += curvature[i];
+        strip.loss[i] += loss[i];
+      }
+    });
+  }
+  vectorized([&strip, n, tolerance = rows.tolerance] {
+    for (std::size_t i = 0; i < n; ++i) {
+      // Loads come first, and no condition joins three, so that GCC makes vectors of this loop.
+      const float shift = strip.shift[i];
+      const float old_low = strip.low[i];
+      const float old_high = strip.high[i];
+      const float T = strip.tail[i];
+      const float S = strip.others[i];
+      const float slope = strip.total[i];
+      // Where both have underflowed, any shift will do.
+      const float ratio = (S + kTiny) / (T + kTiny);
+      const float h = math::log(ratio);
+      const float low = h > 0.0F ? shift : old_low;
+      const float high = h > 0.0F ? old_high : shift;
+      const float newton = shift + h * S / (slope + strip.curvature[i] * ratio);
+      const bool inside = (newton > low) & (newton < high);
+      const float middle = between(low, high);
+      const float next = inside ? newton : middle;
+      const float room = math::at_most(next - low, high - next);
+      const float off = room > 0.0F ? std::fabs(h) : 0.0F;
+      const bool moves = off > tolerance;
+      strip.total[i] = slope + strip.curvature[i];
+      strip.step[i] = inside ? newton - shift : 0.0F;
+      strip.moves[i] = moves ? 1.0F : 0.0F;
+      strip.shift[i] = moves ? next : shift;
+      strip.low[i] = moves ? low : old_low;
+      strip.high[i] = moves ? high : old_high;
+    }
+  });
+}
+
+// The sums of the losses of all classes but the rows' own, added as `pass` does.
+void Canonical::add_losses(const Rows& rows, Strip& strip) const {
+  alignas(64) float u[kStrip];
+  alignas(64) float losses[kStrip];
+  alignas(64) float part[kStrip];
+  const std::size_t n = rows.n;
+  std::fill_n(strip.loss, n, 0.0F);
+  for (std::size_t first = 0; first < rows.classes; first += kPart) {
+    const std::size_t last = std::min(first + kPart, rows.classes);
+    std::fill_n(part, n, 0.0F);
+    for (std::size_t k = first; k < last; ++k) {
+      if (k == rows.own) continue;
+      const float* const z = rows.scores + k * rows.stride;
+      vectorized([&strip, &u, z, n] {
+        for (std::size_t i = 0; i < n; ++i) u[i] = strip.shift[i] - below(z[i], strip.top[i]);
+      });
+      loss_.losses(u, losses, n);
+      vectorized([&part, &losses, n] {
+        for (std::size_t i = 0; i < n; ++i) part[i] += losses[i];
+      });
+    }
+    vectorized([&strip, &part, n] {
+      for (std::size_t i = 0; i < n; ++i) strip.loss[i] += part[i];
+    });
+  }
+}
+
+// Passes over the rows that still move alone, side by side.
+void Canonical::finish_moving(const Rows& rows, bool with_losses, Strip& strip) const {
+  thread_local std::vector<float> scratch;
+  std::array<std::size_t, kStrip> from;
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    if (strip.moves[i] > 0.0F) from[n++] = i;
+  }
+  if (n == 0) return;
+  scratch.resize(std::max(scratch.size(), 3 * rows.classes * n));
+  float* const scores = scratch.data();
+  const Rows moving{rows.classes,
+                    n,
+                    rows.own,
+                    scores,
+                    n,
+                    scores + rows.classes * n,
+                    n,
+                    scores + 2 * rows.classes * n,
+                    n,
+                    rows.tolerance};
+  Strip some;
+  for (auto field : Strip::kKept) {
+    for (std::size_t i = 0; i < n; ++i) (some.*field)[i] = (strip.*field)[from[i]];
+  }
+  for (std::size_t k = 0; k < rows.classes; ++k) {
+    for (std::size_t i = 0; i < n; ++i) scores[k * n + i] = rows.scores[k * rows.stride + from[i]];
+  }
+  int passes = 0;
+  do {
+    pass(moving, with_losses, some);
+  } while (some.any_moves(n) && ++passes < kMostPasses);
+  for (auto field : Strip::kFound) {
+    for (std::size_t i = 0; i < n; ++i) (strip.*field)[from[i]] = (some.*field)[i];
+  }
+  for (std::size_t k = 0; k < rows.classes; ++k) {
+    float* const weights = rows.weights + k * rows.weight_stride;
+    float* const curvatures = rows.curvatures + k * rows.curvature_stride;
+    for (std::size_t i = 0; i < n; ++i) {
+      weights[from[i]] = moving.weights[k * n + i];
+      curvatures[from[i]] = moving.curvatures[k * n + i];
+    }
+  }
+}
+
+void Canonical::evaluate(const JointRows& all) const {
+  thread_local std::vector<float> scratch;
+  Strip strip;
+  if (all.curvatures == nullptr) {
+    scratch.resize(std::max(scratch.size(), all.classes * std::min(kStrip, all.n)));
+  }
+  for (std::size_t begin = 0; begin < all.n; begin += kStrip) {
+    const std::size_t n = std::min(kStrip, all.n - begin);
+    const bool own_curvatures = all.curvatures == nullptr;
+    const Rows rows{all.classes,
+                    n,
+                    all.own,
+                    all.scores + begin,
+                    all.n,
+                    all.weights + begin,
+                    all.n,
+                    own_curvatures ? scratch.data() : all.curvatures + begin,
+                    own_curvatures ? n : all.n,
+                    own_curvatures ? kTolerance : kCurvatureTolerance};
+    start(all, begin, strip);
+    const bool with_losses = all.losses != nullptr;
+    pass(rows, false, strip);
+    if (strip.any_moves(n)) {
+      pass(rows, with_losses, strip);
+      finish_moving(rows, with_losses, strip);
+    } else if (with_losses) {
+      add_losses(rows, strip);
+    }
+    finish(rows, !own_curvatures, strip);
+    if (with_losses) {
+      alignas(64) float u[kStrip];
+      float* const losses = all.losses + begin;
+      const float* const z = rows.scores + rows.own * rows.stride;
+      vectorized([&strip, &u, z, n] {
+        for (std::size_t i = 0; i < n; ++i) u[i] = below(z[i], strip.top[i]) - strip.shift[i];
+      });
+      loss_.losses(u, losses, n);
+      vectorized([&strip, losses, n] {
+        for (std::size_t i = 0; i < n; ++i) losses[i] += strip.loss[i];
+      });
+    }
+    if (all.shift != nullptr) {
+      float* const shift = all.shift + begin;
+      vectorized([&strip, shift, n] {
+        for (std::size_t i = 0; i < n; ++i) {
+          shift[i] = strip.top[i] + (strip.shift[i] + strip.step[i]);
+        }
+      });
+    }
+  }
+}
+
+// Takes what is left of the way along the tangents.
+void Canonical::finish(const Rows& rows, bool wants_curvatures, Strip& strip) const {
+  const std::size_t n = rows.n;
+  const float factor = static_cast<float>(rows.classes) / static_cast<float>(rows.classes - 1);
+  vectorized([&strip, rows, wants_curvatures, factor, n] {
+    alignas(64) float inverse_total[kStrip];
+    for (std::size_t i = 0; i < n; ++i) {
+      inverse_total[i] = 1.0F / math::at_least(strip.total[i], 1e-37F);
+    }
+    for (std::size_t k = 0; k < rows.classes; ++k) {
+      float* const __restrict weights = rows.weights + k * rows.weight_stride;
+      float* const __restrict curvatures = rows.curvatures + k * rows.curvature_stride;
+      for (std::size_t i = 0; i < n; ++i) {
+        weights[i] = math::at_least(weights[i] - curvatures[i] * strip.step[i], 0.0F);
+      }
+      if (k == rows.own) {
+        for (std::size_t i = 0; i < n; ++i) {
+          // Above 1/2 it is the top class.
+          const float tail = strip.tail[i] + strip.curvature[i] * strip.step[i];
+          weights[i] = weights[i] > 0.5F ? tail : 1.0F - weights[i];
+        }
+      }
+      if (wants_curvatures) {
+        for (std::size_t i = 0; i < n; ++i) {
+          const float rest = (strip.total[i] - curvatures[i]) * inverse_total[i];
+          curvatures[i] = factor * curvatures[i] * math::at_least(rest, 0.0F);
+        }
+      }
+    }
+  });
+}
+
+// A row in double: its scores below the largest, classes a chunk at a time.
+class Canonical::Row {
+ public:
+  Row(const Canonical& form, const double* scores, std::size_t classes)
+      : form_(form), scores_(scores), classes_(classes) {
+    for (std::size_t k = 1; k < classes; ++k) {
+      if (scores[k] > scores[top_]) top_ = k;
+    }
+    double second = -kFarthest<double>;
+    for (std::size_t k = 0; k < classes; ++k) {
+      if (k != top_) second = math::at_least(second, below(scores[k], scores[top_]));
+    }
+    const double lowest = 0.5 * second;
+    const double highest = -form.loss_.link(1.0 / static_cast<double>(classes));
+    shift_ = classes == 2 ? lowest : solve(lowest, highest);
+  }
+
+  void log_probabilities(double* out) const {
+    for (std::size_t k = 0; k < classes_; ++k) {
+      const double u = shift_ - difference(k);
+      if (u < 0.0) {  // of the top class; log1p takes no negative number
+        const double tail = form_.loss_.weight(-u);
+        out[k] = -math::log1p(tail / (1.0 - tail));
+      } else {
+        out[k] = form_.log_tail_(form_.loss_, u);
+      }
+    }
+  }
+
+  double loss(std::size_t own) const {
+    double u[kChunk];
+    double losses[kChunk];
+    double sum = 0.0;
+    for (std::size_t first = 0; first < classes_; first += kChunk) {
+      const std::size_t n = std::min(kChunk, classes_ - first);
+      for (std::size_t k = 0; k < n; ++k) {
+        const double d = difference(first + k);
+        u[k] = first + k == own ? d - shift_ : shift_ - d;
+      }
+      form_.loss_.losses_in_double(u, losses, n);
+      for (std::size_t k = 0; k < n; ++k) sum += losses[k];
+    }
+    return sum;
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 64;
+  static constexpr double kUnderflow = 1e-270;
+
+  double difference(std::size_t k) const { return below(scores_[k], scores_[top_]); }
+
+  double solve(double low, double high) const {
+    double shift = low;
+    low = 1.001 * low - 0.01;
+    high = 1.001 * high + 0.01;
+    for (int pass = 0; pass < 200; ++pass) {
+      const double T = form_.loss_.weight(-shift);
+      double S = 0.0;
+      double slope = 0.0;
+      add_others(shift, S, slope);
+      double h;
+      double step;
+      double tolerance = 1e-9;  // the last step squares what is left
+      if (S >= kUnderflow && T >= kUnderflow) {
+        h = math::log(S / T);
+        step = h * S / (slope + form_.loss_.curvature(shift) * (S / T));
+      } else {
+        const double log_T = log_weight(-shift);
+        h = log_others(shift) - log_T;
+        step = h / far_slope(shift);
+        tolerance = 1e-13 + 1e-15 * std::fabs(log_T);
+      }
+      const double next = shift + step;
+      if (std::fabs(h) <= tolerance) return next > low && next < high ? next : shift;
+      (h > 0.0 ? low : high) = shift;
+      const double middle = between(low, high);
+      const double better = next > low && next < high ? next : middle;
+      if (!(better > low && better < high)) return shift;
+      shift = better;
+    }
+    return shift;
+  }
+
+  // The sums of the probabilities and the densities of all classes but the top one.
+  void add_others(double shift, double& weight, double& curvature) const {
+    double u[kChunk];
+    double weights[kChunk];
+    double curvatures[kChunk];
+    for (std::size_t first = 0; first < classes_; first += kChunk) {
+      const std::size_t n = std::min(kChunk, classes_ - first);
+      for (std::size_t k = 0; k < n; ++k) u[k] = shift - difference(first + k);
+      form_.loss_.weights_in_double(u, weights, n);
+      form_.loss_.curvatures_in_double(u, curvatures, n);
+      for (std::size_t k = 0; k < n; ++k) {
+        if (first + k == top_) continue;
+        weight += weights[k];
+        curvature += curvatures[k];
+      }
+    }
+  }
+
+  // log(weight(u)) of any u.
+  double log_weight(double u) const {
+    return u < 0.0 ? math::log(form_.loss_.weight(u)) : form_.log_tail_(form_.loss_, u);
+  }
+  double log_others(double shift) const {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < classes_; ++k) {
+      if (k != top_) largest = std::max(largest, log_weight(shift - difference(k)));
+    }
+    double sum = 0.0;
+    for (std::size_t k = 0; k < classes_; ++k) {
+      if (k != top_) sum += math::exp(log_weight(shift - difference(k)) - largest);
+    }
+    return largest + math::log(sum);
+  }
+  // The slope of log T - log S.
+  double far_slope(double shift) const {
+    const double e = 1e-5 * (1.0 + std::fabs(shift));
+    const auto h = [this](double at) { return log_weight(-at) - log_others(at); };
+    return (h(shift + e) - h(shift - e)) / (2.0 * e);
+  }
+
+  const Canonical& form_;
+  const double* scores_;
+  std::size_t classes_;
+  std::size_t top_ = 0;
+  double shift_ = 0.0;  // relative to the top score
+};
+
+void Canonical::log_probabilities(const double* scores, std::size_t classes, std::size_t n,
+                                  double* out) const noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    Row(*this, scores + i * classes, classes).log_probabilities(out + i * classes);
+  }
+}
+
+void Canonical::losses(const double* scores, std::size_t classes, std::size_t n, std::size_t own,
+                       double* out) const noexcept {
+  for (std::size_t i = 0; i < n; ++i) out[i] = Row(*this, scores + i * classes, classes).loss(own);
+}
+
+}  // namespace properboost::joint

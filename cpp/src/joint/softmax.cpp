@@ -1,0 +1,143 @@
+#include "properboost/joint/softmax.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/joint/differences.hpp"
+#include "properboost/losses/bound.hpp"
+#include "properboost/losses/glog.hpp"
+
+namespace properboost::joint {
+namespace {
+
+// log(1 + x) for x >= 0.
+template <class T>
+T log_one_more(T x) {
+  const T near = math::log1p(math::at_most(x, T(1)));
+  return x > T(1) ? math::log(T(1) + x) : near;
+}
+
+struct Strip {
+  alignas(64) float top[kStrip];    // the largest score
+  alignas(64) float ones[kStrip];   // how many e^((z - top) / 2) are 1
+  alignas(64) float rest[kStrip];   // the sum of those below 1
+  alignas(64) float part[kStrip];   // of it, of a few classes
+  alignas(64) float share[kStrip];  // 1 / the sum of all
+  alignas(64) float tail[kStrip];   // 1 - p of the largest
+};
+
+}  // namespace
+
+Softmax::Softmax(const Loss& loss) {
+  if (dynamic_cast<const losses::Bound<losses::GLog>*>(&loss) == nullptr) {
+    throw std::invalid_argument("joint loss 'softmax' belongs to the loss 'glog' alone; got '" +
+                                std::string(loss.name()) + "'");
+  }
+}
+
+void Softmax::evaluate(const JointRows& rows) const {
+  Strip strip;
+  for (std::size_t begin = 0; begin < rows.n; begin += kStrip) {
+    const std::size_t size = std::min(kStrip, rows.n - begin);
+    vectorized([rows, begin, size, &strip] {
+      const std::size_t n = rows.n;
+      const float* const scores = rows.scores + begin;
+      float* const weights = rows.weights + begin;
+      for (std::size_t i = 0; i < size; ++i) strip.top[i] = scores[i];
+      for (std::size_t k = 1; k < rows.classes; ++k) {
+        const float* const z = scores + k * n;
+        for (std::size_t i = 0; i < size; ++i) strip.top[i] = math::at_least(z[i], strip.top[i]);
+      }
+      for (std::size_t i = 0; i < size; ++i) strip.ones[i] = strip.rest[i] = 0.0F;
+      for (std::size_t first = 0; first < rows.classes; first += kPart) {
+        const std::size_t last = std::min(first + kPart, rows.classes);
+        for (std::size_t i = 0; i < size; ++i) strip.part[i] = 0.0F;
+        for (std::size_t k = first; k < last; ++k) {
+          const float* const __restrict z = scores + k * n;
+          float* const __restrict weight = weights + k * n;
+          for (std::size_t i = 0; i < size; ++i) {
+            const float e = math::exp(0.5F * below(z[i], strip.top[i]));
+            weight[i] = e;
+            strip.part[i] += e < 1.0F ? e : 0.0F;
+            strip.ones[i] += e < 1.0F ? 0.0F : 1.0F;
+          }
+        }
+        for (std::size_t i = 0; i < size; ++i) strip.rest[i] += strip.part[i];
+      }
+      for (std::size_t i = 0; i < size; ++i) {
+        strip.share[i] = 1.0F / (strip.ones[i] + strip.rest[i]);
+        strip.tail[i] = strip.rest[i] * strip.share[i];
+      }
+      if (rows.losses != nullptr) {
+        const float* const __restrict z = scores + rows.own * n;
+        float* const __restrict loss = rows.losses + begin;
+        for (std::size_t i = 0; i < size; ++i) {
+          const float beyond_one = (strip.ones[i] - 1.0F) + strip.rest[i];
+          loss[i] = 2.0F * log_one_more(beyond_one) - below(z[i], strip.top[i]);
+        }
+      }
+      const float factor =
+          0.5F * static_cast<float>(rows.classes) / static_cast<float>(rows.classes - 1);
+      for (std::size_t k = 0; k < rows.classes; ++k) {
+        float* const __restrict weight = weights + k * n;
+        float* const __restrict curvature =
+            rows.curvatures == nullptr ? nullptr : rows.curvatures + begin + k * n;
+        const auto finish = [&strip, size, weight](const auto& use) {
+          for (std::size_t i = 0; i < size; ++i) {
+            // Above 1/2 it is the only one that is 1.
+            const float p = weight[i] * strip.share[i];
+            use(i, p, p > 0.5F ? strip.tail[i] : 1.0F - p);
+          }
+        };
+        if (k == rows.own) {
+          finish([=](std::size_t i, float p, float tail) {
+            weight[i] = tail;
+            if (curvature != nullptr) curvature[i] = factor * p * tail;
+          });
+        } else {
+          finish([=](std::size_t i, float p, float tail) {
+            weight[i] = p;
+            if (curvature != nullptr) curvature[i] = factor * p * tail;
+          });
+        }
+      }
+    });
+  }
+}
+
+void Softmax::log_probabilities(const double* scores, std::size_t classes, std::size_t n,
+                                double* out) const noexcept {
+  vectorized([=] {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* const z = scores + i * classes;
+      double* const log_p = out + i * classes;
+      const std::size_t top = static_cast<std::size_t>(std::max_element(z, z + classes) - z);
+      double others = 0.0;
+      for (std::size_t k = 0; k < classes; ++k) {
+        log_p[k] = 0.5 * below(z[k], z[top]);
+        if (k != top) others += math::exp(log_p[k]);
+      }
+      const double log_sum = log_one_more(others);
+      for (std::size_t k = 0; k < classes; ++k) log_p[k] -= log_sum;
+    }
+  });
+}
+
+void Softmax::losses(const double* scores, std::size_t classes, std::size_t n, std::size_t own,
+                     double* out) const noexcept {
+  vectorized([=] {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* const z = scores + i * classes;
+      const std::size_t top = static_cast<std::size_t>(std::max_element(z, z + classes) - z);
+      double others = 0.0;
+      for (std::size_t k = 0; k < classes; ++k) {
+        if (k != top) others += math::exp(0.5 * below(z[k], z[top]));
+      }
+      out[i] = 2.0 * log_one_more(others) - below(z[own], z[top]);
+    }
+  });
+}
+
+}  // namespace properboost::joint

@@ -1,0 +1,342 @@
+"""Joint losses: the engine against plain formulas, and what must hold whatever the scores."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import log_ndtr
+
+from helpers.instruction_sets import other_sets, run_with
+from helpers.reference import joint as reference
+from properboost import _core
+from properboost.losses import from_pdf, get_loss
+
+CASES = [("softmax", "glog")] + [("canonical", name) for name in reference.CANONICAL]
+every_form = pytest.mark.parametrize(("form", "name"), CASES)
+every_canonical = pytest.mark.parametrize("name", list(reference.CANONICAL))
+drawn = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+def make(form, name):
+    return _core.JointLoss(form, get_loss(name).native)
+
+
+def draw(n, classes, scale, seed=0):
+    """Scores that are float32 numbers, some rows with equal ones."""
+    z = scale * np.random.default_rng(seed).standard_normal((n, classes))
+    z[: n // 8] = np.round(z[: n // 8])
+    return z.astype(np.float32).astype(np.float64)
+
+
+# --- the reference itself ----------------------------------------------------------------------
+
+
+@every_form
+@pytest.mark.parametrize("classes", [2, 3, 10])
+def test_reference_has_the_derivatives_it_says(form, name, classes):
+    """L's gradient is p less the own class's indicator; its Hessian's diagonal is as stated."""
+    form = reference.FORMS[form](name)
+    for z in draw(3, classes, 1.5, seed=classes):
+        y, h = classes - 1, 1e-5
+        p = np.exp(form.log_probabilities(z))
+        for k, step in enumerate(h * np.eye(classes)):
+            slope = (form.loss(z + step, y) - form.loss(z - step, y)) / (2.0 * h)
+            assert slope == pytest.approx(p[k] - (k == y), abs=1e-9)
+            bend = np.exp(form.log_probabilities(z + step)) - np.exp(
+                form.log_probabilities(z - step)
+            )
+            # glaplacian's density has a kink, which differences see within h of it
+            assert bend[k] / (2.0 * h) == pytest.approx(form.curvatures(z)[k], rel=1e-6, abs=1e-7)
+
+
+# --- against the reference ---------------------------------------------------------------------
+
+
+@every_form
+@pytest.mark.parametrize(("classes", "n"), [(2, 40), (3, 300), (10, 40), (26, 40), (1000, 3)])
+@pytest.mark.parametrize("scale", [0.0, 0.5, 3.0, 15.0])
+def test_engine_agrees_with_the_reference(form, name, classes, n, scale):
+    z = draw(n, classes, scale, seed=classes)
+    y = classes // 3
+    weights, curvatures, losses, _ = make(form, name).evaluate(z, y)
+    plain = reference.FORMS[form](name)
+    for i in range(min(n, 40)):
+        w, c, loss = reference.evaluate(plain, z[i], y)
+        # The last step, which changes S / T by a share of 2^-10 at most, is taken along tangents.
+        # ggauss's tail falls ever faster: that share, and what is rounded off the scores, grow
+        # there.
+        seen = np.minimum(w, c) > 1e-25
+        np.testing.assert_allclose(weights[i][seen], w[seen], rtol=3e-5)
+        np.testing.assert_allclose(weights[i][w > 1e-3], w[w > 1e-3], rtol=4e-6)
+        np.testing.assert_allclose(weights[i], w, rtol=0.0, atol=2e-6)
+        np.testing.assert_allclose(curvatures[i][seen], c[seen], rtol=1e-2)
+        np.testing.assert_allclose(curvatures[i], c, rtol=0.0, atol=2e-3 * c.max() + 1e-35)
+        if loss > 1e-6:  # below, ggauss's plain formula has no digits
+            assert losses[i] == pytest.approx(loss, rel=6e-6)
+
+
+@every_form
+@pytest.mark.parametrize("classes", [2, 3, 10, 26, 1000])
+@pytest.mark.parametrize("scale", [0.0, 0.5, 3.0, 15.0, 80.0])
+def test_probabilities_agree_with_the_reference(form, name, classes, scale):
+    z = draw(8, classes, scale, seed=classes)
+    joint = make(form, name)
+    log_p = joint.log_probabilities(z)
+    plain = reference.FORMS[form](name)
+    np.testing.assert_allclose(np.exp(log_p).sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
+    for row, scores in zip(log_p, z, strict=True):
+        exact = plain.log_probabilities(scores)
+        # In absolute terms an error of log p is a relative one of p.
+        np.testing.assert_allclose(row, exact, rtol=1e-12, atol=1e-12)
+    for y in (0, classes - 1):
+        losses = [plain.loss(scores, y) for scores in z]
+        np.testing.assert_allclose(joint.losses(z, y), losses, rtol=1e-11, atol=1e-13)
+
+
+@every_form
+def test_two_classes_are_the_margin_loss(form, name):
+    d = np.concatenate([np.linspace(-30.0, 30.0, 241), [1e-4, -1e-7, 0.0]]).astype(np.float32)
+    scores = np.stack([d, np.zeros_like(d)], axis=1).astype(np.float64)
+    joint, loss = make(form, name), get_loss(name).native
+    u = d / np.float32(2.0)
+    weights, curvatures, losses, _ = joint.evaluate(scores, 0)
+    for k in (0, 1):
+        # The other class's margin has the same weight.
+        np.testing.assert_allclose(weights[:, k], loss.engine_weight(u), rtol=1e-6)
+        np.testing.assert_allclose(curvatures[:, k], loss.engine_curvature(u), rtol=1e-6)
+    np.testing.assert_allclose(losses, 2.0 * loss.engine_loss(u), rtol=1e-6)
+    swapped = joint.evaluate(scores, 1)
+    np.testing.assert_allclose(swapped[0][:, 1], loss.engine_weight(-u), rtol=1e-6)
+    np.testing.assert_allclose(joint.losses(scores, 0), 2.0 * loss.loss(u), rtol=1e-13)
+    p = np.exp(joint.log_probabilities(scores))
+    np.testing.assert_allclose(p[:, 0], loss.probability(u), rtol=1e-13)
+    np.testing.assert_allclose(p[:, 1], loss.weight(u), rtol=1e-13)
+
+
+def test_softmax_and_canonical_differ_from_three_classes_on():
+    """Softmax takes z / 2, so that z = 2 F there is softmax(F)."""
+    F = np.array([[2.0, 0.5, -1.0]])
+    p = np.exp(make("softmax", "glog").log_probabilities(2.0 * F))
+    np.testing.assert_allclose(p[0], np.exp(F[0]) / np.exp(F[0]).sum(), rtol=1e-14)
+    np.testing.assert_allclose(p[0], [0.786, 0.175, 0.039], atol=5e-4)
+    p = np.exp(make("canonical", "glog").log_probabilities(F))
+    np.testing.assert_allclose(p[0], [0.638, 0.282, 0.081], atol=5e-4)
+
+
+# --- tails -------------------------------------------------------------------------------------
+
+
+@every_form
+@pytest.mark.parametrize("far", [100.0, 700.0, 3000.0])
+def test_log_probabilities_keep_their_digits(form, name, far):
+    z = np.array([[far, 0.0, -3.0], [0.0, far, far], [0.0, -far, far], [far, far - 1.0, 0.0]])
+    plain = reference.FORMS[form](name)
+    log_p = make(form, name).log_probabilities(z)
+    assert np.isfinite(log_p).all()
+    for row, scores in zip(log_p, z, strict=True):
+        np.testing.assert_allclose(row, plain.log_probabilities(scores), rtol=1e-11, atol=1e-300)
+
+
+def test_gaussian_tails_are_known():
+    """Two classes 700 apart: log of erfc(k u) / 2 at u = 350, k = sqrt(pi) / 4."""
+    log_p = make("canonical", "ggauss").log_probabilities(np.array([[700.0, 0.0]]))
+    assert log_p[0, 1] == pytest.approx(log_ndtr(-350.0 * math.sqrt(math.pi / 8.0)), rel=1e-13)
+    assert log_p[0, 1] == pytest.approx(-24058.43, abs=1.0)
+    # -p of the other class, which is no double
+    assert log_p[0, 0] == 0.0
+
+
+@every_form
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e18, 1e30, 3e38])
+def test_everything_is_finite(form, name, size):
+    rng = np.random.default_rng(1)
+    z = np.float64(np.float32(size)) * rng.choice([-1.0, -0.5, 0.0, 1e-9, 0.5, 1.0], (300, 5))
+    joint = make(form, name)
+    for shift in (None, np.full(300, 1e30, np.float32), np.full(300, -np.inf, np.float32)):
+        weights, curvatures, losses, _ = joint.evaluate(z, 2, shift)
+        for values in (weights, curvatures, losses):
+            assert np.isfinite(values).all()
+            assert (values >= 0.0).all()
+        assert (weights <= 1.0).all()
+        others = np.delete(weights, 2, axis=1).sum(axis=1)
+        np.testing.assert_allclose(weights[:, 2], others, rtol=1e-5, atol=1e-6)
+    # losses grow like the margins
+    gap = z.max(axis=1) - z[:, 2]
+    far = gap > 400.0
+    np.testing.assert_allclose(losses[far], np.minimum(gap[far], 1e38), rtol=2e-2)
+    assert np.isfinite(joint.log_probabilities(z)).all()
+    assert np.isfinite(joint.losses(z, 2)).all()
+
+
+# --- what must hold ----------------------------------------------------------------------------
+
+
+@st.composite
+def scores_of_rows(draw_from):
+    classes = draw_from(st.sampled_from([2, 3, 5, 33]))
+    scale = math.exp(draw_from(st.floats(-7.0, 7.0)))
+    seed = draw_from(st.integers(0, 2**31))
+    power = draw_from(st.sampled_from([1.0, 3.0]))  # with heavy tails, too
+    z = np.random.default_rng(seed).standard_normal((draw_from(st.integers(1, 9)), classes))
+    return (scale * np.sign(z) * np.abs(z) ** power).astype(np.float32).astype(np.float64)
+
+
+@every_form
+@drawn
+@given(z=scores_of_rows())
+def test_probabilities_are_a_distribution(form, name, z):
+    joint = make(form, name)
+    log_p = joint.log_probabilities(z)
+    assert np.isfinite(log_p).all()
+    assert (log_p <= 0.0).all()
+    np.testing.assert_allclose(np.exp(log_p).sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
+    weights, _, losses, _ = joint.evaluate(z, 1)
+    p = np.exp(log_p)
+    p[:, 1] = np.delete(p, 1, axis=1).sum(axis=1)
+    np.testing.assert_allclose(weights, p, rtol=0.0, atol=4e-6)
+    np.testing.assert_allclose(losses, joint.losses(z, 1), rtol=2e-5, atol=1e-12)
+
+
+@every_form
+@drawn
+@given(z=scores_of_rows(), seed=st.integers(0, 2**31))
+def test_classes_may_be_permuted(form, name, z, seed):
+    joint = make(form, name)
+    order = np.random.default_rng(seed).permutation(z.shape[1])
+    own = int(order[0])
+    np.testing.assert_allclose(
+        joint.log_probabilities(z[:, order]),
+        joint.log_probabilities(z)[:, order],
+        rtol=1e-11,
+        atol=1e-11,
+    )
+    before, after = joint.evaluate(z, own), joint.evaluate(z[:, order], 0)
+    np.testing.assert_allclose(after[0], before[0][:, order], rtol=0.0, atol=4e-6)
+    np.testing.assert_allclose(after[2], before[2], rtol=2e-5, atol=1e-12)
+
+
+@every_form
+def test_a_constant_changes_nothing(form, name):
+    z = np.round(64.0 * draw(50, 7, 3.0)) / 64.0  # sums with 1024 are exact
+    joint = make(form, name)
+    for ours, theirs in zip(
+        joint.evaluate(z, 3)[:3], joint.evaluate(z + 1024.0, 3)[:3], strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(joint.log_probabilities(z), joint.log_probabilities(z - 1024.0))
+
+
+@every_canonical
+@pytest.mark.parametrize("classes", [2, 3, 26])
+def test_shifts_only_save_time(name, classes):
+    z = draw(300, classes, 3.0)
+    joint = make("canonical", name)
+    assert joint.remembers_shifts
+    cold = joint.evaluate(z, 1)
+    moved = joint.evaluate(z + 0.1 * draw(300, classes, 1.0, seed=2), 1)[3]
+    rng = np.random.default_rng(3)
+    for start in (cold[3], moved, rng.normal(0.0, 30.0, 300), np.full(300, np.nan)):
+        warm = joint.evaluate(z, 1, start.astype(np.float32))
+        np.testing.assert_allclose(warm[0], cold[0], rtol=2e-5, atol=1e-30)
+        np.testing.assert_allclose(warm[1], cold[1], rtol=1e-2, atol=1e-30)
+        np.testing.assert_allclose(warm[2], cold[2], rtol=2e-6)
+        np.testing.assert_allclose(warm[3], cold[3], rtol=1e-5, atol=1e-5)
+
+
+@every_form
+@pytest.mark.parametrize("classes", [3, 40])
+def test_rows_do_not_depend_on_their_neighbours(form, name, classes):
+    z = draw(300, classes, 6.0)
+    joint = make(form, name)
+    rng = np.random.default_rng(0)
+    solved = np.arange(300) % 3 == 1  # these start where they end
+    shift = np.where(solved, joint.evaluate(z, 1)[3], rng.normal(0.0, 3.0, 300)).astype(np.float32)
+    together = joint.evaluate(z, 1, shift)
+    for rows in (slice(0, 1), slice(5, 24), slice(100, 300, 3)):
+        alone = joint.evaluate(z[rows], 1, np.ascontiguousarray(shift[rows]))
+        for ours, theirs in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(ours, theirs[rows])
+
+
+@pytest.mark.parametrize("instruction_set", other_sets())
+def test_instruction_sets_agree(instruction_set):
+    z = draw(150, 11, 4.0)
+    program = """
+z = data
+result = []
+for form, name in [("softmax", "glog")] + [
+    ("canonical", name) for name in ("glog", "ggauss", "glaplacian", "gboost")
+]:
+    loss = _core.Loss(name)
+    joint = _core.JointLoss(form, loss)
+    result += [*joint.evaluate(z, 1), joint.log_probabilities(z), joint.losses(z, 1)]
+"""
+    found = run_with(instruction_set, program, z)
+    scope = {"_core": _core, "data": z}
+    exec(program, scope)
+    for ours, theirs in zip(scope["result"], found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("name", "distribution"),
+    [
+        ("glog", stats.logistic()),
+        ("ggauss", stats.norm(scale=4.0 / math.sqrt(2.0 * math.pi))),
+        ("glaplacian", stats.laplace(scale=2.0)),
+        ("gboost", stats.t(2, scale=math.sqrt(2.0))),
+    ],
+)
+@pytest.mark.parametrize("classes", [2, 3, 26])
+def test_designed_losses_are_their_twins(name, distribution, classes):
+    designed = _core.JointLoss("canonical", from_pdf(distribution).native)
+    built_in = make("canonical", name)
+    z = draw(200, classes, 3.0)
+    for what, (ours, theirs) in enumerate(
+        zip(designed.evaluate(z, 1), built_in.evaluate(z, 1), strict=True)
+    ):
+        np.testing.assert_allclose(
+            ours, theirs, rtol=[2e-5, 1e-2, 5e-6, 1e-5][what], atol=[1e-7, 1e-7, 1e-7, 1e-6][what]
+        )
+    log_p = designed.log_probabilities(z)
+    np.testing.assert_allclose(np.exp(log_p), np.exp(built_in.log_probabilities(z)), atol=1e-8)
+    # Beyond what a table knows, a parabola goes on.
+    far = np.zeros((1, classes))
+    far[0, 0] = 700.0
+    np.testing.assert_allclose(
+        designed.log_probabilities(far)[:, 1:], built_in.log_probabilities(far)[:, 1:], rtol=5e-3
+    )
+
+
+# --- refusals ----------------------------------------------------------------------------------
+
+
+def test_names_and_losses_are_checked():
+    assert _core.joint_loss_names() == ["softmax", "canonical"]
+    assert make("softmax", "glog").name == "softmax"
+    assert not make("softmax", "glog").remembers_shifts
+    with pytest.raises(ValueError, match="one of 'softmax', 'canonical'; got 'brier'"):
+        make("brier", "glog")
+    with pytest.raises(ValueError, match="'glog' alone; got 'gboost'"):
+        make("softmax", "gboost")
+    impostor = from_pdf(stats.laplace(scale=2.0), name="glog").native
+    with pytest.raises(ValueError, match="'glog' alone"):
+        _core.JointLoss("softmax", impostor)
+    for name in ("exponential", "savage"):
+        with pytest.raises(ValueError, match=f"canonical loss.*got '{name}'"):
+            make("canonical", name)
+
+
+def test_arguments_are_checked():
+    joint = make("canonical", "glog")
+    with pytest.raises(ValueError, match="scores must have the shape"):
+        joint.evaluate(np.zeros(3), 0)
+    with pytest.raises(ValueError, match="2 classes or more"):
+        joint.log_probabilities(np.zeros((3, 1)))
+    with pytest.raises(ValueError, match="own must be below the number of classes, 4; got 4"):
+        joint.losses(np.zeros((3, 4)), 4)
+    with pytest.raises(ValueError, match="shift must have 3 entries"):
+        joint.evaluate(np.zeros((3, 4)), 0, np.zeros(2, np.float32))
