@@ -16,7 +16,7 @@ std::unique_ptr<RowWeighting> AdditiveBoosting::make_weighting(std::size_t /*row
 
 // Trees are grown one model at a time, because each sorts its rows in its own order.
 std::size_t AdditiveBoosting::most_lanes(const Model& model) const {
-  return grows_trees(model) ? 1 : kMostLanes;
+  return grows_trees(model) ? 1 : coupling_.lanes;
 }
 
 std::unique_ptr<Planner> AdditiveBoosting::make_planner(const RoundContext& context) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "properboost/boosting/coupled_margins.hpp"
 #include "properboost/boosting/margins.hpp"
 #include "properboost/boosting/model_batch.hpp"
 #include "properboost/boosting/planner.hpp"
@@ -38,8 +40,11 @@ class Boosting::State {
       states_[m].rounds.resize(algorithm_.targets().count);
       most_lanes = std::min(most_lanes, algorithm_.most_lanes(models_[m]));
     }
-    for (const Lanes& lanes : deal_into_batches(models_, codes_.segments, most_lanes)) {
-      batches_.emplace_back(lanes);
+    const std::size_t classes = algorithm_.coupling().classes;
+    check_coupling(classes);
+    for (std::vector<Lanes>& batches :
+         deal_into_cohorts(models_, codes_.segments, most_lanes, classes)) {
+      cohorts_.emplace_back(std::move(batches));
     }
   }
 
@@ -52,24 +57,24 @@ class Boosting::State {
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !states_[m].finished;
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
-    std::vector<Batch*> batches;
-    for (Batch& batch : batches_) {
-      if (auto* const begun = std::get_if<BegunBatch>(&batch)) keep_only(*begun, asked);
-      const Lanes& lanes = models_of(batch);
+    std::vector<Dealt*> cohorts;
+    for (Dealt& dealt : cohorts_) {
+      if (auto* const begun = std::get_if<Begun>(&dealt)) keep_only(*begun, asked);
+      const Lanes lanes = models_of(dealt);
       if (std::any_of(lanes.begin(), lanes.end(), [&](std::size_t m) { return asked[m]; })) {
-        batches.push_back(&batch);
+        cohorts.push_back(&dealt);
       }
     }
-    // If the loops of batches are too short to share among threads, whole batches are shared among
+    // If the loops of cohorts are too short to share among threads, whole cohorts are shared among
     // them, as many as divide evenly.
     std::size_t whole = 0;
-    if (longest_loop() < kShortLoop) whole = batches.size() / team.size() * team.size();
-    if (longest_loop() < kShortestLoop) whole = batches.size();
+    if (longest_loop() < kShortLoop) whole = cohorts.size() / team.size() * team.size();
+    if (longest_loop() < kShortestLoop) whole = cohorts.size();
     team.for_each(whole, longest_loop() * static_cast<double>(n * whole), [&](std::size_t p) {
       Team alone = Team::alone();
-      run(*batches[p], n, asked, tally, alone);
+      run(*cohorts[p], n, asked, tally, alone);
     });
-    for (std::size_t p = whole; p < batches.size(); ++p) run(*batches[p], n, asked, tally, team);
+    for (std::size_t p = whole; p < cohorts.size(); ++p) run(*cohorts[p], n, asked, tally, team);
   }
 
   double longest_loop() const {
@@ -77,16 +82,18 @@ class Boosting::State {
     const auto features = static_cast<double>(rows_.bins.size());
     if (any_grows_trees()) return rows * (5.0 + features);  // for the sums of all leaves
     std::size_t width = 1;
-    for (const Batch& batch : batches_) width = std::max(width, width_for(models_of(batch).size()));
+    for (const Dealt& dealt : cohorts_) {
+      width = std::max(width, width_for(std::min(kMostLanes, models_of(dealt).size())));
+    }
     const auto lanes = static_cast<double>(width);
     return rows *
            (lanes + (algorithm_.selection().in_turn() ? 1.0 : features) * (0.3 + 0.06 * lanes));
   }
 
-  // An estimate for n rounds of all batches: one pass over the rows, or the batches if there are
+  // An estimate for n rounds of all cohorts: one pass over the rows, or the cohorts if there are
   // several.
   double longest_loop(std::size_t n) const {
-    return longest_loop() * static_cast<double>(batches_.size() > 1 ? n * batches_.size() : 1);
+    return longest_loop() * static_cast<double>(cohorts_.size() > 1 ? n * cohorts_.size() : 1);
   }
 
   std::vector<std::size_t> code_counts() const {
@@ -107,19 +114,25 @@ class Boosting::State {
   const std::vector<FitState>& states() const noexcept { return states_; }
 
  private:
-  // Batches begin when they are first advanced: until then there are only their models.
-  using BegunBatch = std::unique_ptr<ModelBatch>;
-  using Batch = std::variant<Lanes, BegunBatch>;
+  // Cohorts begin when they are first advanced: until then there are only their batches' models.
+  using Begun = std::unique_ptr<Cohort>;
+  using Dealt = std::variant<std::vector<Lanes>, Begun>;
 
-  static const Lanes& models_of(const Batch& batch) {
-    if (const auto* const begun = std::get_if<BegunBatch>(&batch)) return (*begun)->models;
-    return std::get<Lanes>(batch);
+  static Lanes models_of(const Dealt& dealt) {
+    Lanes all;
+    const auto add = [&](const Lanes& some) { all.insert(all.end(), some.begin(), some.end()); };
+    if (const auto* const begun = std::get_if<Begun>(&dealt)) {
+      for (const auto& batch : (*begun)->batches) add(batch->models);
+    } else {
+      for (const Lanes& some : std::get<std::vector<Lanes>>(dealt)) add(some);
+    }
+    return all;
   }
 
   static constexpr double kShortLoop = 5e6;  // nanoseconds
   static constexpr double kShortestLoop = 1e5;
 
-  // Counts the estimators of all batches, and reports them from the calling thread alone.
+  // Counts the estimators of all cohorts, and reports them from the calling thread alone.
   struct Tally {
     const Progress& progress;
     std::thread::id caller;
@@ -176,8 +189,41 @@ class Boosting::State {
     return {rows_, packed_, models_, algorithm_, weights_, states_, keep_rounds_, batch};
   }
 
-  // A batch that has no stepper yet.
-  BegunBatch set_up(Lanes models) const {
+  // The classes of a joint model differ in their roles alone, and each row is of one of them.
+  void check_coupling(std::size_t classes) const {
+    if (classes == 1) return;
+    if (classes == 0 || models_.size() % classes != 0) {
+      throw std::invalid_argument("models must come one per class of each joint model");
+    }
+    if (algorithm_.step().solves() != Solved::kNone) {
+      throw std::invalid_argument("step must not be one that is solved for in a joint model");
+    }
+    for (std::size_t m = 0; m < models_.size(); m += classes) {
+      for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
+        std::size_t own = 0;
+        for (std::size_t k = 0; k < classes; ++k) {
+          const Model& model = models_[m + k];
+          if (model.loss != models_[m].loss || model.gain != models_[m].gain ||
+              model.learning_rate != models_[m].learning_rate ||
+              grows_trees(model) != grows_trees(models_[m])) {
+            throw std::invalid_argument("the classes of a joint model must share loss and gain");
+          }
+          own += sign_of(model.roles[s]) > 0.0 ? 1 : 0;
+          if (learns(model.roles[s]) != learns(models_[m].roles[s]) ||
+              is_held_out(model.roles[s]) != is_held_out(models_[m].roles[s])) {
+            throw std::invalid_argument(
+                "the classes of a joint model must learn from the same rows");
+          }
+        }
+        if (own != 1 && models_[m].roles[s] != Role::kNone) {
+          throw std::invalid_argument("each segment must be of one class of a joint model");
+        }
+      }
+    }
+  }
+
+  // A batch that has no margins yet.
+  std::unique_ptr<ModelBatch> set_up(Lanes models) const {
     auto made = std::make_unique<ModelBatch>();
     ModelBatch& batch = *made;
     batch.models = std::move(models);
@@ -197,32 +243,64 @@ class Boosting::State {
     }
     batch.blocks = cut_into_accumulation_blocks(codes_.segments, batch.roles);
     batch.crowding = find_crowding(batch);
-    batch.margins = std::make_unique<Margins>(
-        rows_, batch.roles, width_for(batch.models.size()), *models_[batch.models.front()].loss,
-        algorithm_.response().needs_curvature(), algorithm_.targets(),
-        algorithm_.make_weighting(codes_.rows));
-    for (std::size_t k = 0; k < batch.models.size(); ++k) {
-      batch.row_counts.push_back(weights_.unscaled(batch.margins->training_weight(k)));
-      batch.regularizers.push_back(
-          find_regularizers(models_[batch.models[k]], batch.row_counts.back()));
+    return made;
+  }
+
+  // A cohort that has no stepper yet.
+  Begun set_up(std::vector<Lanes> batches) const {
+    auto made = std::make_unique<Cohort>();
+    for (Lanes& lanes : batches) made->batches.push_back(set_up(std::move(lanes)));
+    const Loss& loss = *models_[made->batches.front()->models.front()].loss;
+    const bool needs_curvature = algorithm_.response().needs_curvature();
+    if (algorithm_.coupling().classes == 1) {
+      ModelBatch& batch = *made->batches.front();
+      auto margins = std::make_unique<Margins>(rows_, batch.roles, width_for(batch.models.size()),
+                                               loss, needs_curvature, algorithm_.targets(),
+                                               algorithm_.make_weighting(codes_.rows));
+      batch.margins = margins.get();
+      made->margins = std::move(margins);
+    } else {
+      std::vector<const std::vector<Role>*> roles;
+      std::vector<CoupledMargins::BatchLanes> lanes;
+      const auto classes = static_cast<double>(algorithm_.coupling().classes);
+      const double share = algorithm_.step().guards() ? (classes - 1.0) / classes : 0.5;
+      for (const auto& batch : made->batches) {
+        for (const std::size_t m : batch->models) roles.push_back(&models_[m].roles);
+        lanes.push_back({batch->models.size(), batch->roles});
+      }
+      auto margins = std::make_unique<CoupledMargins>(
+          rows_, std::move(roles), lanes, loss, algorithm_.coupling(), share, needs_curvature);
+      for (std::size_t b = 0; b < made->batches.size(); ++b) {
+        made->batches[b]->margins = &margins->batch(b);
+      }
+      made->margins = std::move(margins);
+    }
+    for (const auto& batch : made->batches) {
+      for (std::size_t k = 0; k < batch->models.size(); ++k) {
+        batch->row_counts.push_back(weights_.unscaled(batch->margins->training_weight(k)));
+        batch->regularizers.push_back(
+            find_regularizers(models_[batch->models[k]], batch->row_counts.back()));
+      }
     }
     return made;
   }
 
-  // A batch whose models start from the base.
-  BegunBatch begin(Lanes models) const {
-    BegunBatch made = set_up(std::move(models));
-    ModelBatch& batch = *made;
-    batch.stepper = make_stepper(context_of(batch));
+  // A cohort whose models start from the base.
+  Begun begin(std::vector<Lanes> batches) const {
+    Begun made = set_up(std::move(batches));
+    Lanes models;
+    for (const auto& batch : made->batches) {
+      models.insert(models.end(), batch->models.begin(), batch->models.end());
+    }
+    made->stepper = make_stepper(context_of(*made->batches.front()), models, *made->margins);
     if (!base_) return made;
     const Base& base = *base_;
-    for (std::size_t k = 0; k < batch.models.size(); ++k) {
-      const Model& model = models_[batch.models[k]];
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      const Model& model = models_[models[k]];
       for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
         const double sign = sign_of(model.roles[s]);
         for (std::size_t i = codes_.segments[s]; i < codes_.segments[s + 1]; ++i) {
-          batch.stepper->set_u(*batch.margins, i, k,
-                               sign * base.of(batch.models[k], i) / model.gain);
+          made->stepper->set_u(*made->margins, i, k, sign * base.of(models[k], i) / model.gain);
         }
       }
     }
@@ -253,24 +331,23 @@ class Boosting::State {
     return raw;
   }
 
-  // Raw predictions of the rows whose role is wanted.
+  // Raw predictions of the rows whose role is wanted; the lanes of a cohort are counted through.
   template <class Wanted>
-  std::vector<double> predict(const ModelBatch& batch, std::size_t lane,
+  std::vector<double> predict(const Cohort& cohort, std::size_t lane, std::size_t model,
                               const Wanted& wanted) const {
-    const std::size_t m = batch.models[lane];
-    return collect(m, wanted, [&](std::size_t i, Role role) {
-      return sign_of(role) * models_[m].gain * batch.stepper->u(*batch.margins, i, lane);
+    return collect(model, wanted, [&](std::size_t i, Role role) {
+      return sign_of(role) * models_[model].gain * cohort.stepper->u(*cohort.margins, i, lane);
     });
   }
 
   template <class Wanted>
   std::vector<double> predict(std::size_t model, const Wanted& wanted) const {
-    for (const Batch& batch : batches_) {
-      const Lanes& lanes = models_of(batch);
+    for (const Dealt& dealt : cohorts_) {
+      const Lanes lanes = models_of(dealt);
       const auto found = std::find(lanes.begin(), lanes.end(), model);
       if (found == lanes.end()) continue;
-      if (const auto* const begun = std::get_if<BegunBatch>(&batch)) {
-        return predict(**begun, static_cast<std::size_t>(found - lanes.begin()), wanted);
+      if (const auto* const begun = std::get_if<Begun>(&dealt)) {
+        return predict(**begun, static_cast<std::size_t>(found - lanes.begin()), model, wanted);
       }
       return collect(model, wanted,
                      [&](std::size_t i, Role) { return base_ ? base_->of(model, i) : 0.0; });
@@ -279,63 +356,96 @@ class Boosting::State {
   }
 
   // Makes a batch narrower once enough of its lanes are no longer advanced.
-  void keep_only(BegunBatch& batch, const std::vector<bool>& asked) {
+  void keep_only(Begun& cohort, const std::vector<bool>& asked) {
+    if (cohort->margins->lanes_a_step() > 1) return;
+    const ModelBatch& batch = *cohort->batches.front();
     Lanes kept;
-    for (std::size_t k = 0; k < batch->models.size(); ++k) {
-      if (asked[batch->models[k]]) kept.push_back(k);
+    for (std::size_t k = 0; k < batch.models.size(); ++k) {
+      if (asked[batch.models[k]]) kept.push_back(k);
     }
-    if (kept.empty() || width_for(kept.size()) == width_for(batch->models.size())) {
+    if (kept.empty() || width_for(kept.size()) == width_for(batch.models.size())) {
       return;
     }
-    for (std::size_t k = 0; k < batch->models.size(); ++k) {
-      if (!asked[batch->models[k]]) dropped_[batch->models[k]] = predict(*batch, k, is_held_out);
+    for (std::size_t k = 0; k < batch.models.size(); ++k) {
+      const std::size_t model = batch.models[k];
+      if (!asked[model]) dropped_[model] = predict(*cohort, k, model, is_held_out);
     }
     Lanes models;
-    for (const std::size_t k : kept) models.push_back(batch->models[k]);
-    BegunBatch narrow = set_up(std::move(models));
-    narrow->stepper = std::move(batch->stepper);
+    for (const std::size_t k : kept) models.push_back(batch.models[k]);
+    Begun narrow = set_up(std::vector<Lanes>{std::move(models)});
+    narrow->stepper = std::move(cohort->stepper);
     narrow->stepper->keep(kept);
     for (std::size_t i = 0; i < codes_.rows; ++i) {
       for (std::size_t k = 0; k < kept.size(); ++k) {
-        narrow->margins->u(i, k) = batch->margins->u(i, kept[k]);
+        narrow->margins->set_u(i, k, cohort->margins->u(i, kept[k]));
       }
     }
-    batch = std::move(narrow);
+    cohort = std::move(narrow);
   }
 
-  void run(Batch& to_run, std::size_t n, const std::vector<bool>& asked, Tally& tally, Team& team) {
-    if (auto* const lanes = std::get_if<Lanes>(&to_run)) to_run = begin(*lanes);
-    ModelBatch& batch = *std::get<BegunBatch>(to_run);
-    const std::size_t lanes = batch.models.size();
-    Margins& margins = *batch.margins;
-    const RoundContext context = context_of(batch);
-    const std::unique_ptr<Planner> planner = algorithm_.make_planner(context);
-    const std::size_t tables = planner->tables_per_estimator();
+  // One batch of a cohort while it is advanced.
+  struct Running {
+    ModelBatch& batch;
+    RoundContext context;
+    std::unique_ptr<Planner> planner;
+    std::size_t first;  // of its lanes, counted through the cohort
+  };
+
+  void run(Dealt& to_run, std::size_t n, const std::vector<bool>& asked, Tally& tally, Team& team) {
+    if (auto* const waiting = std::get_if<std::vector<Lanes>>(&to_run)) to_run = begin(*waiting);
+    Cohort& cohort = *std::get<Begun>(to_run);
+    std::deque<Running> running;  // planners refer to their contexts
+    std::size_t lanes = 0;
+    for (const auto& batch : cohort.batches) {
+      running.push_back({*batch, context_of(*batch), nullptr, lanes});
+      running.back().planner = algorithm_.make_planner(running.back().context);
+      lanes += batch->models.size();
+    }
+    const Lanes models = models_of(to_run);
+    const std::size_t tables = running.front().planner->tables_per_estimator();
+    const auto requests = [&](std::size_t t) {
+      std::vector<PassRequest> all;
+      for (Running& one : running) all.push_back(one.planner->request(t));
+      return all;
+    };
 
     std::vector<bool> active(lanes);
-    for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[batch.models[k]];
-    std::vector<Margins::Point> points = margins.move({}, planner->request(0), team);
+    for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[models[k]];
+    std::vector<Point> points = cohort.margins->move({}, requests(0), team);
 
+    const std::size_t unit = cohort.margins->lanes_a_step();
     double risk = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t e = 0; e < n; ++e) {
       std::vector<bool> learns(lanes, false), ends(lanes, false);
       for (std::size_t t = 0; t < tables; ++t) {
         const auto report = [&] { tally.add(0, risk); };
-        std::vector<RoundUpdate> updates = planner->plan(t, active, report, team);
-        PassRequest request = planner->request(t + 1);
-        request.held_out = t + 1 == tables;
-        points = batch.stepper->take(context, updates, request, report, team);
-        record(batch, updates, active, points);
+        std::vector<RoundUpdate> updates;
+        for (Running& one : running) {
+          const auto first = active.begin() + static_cast<std::ptrdiff_t>(one.first);
+          const auto size = static_cast<std::ptrdiff_t>(one.batch.models.size());
+          const std::vector<bool> own(first, first + size);
+          for (RoundUpdate& update : one.planner->plan(t, own, report, team)) {
+            updates.push_back(std::move(update));
+          }
+        }
+        std::vector<PassRequest> wanted = requests(t + 1);
+        for (PassRequest& request : wanted) request.held_out = t + 1 == tables;
+        points = cohort.stepper->take(running.front().context, *cohort.margins, updates, wanted,
+                                      report, team);
         for (std::size_t k = 0; k < lanes; ++k) {
-          learns[k] = learns[k] || updates[k].moves || updates[k].may_move_later;
+          if (active[k]) record(*cohort.stepper, models[k], k, updates[k], points[k]);
+          const std::size_t first = k / unit * unit;  // a joint model learns if one class does
+          for (std::size_t j = first; j < first + unit; ++j) {
+            learns[j] = learns[j] || updates[k].moves || updates[k].may_move_later;
+          }
           ends[k] = updates[k].ends;
         }
-        if (!request.held_out) tally.add(0, risk);  // a cycle may take long
+        if (t + 1 < tables) tally.add(0, risk);  // a cycle may take long
       }
       std::size_t done = 0;
       for (std::size_t k = 0; k < lanes; ++k) {
         if (!active[k]) continue;
-        FitState& state = states_[batch.models[k]];
+        FitState& state = states_[models[k]];
         if (!learns[k]) {
           if (keep_rounds_) {
             for (Rounds& rounds : state.rounds) rounds.resize(state.n_estimators * tables);
@@ -352,7 +462,7 @@ class Boosting::State {
           active[k] = false;
           done += n - e - 1;
         }
-        risk = keep_rounds_ ? models_[batch.models[k]].gain * points[k].risk : points[k].log_loss;
+        risk = keep_rounds_ ? models_[models[k]].gain * points[k].risk : points[k].log_loss;
         if (std::isnan(points[k].log_loss)) continue;  // nothing was held out
         state.log_loss.push_back(points[k].log_loss);
         state.error.push_back(points[k].error);
@@ -363,39 +473,35 @@ class Boosting::State {
           std::none_of(active.begin(), active.end(), [](bool a) { return a; }))
         break;
     }
-    margins.forget_weights();
+    cohort.margins->forget_weights();
   }
 
-  // Records what each active lane added, as a round.
-  void record(const ModelBatch& batch, std::vector<RoundUpdate>& updates,
-              const std::vector<bool>& active, const std::vector<Margins::Point>& points) {
-    for (std::size_t k = 0; k < batch.models.size(); ++k) {
-      if (!active[k]) continue;
-      const double gain = models_[batch.models[k]].gain;
-      FitState& state = states_[batch.models[k]];
-      RoundUpdate& update = updates[k];
-      state.separated = state.separated || update.separated;
-      if (!keep_rounds_) {
-        require_finite(points[k].slope, "slope", state.n_estimators + 1);
-        continue;
+  // Records what an active lane added, as a round.
+  void record(const Stepper& stepper, std::size_t model, std::size_t lane, RoundUpdate& update,
+              const Point& point) {
+    const double gain = models_[model].gain;
+    FitState& state = states_[model];
+    state.separated = state.separated || update.separated;
+    if (!keep_rounds_) {
+      require_finite(point.slope, "slope", state.n_estimators + 1);
+      return;
+    }
+    const double risk = gain * point.risk;
+    require_finite(risk, "training risk", state.n_estimators + 1);
+    unscale(update);
+    if (!update.moves) {
+      std::fill(update.table.begin(), update.table.end(), 0.0);
+      std::fill(update.tree.saving.begin(), update.tree.saving.end(), 0.0);
+    }
+    for (std::size_t target = 0; target < state.rounds.size(); ++target) {
+      const std::size_t first = target * update.width;
+      if (!update.cells.empty()) {
+        std::copy_n(update.cells.begin() + static_cast<std::ptrdiff_t>(first), update.width,
+                    update.tree.cell.begin());
       }
-      const double risk = gain * points[k].risk;
-      require_finite(risk, "training risk", state.n_estimators + 1);
-      unscale(update);
-      if (!update.moves) {
-        std::fill(update.table.begin(), update.table.end(), 0.0);
-        std::fill(update.tree.saving.begin(), update.tree.saving.end(), 0.0);
-      }
-      for (std::size_t target = 0; target < state.rounds.size(); ++target) {
-        const std::size_t first = target * update.width;
-        if (!update.cells.empty()) {
-          std::copy_n(update.cells.begin() + static_cast<std::ptrdiff_t>(first), update.width,
-                      update.tree.cell.begin());
-        }
-        state.rounds[target].push_back(update.feature, update.cost, update.step, risk,
-                                       update.table.data() + first, update.width, update.tree);
-        if (update.moves) batch.stepper->revise(k, gain, state.rounds[target]);
-      }
+      state.rounds[target].push_back(update.feature, update.cost, update.step, risk,
+                                     update.table.data() + first, update.width, update.tree);
+      if (update.moves) stepper.revise(lane, gain, state.rounds[target]);
     }
   }
 
@@ -421,7 +527,7 @@ class Boosting::State {
   const SampleWeights weights_;
   const TrainingRows rows_;
   std::vector<FitState> states_;
-  std::vector<Batch> batches_;
+  std::vector<Dealt> cohorts_;
   std::vector<std::size_t> counts_;                     // [segment][code]: rows
   PackedCodes packed_;                                  // for trees
   std::map<std::size_t, std::vector<double>> dropped_;  // raw predictions after a batch

@@ -34,7 +34,7 @@ class FeaturePlanner final : public Planner {
 
   std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
                                 const std::function<void()>& /*progress*/, Team& team) override {
-    const Margins& margins = *at_.batch.margins;
+    const BatchMargins& margins = *at_.batch.margins;
     if (builder_) builder_->fill(margins.weight(), margins.curvature(), histogram_, team);
     const Candidates candidates = at_.algorithm.selection().candidates(t, at_.rows.bins.size());
     const std::size_t lanes = at_.batch.models.size();

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "properboost/boosting/fill_feature.hpp"
+#include "properboost/boosting/row_sums.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math.hpp"
-#include "properboost/histogram/terms.hpp"
 
 namespace properboost {
 namespace {
@@ -14,30 +15,6 @@ namespace {
 constexpr std::size_t kStrip = 2048;  // margins that stay in the first cache
 using Strip = std::array<float, kStrip>;
 using PerCode = std::array<float, kMaxCodes>;
-
-double wide(float x) { return static_cast<double>(x); }
-
-// total[k] += sum over rows of the row's weight times term(row x W + k), in double, with a fixed
-// number of accumulators, so that the compiler may use vectors although the order is fixed.
-template <std::size_t W, class Term>
-void add_rows(std::size_t rows, RowSampleWeights weight, double* total, const Term& term) {
-  constexpr std::size_t kSums = W < 8 ? 8 : W;
-  const std::size_t n = rows * W;
-  double sums[kSums] = {};
-  std::size_t j = 0;
-  if (weight.all_ones()) {
-    for (; j + kSums <= n; j += kSums) {
-      for (std::size_t k = 0; k < kSums; ++k) sums[k] += term(j + k);
-    }
-    for (std::size_t k = 0; j + k < n; ++k) sums[k] += term(j + k);
-  } else {
-    for (; j + kSums <= n; j += kSums) {
-      for (std::size_t k = 0; k < kSums; ++k) sums[k] += weight.given((j + k) / W) * term(j + k);
-    }
-    for (std::size_t k = 0; j + k < n; ++k) sums[k] += weight.given((j + k) / W) * term(j + k);
-  }
-  for (std::size_t k = 0; k < kSums; ++k) total[k % W] += sums[k];
-}
 
 template <std::size_t W>
 void look_up(const std::uint8_t* code, const float* table, std::size_t n, bool first,
@@ -130,7 +107,9 @@ class Margins::Pass {
 
   std::vector<Point> run(Team& team) {
     if (request_.cells) {
-      pass_and_fill(*request_.cells, team);
+      fill_feature<W>(*request_.cells, m_.rows_, m_.blocks_, m_.roles_, m_.needs_curvature_,
+                      m_.nanoseconds(2.5), team,
+                      [&](std::size_t c, const auto& add) { pass_block(c, add); });
     } else {
       m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, [](auto&&...) {}); });
     }
@@ -212,37 +191,6 @@ class Margins::Pass {
       }
     }
     return joint;
-  }
-
-  // The pass of cyclic selection: every block has its own sums, which are added to the cells in
-  // order.
-  void pass_and_fill(const CellsOfFeature& cells, Team& team) {
-    const std::size_t f = cells.feature;
-    const auto width = static_cast<std::size_t>(m_.bins_[f].width());
-    visit_terms<W>(m_.needs_curvature_, !m_.sample_weight_.all_ones(), [&](auto kind) {
-      using Terms = decltype(kind);
-      using Sum = typename Terms::Sum;
-      Aligned<Sum> sums(m_.blocks_.size() * width, Sum{});
-      m_.for_blocks(2.5, team, [&](std::size_t c) {
-        const bool trains = m_.roles_[m_.blocks_[c].segment].trains;
-        alignas(64) Sum own[kMaxCodes] = {};
-        const auto add = [&](const float* w, const float* curvature, std::size_t begin,
-                             std::size_t n) {
-          const std::uint8_t* const code = m_.codes_.feature(f) + begin;
-          const Terms terms = kind.of(w, curvature, m_.sample_weight_.from(begin));
-          vectorized([&, terms, n] { add_terms<1, kMaxCodes>(&code, terms, 0, n, own); });
-        };
-        pass_block(c, add);
-        if (trains) std::copy_n(own, width, sums.begin() + static_cast<std::ptrdiff_t>(c * width));
-      });
-      cells.histogram.clear(f);
-      for (std::size_t c = 0; c < m_.blocks_.size(); ++c) {
-        const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
-        if (!roles.trains) continue;
-        Sum* const own = sums.data() + c * width;
-        vectorized([&, own] { flush_sums(own, width, roles, cells.histogram, f); });
-      }
-    });
   }
 
   // add(weights, curvatures, begin, n): what to do with the training weights of a strip of rows.
@@ -339,8 +287,8 @@ class Margins::Pass {
 Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles,
                  std::size_t lanes, const Loss& loss, bool needs_curvature,
                  const VoteTargets& targets, std::unique_ptr<RowWeighting> weighting)
-    : codes_(rows.codes),
-      bins_(rows.bins),
+    : rows_(rows),
+      codes_(rows.codes),
       roles_(roles),
       lanes_(lanes),
       sample_weight_(rows.sample_weight),
@@ -361,8 +309,9 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
   }
 }
 
-std::vector<Margins::Point> Margins::move(const std::vector<Move>& moves,
-                                          const PassRequest& request, Team& team) {
+std::vector<Point> Margins::move(const std::vector<Move>& moves,
+                                 const std::vector<PassRequest>& requests, Team& team) {
+  const PassRequest& request = requests.front();
   if (!request.cells && weight_.empty()) {
     weight_.resize(u_.size());
     if (needs_curvature_) curvature_.resize(u_.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -20,7 +21,7 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
                         std::size_t width, double cost, const Partition& partition,
                         Team& team) const {
   const Response& response = at_.algorithm.response();
-  Margins& margins = *at_.batch.margins;
+  BatchMargins& margins = *at_.batch.margins;
   Regularizers r = at_.batch.regularizers[lane];
   update.largest = r.largest;
   update.table.assign(width, 0.0);
@@ -42,8 +43,9 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
   r.prior = std::max(prior * total_weight, std::numeric_limits<double>::min());
   r.pseudo_rows = prior * rows_weight;
   std::vector<double> values(partition.cells.size(), 0.0);
-  Margins::ByCell rows(margins, lane, update.codes, partition.shares, values.size(), team);
-  response.values(partition.cells.data(), values.size(), r, rows, values.data());
+  const std::unique_ptr<RowsByCell> rows =
+      margins.rows_by_cell(lane, update.codes, partition.shares, values.size(), team);
+  response.values(partition.cells.data(), values.size(), r, *rows, values.data());
 
   double slope = 0.0;
   for (std::size_t b = 0; b < width; ++b) {

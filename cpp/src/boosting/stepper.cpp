@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -29,121 +31,153 @@ bool same_table(const RoundUpdate& a, const RoundUpdate& b) {
 
 // Steps that are proposed, and corrected once all lanes have moved.
 //
-// Lanes that differ only in their gain are one model as long as all their steps are shortened.  A
-// lane's twin is the lane of least gain, whose steps stay shortened for longest.
+// A unit is what moves by one step: a lane, or the classes of a joint model.  Units that differ
+// only in their gain are one model as long as all their steps are shortened.  A unit's twin is the
+// one of least gain, whose steps stay shortened for longest.
 class ProposedSteps final : public Stepper {
  public:
-  explicit ProposedSteps(const RoundContext& context) {
-    for (const std::size_t m : context.batch.models) models_.push_back(&context.models[m]);
-    shortened_.assign(models_.size(), false);
-    always_shortened_.assign(models_.size(), true);
+  ProposedSteps(const RoundContext& context, const std::vector<std::size_t>& models,
+                std::size_t lanes_a_step)
+      : lanes_(lanes_a_step) {
+    for (const std::size_t m : models) models_.push_back(&context.models[m]);
+    shortened_.assign(units(), false);
+    always_shortened_.assign(units(), true);
     find_twins();
   }
 
-  std::vector<Margins::Point> take(const RoundContext& context, std::vector<RoundUpdate>& updates,
-                                   const PassRequest& request,
-                                   const std::function<void()>& /*progress*/, Team& team) override {
-    const std::size_t lanes = models_.size();
+  std::vector<Point> take(const RoundContext& context, MovingMargins& margins,
+                          std::vector<RoundUpdate>& updates,
+                          const std::vector<PassRequest>& requests,
+                          const std::function<void()>& /*progress*/, Team& team) override {
     const Step& rule = context.algorithm.step();
-    Margins& margins = *context.batch.margins;
-    std::vector<StepLimits> limits(lanes);
-    std::vector<double> step(lanes, 0.0);
-    std::vector<Margins::Oracle> oracles;
-    for (std::size_t k = 0; k < lanes; ++k) {
-      oracles.emplace_back(margins, k, updates[k].codes, updates[k].table, team);
-    }
-    const auto is_like_its_twin = [&](std::size_t k) {
-      const std::size_t twin = twin_[k];
-      return twin != k && always_shortened_[k] && always_shortened_[twin] &&
-             same_table(updates[k], updates[twin]);
+    std::vector<StepLimits> limits(units());
+    std::vector<double> step(units(), 0.0);
+    std::vector<bool> moves(units(), false);
+    std::vector<std::unique_ptr<LineSearchOracle>> oracles(units());
+    const auto is_like_its_twin = [&](std::size_t unit) {
+      const std::size_t twin = twin_[unit];
+      if (twin == unit || !always_shortened_[unit] || !always_shortened_[twin]) return false;
+      for (std::size_t k = 0; k < lanes_; ++k) {
+        const RoundUpdate& own = updates[unit * lanes_ + k];
+        const RoundUpdate& twins = updates[twin * lanes_ + k];
+        if ((own.moves || twins.moves) && !same_table(own, twins)) return false;
+      }
+      return true;
     };
-    for (const std::size_t k : by_gain_) {
-      if (!updates[k].moves) continue;
-      limits[k] = find_limits(updates[k], k);
-      if (!rule.accepts(limits[k])) {
-        updates[k].moves = false;
+    // The moves of a unit's lanes, or of every unit's by its own step.
+    const auto moves_of = [&](std::size_t unit, double t, std::vector<Move>& to) {
+      for (std::size_t k = unit * lanes_; k < (unit + 1) * lanes_; ++k) {
+        if (!updates[k].moves) continue;
+        to.push_back({k, updates[k].codes, updates[k].table, t, updates[k].width});
+      }
+    };
+    const auto moves_by = [&](const std::vector<double>& t) {
+      std::vector<Move> all;
+      for (std::size_t unit = 0; unit < units(); ++unit) {
+        if (t[unit] != 0.0) moves_of(unit, t[unit], all);
+      }
+      return all;
+    };
+    for (const std::size_t unit : by_gain_) {
+      std::vector<Move> directions;
+      moves_of(unit, 0.0, directions);
+      if (directions.empty()) continue;
+      limits[unit] = find_limits(updates, unit);
+      if (!rule.accepts(limits[unit])) {
+        for (std::size_t k = 0; k < lanes_; ++k) updates[unit * lanes_ + k].moves = false;
         continue;
       }
-      step[k] = is_like_its_twin(k) ? rule.follow(limits[k], step[twin_[k]])
-                                    : rule.propose(oracles[k], limits[k]);
+      moves[unit] = true;
+      oracles[unit] = margins.look_along(directions, team);
+      step[unit] = is_like_its_twin(unit) ? rule.follow(limits[unit], step[twin_[unit]])
+                                          : rule.propose(*oracles[unit], limits[unit]);
     }
-    const auto moves_by = [&](const std::vector<double>& t) {
-      std::vector<Move> moves;
-      for (std::size_t k = 0; k < lanes; ++k) {
-        if (t[k] == 0.0) continue;
-        moves.push_back({k, updates[k].codes, updates[k].table, t[k], updates[k].width});
-      }
-      return moves;
-    };
-    std::vector<Margins::Point> points = margins.move(moves_by(step), request, team);
+    std::vector<Point> points = margins.move(moves_by(step), requests, team);
 
     bool corrected = false;
-    std::vector<double> correction(lanes, 0.0);
-    for (const std::size_t k : by_gain_) {
-      if (!updates[k].moves) continue;
-      if (rule.overshoots(limits[k], step[k], points[k].slope)) {
-        oracles[k].moved_to(step[k]);
-        const double stays = is_like_its_twin(k) && shortened_[twin_[k]]
-                                 ? step[twin_[k]]
-                                 : rule.correct(oracles[k], limits[k], step[k], points[k].slope);
-        correction[k] = stays - step[k];
-        step[k] = stays;
+    std::vector<double> correction(units(), 0.0);
+    for (const std::size_t unit : by_gain_) {
+      if (!moves[unit]) continue;
+      const double slope = points[unit * lanes_].slope;
+      if (rule.overshoots(limits[unit], step[unit], slope)) {
+        oracles[unit]->moved_to(step[unit]);
+        const double stays = is_like_its_twin(unit) && shortened_[twin_[unit]]
+                                 ? step[twin_[unit]]
+                                 : rule.correct(*oracles[unit], limits[unit], step[unit], slope);
+        correction[unit] = stays - step[unit];
+        step[unit] = stays;
         corrected = true;
       }
-      shortened_[k] = step[k] < limits[k].rate;
+      shortened_[unit] = step[unit] < limits[unit].rate;
     }
-    for (std::size_t k = 0; k < lanes; ++k) {
-      if (!shortened_[k] || !updates[k].moves) always_shortened_[k] = false;
+    for (std::size_t unit = 0; unit < units(); ++unit) {
+      if (!shortened_[unit] || !moves[unit]) always_shortened_[unit] = false;
     }
     if (corrected) {
-      points = margins.move(moves_by(correction), request, team);
+      points = margins.move(moves_by(correction), requests, team);
     }
 
-    for (std::size_t k = 0; k < lanes; ++k) {
-      const bool whole = updates[k].moves && step[k] == limits[k].rate;
-      updates[k].step = whole ? models_[k]->learning_rate : step[k] * models_[k]->gain;
+    for (std::size_t k = 0; k < updates.size(); ++k) {
+      const std::size_t unit = k / lanes_;
+      if (!updates[k].moves) continue;
+      const bool whole = step[unit] == limits[unit].rate;
+      updates[k].step = whole ? models_[k]->learning_rate : step[unit] * models_[k]->gain;
     }
     return points;
   }
 
   void keep(const std::vector<std::size_t>& lanes) override {
+    std::vector<std::size_t> kept;  // units
+    for (const std::size_t k : lanes) {
+      if (k % lanes_ == 0) kept.push_back(k / lanes_);
+    }
     models_ = pick(models_, lanes);
-    shortened_ = pick(shortened_, lanes);
-    always_shortened_ = pick(always_shortened_, lanes);
+    shortened_ = pick(shortened_, kept);
+    always_shortened_ = pick(always_shortened_, kept);
     find_twins();
   }
 
  private:
+  std::size_t units() const noexcept { return models_.size() / lanes_; }
+  const Model& model(std::size_t unit) const { return *models_[unit * lanes_]; }
+
   void find_twins() {
-    const std::size_t lanes = models_.size();
-    by_gain_.resize(lanes);
+    by_gain_.resize(units());
     std::iota(by_gain_.begin(), by_gain_.end(), std::size_t{0});
-    std::stable_sort(by_gain_.begin(), by_gain_.end(), [&](std::size_t a, std::size_t b) {
-      return models_[a]->gain < models_[b]->gain;
-    });
-    twin_.resize(lanes);
-    for (std::size_t k = 0; k < lanes; ++k) {
-      twin_[k] = *std::find_if(by_gain_.begin(), by_gain_.end(), [&](std::size_t j) {
-        return same_but_for_gain(*models_[j], *models_[k]);
+    std::stable_sort(by_gain_.begin(), by_gain_.end(),
+                     [&](std::size_t a, std::size_t b) { return model(a).gain < model(b).gain; });
+    twin_.resize(units());
+    for (std::size_t unit = 0; unit < units(); ++unit) {
+      twin_[unit] = *std::find_if(by_gain_.begin(), by_gain_.end(), [&](std::size_t other) {
+        return same_but_for_gain(model(other), model(unit));
       });
     }
   }
 
-  StepLimits find_limits(const RoundUpdate& update, std::size_t lane) const {
-    const Model& model = *models_[lane];
-    double largest_entry = 0.0;
-    for (const double g : update.table) largest_entry = std::max(largest_entry, std::abs(g));
-    return {model.learning_rate / model.gain,
-            model.learning_rate,
-            update.slope,
-            update.largest / largest_entry,
-            model.loss->convex(),
-            shortened_[lane],
-            update.agreement};
+  // The slope along all tables of a unit is the sum of theirs.
+  StepLimits find_limits(const std::vector<RoundUpdate>& updates, std::size_t unit) const {
+    const Model& own = model(unit);
+    double slope = 0.0;
+    double largest = std::numeric_limits<double>::infinity();
+    for (std::size_t k = unit * lanes_; k < (unit + 1) * lanes_; ++k) {
+      if (!updates[k].moves) continue;
+      double largest_entry = 0.0;
+      for (const double g : updates[k].table) largest_entry = std::max(largest_entry, std::abs(g));
+      slope += updates[k].slope;
+      largest = std::min(largest, updates[k].largest / largest_entry);
+    }
+    return {own.learning_rate / own.gain,
+            own.learning_rate,
+            slope,
+            largest,
+            own.loss->convex(),
+            shortened_[unit],
+            updates[unit * lanes_].agreement};
   }
 
+  const std::size_t lanes_;           // of a unit
   std::vector<const Model*> models_;  // of the lanes
-  std::vector<bool> shortened_;       // whether a lane's last step was less than its rate
+  std::vector<bool> shortened_;       // whether a unit's last step was less than its rate
   std::vector<bool> always_shortened_;
   std::vector<std::size_t> by_gain_, twin_;
 };
@@ -162,12 +196,12 @@ class SolvedSteps final : public Stepper {
     }
   }
 
-  std::vector<Margins::Point> take(const RoundContext& context, std::vector<RoundUpdate>& updates,
-                                   const PassRequest& request,
-                                   const std::function<void()>& progress, Team& team) override {
+  std::vector<Point> take(const RoundContext& context, MovingMargins& margins,
+                          std::vector<RoundUpdate>& updates,
+                          const std::vector<PassRequest>& requests,
+                          const std::function<void()>& progress, Team& team) override {
     const std::size_t lanes = solvers_.size();
     const Codes& codes = context.rows.codes;
-    Margins& margins = *context.batch.margins;
     const std::vector<RowBlock> blocks = cut_into_row_blocks(codes.segments);
     for (std::size_t k = 0; k < lanes; ++k) {
       RoundUpdate& update = updates[k];
@@ -181,11 +215,11 @@ class SolvedSteps final : public Stepper {
       if (!found.moved) continue;
       team.for_each(blocks.size(), static_cast<double>(codes.rows), [&](std::size_t c) {
         for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
-          margins.u(i, k) = static_cast<float>(solver.u(i));
+          margins.set_u(i, k, static_cast<float>(solver.u(i)));
         }
       });
     }
-    std::vector<Margins::Point> points = margins.move({}, request, team);
+    std::vector<Point> points = margins.move({}, requests, team);
     for (std::size_t k = 0; k < lanes; ++k) {
       const double risk = solvers_[k]->risk();
       if (!std::isnan(risk)) points[k].risk = risk;
@@ -202,10 +236,10 @@ class SolvedSteps final : public Stepper {
     }
   }
 
-  double u(const Margins& /*margins*/, std::size_t row, std::size_t lane) const override {
+  double u(const MovingMargins& /*margins*/, std::size_t row, std::size_t lane) const override {
     return solvers_[lane]->u(row);
   }
-  void set_u(Margins& margins, std::size_t row, std::size_t lane, double u) override {
+  void set_u(MovingMargins& margins, std::size_t row, std::size_t lane, double u) override {
     Stepper::set_u(margins, row, lane, u);
     solvers_[lane]->u(row) = u;
   }
@@ -217,9 +251,11 @@ class SolvedSteps final : public Stepper {
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_stepper(const RoundContext& context) {
+std::unique_ptr<Stepper> make_stepper(const RoundContext& context,
+                                      const std::vector<std::size_t>& models,
+                                      const MovingMargins& margins) {
   if (context.algorithm.step().solves() == Solved::kNone) {
-    return std::make_unique<ProposedSteps>(context);
+    return std::make_unique<ProposedSteps>(context, models, margins.lanes_a_step());
   }
   return std::make_unique<SolvedSteps>(context);
 }

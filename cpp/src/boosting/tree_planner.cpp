@@ -33,7 +33,7 @@ class TreePlanner final : public Planner {
     std::vector<RoundUpdate> updates(1);
     if (!active[0]) return updates;
     RoundUpdate& update = updates[0];
-    Margins& margins = *at_.batch.margins;
+    const BatchMargins& margins = *at_.batch.margins;
     const Response& response = at_.algorithm.response();
     const Criterion& criterion = learner_.criterion_or(response);
     const Regularizers& r = at_.batch.regularizers[0];
@@ -98,8 +98,7 @@ class TreePlanner final : public Planner {
 
   // The slope along a look-up table, which the tree's own sums do not give.
   void look_again(RoundUpdate& update, Team& team) const {
-    update.slope =
-        Margins::Oracle(*at_.batch.margins, 0, update.codes, update.table, team).slope_at(0.0);
+    update.slope = at_.batch.margins->slope_along(0, update.codes, update.table, team);
     update.moves = update.slope > 0.0;
   }
 

@@ -105,7 +105,7 @@ class VotePlanner : public Planner {
  private:
   // How much weight the table is right about, and wrong; the error is the cost.
   void find_agreement(RoundUpdate& update, const RowWeights& rows, Team& team) const {
-    Margins& margins = *at_.batch.margins;
+    BatchMargins& margins = *at_.batch.margins;
     const std::vector<Role>& roles = at_.model(0).roles;
     const std::vector<RowBlock> blocks = cut_into_row_blocks(at_.rows.codes.segments);
     struct Sums {
@@ -148,7 +148,7 @@ class VotePlanner : public Planner {
                         algorithm_.rho()};
     if (algorithm_.weighting().mistrust > 0.0) {
       margins.note_weights(sums.total / margins.training_weight(0), team);
-      update.slope = Margins::Oracle(margins, 0, update.codes, update.table, team).slope_at(0.0);
+      update.slope = margins.slope_along(0, update.codes, update.table, team);
       update.moves = update.slope > 0.0;
     }
   }

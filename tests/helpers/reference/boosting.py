@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from helpers.reference.bins import Array, Codes, FeatureBins
     from helpers.reference.learners import Response
     from helpers.reference.losses import Loss
+    from helpers.reference.responses import Weigh
+    from helpers.reference.search import Cut
     from helpers.reference.settings import Learner, Selection, Step
 
 
@@ -110,6 +112,24 @@ def training_risk(t: Training, raw: Array) -> float:
     return float((t.weight * t.loss.loss(t.y * raw)).sum() / t.total)
 
 
+def find_table(
+    t: Training, w: Array, curvature: Array, weigh: Weigh, candidates: Sequence[int], round_: int
+) -> tuple[Cut, Array]:
+    """The feature or the tree of a round, and its table before the step."""
+    if t.learner == "tree":
+        cut = plant(t, w, curvature, round_)
+    else:
+        cut = choose(t, w, curvature, candidates)
+    values = cell_values(t, weigh, cut)
+    cells = cut.candidate.cells
+    table = np.where(cells >= 0, values[cells], 0.0)
+    if cut.tree is not None:
+        table = cut.tree.with_means(table, t.weight)
+        if t.tree.directions:
+            table = cut.tree.in_directions(table, t.weight, t.tree.directions)
+    return cut, table
+
+
 def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int) -> Round:
     """The next round; where it does not help, its table and its step are 0."""
     w = t.weight * t.loss.weight(t.y * raw)
@@ -119,17 +139,11 @@ def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int)
     curvature = (
         t.weight * t.loss.newton_curvature(t.y, raw) if t.response == "newton" else np.zeros(len(w))
     )
-    if t.learner == "tree":
-        cut = plant(t, w, curvature, round_)
-    else:
-        cut = choose(t, w, curvature, candidates)
-    values = cell_values(t, raw, cut)
-    cells = cut.candidate.cells
-    table = np.where(cells >= 0, values[cells], 0.0)
-    if cut.tree is not None:
-        table = cut.tree.with_means(table, t.weight)
-        if t.tree.directions:
-            table = cut.tree.in_directions(table, t.weight, t.tree.directions)
+
+    def weigh(rows: Array, z: float) -> Array:
+        return t.loss.weight(t.y[rows] * (raw[rows] + z))
+
+    cut, table = find_table(t, w, curvature, weigh, candidates, round_)
     g = table[cut.codes]
 
     def slope(a: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
     from helpers.reference.settings import Training
 
 
-def cell_values(t: Training, raw: Array, cut: Cut) -> Array:
+Weigh = Callable[["Array", float], "Array"]
+"""The weights of some rows if their raw prediction were moved so far."""
+
+
+def cell_values(t: Training, weigh: Weigh, cut: Cut) -> Array:
     """The value of each cell of the chosen feature, before the step."""
     stats = cut.response_stats
     plus, minus = stats.plus, stats.minus
@@ -29,10 +34,10 @@ def cell_values(t: Training, raw: Array, cut: Cut) -> Array:
     if t.response == "real":
         total = plus.sum() + minus.sum()
         return (np.log(plus / total + e) - np.log(minus / total + e)) / 2
-    return _exact_values(t, raw, cut, e * t.total)
+    return _exact_values(t, weigh, cut, e * t.total)
 
 
-def _exact_values(t: Training, raw: Array, cut: Cut, pseudo: float) -> Array:
+def _exact_values(t: Training, weigh: Weigh, cut: Cut, pseudo: float) -> Array:
     """Each cell's minimiser of its own risk, two pseudo-rows of weight `pseudo` at margin 0 added.
 
     For a loss that is not convex: the first stationary point on the way down from 0.  Smoothing
@@ -46,11 +51,11 @@ def _exact_values(t: Training, raw: Array, cut: Cut, pseudo: float) -> Array:
         rows = share > 0
         if not rows.any():
             continue
-        y, f, s = t.y[rows], raw[rows], t.weight[rows] * share[rows]
+        y, s = t.y[rows], t.weight[rows] * share[rows]
 
-        def downhill(z: float, y: Array = y, f: Array = f, s: Array = s) -> float:
+        def downhill(z: float, y: Array = y, rows: Array = rows, s: Array = s) -> float:
             """Minus the derivative of the cell's risk at z."""
-            real_rows = (s * y * t.loss.weight(y * (f + z))).sum()
+            real_rows = (s * y * weigh(rows, z)).sum()
             return float(real_rows + pseudo * (t.loss.weight(z) - t.loss.weight(-z)))
 
         direction = float(np.sign(downhill(0.0)))

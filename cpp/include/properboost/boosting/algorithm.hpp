@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/row_weighting.hpp"
 #include "properboost/boosting/selection.hpp"
 #include "properboost/responses/response.hpp"
@@ -26,6 +28,14 @@ struct Choices {
   std::shared_ptr<const Step> step;
 };
 
+// How the models of several classes are coupled: so many neighbouring models are the classes of
+// one, under the joint form of their loss that has this name.
+struct Coupling {
+  std::size_t classes = 1;  // or each model is alone
+  std::string joint_loss = {};
+  std::size_t lanes = kMostLanes;  // the most of a batch; the sums of a lone lane are in double
+};
+
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
@@ -37,6 +47,7 @@ class Algorithm {
   double l2() const noexcept { return l2_; }
 
   virtual const VoteTargets& targets() const noexcept = 0;
+  virtual const Coupling& coupling() const noexcept = 0;
   virtual std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const = 0;
   // How many models with these weak learners may share a batch.
   virtual std::size_t most_lanes(const Model& model) const = 0;
@@ -53,15 +64,18 @@ class Algorithm {
 // Adds look-up tables and trees whose cells' values the response finds.
 class AdditiveBoosting final : public Algorithm {
  public:
-  explicit AdditiveBoosting(Choices choices, double l2 = 0.0) : Algorithm(std::move(choices), l2) {}
+  explicit AdditiveBoosting(Choices choices, double l2 = 0.0, Coupling coupling = {})
+      : Algorithm(std::move(choices), l2), coupling_(std::move(coupling)) {}
 
   const VoteTargets& targets() const noexcept override { return one_; }
+  const Coupling& coupling() const noexcept override { return coupling_; }
   std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const override;
   std::size_t most_lanes(const Model& model) const override;
   std::unique_ptr<Planner> make_planner(const RoundContext& context) const override;
 
  private:
   const VoteTargets one_;
+  const Coupling coupling_;
 };
 
 // Adds weak classifiers, whose cells vote for each target.
@@ -76,6 +90,7 @@ class VoteBoosting final : public Algorithm {
   const VoteWeighting& weighting() const noexcept { return weighting_; }
 
   const VoteTargets& targets() const noexcept override { return targets_; }
+  const Coupling& coupling() const noexcept override { return none_; }
   std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const override;
   std::size_t most_lanes(const Model& model) const override;
   std::unique_ptr<Planner> make_planner(const RoundContext& context) const override;
@@ -85,6 +100,7 @@ class VoteBoosting final : public Algorithm {
   const VoteTargets targets_;
   const double rho_;
   const VoteWeighting weighting_;
+  const Coupling none_;
 };
 
 }  // namespace properboost

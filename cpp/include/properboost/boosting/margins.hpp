@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/boosting/moving_margins.hpp"
 #include "properboost/boosting/row_weighting.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
@@ -29,64 +30,49 @@
 
 namespace properboost {
 
-// A lane's rows move by t times the look-up table, each by the entry of its code.  Several vote
-// targets have one look-up table each, `width` entries apart.
-struct Move {
-  std::size_t lane;
-  const std::uint8_t* codes;  // one per row: a feature's
-  const std::vector<double>& table;
-  double t;
-  std::size_t width;
-};
-
-// One feature's cells, to be filled from weights that are not kept.
-struct CellsOfFeature {
-  Histogram& histogram;
-  std::size_t feature;
-};
-
-// What a row pass computes besides moving the margins.
-struct PassRequest {
-  std::optional<CellsOfFeature> cells = {};  // under the new weights, instead of keeping these
-  bool risk = false;                         // of the training rows
-  bool held_out = false;                     // log loss, error and Brier score
-};
-
-class Margins {
+class Margins final : public BatchMargins, public MovingMargins {
  public:
-  // A lane's sums after a pass.  Slope and risk are at gain 1, per unit of training weight; the
-  // rest is per unit of held-out weight.
-  struct Point {
-    double slope = 0.0;
-    double risk = 0.0;
-    double log_loss = 0.0;
-    double error = 0.0;
-    double brier = 0.0;
-  };
-
   // `roles` has one entry per segment.  All arguments must outlive it.
   Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles, std::size_t lanes,
           const Loss& loss, bool needs_curvature, const VoteTargets& targets,
           std::unique_ptr<RowWeighting> weighting);
 
-  std::size_t lanes() const noexcept { return lanes_; }
-  double training_weight(std::size_t lane) const noexcept { return training_weight_[lane]; }
-  const float* weight() const noexcept { return weight_.data(); }
-  const float* curvature() const noexcept {
+  std::size_t lanes() const noexcept override { return lanes_; }
+  double training_weight(std::size_t lane) const noexcept override {
+    return training_weight_[lane];
+  }
+  const float* weight() const noexcept override { return weight_.data(); }
+  const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
-  float u(std::size_t row, std::size_t lane) const noexcept { return u_[row * lanes_ + lane]; }
-  float& u(std::size_t row, std::size_t lane) noexcept { return u_[row * lanes_ + lane]; }
+  double slope_along(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
+                     Team& team) override {
+    return Oracle(*this, lane, codes, table, team).slope_at(0.0);
+  }
+  std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
+                                           const std::vector<RowShare>& shares, std::size_t n_cells,
+                                           Team& team) override {
+    return std::make_unique<ByCell>(*this, lane, codes, shares, n_cells, team);
+  }
+  void note_weights(double mean, Team& team) override;
 
-  // Moves some lanes, in ascending order, for good; returns a point per lane.
-  std::vector<Point> move(const std::vector<Move>& moves, const PassRequest& request, Team& team);
+  std::size_t lanes_a_step() const noexcept override { return 1; }
+  float u(std::size_t row, std::size_t lane) const noexcept override {
+    return u_[row * lanes_ + lane];
+  }
+  void set_u(std::size_t row, std::size_t lane, float u) noexcept override {
+    u_[row * lanes_ + lane] = u;
+  }
+  std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
+                          Team& team) override;
+  std::unique_ptr<LineSearchOracle> look_along(const std::vector<Move>& directions,
+                                               Team& team) override {
+    const Move& only = directions.front();
+    return std::make_unique<Oracle>(*this, only.lane, only.codes, only.table, team);
+  }
+  void forget_weights() override;
 
-  // Tells the weighting the weight of every row; `mean` is the mean weight.
-  void note_weights(double mean, Team& team);
-
-  // Frees what can be recomputed.
-  void forget_weights();
-
+ private:
   // One lane's risk along a look-up table.
   class Oracle final : public LineSearchOracle {
    public:
@@ -130,7 +116,6 @@ class Margins {
     bool ready_ = false;
   };
 
- private:
   using Sums = std::array<double, kMostLanes>;
   template <std::size_t W>
   class Pass;
@@ -152,8 +137,8 @@ class Margins {
                  Team& team);
   void evaluate_pseudo_rows(double value, double* slope, double* curvature) const;
 
+  const TrainingRows& rows_;
   const Codes& codes_;
-  const Bins& bins_;
   const std::vector<SegmentRoles>& roles_;
   std::size_t lanes_;
   const RowSampleWeights sample_weight_;

@@ -12,9 +12,9 @@
 
 #include "properboost/boosting/algorithm.hpp"
 #include "properboost/boosting/fit_state.hpp"
-#include "properboost/boosting/margins.hpp"
 #include "properboost/boosting/model.hpp"
 #include "properboost/boosting/model_batch.hpp"
+#include "properboost/boosting/moving_margins.hpp"
 #include "properboost/boosting/sample_weights.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/packed_codes.hpp"

@@ -41,6 +41,8 @@ class Step {
  public:
   virtual ~Step() = default;
   virtual Solved solves() const { return Solved::kNone; }
+  // Whether a step that raises the risk is shortened.
+  virtual bool guards() const { return true; }
   // The step to take.
   virtual double propose(LineSearchOracle& oracle, const StepLimits& limits) const = 0;
   // Whether to step at all, along a look-up table that may be the best there is.

@@ -8,6 +8,7 @@ namespace properboost::steps {
 class Unit final : public Step {
  public:
   static constexpr const char* name = "unit";
+  bool guards() const override { return false; }
   double propose(LineSearchOracle& /*oracle*/, const StepLimits& limits) const override {
     return limits.rate;
   }

@@ -1,0 +1,99 @@
+// Margins of models that are coupled: the classes of joint models, whose weights depend on a row's
+// scores in all of them.
+//
+// Margins are stored u = y F / gain, [lane][row], in segment order, so that the joint loss takes
+// the rows of a class as vectors.  Weights are stored as planners read them, [row][lane] of each
+// batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/boosting/moving_margins.hpp"
+#include "properboost/core/aligned.hpp"
+#include "properboost/data/roles.hpp"
+#include "properboost/data/training_rows.hpp"
+#include "properboost/joint/joint_loss.hpp"
+#include "properboost/losses/loss.hpp"
+
+namespace properboost {
+
+class CoupledMargins final : public MovingMargins {
+ public:
+  // The lanes of a batch, and their roles by segment.
+  struct BatchLanes {
+    std::size_t lanes;
+    const std::vector<SegmentRoles>& roles;
+  };
+
+  // `roles` has those of each lane's model, by segment.  What the arguments refer to must outlive
+  // it.
+  //
+  // Classes that all move as far as is best for each alone overshoot: they move by `share` of that.
+  // (K - 1) / K makes two classes the binary model, and is fast where overshooting is found out;
+  // half is safe, because a joint loss's Hessian is dominated by twice its diagonal.
+  CoupledMargins(const TrainingRows& rows, std::vector<const std::vector<Role>*> roles,
+                 const std::vector<BatchLanes>& batches, const Loss& loss, const Coupling& coupling,
+                 double share, bool needs_curvature);
+  ~CoupledMargins() override;
+
+  BatchMargins& batch(std::size_t b) noexcept;
+
+  std::size_t lanes_a_step() const noexcept override { return classes_; }
+  float u(std::size_t row, std::size_t lane) const noexcept override {
+    return u_[lane * codes_.rows + row];
+  }
+  void set_u(std::size_t row, std::size_t lane, float u) noexcept override {
+    u_[lane * codes_.rows + row] = u;
+  }
+  std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
+                          Team& team) override;
+  std::unique_ptr<LineSearchOracle> look_along(const std::vector<Move>& directions,
+                                               Team& team) override;
+  void forget_weights() override;
+
+ private:
+  class Batch;
+  class Oracle;
+  class ByCell;
+  class Strip;
+
+  // A class's look-up table, empty where the class does not move.
+  struct Direction {
+    const std::uint8_t* codes = nullptr;
+    std::vector<float> table = {};
+    float t = 0.0F;
+  };
+  using Directions = std::vector<Direction>;  // of some lanes, neighbours
+
+  std::size_t joint_models() const noexcept { return roles_.size() / classes_; }
+  Role role(std::size_t lane, std::size_t segment) const { return (*roles_[lane])[segment]; }
+  void set_directions(const std::vector<Move>& moves, std::size_t first, Directions& all) const;
+  // task(c, strip) for the strips of the blocks that a joint model trains on; each has its part of
+  // the margins in it.
+  template <class Task>
+  void for_training_strips(std::size_t model, double passes, Team& team, const Task& task) const;
+  double slope_ahead(std::size_t model, const Directions& directions, Team& team) const;
+
+  const TrainingRows& rows_;
+  const Codes& codes_;
+  const RowSampleWeights sample_weight_;
+  const std::size_t classes_;
+  const std::vector<const std::vector<Role>*> roles_;  // of the lanes
+  const Loss& loss_;
+  const std::shared_ptr<const JointLoss> joint_;
+  const double share_;
+  const bool needs_curvature_;
+  const std::size_t strip_;              // rows whose scores stay in the cache
+  std::vector<RowBlock> blocks_;         // of the segments with a role
+  std::vector<double> training_weight_;  // of the joint models
+  Aligned<float> u_;                     // [lane][row]
+  Aligned<float> shift_;                 // [joint model][row]: what the joint loss remembers
+  std::vector<std::unique_ptr<Batch>> batches_;
+};
+
+}  // namespace properboost

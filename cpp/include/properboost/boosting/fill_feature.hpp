@@ -1,0 +1,53 @@
+// The cells of one feature, summed as rows pass by.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/boosting/moving_margins.hpp"
+#include "properboost/core/aligned.hpp"
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/training_rows.hpp"
+#include "properboost/histogram/terms.hpp"
+
+namespace properboost {
+
+// pass(c, add) calls add(weights, curvatures, begin, n) for the training rows of block c, strip by
+// strip.  Every block has its own sums, which are added to the cells in order.
+template <std::size_t W, class Pass>
+void fill_feature(const CellsOfFeature& cells, const TrainingRows& rows,
+                  const std::vector<RowBlock>& blocks, const std::vector<SegmentRoles>& roles,
+                  bool has_curvature, double nanoseconds, Team& team, const Pass& pass) {
+  const std::size_t f = cells.feature;
+  const auto width = static_cast<std::size_t>(rows.bins[f].width());
+  visit_terms<W>(has_curvature, !rows.sample_weight.all_ones(), [&](auto kind) {
+    using Terms = decltype(kind);
+    using Sum = typename Terms::Sum;
+    Aligned<Sum> sums(blocks.size() * width, Sum{});
+    team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
+      alignas(64) Sum own[kMaxCodes] = {};
+      const auto add = [&](const float* w, const float* curvature, std::size_t begin,
+                           std::size_t n) {
+        const std::uint8_t* const code = rows.codes.feature(f) + begin;
+        const Terms terms = kind.of(w, curvature, rows.sample_weight.from(begin));
+        vectorized([&, terms, n] { add_terms<1, kMaxCodes>(&code, terms, 0, n, own); });
+      };
+      pass(c, add);
+      if (!roles[blocks[c].segment].trains) return;
+      std::copy_n(own, width, sums.begin() + static_cast<std::ptrdiff_t>(c * width));
+    });
+    cells.histogram.clear(f);
+    for (std::size_t c = 0; c < blocks.size(); ++c) {
+      const SegmentRoles& of_block = roles[blocks[c].segment];
+      if (!of_block.trains) continue;
+      Sum* const own = sums.data() + c * width;
+      vectorized([&, own] { flush_sums(own, width, of_block, cells.histogram, f); });
+    }
+  });
+}
+
+}  // namespace properboost

@@ -1,0 +1,89 @@
+// What the rest of the booster sees of margins: planners read a batch's weights, steppers move the
+// margins of all batches that advance in step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/histogram/histogram.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/steps/line_search_oracle.hpp"
+
+namespace properboost {
+
+// A lane's rows move by t times the look-up table, each by the entry of its code.  Several vote
+// targets have one look-up table each, `width` entries apart.
+struct Move {
+  std::size_t lane;
+  const std::uint8_t* codes;  // one per row: a feature's
+  const std::vector<double>& table;
+  double t;
+  std::size_t width;
+};
+
+// One feature's cells, to be filled from weights that are not kept.
+struct CellsOfFeature {
+  Histogram& histogram;
+  std::size_t feature;
+};
+
+// What a row pass computes besides moving the margins.
+struct PassRequest {
+  std::optional<CellsOfFeature> cells = {};  // under the new weights, instead of keeping these
+  bool risk = false;                         // of the training rows
+  bool held_out = false;                     // log loss, error and Brier score
+};
+
+// A lane's sums after a pass.  Slope and risk are at gain 1, per unit of training weight; the rest
+// is per unit of held-out weight.
+struct Point {
+  double slope = 0.0;
+  double risk = 0.0;
+  double log_loss = 0.0;
+  double error = 0.0;
+  double brier = 0.0;
+};
+
+// The rows of a batch, under the weights of the last pass.
+class BatchMargins {
+ public:
+  virtual ~BatchMargins() = default;
+  virtual std::size_t lanes() const noexcept = 0;
+  virtual double training_weight(std::size_t lane) const noexcept = 0;
+  virtual const float* weight() const noexcept = 0;     // [row][lane]
+  virtual const float* curvature() const noexcept = 0;  // the same; null if none are needed
+  // How fast the risk falls where a lane begins to move along a look-up table.
+  virtual double slope_along(std::size_t lane, const std::uint8_t* codes,
+                             const std::vector<double>& table, Team& team) = 0;
+  // The rows of one lane behind one feature's cells; all arguments must outlive it.
+  virtual std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
+                                                   const std::vector<RowShare>& shares,
+                                                   std::size_t n_cells, Team& team) = 0;
+  // Tells the weighting the weight of every row; `mean` is the mean weight.
+  virtual void note_weights(double /*mean*/, Team& /*team*/) {}
+};
+
+// The margins of batches that advance in step; their lanes are counted through.
+class MovingMargins {
+ public:
+  virtual ~MovingMargins() = default;
+  // The neighbouring lanes that move by one step: 1, or the classes of a joint model.
+  virtual std::size_t lanes_a_step() const noexcept = 0;
+  virtual float u(std::size_t row, std::size_t lane) const noexcept = 0;
+  virtual void set_u(std::size_t row, std::size_t lane, float u) noexcept = 0;
+  // Moves some lanes, in ascending order, for good; returns a point per lane.  There is one request
+  // per batch.
+  virtual std::vector<Point> move(const std::vector<Move>& moves,
+                                  const std::vector<PassRequest>& requests, Team& team) = 0;
+  // The risk along the look-up tables of lanes that move by one step; `t` is ignored.
+  virtual std::unique_ptr<LineSearchOracle> look_along(const std::vector<Move>& directions,
+                                                       Team& team) = 0;
+  // Frees what can be recomputed.
+  virtual void forget_weights() = 0;
+};
+
+}  // namespace properboost

@@ -1,0 +1,473 @@
+#include "properboost/boosting/coupled_margins.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "properboost/boosting/fill_feature.hpp"
+#include "properboost/boosting/row_sums.hpp"
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/data/transpose.hpp"
+
+namespace properboost {
+
+// Some rows of one segment, as a joint model sees them: [class][row] arrays in the cache.
+class CoupledMargins::Strip {
+ public:
+  Strip(const CoupledMargins& of, std::size_t model, const RowBlock& block, std::size_t begin,
+        std::size_t n)
+      : begin_(begin), n_(n), model_(model), m_(of) {
+    while (sign_of(m_.role(first() + own_, block.segment)) < 0.0) ++own_;
+    static thread_local Aligned<float> memory;
+    const std::size_t size = m_.classes_ * m_.strip_;
+    memory.resize(4 * size + 2 * m_.strip_);
+    scores_ = memory.data();
+    along_ = scores_ + size;
+    weights_ = along_ + size;
+    curvatures_ = weights_ + size;
+    losses_ = curvatures_ + size;
+    shift_ = losses_ + m_.strip_;
+  }
+
+  std::size_t begin() const noexcept { return begin_; }
+  std::size_t size() const noexcept { return n_; }
+  const float* weights(std::size_t k) const noexcept { return weights_ + k * n_; }
+  const float* curvatures(std::size_t k) const noexcept { return curvatures_ + k * n_; }
+  float sign(std::size_t k) const noexcept { return k == own_ ? 1.0F : -1.0F; }
+
+  // Takes the scores from the margins, moved along the directions of the joint model's classes.
+  void place(const Directions& directions) {
+    for (std::size_t k = 0; k < m_.classes_; ++k) {
+      const float* const u = m_.u_.data() + (first() + k) * m_.codes_.rows + begin_;
+      float* const z = scores_ + k * n_;
+      const float sign = this->sign(k);
+      if (directions.empty() || directions[k].table.empty()) {
+        vectorized([=, n = n_] {
+          for (std::size_t i = 0; i < n; ++i) z[i] = sign * u[i];
+        });
+        continue;
+      }
+      float* const along = along_ + k * n_;
+      const float* const table = directions[k].table.data();
+      const std::uint8_t* const codes = directions[k].codes + begin_;
+      vectorized([=, t = directions[k].t, n = n_] {
+        for (std::size_t i = 0; i < n; ++i) {
+          along[i] = table[codes[i]];
+          z[i] = sign * u[i] + t * along[i];
+        }
+      });
+    }
+  }
+
+  // Moves one class of rows that have been placed.
+  void shift_class(std::size_t k, const std::uint8_t* codes, const float* by_code) {
+    float* const z = scores_ + k * n_;
+    for (std::size_t i = 0; i < n_; ++i) z[i] += by_code[codes[begin_ + i]];
+  }
+
+  // Finds the weights.  `remembered` is what the joint loss knows of these rows: it is updated if
+  // they stay here.
+  void weigh(bool needs_curvature, bool needs_loss, const float* remembered, float* updated) {
+    if (remembered != nullptr) std::copy_n(remembered, n_, shift_);
+    m_.joint_->evaluate({m_.classes_, n_, own_, scores_, remembered == nullptr ? nullptr : shift_,
+                         weights_, needs_curvature ? curvatures_ : nullptr,
+                         needs_loss ? losses_ : nullptr});
+    const auto classes = static_cast<double>(m_.classes_);
+    const auto factor = static_cast<float>((classes - 1.0) / classes / m_.share_);
+    if (needs_curvature && factor != 1.0F) {
+      vectorized([factor, c = curvatures_, n = m_.classes_ * n_] {
+        for (std::size_t i = 0; i < n; ++i) c[i] *= factor;
+      });
+    }
+    if (updated != nullptr) std::copy_n(shift_, n_, updated);
+  }
+
+  // Where many lanes are summed, their weights are multiplied by the rows' beforehand.
+  void multiply_by_sample_weights() {
+    const RowSampleWeights s = m_.sample_weight_.from(begin_);
+    if (s.all_ones()) return;
+    for (std::size_t k = 0; k < m_.classes_; ++k) {
+      float* const w = weights_ + k * n_;
+      float* const c = curvatures_ + k * n_;
+      vectorized([=, n = n_, curves = m_.needs_curvature_] {
+        for (std::size_t i = 0; i < n; ++i) w[i] *= static_cast<float>(s.given(i));
+        for (std::size_t i = 0; curves && i < n; ++i) c[i] *= static_cast<float>(s.given(i));
+      });
+    }
+  }
+
+  double slope(const Directions& directions) const {
+    double total = 0.0;
+    for (std::size_t k = 0; k < m_.classes_; ++k) {
+      if (directions.empty() || directions[k].table.empty()) continue;
+      const float* const w = weights(k);
+      const float* const along = along_ + k * n_;
+      total += wide(sign(k)) * sum([=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
+    }
+    return total;
+  }
+  double risk() const {
+    return sum([loss = losses_](std::size_t i) { return wide(loss[i]); });
+  }
+
+  void store_margins(float* u) const {
+    for (std::size_t k = 0; k < m_.classes_; ++k) {
+      float* const own = u + (first() + k) * m_.codes_.rows + begin_;
+      const float* const z = scores_ + k * n_;
+      vectorized([=, sign = sign(k), n = n_] {
+        for (std::size_t i = 0; i < n; ++i) own[i] = sign * z[i];
+      });
+    }
+  }
+
+ private:
+  std::size_t first() const noexcept { return model_ * m_.classes_; }
+
+  template <class Term>
+  double sum(const Term& term) const {
+    double total = 0.0;
+    vectorized([s = m_.sample_weight_.from(begin_), n = n_, to = &total, term] {
+      add_rows<1>(n, s, to, term);
+    });
+    return total;
+  }
+
+  std::size_t begin_, n_, model_, own_ = 0;
+  const CoupledMargins& m_;
+  float *scores_, *along_, *weights_, *curvatures_, *losses_, *shift_;
+};
+
+// The lanes of one batch.
+class CoupledMargins::Batch final : public BatchMargins {
+ public:
+  Batch(CoupledMargins& all, std::size_t first, const BatchLanes& own)
+      : m_(all),
+        first_(first),
+        models_(own.lanes),
+        width_(width_for(own.lanes)),
+        roles_(own.roles) {}
+
+  std::size_t lanes() const noexcept override { return width_; }
+  double training_weight(std::size_t lane) const noexcept override {
+    return m_.training_weight_[(first_ + lane) / m_.classes_];
+  }
+  const float* weight() const noexcept override { return weight_.data(); }
+  const float* curvature() const noexcept override {
+    return curvature_.empty() ? nullptr : curvature_.data();
+  }
+  double slope_along(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
+                     Team& team) override;
+  std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
+                                           const std::vector<RowShare>& shares, std::size_t n_cells,
+                                           Team& team) override;
+
+  void begin() {
+    if (!weight_.empty()) return;
+    weight_.assign(m_.codes_.rows * width_, 0.0F);
+    if (m_.needs_curvature_) curvature_.assign(m_.codes_.rows * width_, 0.0F);
+  }
+  void forget() {
+    weight_ = {};
+    curvature_ = {};
+  }
+  // Keeps the weights of a joint model's rows: of its classes that are in this batch.
+  void store(std::size_t model, const Strip& strip) {
+    const std::size_t begin = std::max(first_, model * m_.classes_);
+    const std::size_t end = std::min(first_ + models_, (model + 1) * m_.classes_);
+    if (begin >= end) return;
+    const std::size_t k = begin - model * m_.classes_;
+    const std::size_t place = strip.begin() * width_ + begin - first_;
+    spread(strip.weights(k), strip.size(), end - begin, weight_.data() + place);
+    if (curvature_.empty()) return;
+    spread(strip.curvatures(k), strip.size(), end - begin, curvature_.data() + place);
+  }
+  // Sums the weights of one feature into its cells.
+  void fill(const CellsOfFeature& cells, Team& team) const {
+    visit_width(width_, [&](auto width) {
+      constexpr std::size_t W = decltype(width)::value;
+      const double nanoseconds = static_cast<double>(m_.codes_.rows * W);
+      const auto pass = [&](std::size_t c, const auto& add) {
+        const RowBlock& block = m_.blocks_[c];
+        if (!roles_[block.segment].trains) return;
+        add(weight_.data() + block.begin * W,
+            curvature_.empty() ? nullptr : curvature_.data() + block.begin * W, block.begin,
+            block.end - block.begin);
+      };
+      fill_feature<W>(cells, m_.rows_, m_.blocks_, roles_, m_.needs_curvature_, nanoseconds, team,
+                      pass);
+    });
+  }
+
+ private:
+  // Writes the numbers of n rows in some lanes, [lane][row], as [row][lane].
+  void spread(const float* from, std::size_t n, std::size_t lanes, float* to) const {
+    std::array<const char*, kMostLanes> rows;
+    for (std::size_t k = 0; k < lanes; ++k) rows[k] = reinterpret_cast<const char*>(from + k * n);
+    transpose(rows.data(), lanes, n, width_, to);
+  }
+
+  CoupledMargins& m_;
+  const std::size_t first_, models_, width_;
+  const std::vector<SegmentRoles>& roles_;
+  Aligned<float> weight_, curvature_;
+};
+
+// The risk of a joint model along the look-up tables of its classes.
+class CoupledMargins::Oracle final : public LineSearchOracle {
+ public:
+  Oracle(const CoupledMargins& margins, std::size_t model, Directions directions, Team& team)
+      : margins_(margins), model_(model), directions_(std::move(directions)), team_(team) {}
+  double slope_at(double t) override {
+    for (Direction& direction : directions_) direction.t = static_cast<float>(t - at_);
+    return margins_.slope_ahead(model_, directions_, team_);
+  }
+  void moved_to(double t) override { at_ = t; }
+
+ private:
+  const CoupledMargins& margins_;
+  const std::size_t model_;
+  Directions directions_;
+  Team& team_;
+  double at_ = 0.0;
+};
+
+// The rows of one class of a joint model behind one feature's cells.
+//
+// Values are for the class's share of its way.
+class CoupledMargins::ByCell final : public RowsByCell {
+ public:
+  ByCell(const CoupledMargins& margins, std::size_t lane, const std::uint8_t* codes,
+         const std::vector<RowShare>& shares, std::size_t n_cells, Team& team)
+      : m_(margins), lane_(lane), codes_(codes), shares_(shares), n_(n_cells), team_(team) {}
+
+  void evaluate(const double* values, double* slope, double* curvature) override {
+    std::fill_n(slope, n_, 0.0);
+    std::fill_n(curvature, n_, 0.0);
+    for (const RowShare& share : shares_) add(share, values, slope, curvature);
+  }
+
+  void evaluate_pseudo_rows(double value, double* slope, double* curvature) const override {
+    const std::array<float, 2> u = {static_cast<float>(value), static_cast<float>(-value)};
+    std::array<float, 2> w;
+    std::array<float, 2> c;
+    m_.loss_.weights(u.data(), w.data(), 2);
+    m_.loss_.curvatures(u.data(), c.data(), 2);
+    *slope = wide(w[0]) - wide(w[1]);
+    *curvature = wide(c[0]) + wide(c[1]);
+  }
+
+ private:
+  void add(const RowShare& share, const double* values, double* slope, double* curvature) const {
+    const CellOfCode& cell_of = share.cell_of;
+    std::array<float, kMaxCodes> shift{};
+    for (std::size_t b = 0; b < kMaxCodes; ++b) {
+      if (cell_of[b] >= n_) continue;
+      shift[b] = static_cast<float>(values[cell_of[b]] / m_.share_);
+    }
+    struct CellSums {
+      std::array<double, kMaxCodes> slope{}, curvature{};
+    };
+    std::vector<CellSums> parts(m_.blocks_.size());
+    const std::size_t k = lane_ % m_.classes_;
+    m_.for_training_strips(
+        lane_ / m_.classes_, 1.0, team_, [&](std::size_t c, Strip& strip, const float* remembered) {
+          strip.place({});
+          strip.shift_class(k, codes_, shift.data());
+          strip.weigh(true, false, remembered, nullptr);
+          for (std::size_t i = 0; i < strip.size(); ++i) {
+            const double s = m_.sample_weight_[strip.begin() + i];
+            const std::size_t cell = cell_of[codes_[strip.begin() + i]];
+            parts[c].slope[cell] += s * wide(strip.sign(k) * strip.weights(k)[i]);
+            parts[c].curvature[cell] += s * wide(strip.curvatures(k)[i]);
+          }
+        });
+    for (const CellSums& part : parts) {
+      for (std::size_t b = 0; b < n_; ++b) {
+        slope[b] += share.share * part.slope[b];
+        curvature[b] += share.share * part.curvature[b];
+      }
+    }
+  }
+
+  const CoupledMargins& m_;
+  const std::size_t lane_;
+  const std::uint8_t* const codes_;
+  const std::vector<RowShare>& shares_;
+  const std::size_t n_;
+  Team& team_;
+};
+
+double CoupledMargins::Batch::slope_along(std::size_t lane, const std::uint8_t* codes,
+                                          const std::vector<double>& table, Team& team) {
+  const std::size_t model = (first_ + lane) / m_.classes_;
+  Directions directions(m_.classes_);
+  Direction& own = directions[(first_ + lane) % m_.classes_];
+  own.codes = codes;
+  own.table.assign(table.begin(), table.end());
+  return m_.slope_ahead(model, directions, team);
+}
+
+std::unique_ptr<RowsByCell> CoupledMargins::Batch::rows_by_cell(std::size_t lane,
+                                                                const std::uint8_t* codes,
+                                                                const std::vector<RowShare>& shares,
+                                                                std::size_t n_cells, Team& team) {
+  return std::make_unique<ByCell>(m_, first_ + lane, codes, shares, n_cells, team);
+}
+
+namespace {
+
+// So few rows at a time that what a strip holds of them stays in the second cache.
+std::size_t rows_of_strip(std::size_t classes) {
+  constexpr std::size_t kNumbers = 16'384;
+  return std::clamp<std::size_t>(kNumbers / classes / 16 * 16, 16, 1'024);
+}
+
+}  // namespace
+
+CoupledMargins::CoupledMargins(const TrainingRows& rows,
+                               std::vector<const std::vector<Role>*> roles,
+                               const std::vector<BatchLanes>& batches, const Loss& loss,
+                               const Coupling& coupling, double share, bool needs_curvature)
+    : rows_(rows),
+      codes_(rows.codes),
+      sample_weight_(rows.sample_weight),
+      classes_(coupling.classes),
+      roles_(std::move(roles)),
+      loss_(loss),
+      joint_(make_joint_loss(coupling.joint_loss, loss)),
+      share_(share),
+      needs_curvature_(needs_curvature),
+      strip_(rows_of_strip(coupling.classes)),
+      training_weight_(joint_models(), 0.0),
+      u_(rows.codes.rows * roles_.size(), 0.0F) {
+  if (joint_->remembers_shifts()) {
+    shift_.assign(codes_.rows * joint_models(), std::numeric_limits<float>::quiet_NaN());
+  }
+  for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
+    bool used = false;
+    for (std::size_t model = 0; model < joint_models(); ++model) {
+      const Role own = role(model * classes_, block.segment);
+      used = used || own != Role::kNone;
+      if (learns(own)) training_weight_[model] += sample_weight_.sum(block.begin, block.end);
+    }
+    if (used) blocks_.push_back(block);
+  }
+  std::size_t first = 0;
+  for (const BatchLanes& batch : batches) {
+    batches_.push_back(std::make_unique<Batch>(*this, first, batch));
+    first += batch.lanes;
+  }
+}
+CoupledMargins::~CoupledMargins() = default;
+
+BatchMargins& CoupledMargins::batch(std::size_t b) noexcept { return *batches_[b]; }
+
+void CoupledMargins::set_directions(const std::vector<Move>& moves, std::size_t first,
+                                    Directions& all) const {
+  for (const Move& move : moves) {
+    Direction& own = all[move.lane - first];
+    own.codes = move.codes;
+    own.table.assign(move.table.begin(), move.table.end());
+    own.t = static_cast<float>(move.t);
+  }
+}
+
+template <class Task>
+void CoupledMargins::for_training_strips(std::size_t model, double passes, Team& team,
+                                         const Task& task) const {
+  const double nanoseconds =
+      passes * 4.0 * static_cast<double>(codes_.rows) * static_cast<double>(classes_);
+  team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
+    const RowBlock& block = blocks_[c];
+    if (!learns(role(model * classes_, block.segment))) return;
+    for (std::size_t begin = block.begin; begin < block.end; begin += strip_) {
+      Strip strip(*this, model, block, begin, std::min(strip_, block.end - begin));
+      task(c, strip, shift_.empty() ? nullptr : shift_.data() + model * codes_.rows + begin);
+    }
+  });
+}
+
+double CoupledMargins::slope_ahead(std::size_t model, const Directions& directions,
+                                   Team& team) const {
+  std::vector<double> parts(blocks_.size(), 0.0);
+  for_training_strips(model, 1.0, team, [&](std::size_t c, Strip& strip, const float* remembered) {
+    strip.place(directions);
+    strip.weigh(false, false, remembered, nullptr);
+    parts[c] += strip.slope(directions);
+  });
+  double slope = 0.0;
+  for (const double part : parts) slope += part;
+  return slope / training_weight_[model];
+}
+
+std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<Move>& directions,
+                                                             Team& team) {
+  const std::size_t model = directions.front().lane / classes_;
+  Directions own(classes_);
+  set_directions(directions, model * classes_, own);
+  return std::make_unique<Oracle>(*this, model, std::move(own), team);
+}
+
+std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
+                                        const std::vector<PassRequest>& requests, Team& team) {
+  for (const auto& batch : batches_) batch->begin();
+  Directions all(roles_.size());
+  set_directions(moves, 0, all);
+  const bool needs_risk = requests.front().risk;
+  struct Sums {
+    double slope = 0.0, risk = 0.0;
+  };
+  std::vector<Sums> sums(joint_models() * blocks_.size());
+  std::vector<Directions> directions(joint_models());
+  for (std::size_t model = 0; model < joint_models(); ++model) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(model * classes_);
+    const auto end = begin + static_cast<std::ptrdiff_t>(classes_);
+    directions[model].assign(std::make_move_iterator(begin), std::make_move_iterator(end));
+  }
+  const double nanoseconds = 4.0 * static_cast<double>(codes_.rows * roles_.size());
+  team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
+    const RowBlock& block = blocks_[c];
+    for (std::size_t begin = block.begin; begin < block.end; begin += strip_) {
+      const std::size_t n = std::min(strip_, block.end - begin);
+      for (std::size_t model = 0; model < joint_models(); ++model) {
+        const Role role = this->role(model * classes_, block.segment);
+        if (role == Role::kNone) continue;
+        Strip strip(*this, model, block, begin, n);
+        strip.place(directions[model]);
+        strip.store_margins(u_.data());
+        if (!learns(role)) continue;
+        float* const remembered =
+            shift_.empty() ? nullptr : shift_.data() + model * codes_.rows + begin;
+        strip.weigh(needs_curvature_, needs_risk, remembered, remembered);
+        Sums& own = sums[model * blocks_.size() + c];
+        own.slope += strip.slope(directions[model]);
+        if (needs_risk) own.risk += strip.risk();
+        if (batches_.front()->lanes() > 1) strip.multiply_by_sample_weights();
+        for (const auto& batch : batches_) batch->store(model, strip);
+      }
+    }
+  });
+  for (std::size_t b = 0; b < batches_.size(); ++b) {
+    if (requests[b].cells) batches_[b]->fill(*requests[b].cells, team);
+  }
+  std::vector<Point> points(roles_.size());
+  for (std::size_t model = 0; model < joint_models(); ++model) {
+    Point point;
+    for (std::size_t c = 0; c < blocks_.size(); ++c) {
+      point.slope += sums[model * blocks_.size() + c].slope;
+      point.risk += sums[model * blocks_.size() + c].risk;
+    }
+    point.slope /= training_weight_[model];
+    point.risk /= training_weight_[model];
+    point.log_loss = point.error = point.brier = std::numeric_limits<double>::quiet_NaN();
+    std::fill_n(points.begin() + static_cast<std::ptrdiff_t>(model * classes_), classes_, point);
+  }
+  return points;
+}
+
+void CoupledMargins::forget_weights() {
+  for (const auto& batch : batches_) batch->forget();
+}
+
+}  // namespace properboost

@@ -1,0 +1,187 @@
+"""Joint models, beside the plain reference and the binary model."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import helpers.reference as ref
+from helpers.engine import assert_equal_models, assert_identical, make_boosting, problem
+from helpers.reference.joint_boosting import fit_joint
+from properboost import _core
+
+CANONICAL = ["glog", "ggauss", "glaplacian", "gboost"]
+FORMS = [("softmax", "glog"), *(("canonical", name) for name in CANONICAL)]
+RESPONSES = ["real", "newton", "exact", "sign"]
+LEARNERS = ["histogram", "stump", "tree"]
+
+
+def several_classes(seed, n_classes, n=300):
+    """Rows of some classes, and their codes of four features."""
+    codes, features, bins, _ = problem(seed, n)
+    rng = np.random.default_rng(seed)
+    score = np.stack([np.sin(k + codes[0]) + (codes[1] == k) + 0.3 * codes[2] * np.cos(k)
+                      for k in range(n_classes)], axis=1)  # fmt: skip
+    classes = (score + 0.5 * rng.gumbel(size=score.shape)).argmax(axis=1)
+    classes[:n_classes] = np.arange(n_classes)
+    order = np.argsort(classes, kind="stable")
+    return codes[:, order], features, bins, classes[order]
+
+
+def boost(codes, features, classes, form, n_estimators, weight=None, **settings):
+    joint_loss, name = form
+    n_classes = classes.max() + 1
+    segments = np.searchsorted(classes, np.arange(n_classes + 1))
+    roles = np.where(np.eye(n_classes, dtype=bool), 1, -1)
+    loss = _core.Loss(name, {})
+    boosting = make_boosting(
+        codes, features, segments, roles, [loss] * n_classes, weight, classes=int(n_classes),
+        joint_loss=joint_loss, **settings,
+    )  # fmt: skip
+    boosting.advance(n_estimators)
+    return boosting
+
+
+def rounds_of(boosting, n_classes):
+    return [boosting.rounds(k) for k in range(n_classes)]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_rounds_are_those_of_the_reference(form, response, learner):
+    selections = ["greedy"] if learner == "tree" else ["greedy", "cyclic"]
+    steps = ["guarded", "unit", "line_search"]
+    for step, selection in zip(steps, itertools.cycle(selections), strict=False):
+        codes, features, bins, classes = several_classes(1, 3, 50 if response == "exact" else 150)
+        rng = np.random.default_rng(0)
+        weight = rng.exponential(size=len(classes))
+        own = {"gain": 1.5, "learning_rate": 0.5, "selection": selection}
+        options = {"max_leaves": 4} if learner == "tree" else {}
+        n = 1 if response in ("sign", "exact") else 2
+        ours = boost(codes, features, classes, form, n, weight, weak_learner=learner,
+                     response=response, step=step, **own, **options)  # fmt: skip
+        theirs = fit_joint(codes, bins, classes, weight, joint_loss=form[0], loss=form[1],
+                           n_estimators=n, learner=learner, response=response, step=step,
+                           tree=ref.TreeSettings(max_leaves=4), **own)  # fmt: skip
+        for k in range(3):
+            assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_two_classes_are_the_binary_model(form):
+    codes, features, _, classes = several_classes(2, 2)
+    kinds = itertools.product(LEARNERS, ["real", "newton", "exact"], ["guarded", "unit"])
+    for learner, response, step in kinds:
+        settings = {"weak_learner": learner, "response": response, "step": step,
+                    "learning_rate": 0.7, "gain": 1.3}  # fmt: skip
+        joint = boost(codes, features, classes, form, 10, **settings)
+        segments = np.searchsorted(classes, np.arange(3))
+        binary = make_boosting(
+            codes, features, segments, [[-1, 1]], [_core.Loss(form[1], {})], **settings
+        )
+        binary.advance(10)
+        one, other, expected = joint.rounds(1), joint.rounds(0), binary.rounds(0)
+        assert one.feature.tolist() == expected.feature.tolist() == other.feature.tolist()
+        np.testing.assert_allclose(one.risk, 2.0 * expected.risk, rtol=1e-5)
+        raw = joint.raw(1)
+        np.testing.assert_allclose(raw, -joint.raw(0), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(raw, binary.raw(0), rtol=1e-5, atol=1e-5)
+        if learner != "tree":  # their nodes may lie in another order
+            np.testing.assert_allclose(one.values, expected.values, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("step", ["guarded", "line_search"])
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_the_joint_risk_never_rises(form, step):
+    codes, features, _, classes = several_classes(3, 5, 600)
+    for learner, response in itertools.product(
+        ["histogram", "stump", "monomial", "tree"], RESPONSES
+    ):
+        boosting = boost(codes, features, classes, form, 30, weak_learner=learner,
+                         response=response, step=step)  # fmt: skip
+        risk = boosting.rounds(0).risk
+        assert np.all(np.diff(risk) <= 1e-6 * risk[:-1])
+        for k in range(1, 5):
+            np.testing.assert_array_equal(boosting.rounds(k).risk, risk)
+
+
+@pytest.mark.parametrize("form", FORMS[:2], ids=" ".join)
+@pytest.mark.parametrize("n_classes", [3, 16, 17, 40])
+def test_threads_do_not_matter(form, n_classes):
+    codes, features, _, classes = several_classes(4, n_classes, 20_000)
+    for learner in ("histogram", "tree"):
+        for selection in ("greedy", "cyclic") if learner == "histogram" else ("greedy",):
+            some = [
+                boost(codes, features, classes, form, 3, weak_learner=learner, response="newton",
+                      selection=selection, n_threads=n)
+                for n in (1, 2, 4)
+            ]  # fmt: skip
+            for k in range(n_classes):
+                for other in some[1:]:
+                    assert_identical(some[0].rounds(k), other.rounds(k))
+
+
+def test_joint_models_that_share_a_batch_are_those_alone():
+    codes, features, _, classes = several_classes(5, 4)
+    segments = np.searchsorted(classes, np.arange(5))
+    roles = np.where(np.eye(4, dtype=bool), 1, -1)
+    gains = np.repeat([1.0, 2.0, 4.0, 8.0, 16.0], 4)
+    loss = _core.Loss("glog", {})
+    together = make_boosting(
+        codes, features, segments, np.tile(roles, (5, 1)), [loss] * 20, gain=gains,
+        classes=4, joint_loss="softmax",
+    )  # fmt: skip
+    together.advance(20)
+    for g, gain in enumerate(gains[::4]):
+        alone = boost(codes, features, classes, ("softmax", "glog"), 20, gain=float(gain))
+        for k in range(4):
+            assert_identical(together.rounds(4 * g + k), alone.rounds(k))
+
+
+def test_rows_held_out_are_predicted_and_not_learnt_from():
+    codes, features, _, classes = several_classes(6, 3)
+    segments = np.searchsorted(classes, np.arange(4))
+    cuts = np.sort(np.concatenate([segments, (segments[:-1] + segments[1:]) // 2]))
+    sign = np.where(np.eye(3, dtype=bool), 1, -1).repeat(2, axis=1)
+    roles = sign * np.tile([1, 2], 3)
+    loss = _core.Loss("glog", {})
+    joint = {"classes": 3, "joint_loss": "softmax"}
+    split = make_boosting(codes, features, cuts, roles, [loss] * 3, **joint)
+    split.advance(10)
+    learnt = np.concatenate([np.arange(a, b) for a, b in zip(cuts[:-1:2], cuts[1::2], strict=True)])
+    left = np.setdiff1d(np.arange(len(classes)), learnt)
+    alone = boost(codes[:, learnt], features, classes[learnt], ("softmax", "glog"), 10)
+    for k in range(3):
+        assert_identical(split.rounds(k), alone.rounds(k))
+        own = split.rounds(k)
+        raw = np.zeros(len(left))
+        for t, (a, b) in enumerate(itertools.pairwise(own.offsets)):
+            raw += own.step[t] * own.values[a:b][codes[own.feature[t], left]]
+        np.testing.assert_allclose(split.held_out(k), raw, rtol=1e-4, atol=1e-4)
+
+
+def test_what_does_not_fit_together_is_refused():
+    codes, features, _, classes = several_classes(7, 3)
+    segments = np.searchsorted(classes, np.arange(4))
+    roles = np.where(np.eye(3, dtype=bool), 1, -1)
+    loss = _core.Loss("glog", {})
+
+    def make(roles=roles, joint_loss="softmax", loss=loss, classes=3, **settings):
+        make_boosting(codes, features, segments, roles, [loss] * len(roles), classes=classes,
+                      joint_loss=joint_loss, **settings).advance(1)  # fmt: skip
+
+    with pytest.raises(ValueError, match="one per class"):
+        make(roles[:2])
+    with pytest.raises(ValueError, match="one class"):
+        make(np.ones_like(roles))
+    with pytest.raises(ValueError, match="the same rows"):
+        make(np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 2]]))
+    with pytest.raises(ValueError, match="share"):
+        make(gain=[1.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="solved for"):
+        make(step="leveraging")
+    with pytest.raises(ValueError, match="joint"):
+        make(joint_loss="hinge")
+    with pytest.raises(ValueError, match="softmax"):
+        make(loss=_core.Loss("gboost", {}))

@@ -1,0 +1,144 @@
+"""The boosting loop of joint models: a raw prediction per class, which move by one step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import softmax
+
+from helpers.reference.boosting import find_table
+from helpers.reference.joint import FORMS, log_inverse_link
+from helpers.reference.losses import make_loss
+from helpers.reference.rounds import Round
+from helpers.reference.settings import TIE, Training, TreeSettings
+from helpers.reference.steps import step_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from helpers.reference.bins import Array, Codes, FeatureBins
+
+
+class Rows:
+    """What the joint loss says about rows of these classes; raw predictions are (rows, classes)."""
+
+    def __init__(self, joint_loss: str, name: str, gain: float, classes: Array) -> None:
+        self.name = name
+        self.gain = gain
+        self.form = FORMS[joint_loss](name)
+        self.is_softmax = joint_loss == "softmax"
+        self.own = np.eye(int(classes.max()) + 1, dtype=bool)[classes]
+
+    def probabilities(self, raw: Array) -> Array:
+        z = raw / self.gain
+        if self.is_softmax:
+            return softmax(z / 2.0, axis=1)
+        # Shifts between where one class has probability 1/2 or more and where all have at most 1/K.
+        low, high = z.max(axis=1) - 1e3, z.max(axis=1) + 1e3
+        for _ in range(65):
+            middle = (low + high) / 2.0
+            p = np.exp(log_inverse_link(self.name, z - middle[:, None]))
+            low = np.where(p.sum(axis=1) > 1.0, middle, low)
+            high = np.where(p.sum(axis=1) > 1.0, high, middle)
+        return p
+
+    def weights(self, raw: Array, some: Array | slice = slice(None)) -> Array:
+        """Those of some rows."""
+        p, own = self.probabilities(raw[some]), self.own[some]
+        missing = (p * ~own).sum(axis=1, keepdims=True)
+        return np.where(own, missing, p)
+
+    def curvatures(self, raw: Array) -> Array:
+        """The Hessian's diagonal."""
+        return np.stack([self.form.curvatures(row) for row in raw / self.gain]) / self.gain
+
+    def losses(self, raw: Array) -> Array:
+        labels = self.own.argmax(axis=1)
+        rows = zip(raw / self.gain, labels, strict=True)
+        return self.gain * np.array([self.form.loss(row, y) for row, y in rows])
+
+
+def fit_joint(
+    codes: Codes,
+    bins: Sequence[FeatureBins],
+    classes: Array,
+    sample_weight: Array | None = None,
+    *,
+    joint_loss: str,
+    loss: str,
+    gain: float = 1.0,
+    n_estimators: int,
+    selection: str = "greedy",
+    **settings: Any,
+) -> list[list[Round]]:
+    """Boost; returns the rounds of each class, equally many.  The settings are those of `fit`.
+
+    In each round every class finds a feature and a table from its own weights, 1 - p for its own
+    rows and p for the others'; all tables then move by one step.  Newton divides by the Hessian's
+    diagonal over `share`, and an exact value is `share` of its class's minimiser: (K - 1) / K,
+    which makes two classes the binary model, or a half where no step is shortened.
+    """
+    n_classes = int(classes.max()) + 1
+    weight = np.ones(len(classes)) if sample_weight is None else sample_weight
+    rows = Rows(joint_loss, loss, gain, classes)
+    defaults = {
+        "learner": "histogram", "response": "real", "step": "guarded", "learning_rate": 1.0,
+        "prior": None, "smoothing": 0.0, "smoothing_in_score": True, "l2": 0.0, "tie": TIE,
+        "tree": TreeSettings(),
+    }  # fmt: skip
+    own = [
+        Training(codes, bins, np.where(rows.own[:, k], 1.0, -1.0), weight, make_loss(loss, gain),
+                 **(defaults | settings))
+        for k in range(n_classes)
+    ]  # fmt: skip
+    share = 0.5 if own[0].step == "unit" else (n_classes - 1) / n_classes
+    raw = np.zeros((len(classes), n_classes))
+    whole = selection == "greedy" or own[0].learner == "tree"
+    turns = [range(len(bins))] if whole else [range(j, j + 1) for j in range(len(bins))]
+    found: list[list[Round]] = [[] for _ in own]
+    for e in range(n_estimators):
+        moved = False
+        for candidates in turns:
+            w, added = rows.weights(raw), np.zeros_like(raw)
+            newton = own[0].response == "newton"
+            curvature = rows.curvatures(raw) / share if newton else np.zeros_like(raw)
+            cuts = []
+            for k, t in enumerate(own):
+
+                def weigh(some: Array, z: float, raw: Array = raw, k: int = k) -> Array:
+                    shifted = raw.copy()
+                    shifted[:, k] += z / share
+                    return rows.weights(shifted, some)[:, k]
+
+                args = (weight * w[:, k], weight * curvature[:, k], weigh, candidates, e + 1)
+                cut, table = find_table(t, *args)
+                g = table[cut.codes]
+                if (weight * t.y * g * w[:, k]).sum() > 0:
+                    added[:, k] = g
+                else:
+                    table = 0.0 * table
+                cuts.append((cut, table))
+            a = 0.0
+            if added.any():
+                moved = True
+
+                def slope(a: float, raw: Array = raw, added: Array = added) -> float:
+                    y = np.where(rows.own, 1.0, -1.0)
+                    per_row = (y * added * rows.weights(raw + a * added)).sum(axis=1)
+                    return float((weight * per_row).sum())
+
+                largest = max(np.abs(table).max() for _, table in cuts)
+                a = step_size(own[0], slope, largest)
+            raw = raw + a * added
+            risk = float((weight * rows.losses(raw)).sum() / weight.sum())
+            for k, (cut, table) in enumerate(cuts):
+                step = a if table.any() else 0.0
+                done = Round(cut.feature, cut.candidate.score, step, table, risk, cut.tree)
+                found[k].append(replace(done))
+        if not moved and not own[0].tree.leaves_to_chance:
+            for of_class in found:
+                del of_class[-len(turns) :]
+            break
+    return found
