@@ -9,7 +9,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
 
-from helpers.searches import KINDS, as_kind
+from helpers.searches import KINDS, as_kind, integers
 from properboost import ProperBoostClassifier, ProperBoostClassifierCV, plots
 from properboost.datasets import make_two_gaussians
 from properboost.diagnostics import GainCurve, gain_curve
@@ -412,3 +412,18 @@ def test_a_best_gain_at_the_end_is_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gain_curve(*make_noise(60, 0), gains=[1, 2, 4], n_repeats=1, n_estimators=5)
+
+
+def test_the_gain_is_of_one_coupling():
+    X, y = integers(n_classes=3)
+    settings = {"sizes": [60], "n_repeats": 1, "gains": [1.0, 4.0], "cv": 2, "n_estimators": 3}
+    curves = {
+        multiclass: gain_curve(X, y, multiclass=multiclass, random_state=0, **settings).curves
+        for multiclass in ("auto", "softmax", "one_vs_rest")
+    }
+    np.testing.assert_array_equal(curves["auto"], curves["softmax"])
+    assert np.all(curves["auto"] != curves["one_vs_rest"])
+    with pytest.raises(ValueError, match="multiclass must not be a list here"):
+        gain_curve(X, y, multiclass=["softmax"], **settings)
+    with pytest.raises(ValueError, match="multiclass must not be 'softmax' with loss='gboost'"):
+        gain_curve(X, y, loss="gboost", multiclass="softmax", **settings)

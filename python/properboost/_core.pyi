@@ -18,6 +18,7 @@ has_openmp: bool
 instruction_set: str
 
 def loss_names() -> list[str]: ...
+def joint_loss_names() -> list[str]: ...
 def loss_knots() -> NDArray[np.float64]: ...
 def call_margin_function(
     function: object, name: str, what: str, u: NDArray[np.float32]
@@ -64,6 +65,27 @@ class Loss(metaclass=_Bound):
     def engine_weight(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
     def engine_curvature(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
     def engine_probability(self, u: NDArray[np.float32]) -> NDArray[np.float32]: ...
+
+class JointLoss(metaclass=_Bound):
+    """The loss of a row over all its classes.
+
+    Scores are raw predictions / gain, of shape (n_rows, n_classes).
+    """
+
+    def __init__(self, name: str, loss: Loss) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def remembers_shifts(self) -> bool: ...
+    def evaluate(
+        self, scores: NDArray[np.float64], own: int, shift: NDArray[np.float32] | None = ...
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        """Compute weights, curvatures, losses and shifts of rows of the class `own`, in float32.
+
+        Shifts of an earlier call save time where scores are near those of that call.
+        """
+    def log_probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def losses(self, scores: NDArray[np.float64], own: int) -> NDArray[np.float64]: ...
 
 class Bins(metaclass=_Bound):
     """How each feature is cut into bins: bin edges (float64, ascending) or a number of categories.
@@ -168,7 +190,14 @@ class AdditiveBoosting(Algorithm):
         response: Literal["real", "sign", "newton", "exact"] = ...,
         step: Literal["unit", "guarded", "line_search", "leveraging", "totally_corrective"] = ...,
         l2: float = ...,
-    ) -> None: ...
+        classes: int = ...,
+        joint_loss: str = ...,
+        lanes: int = ...,
+    ) -> None:
+        """With a `joint_loss`, so many models each, one per class, are one joint model.
+
+        At most so many lanes are summed together; those of a lone lane are in double.
+        """
 
 class VoteBoosting(Algorithm):
     """Adds weak classifiers that vote; `targets` holds the target of each segment."""

@@ -14,11 +14,12 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, plots
-from properboost.boosting.options import gain_is_free
+from properboost.boosting.options import find_coupling, gain_is_free
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
@@ -413,6 +414,9 @@ def gain_curve(
         n_jobs=n_jobs,
         **parameters_of_search,
     )
+    if not isinstance(search.multiclass, str):
+        raise ValueError(f"multiclass must not be a list here; got {search.multiclass!r}")
+    search.set_params(multiclass=find_coupling(search.multiclass, bound, search.step))
     table = open_table(search, X, reset=True)
     rows = read_rows(y, table.n_rows, None, search.class_weight, search.normalize_weights)
     counts = np.bincount(rows.codes)
@@ -574,7 +578,8 @@ def _score_constant(
     held = np.bincount(rows.codes[train]) * factor
     raw = loss.link(held / held.sum())
     raw = np.full(len(test), raw[1]) if len(raw) == 2 else np.tile(raw, (len(test), 1))
-    return score(HeldOut(test.astype(np.int64), rows.codes[test], None), loss, raw)
+    link = Link(loss, None if raw.ndim == 1 else "one_vs_rest")
+    return score(HeldOut(test.astype(np.int64), rows.codes[test], None), link, raw)
 
 
 def _find_best(means: NDArray[np.float64]) -> NDArray[np.intp]:

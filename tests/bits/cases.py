@@ -52,6 +52,7 @@ CLASSES = make_frame(1500, 2, classes=3)
 LARGE = make_numbers(70_000, 5, 3)
 LARGE[0].flags.writeable = LARGE[1].flags.writeable = False
 WEIGHT = 0.5 + draw(700, 4)
+CLASSES_WEIGHT = 0.5 + draw(1500, 6)
 LARGE_WEIGHT = 0.5 + draw(70_000, 5)
 
 
@@ -80,9 +81,14 @@ def list_cases():
                 add(f"{name}, {response}, {loss}", model, SMALL, WEIGHT)
             model = P(response=response, **few, **learner)
             add(f"{name}, {response}, classes", model, CLASSES)
+            model = P(response=response, multiclass="one_vs_rest", **few, **learner)
+            add(f"{name}, {response}, one against the rest", model, CLASSES)
             if name != "pairs":
                 model = P(response=response, n_estimators=3, **learner)
                 add(f"{name}, {response}, large", model, LARGE, LARGE_WEIGHT)
+        for loss in ("glog", "ggauss", "glaplacian", "gboost"):
+            model = P(loss, gain=0.75, multiclass="canonical", **few, **learner)
+            add(f"{name}, {loss}, classes", model, CLASSES, CLASSES_WEIGHT)
         for criterion in get_args(Criterion):
             model = P(criterion=criterion, **few, **learner)
             add(f"{name}, by {criterion}", model, SMALL)

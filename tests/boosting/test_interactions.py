@@ -351,8 +351,10 @@ def test_pickled_and_saved(interactions, tmp_path):
         )
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_search_is_that_of_models_alone(n_classes):
+@pytest.mark.parametrize(
+    ("n_classes", "multiclass"), [(2, "auto"), (3, "softmax"), (3, "canonical"), (3, "one_vs_rest")]
+)
+def test_the_search_is_that_of_models_alone(n_classes, multiclass):
     """Each split's scores are those of a model fitted to its training rows alone."""
     random = np.random.default_rng(n_classes)
     X = random.integers(0, 6, (400, 4)).astype(float)
@@ -362,6 +364,7 @@ def test_the_search_is_that_of_models_alone(n_classes):
     search = pb.ProperBoostClassifierCV(
         gains=[1.0], n_estimators=8, selection="greedy", rows_per_bin=None, cv=cv,
         interactions=[0, 2], interaction_rate=[0.5], interaction_smoothing=[0.1],
+        multiclass=multiclass,
     ).fit(X, y)  # fmt: skip
     results = search.interaction_results_
     assert results["interactions"].tolist() == [0, 2]
@@ -369,7 +372,7 @@ def test_the_search_is_that_of_models_alone(n_classes):
     for train, test in cv.split(X, y):
         model = pb.ProperBoostClassifier(
             n_estimators=8, rows_per_bin=None, interactions=2, interaction_rate=0.5,
-            interaction_smoothing=0.1,
+            interaction_smoothing=0.1, multiclass=multiclass,
         ).fit(X[train], y[train])  # fmt: skip
         p = model.predict_proba(X[test])[np.arange(len(test)), y[test]]
         scores.append(np.log(p).mean())

@@ -63,6 +63,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "subsample": 1.0,
         "max_literals": 2,
         "interactions": 1,
+        "multiclass": "canonical",
         "selection": "cyclic",
         "response": "newton",
         "criterion": None,

@@ -95,6 +95,13 @@ def test_a_search_of_rounds_only_has_the_gain_of_the_loss(capsys):
     assert ": gain 1, " in out
 
 
+def test_couplings_are_for_fits_and_for_searches():
+    assert make("--multiclass", "canonical").multiclass == "canonical"
+    search = make("--multiclass", "canonical", "--gain", "auto")
+    assert search.multiclass == "canonical"
+    assert search.gains == "auto"
+
+
 def test_defaults_that_differ_are_shown(capsys):
     help_ = show_help(capsys)
     assert "(default: 100; auto in a search; 1000 with --model rado)" in help_

@@ -53,7 +53,7 @@ def test_what_is_kept_predicts_the_same(model, n_classes, tmp_path):
             {"name": "glog", "parameters": {}, "gain": 1.0, "table": None},
             "loss must be exponential",
         ),
-        ("estimator", "ProperBoostClassifier", "unknown field"),
+        ("estimator", "ProperBoostClassifier", "lacks the field 'multiclass'"),
     ],
 )
 def test_hostile_files_are_refused(place, value, message, tmp_path):

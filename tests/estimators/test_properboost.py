@@ -107,13 +107,14 @@ def test_a_loss_object_carries_its_gain(binary):
 
 def test_many_classes():
     X, y = pb.datasets.load_letter(subset="train", return_X_y=True)
-    model = pb.ProperBoostClassifier("gboost", gain=2.0, n_estimators=20).fit(X, y)
+    settings = {"loss": "gboost", "gain": 2.0, "n_estimators": 20}
+    model = pb.ProperBoostClassifier(multiclass="one_vs_rest", **settings).fit(X, y)
     assert model.score(X, y) > 0.75
     assert model.decision_function(X).shape == (4000, 26)
     history = pd.DataFrame(model.history_)
     assert history.groupby("class").size().tolist() == [20] * 26
     # Each class's model is that of its own binary problem.
-    one = pb.ProperBoostClassifier("gboost", gain=2.0, n_estimators=20).fit(X, y == 14)
+    one = pb.ProperBoostClassifier(**settings).fit(X, y == 14)
     several = model.decision_function(X)[:, 14]
     np.testing.assert_allclose(one.decision_function(X), several, rtol=1e-4, atol=1e-4)
     history = history[history["class"] == model.classes_[14]]
@@ -124,7 +125,7 @@ def test_many_classes():
 def test_few_rows_of_many_classes_are_each_their_binary_problem(iris, weak_learner):
     X, y = iris
     settings = {"weak_learner": weak_learner, "n_estimators": 10}
-    model = pb.ProperBoostClassifier(**settings).fit(X, y)
+    model = pb.ProperBoostClassifier(multiclass="one_vs_rest", **settings).fit(X, y)
     for k in range(3):
         one = pb.ProperBoostClassifier(**settings).fit(X, y == k)
         np.testing.assert_allclose(one.decision_function(X), model.decision_function(X)[:, k])

@@ -18,7 +18,9 @@ from numpy.random import Generator
 import properboost as pb
 from fuzz.cases import FIRST, evaluate
 from properboost import _core, losses
+from properboost.boosting.options import find_coupling
 from properboost.estimators import presets
+from properboost.losses.registry import get_loss
 from properboost.parameters.declare import Parameter, declared
 
 __all__ = ["Shape", "draw_estimator", "draw_parameters", "list_estimators"]
@@ -256,7 +258,19 @@ def _keep_promises(estimator: str, drawn: dict[str, str]) -> dict[str, str]:
         name for name in drawn if name in known and known[name].promise
         and known[name].find_obstacle(find) is not None
     ]  # fmt: skip
-    return {name: text for name, text in drawn.items() if name not in broken}
+    kept = {name: text for name, text in drawn.items() if name not in broken}
+    if "multiclass" in kept and "step" in known and not _can_couple(find):
+        del kept["multiclass"]
+    return kept
+
+
+def _can_couple(find: Callable[[str], object]) -> bool:
+    """Whether the loss and the step have the coupling of classes."""
+    try:
+        find_coupling(find("multiclass"), get_loss(find("loss")), find("step"))
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def _draw_value(

@@ -50,7 +50,7 @@ def test_those_to_one_of_two_classes_are_the_others_negatives(mixed, learner):
 def test_of_many_classes_each_has_its_own(iris, learner):
     X, y = iris
     labels = np.array(["a", "b", "c"])
-    model = fit(X, labels[y], learner)
+    model = fit(X, labels[y], learner, multiclass="one_vs_rest")
     for k, label in enumerate(labels):
         found = model.contributions(X, label)
         assert found.names == ("feature 0", "feature 1", "feature 2", "feature 3")

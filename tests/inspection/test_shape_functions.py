@@ -52,7 +52,8 @@ def test_a_shape_function_takes_values_of_any_shape(mixed):
 
 def test_shape_functions_of_many_classes(iris):
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, np.array(["a", "b", "c"])[y])
+    model = pb.ProperBoostClassifier(n_estimators=5, multiclass="one_vs_rest")
+    model.fit(X, np.array(["a", "b", "c"])[y])
     for k, label in enumerate("abc"):
         total = sum(model.shape_function(j, label)(X[:, j]) for j in range(4))
         np.testing.assert_allclose(total, model.decision_function(X)[:, k], atol=1e-12)
@@ -98,7 +99,8 @@ def look_up(model, X):
 def test_decisions_are_shape_functions_added_up(classes, selection):
     pd = pytest.importorskip("pandas")
     X, y = fit_rows()
-    model = pb.ProperBoostClassifier(selection=selection, n_estimators=12, max_bins=40)
+    settings = {"n_estimators": 12, "max_bins": 40, "multiclass": "one_vs_rest"}
+    model = pb.ProperBoostClassifier(selection=selection, **settings)
     model.fit(X, np.minimum(y, classes - 1))
     others, _ = fit_rows(300, seed=6)
     others[0, :3] = np.inf, -np.inf, 1e30

@@ -27,7 +27,7 @@ def test_small_probabilities_keep_their_digits(binary):
 
 def test_probabilities_of_many_classes_are_normalised(iris):
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=5, max_bins=8).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, max_bins=8, multiclass="one_vs_rest").fit(X, y)
     p = model.loss_.probability(model.decision_function(X))
     np.testing.assert_allclose(model.predict_proba(X), p / p.sum(axis=1, keepdims=True))
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X).argmax(axis=1))
@@ -35,14 +35,18 @@ def test_probabilities_of_many_classes_are_normalised(iris):
 
 def test_rows_that_no_class_wants_are_uniform():
     X = np.repeat(np.eye(3), 20, axis=0)
-    model = pb.ProperBoostClassifier("ggauss", n_estimators=5).fit(X, np.repeat([0, 1, 2], 20))
+    model = pb.ProperBoostClassifier("ggauss", n_estimators=5, multiclass="one_vs_rest").fit(
+        X, np.repeat([0, 1, 2], 20)
+    )
     model._ensemble.sums[:] = -1e6
     np.testing.assert_array_equal(model.predict_proba(X[:2]), np.full((2, 3), 1 / 3))
 
 
 def test_the_largest_raw_prediction_wins_where_probabilities_saturate():
     X = np.repeat(np.eye(3), 20, axis=0)
-    model = pb.ProperBoostClassifier("ggauss", n_estimators=5).fit(X, np.repeat([0, 1, 2], 20))
+    model = pb.ProperBoostClassifier("ggauss", n_estimators=5, multiclass="one_vs_rest").fit(
+        X, np.repeat([0, 1, 2], 20)
+    )
     model._ensemble.sums[:] = 1e6 * np.array([[1.0], [3.0], [2.0]])
     np.testing.assert_array_equal(model.predict_proba(X), np.full((len(X), 3), 1 / 3))
     np.testing.assert_array_equal(model.predict(X), np.ones(len(X)))

@@ -93,9 +93,67 @@ def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
     shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     ours = pb.ProperBoostClassifierCV("ggauss", gains=[0.5, 2.0], cv=3, scoring=scoring, **shared)
     model = pb.ProperBoostClassifier("ggauss", **shared)
-    theirs = GridSearchCV(model, {"gain": [0.5, 2.0]}, cv=3, scoring=scoring)
-    assert_same_scores(ours.fit(X, y).cv_results_, theirs.fit(X, y).cv_results_)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-4, atol=1e-5)
+    grid = {"multiclass": ["canonical", "one_vs_rest"], "gain": [0.5, 2.0]}
+    theirs = GridSearchCV(model, grid, cv=3, scoring=scoring)
+    ours.fit(X, y)
+    theirs.fit(X, y)
+    assert (
+        ours.cv_results_["param_multiclass"].tolist() == np.repeat(grid["multiclass"], 2).tolist()
+    )
+    assert_same_scores(ours.cv_results_, theirs.cv_results_)
+    if scoring == "neg_log_loss":  # no ties
+        assert ours.best_params_.items() >= theirs.best_params_.items()
+        found, expected = ours.predict_proba(X), theirs.predict_proba(X)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_couplings_to_choose_from(ternary):
+    X, y = ternary
+    both = ["glog", "exponential"]
+    settings = {"gains": [1.0, 4.0], "cv": 2, "n_estimators": 4, "scoring": "neg_log_loss"}
+    every = pb.ProperBoostClassifierCV(both, **settings).fit(X, y)
+    pairs = zip(every.cv_results_["param_loss"], every.cv_results_["param_multiclass"], strict=True)
+    forms = ["softmax", "canonical", "one_vs_rest"]
+    assert list(pairs) == [(loss, form) for form in forms for loss in both for _ in range(2)
+                           if loss == "glog" or form == "one_vs_rest"]  # fmt: skip
+    for form in forms:
+        one = pb.ProperBoostClassifierCV("glog", multiclass=form, **settings).fit(X, y)
+        assert one.multiclass_ == one.best_estimator_.multiclass_ == form
+        own = every.cv_results_["param_multiclass"] == form
+        own &= every.cv_results_["param_loss"] == "glog"
+        np.testing.assert_array_equal(
+            every.cv_results_["mean_test_score"][own], one.cv_results_["mean_test_score"]
+        )
+    assert every.multiclass_ == every.best_params_["multiclass"]
+    listed = pb.ProperBoostClassifierCV(multiclass=["one_vs_rest", "softmax"], **settings).fit(X, y)
+    assert set(listed.cv_results_["param_multiclass"]) == {"one_vs_rest", "softmax"}
+    with pytest.raises(
+        ValueError, match="multiclass must not be 'softmax' with loss='exponential'"
+    ):
+        pb.ProperBoostClassifierCV(both, multiclass="softmax", **settings).fit(X, y)
+    with pytest.raises(ValueError, match=r"multiclass\[0\] must be one of"):
+        pb.ProperBoostClassifierCV(multiclass=["joint"], **settings).fit(X, y)
+
+
+def test_two_classes_have_no_coupling(binary):
+    X, y = binary
+    search = pb.ProperBoostClassifierCV(**QUICK, multiclass=["softmax", "one_vs_rest"]).fit(X, y)
+    assert search.multiclass_ is None
+    assert "param_multiclass" not in search.cv_results_
+    assert "multiclass" not in search.best_params_
+
+
+def test_a_class_that_a_fold_lacks_has_a_finite_score(ternary):
+    X, y = ternary
+    rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can learn it and test on it
+    settings = {"gains": [1.0], "n_estimators": 20, "cv": 3, "scoring": "neg_log_loss"}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class")
+        search = pb.ProperBoostClassifierCV(multiclass=["softmax", "canonical"], **settings)
+        search.fit(X, rare)
+    scores = search.cv_results_["mean_test_score"]
+    assert np.all(np.isfinite(scores))
+    assert np.all(scores > np.log(np.finfo(float).eps) / len(y) * 2 - 1.0)
 
 
 @pytest.mark.parametrize("n_estimators", [8, "auto"])
@@ -122,8 +180,9 @@ def test_weights_count_in_training_and_in_scores(problem, request):
     weight = np.random.default_rng(0).integers(1, 5, len(y)) / 2
     shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
-    for i, gain in enumerate([0.5, 2.0]):
-        model = pb.ProperBoostClassifier(gain=gain, **shared)
+    for i, params in enumerate(ours.cv_results_["params"]):
+        own = {name: params[name] for name in {"gain", "multiclass"} & params.keys()}
+        model = pb.ProperBoostClassifier(**own, **shared)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
         found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]
         np.testing.assert_allclose(found, expected, rtol=1e-4)

@@ -96,7 +96,9 @@ def table():
 
 @pytest.fixture(scope="module")
 def model(table):
-    return pb.ProperBoostClassifier(n_estimators=4, max_bins=3).fit(*table)
+    return pb.ProperBoostClassifier(n_estimators=4, max_bins=3, multiclass="one_vs_rest").fit(
+        *table
+    )
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +154,8 @@ def test_a_class_without_rounds_comes_back(tmp_path):
     """Beside classes with trees: half of the rows of every kind are of class a."""
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
     y = np.array(["a", "b"] * 10 + ["a", "c"] * 10)
-    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=2).fit(X, y)
+    settings = {"weak_learner": "tree", "n_estimators": 2, "multiclass": "one_vs_rest"}
+    model = pb.ProperBoostClassifier(**settings).fit(X, y)
     assert model.history_["class"].tolist() == ["b", "b", "c", "c"]
     assert_same(model, round_trip(model, tmp_path), X)
 
@@ -276,15 +279,15 @@ def test_every_truncation_is_refused(document, tmp_path):
 
 
 def test_newer_files_are_refused(document, tmp_path):
-    with pytest.raises(ValueError, match="format_version is 6: this library reads up to 5"):
-        load_text(json.dumps({**document, "format_version": 6}), tmp_path)
+    with pytest.raises(ValueError, match="format_version is 7: this library reads up to 6"):
+        load_text(json.dumps({**document, "format_version": 7}), tmp_path)
 
 
 def test_files_of_version_1_know_greedy_selection_only(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 1
-    del old["selection"]
-    del old["parameters"]["selection"]
+    for name in ("selection", "multiclass"):
+        del old[name], old["parameters"][name]
     del old["pairs"]
     del old["loss"]["table"]
     for rounds in old["models"]:
@@ -299,6 +302,7 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
 def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 2
+    del old["multiclass"], old["parameters"]["multiclass"]
     learners = {
         name: (p.only_with or {}).get("weak_learner", ())
         for name, p in declared(pb.ProperBoostClassifier).items()

@@ -15,6 +15,7 @@ from properboost.data.frames import find_categorical, find_feature
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import Table
 from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.parameters import checks
 from properboost.parameters.kinds import MonotonicConstraints
 from properboost.parameters.shared import (
@@ -25,6 +26,7 @@ from properboost.parameters.shared import (
 )
 
 __all__ = [
+    "MOST_LANES",
     "Training",
     "find_pairs",
     "find_signs",
@@ -34,6 +36,9 @@ __all__ = [
     "start",
     "start_votes",
 ]
+
+MOST_LANES = 16
+"""Models that the engine takes together."""
 
 LARGEST_TERM = 1e30
 """The largest size of a row's margin, and of what it adds to a sum, in float32."""
@@ -183,11 +188,15 @@ def start(
     *,
     base: NDArray[np.float64] | None = None,
     keep_rounds: bool,
+    joint_loss: str = "",
+    lanes: int = MOST_LANES,
 ) -> _core.Boosting:
     """Set up models over the same rows; every sequence has an entry per model.
 
     `options` may differ in their learning rates, priors and weak learners' parameters.  Models
-    start from the raw predictions `base`, of shape (n_models or 1, n_rows), or from 0.
+    start from the raw predictions `base`, of shape (n_models or 1, n_rows), or from 0.  With a
+    `joint_loss`, the models of all classes, in their order, are one joint model.  At most so many
+    `lanes` are summed together.
     """
     models = [
         _core.Model(
@@ -210,7 +219,13 @@ def start(
     )
     shared = options[0]
     algorithm = _core.AdditiveBoosting(
-        selection=shared.selection, response=shared.response, step=shared.step, l2=shared.l2
+        selection=shared.selection,
+        response=shared.response,
+        step=shared.step,
+        l2=shared.l2,
+        classes=len(training.classes) if joint_loss else 1,
+        joint_loss=joint_loss,
+        lanes=lanes,
     )
     return _core.Boosting(
         rows, models, algorithm, keep_rounds=keep_rounds, n_threads=training.n_threads
@@ -288,7 +303,7 @@ def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLea
 
 
 def find_pairs(
-    loss: MarginLoss,
+    link: Link,
     training: Training,
     raw: NDArray[np.float64],
     bin_weights: Sequence[NDArray[np.float64]],
@@ -299,7 +314,7 @@ def find_pairs(
     """Return the `n` pairs of features that explain most of what the raw predictions leave.
 
     `raw` has the shape (n_models, n_rows).  `learns` says which segments count, and `models` which
-    models; None is all of them.
+    models that are not joint; None is all of them.
     """
     signs = find_signs(training.class_of, len(training.classes))
     wanted = slice(None) if models is None else models
@@ -311,13 +326,25 @@ def find_pairs(
     if learns is not None:
         count = count * np.repeat(learns, np.diff(training.segments))
 
+    def find_joint_gradients() -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        probability = link.probabilities(raw.T)
+        most, rows = probability.argmax(axis=1), np.arange(len(probability))
+        without = probability.copy()
+        without[rows, most] = 0.0
+        others = without.sum(axis=1)
+        for k, (sign, p) in enumerate(zip(signs, probability.T, strict=True)):
+            q = np.where(most == k, others, 1.0 - p)
+            gradient = np.where(np.repeat(sign, np.diff(training.segments)) > 0, q, -p)
+            yield _to_float32(gradient * count), _to_float32(p * q * count)
+
     def find_gradients() -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         for own, sign in zip(raw[wanted], signs[wanted], strict=True):
             y = np.repeat(sign, np.diff(training.segments))
-            margin = _to_float32(y * own / loss.gain)
+            margin = _to_float32(y * own / link.loss.gain)
+            native = link.loss.native
             weight, otherwise, p, q = (
                 f(u).astype(np.float64)
-                for f in (loss.native.engine_weight, loss.native.engine_probability)
+                for f in (native.engine_weight, native.engine_probability)
                 for u in (margin, -margin)
             )
             # The variance of the gradient is the one that the model expects.  Where the model is
@@ -329,7 +356,8 @@ def find_pairs(
             yield _to_float32(gradient), _to_float32(variance * scale**2 * count)
 
     return rank_pairs(
-        training.binning, training.codes, bin_weights, raw[wanted], find_gradients(),
+        training.binning, training.codes, bin_weights, raw[wanted],
+        find_joint_gradients() if link.joint_loss else find_gradients(),
         weight_of_one, n, training.n_threads,
     )  # fmt: skip
 

@@ -136,6 +136,9 @@ class Ensemble(ABC):
     models: tuple[Rounds, ...]
     bin_weights: tuple[NDArray[np.float64], ...]
     selection: str = "greedy"
+    joint: bool = False
+    """Whether the models are of one joint model: a part that all of them have says nothing, and so
+    explanations are of what is left of a model without the mean over the models."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -194,8 +197,8 @@ class Ensemble(ABC):
     ) -> tuple[NDArray[np.float64], float]:
         """Return what each term adds to one model's F, (n_rows, n_terms), and to what.
 
-        Terms are the features and, after them, pairs.  What features add to trees is the affair of
-        `explain_tree`.
+        In a joint model, F is taken less its mean over the models.  Terms are the features and,
+        after them, pairs.  What features add to trees is the affair of `explain_tree`.
         """
 
     @abstractmethod
@@ -263,6 +266,23 @@ class TableEnsemble(Ensemble):
         return self._add_up(self.models)
 
     @cached_property
+    def _common(self) -> NDArray[np.float64]:
+        """What explanations leave out: the mean of a joint model's sums, or zeros."""
+        total = np.zeros(self.offsets[-1])
+        for rounds in self.models if self.joint else ():
+            total += self._add_up([rounds])[0]
+        total /= len(self.models)
+        return total
+
+    @cached_property
+    def _boosted_pairs(self) -> list[list[int]]:
+        """The pairs that each model, or the joint one, has rounds of."""
+        own = [np.unique(rounds.feature) - len(self.binning.features) for rounds in self.models]
+        if self.joint:
+            own = [np.unique(np.concatenate(own))] * len(own)
+        return [pairs[pairs >= 0].tolist() for pairs in own]
+
+    @cached_property
     def _purified(self) -> list[tuple[NDArray[np.float64], PairEffects]]:
         return [self._purify(m, own) for m, own in enumerate(self.sums)]
 
@@ -278,13 +298,10 @@ class TableEnsemble(Ensemble):
     def _purify(
         self, model: int, sums: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], PairEffects]:
-        table, effects = sums.copy(), {}
-        n_features = len(self.binning.features)
-        for p in (np.unique(self.models[model].feature) - n_features).tolist():
-            if p < 0:
-                continue
+        table, effects = sums - self._common, {}
+        for p in self._boosted_pairs[model]:
             pair, grid = self.pairs[p], self._cells(table, p)
-            effects[p] = purify(self._cells(sums, p), self._cells(self.pair_weights[p], p, 0))
+            effects[p] = purify(grid, self._cells(self.pair_weights[p], p, 0))
             levels = (pair.first_level, pair.second_level)
             for j, level, effect in zip((pair.first, pair.second), levels, effects[p], strict=True):
                 own = table[self.offsets[j] : self.offsets[j + 1]]
@@ -353,29 +370,17 @@ class TableEnsemble(Ensemble):
 
         Over the training rows, averaged over the models; all zero if no table varies.
         """
-        weights = (*self.bin_weights, *self.pair_weights)
-        spreads: list[dict[int, float]] = [{} for _ in weights]  # by model, of terms that vary
+        weights = np.concatenate([*self.bin_weights, *self.pair_weights])
+        first, widths = self.offsets[:-1], np.diff(self.offsets)
+        totals = np.add.reduceat(weights, first)
+        shares = weights / np.repeat(np.where(totals > 0.0, totals, 1.0), widths)
+        deviations = np.zeros(len(widths))
         for m in range(len(self.models)):
             table, _ = self.purified(m)
-            for j in self._terms_of(m):
-                spreads[j][m] = _spread(self._part(table, j), weights[j])
-        deviations = np.zeros(len(weights))
-        of_models = np.zeros(len(self.models))
-        for j, spread in enumerate(spreads):
-            if spread:
-                of_models[:] = 0.0
-                of_models[[*spread]] = [*spread.values()]
-                deviations[j] = np.mean(of_models)
-        return as_shares(deviations)
-
-    def _terms_of(self, model: int) -> list[int]:
-        """Return what a model has rounds of: features, pairs, and with these their features."""
-        terms = {*np.unique(self.models[model].feature).tolist()}
-        n_features = len(self.binning.features)
-        for term in [*terms]:
-            if term >= n_features:
-                terms |= {self.pairs[term - n_features].first, self.pairs[term - n_features].second}
-        return sorted(terms)
+            means = np.add.reduceat(shares * table, first)
+            spread = np.abs(table - np.repeat(means, widths))
+            deviations += np.add.reduceat(shares * spread, first)
+        return as_shares(deviations / len(self.models))
 
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's importance, and half of its pairs'."""
@@ -448,14 +453,17 @@ class TreeEnsemble(Ensemble):
         self, table: Table, n_threads: int, model: int, explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], float]:
         """Return the sums of what `explain_tree` says of the trees."""
-        rounds = self.models[model]
         codes = self.binning.encode(table, None, n_threads)
         values, baseline = np.zeros(codes.shape), 0.0
         widths = [feature.width for feature in self.binning.features]
-        for t in range(len(rounds)):
-            added, mean = explain_tree(rounds.tree(t), rounds.table(t), widths, codes)
-            values += added
-            baseline += mean
+        n_models = len(self.models)
+        for m in range(n_models) if self.joint else [model]:
+            factor = (m == model) - (1.0 / n_models if self.joint else 0.0)
+            rounds = self.models[m]
+            for t in range(len(rounds)):
+                added, mean = explain_tree(rounds.tree(t), rounds.table(t), widths, codes)
+                values += factor * added
+                baseline += factor * mean
         return values.T, baseline
 
     def importances(self) -> NDArray[np.float64]:
@@ -480,13 +488,15 @@ def make_ensemble(
     pairs: tuple[PairBins, ...] = (),
     pair_weights: tuple[NDArray[np.float64], ...] = (),
     damping: float = 0.0,
+    joint: bool = False,
 ) -> Ensemble:
     """Return the ensemble of these rounds: damped, of trees, or of look-up tables."""
+    shared = (binning, models, bin_weights, selection, joint)
     if damping > 0.0:
-        return DampedEnsemble(binning, models, bin_weights, selection, damping)
+        return DampedEnsemble(*shared, damping)
     if any(rounds.trees is not None for rounds in models):
-        return TreeEnsemble(binning, models, bin_weights, selection)
-    return TableEnsemble(binning, models, bin_weights, selection, pairs, pair_weights)
+        return TreeEnsemble(*shared)
+    return TableEnsemble(*shared, pairs, pair_weights)
 
 
 def _count_estimators(models: Sequence[tuple[range, int]]) -> int:
@@ -497,10 +507,6 @@ def _deal_out(models: Sequence[tuple[range, int]]) -> Iterator[list[range]]:
     """Group each model's rounds into estimators of equal length."""
     for e in range(_count_estimators(models)):
         yield [rounds[e * size : (e + 1) * size] for rounds, size in models]
-
-
-def _spread(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    return _mean(np.abs(table - _mean(table, weight)), weight)
 
 
 def _mean(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

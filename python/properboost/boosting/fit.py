@@ -1,4 +1,4 @@
-"""Boosting all models of a fit: one for two classes, or one per class against the rest."""
+"""Boosting all models of a fit: one for two classes, or one per class."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.engine import Training, find_signs, start
+from properboost.boosting.engine import MOST_LANES, Training, find_signs, start
 from properboost.boosting.ensemble import Rounds
-from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.notices import warn
 from properboost.parameters.shared import BoostingOptions
 from properboost.progress import Report
@@ -16,7 +16,7 @@ from properboost.progress import Report
 __all__ = ["Stage", "boost", "report_from"]
 
 LANES_FROM = 1000
-"""Rows from which the classes' models are boosted together, in lanes.
+"""Rows from which the classes' models are boosted in lanes.
 
 With fewer rows, training one after the other costs as little, and sums in double precision.
 """
@@ -33,7 +33,7 @@ class Stage:
 
 def boost(
     options: BoostingOptions,
-    loss: MarginLoss,
+    link: Link,
     training: Training,
     n_estimators: int,
     *,
@@ -41,9 +41,10 @@ def boost(
     keep_raw: bool = False,
     report: Report | None = None,
 ) -> Stage:
-    """Boost a model of two classes, or one a class against the rest, from `base` on."""
+    """Boost a model of two classes, or one a class, from `base` on."""
     signs = find_signs(training.class_of, len(training.classes))
-    together = len(signs) if training.codes.shape[1] >= LANES_FROM else 1
+    in_lanes = training.codes.shape[1] >= LANES_FROM
+    together = len(signs) if link.joint_loss or in_lanes else 1  # joint models cannot be apart
     models: list[Rounds] = []
     raw = []
     for first in range(0, len(signs), together):
@@ -51,9 +52,11 @@ def boost(
             training,
             signs[first : first + together],
             [options] * together,
-            [loss] * together,
+            [link.loss] * together,
             base=None if base is None else base[first : first + together],
             keep_rounds=True,
+            joint_loss=link.joint_loss,
+            lanes=MOST_LANES if in_lanes else 1,
         )
         boosting.advance(n_estimators, None, report and report_from(report, first * n_estimators))
         models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]

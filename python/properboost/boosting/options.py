@@ -2,15 +2,40 @@
 
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.declare import read
+from properboost.parameters.kinds import Coupling, Multiclass
 from properboost.parameters.shared import SOLVED, BoostingOptions
 
-__all__ = ["check_loss_of_step", "for_pairs", "gain_is_free"]
+__all__ = ["check_loss_of_step", "find_coupling", "for_pairs", "gain_is_free", "list_couplings"]
 
 
 def check_loss_of_step(loss: MarginLoss, step: str) -> None:
     """Check that a step that is solved for has one solution."""
     if step in SOLVED and not loss.native.convex:
         raise ValueError(f"step must not be {step!r} with loss={loss.name!r}, which is not convex")
+
+
+def list_couplings(loss: MarginLoss, step: str) -> tuple[Coupling, ...]:
+    """Return how the models of more than two classes may be coupled, the default first."""
+    return ("one_vs_rest",) if step in SOLVED else (*loss.joint_forms, "one_vs_rest")
+
+
+def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str) -> Coupling:
+    """Return how the models of more than two classes are coupled; refuse what cannot be."""
+    known = list_couplings(loss, step)
+    if multiclass == "auto":
+        return known[0]
+    if multiclass in known:
+        return multiclass
+    allowed = " or ".join(map(repr, ["auto", *known]))
+    if step in SOLVED:
+        beside, why = f"step={step!r}", "which is solved for in each class alone"
+    else:
+        kind = "the logistic loss" if multiclass == "softmax" else "a canonical loss in the engine"
+        beside, why = f"loss={loss.name!r}", f"which is not {kind}"
+    raise ValueError(
+        f"multiclass must not be {multiclass!r} with {beside}, {why}: use {allowed}; "
+        f"got {multiclass!r}"
+    )
 
 
 def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> BoostingOptions:

@@ -13,7 +13,7 @@ from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import Exponential
-from properboost.losses.probabilities import make_probabilities
+from properboost.losses.probabilities import Link
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, parameters, read
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
@@ -40,9 +40,9 @@ class Voting:
     damping: float = 0.0
 
     @property
-    def link(self) -> Exponential:
-        """What turns raw predictions of two classes, or of each label, into probabilities."""
-        return Exponential() if self.by_label else _Votes()
+    def link(self) -> Link:
+        """What turns raw predictions into probabilities."""
+        return Link(Exponential() if self.by_label else _Votes())
 
 
 class _Votes(Exponential):
@@ -114,8 +114,9 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
         self._check_fitted()
         return self._voting.rho
 
-    def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        return make_probabilities(self._voting.link, raw)
+    @property
+    def _link(self) -> Link:
+        return self._voting.link
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:

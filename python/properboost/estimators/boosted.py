@@ -21,7 +21,8 @@ from properboost.inspection.shape_functions import (
 )
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.builtin import MarginLoss
-from properboost.losses.probabilities import choose_classes, find_lead, make_probabilities
+from properboost.losses.probabilities import Link, choose_classes, find_lead
+from properboost.parameters.kinds import Coupling
 from properboost.parameters.shared import ClassifierParameters
 
 __all__ = ["BoostedClassifier"]
@@ -31,6 +32,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     """What a boosted classifier can do once it is fitted."""
 
     loss_: MarginLoss
+    multiclass_: Coupling | None
     _ensemble: Ensemble
     _seed: int
 
@@ -38,10 +40,16 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         return hasattr(self, "_ensemble")
 
     def _set_fitted(
-        self, loss: MarginLoss, classes: NDArray[Any], ensemble: Ensemble, seed: int
+        self,
+        loss: MarginLoss,
+        classes: NDArray[Any],
+        ensemble: Ensemble,
+        seed: int,
+        multiclass: Coupling | None = None,
     ) -> Self:
         """Set the attributes of a fitted model."""
         self.loss_ = loss
+        self.multiclass_ = multiclass
         self.classes_ = classes
         self._ensemble = ensemble
         self._seed = seed
@@ -76,10 +84,28 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            ``loss_.probability(F)`` (BoostLR, eq. 51); with more than two classes, each class's
-            divided by their sum.
+            ``loss_.probability(F)`` (BoostLR, eq. 51).  With more than two classes, those of the
+            joint model; one against the rest, each class's divided by their sum.
         """
-        return self._probabilities(self.decision_function(X))
+        raw = self.decision_function(X)
+        return self._link.probabilities(raw)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            With joint models, and with two classes under canonical losses, they are finite where
+            probabilities are too small for a float64.  Elsewhere those of 0 are -inf.
+        """
+        raw = self.decision_function(X)
+        return self._link.log_probabilities(raw)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels.
@@ -126,7 +152,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         ndarray of shape (n_rows, n_classes)
         """
         for raw in self.staged_decision_function(X):
-            yield self._probabilities(raw)
+            yield self._link.probabilities(raw)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield what `predict` would return after one round or cycle, two, ....
@@ -172,14 +198,16 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         raw = self.decision_function(X)
         own = find_classes(y, len(raw), self.classes_)
         if normalized:
-            return find_lead(self._probabilities(raw), own)
+            return find_lead(self._link.probabilities(raw), own)
         return np.where(own == 1, raw, -raw) if raw.ndim == 1 else find_lead(raw, own)
 
     def _decide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
-    def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        return make_probabilities(self.loss_, raw)
+    @property
+    def _link(self) -> Link:
+        """What turns raw predictions into probabilities."""
+        return Link(self.loss_, self.multiclass_)
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]
@@ -202,7 +230,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         `pairs_` following the features', or -1 for a tree; ``cost`` is what it was chosen by (the
         papers' Z for the real and exact responses, the weighted correlation for sign, the reduction
         of the risk for newton); ``step`` multiplies the round's look-up table; ``risk`` is the mean
-        training loss after the round.
+        training loss after the round.  The classes of a joint model share their risk: it is the
+        joint loss after the round of all of them.
         """
         self._check_fitted()
         models = self._ensemble.models
@@ -224,7 +253,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         response estimates.  For look-up tables: how much the feature moves the raw prediction,
         which is the mean, over the training rows by weight, of the absolute deviation of its shape
         function from its mean (InterpretML's importance of a term), averaged over the classes.
-        Half of a pair's importance counts for either of its features.
+        Half of a pair's importance counts for either of its features.  Shape functions of joint
+        models are centred, as `shape_function` returns them.
         """
         self._check_fitted()
         return self._ensemble.importances()
@@ -322,6 +352,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         ShapeFunction
             The function's values and training weights by bin; it can be called with values of
             the feature.
+
+        Notes
+        -----
+        In a joint model (`multiclass_` is "softmax" or "canonical") the probabilities depend only
+        on how raw predictions differ between classes.  So functions are centred: the mean over the
+        classes, value by value, is subtracted from each.  They add up to the raw prediction less
+        its mean over the classes, which has the same probabilities.
         """
         ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
@@ -359,7 +396,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             Values of shape (n_rows, n_features), followed by those of `pairs_`, if any; the
             baseline they are added to, and the names of what adds them.
             ``baseline + values.sum(axis=1)`` is the raw prediction of the class, to about 1e-12 of
-            their size.
+            their size; in a joint model, less its mean over the classes (see `shape_function`),
+            for which trees of all classes are explained.
 
         Raises
         ------

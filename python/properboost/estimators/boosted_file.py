@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
+from properboost.parameters.kinds import Coupling
 from properboost.persistence.ensembles import ENSEMBLE_FIELDS, build_ensemble, describe_ensemble
 from properboost.persistence.json_node import Node
 from properboost.persistence.labels import (
@@ -40,13 +42,20 @@ def describe_fitted(model: BoostedClassifier) -> dict[str, Any]:
 
 
 def restore(
-    model: Model, fields: dict[str, Node], version: int, loss: MarginLoss, damping: float = 0.0
+    model: Model,
+    fields: dict[str, Node],
+    version: int,
+    loss: MarginLoss,
+    damping: float = 0.0,
+    multiclass: Coupling | None = None,
 ) -> Model:
     """Make the estimator the fitted model that the fields describe."""
     classes = build_classes(fields["classes"])
     seed = fields["seed"].integer(0, 2**32 - 1)
-    ensemble = build_ensemble(fields, version, len(classes), damping)
-    model._set_fitted(loss, classes, ensemble, seed)
+    ensemble = build_ensemble(
+        fields, version, len(classes), damping, joint=bool(Link(loss, multiclass).joint_loss)
+    )
+    model._set_fitted(loss, classes, ensemble, seed, multiclass)
     n_features = len(ensemble.binning.features)
     model._set_features(n_features, build_names(fields["feature_names"], n_features))
     return model

@@ -60,6 +60,7 @@ TABLES = {
     "max_bins": 255,
     "rows_per_bin": 100,
     "categorical_features": "from_dtype",
+    "multiclass": "one_vs_rest",
     "class_weight": None,
     "normalize_weights": False,
     "random_state": None,

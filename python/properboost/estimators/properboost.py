@@ -11,21 +11,23 @@ from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
-from properboost.boosting.options import check_loss_of_step, for_pairs
+from properboost.boosting.options import check_loss_of_step, find_coupling, for_pairs
 from properboost.data.frames import find_feature, open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
-from properboost.parameters.kinds import Interactions, LossName, Selection
+from properboost.parameters.kinds import Interactions, LossName, Multiclass, Selection
 from properboost.parameters.shared import (
     LARGEST_INT,
     BinningOptions,
     BinningParameters,
     BoostingOptions,
     BoostingParameters,
+    CouplingParameters,
     PairParameters,
     RegularizerParameters,
     SizeParameters,
@@ -39,6 +41,7 @@ __all__ = ["ProperBoostClassifier", "check_parameters"]
 @estimator
 class ProperBoostClassifier(
     BoostingParameters[float, int, Selection],
+    CouplingParameters[Multiclass],
     PairParameters[float, Interactions],
     RegularizerParameters,
     BinningParameters,
@@ -53,8 +56,7 @@ class ProperBoostClassifier(
     inverse link turns F into a probability; the gain says how strongly probabilities are
     regularised.  The rounds add up to one table a feature, see `shape_function`.
 
-    Several classes are learnt one against the rest, each by a model of its own over the same bins;
-    their probabilities are divided by their sum (and are equal where all are zero).
+    Several classes are one joint model where the loss has a joint form: see `multiclass`.
 
     Attributes
     ----------
@@ -66,6 +68,8 @@ class ProperBoostClassifier(
         Their names, if all are strings.
     loss_ : loss object
         The loss, with its gain.
+    multiclass_ : {"softmax", "canonical", "one_vs_rest"} or None
+        How the classes' models are coupled; None with two classes.
     n_iter_ : int
         Rounds, or cycles, of the model that has most.
     history_ : dict of ndarray
@@ -92,6 +96,15 @@ class ProperBoostClassifier(
     whatever their numeric type.  Only columns of types that numpy lacks are converted, a few at a
     time.
 
+    *Several classes* have a model each, over the same bins.  A joint model minimises, over all of
+    them, sigma times the multinomial logistic loss 2 log(sum e^(F_k / (2 sigma))) - F_y / sigma
+    ("softmax"), or a canonical loss's min over tau of phi(F_y - tau) + the sum over the others of
+    phi(tau - F_j) ("canonical"), a Fenchel-Young loss [3]_ whose probabilities are the inverse link
+    of F_k - tau; both are proper [4]_.  With two classes of raw predictions F and -F that is the
+    loss of two classes, counted twice.  Every class has as many rounds, and a round has one step
+    for all.  One against the rest, probabilities are divided by their sum (and are equal where all
+    are zero).
+
     *Steps that are solved for*: if the features of a leveraging or totally corrective step separate
     some rows by their class, no finite steps are best (ULS, Lemma 5, excludes this for single
     features only).  Then an error of 0 counts as half a row, with a warning: each row also counts
@@ -105,6 +118,10 @@ class ProperBoostClassifier(
        probability estimates. Journal of Machine Learning Research 16.
     .. [2] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE
        Transactions on Pattern Analysis and Machine Intelligence 31(11).
+    .. [3] Blondel, Martins and Niculae (2020). Learning with Fenchel-Young losses. Journal of
+       Machine Learning Research 21.
+    .. [4] Williamson, Vernet and Reid (2016). Composite multiclass losses. Journal of Machine
+       Learning Research 17.
 
     Examples
     --------
@@ -187,25 +204,28 @@ class ProperBoostClassifier(
             return self._boost(loss, training)
 
     def _boost(self, loss: MarginLoss, training: Training) -> Self:
-        """Boost a model of two classes, or one a class against the rest; then pairs, if asked."""
-        n_models = 1 if len(training.classes) == 2 else len(training.classes)
+        """Boost a model of two classes, or one a class; then pairs, if asked."""
+        two = len(training.classes) == 2
+        n_models = 1 if two else len(training.classes)
+        coupling = None if two else find_coupling(self.multiclass, loss, self.step)
+        link = Link(loss, coupling)
         steps = n_models * self.n_estimators
         wants_pairs = self._wants_pairs()
         later_steps = n_models * self._count_pair_estimators() if wants_pairs else 0
         options = read(BoostingOptions, self)
         with show_progress(self.verbose, steps + later_steps) as report:
             stage = boost(
-                options, loss, training, self.n_estimators, keep_raw=wants_pairs, report=report
+                options, link, training, self.n_estimators, keep_raw=wants_pairs, report=report
             )
             models, weights = stage.models, stage.bin_weights
             pairs: tuple[PairBins, ...] = ()
             pair_weights: tuple[NDArray[np.float64], ...] = ()
             if wants_pairs:
-                pairs = self._choose_pairs(loss, training, stage)
+                pairs = self._choose_pairs(link, training, stage)
             if pairs:
                 later = boost(
                     for_pairs(options, self.interaction_rate, self.interaction_smoothing),
-                    loss,
+                    link,
                     training.of_pairs(pairs),
                     self._count_pair_estimators(),
                     base=stage.raw,
@@ -222,9 +242,10 @@ class ProperBoostClassifier(
                 f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
             )
         ensemble = make_ensemble(
-            training.binning, tuple(models), weights, options.selection, pairs, pair_weights
-        )
-        return self._set_fitted(loss, training.classes, ensemble, training.seed)
+            training.binning, tuple(models), weights, options.selection, pairs, pair_weights,
+            joint=bool(link.joint_loss),
+        )  # fmt: skip
+        return self._set_fitted(loss, training.classes, ensemble, training.seed, coupling)
 
     def _wants_pairs(self) -> bool:
         given = self.interactions
@@ -234,14 +255,12 @@ class ProperBoostClassifier(
         given = self.interaction_estimators
         return self.n_estimators if given is None else given
 
-    def _choose_pairs(
-        self, loss: MarginLoss, training: Training, stage: Stage
-    ) -> tuple[PairBins, ...]:
+    def _choose_pairs(self, link: Link, training: Training, stage: Stage) -> tuple[PairBins, ...]:
         """Return the pairs that were asked for, or so many of the strongest."""
         given = self.interactions
         if isinstance(given, int | np.integer):
             raw = np.asarray(stage.raw)
-            chosen = find_pairs(loss, training, raw, stage.bin_weights, int(given))
+            chosen = find_pairs(link, training, raw, stage.bin_weights, int(given))
         else:
             chosen = _read_pairs(given, training)
         return lay_grids(training, stage.bin_weights, chosen)
@@ -252,6 +271,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     check_declared(model)
     loss = get_loss(model.loss, model.gain)
     check_loss_of_step(loss, model.step)
+    find_coupling(model.multiclass, loss, model.step)
     return loss
 
 

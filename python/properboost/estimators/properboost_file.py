@@ -6,7 +6,9 @@ from properboost.estimators.boosted_file import describe_fitted, find_fields, re
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.custom import CustomLoss
+from properboost.parameters.kinds import Coupling
 from properboost.persistence import Codec, Node, kind
+from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss, describe_loss
 from properboost.persistence.parameters import build_estimator, describe_parameters
 
@@ -30,12 +32,17 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             return own
 
         parameters = describe_parameters(model, ProperBoostClassifier, model._seed, refer)
-        return {"parameters": parameters, **describe_fitted(model)}
+        return {
+            "parameters": parameters,
+            "multiclass": model.multiclass_,
+            **describe_fitted(model),
+        }
 
     def build(self, node: Node, version: int) -> ProperBoostClassifier:
         """Return the fitted model that fields describe."""
         # Version 4 has the votes' field in every file.
-        fields = node.fields(*find_fields(version, ["voting"] if version == 4 else []))
+        own = [name for name, has in (("voting", version == 4), ("multiclass", version > 5)) if has]
+        fields = node.fields(*find_fields(version, own))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
         fitted = build_loss(fields["loss"], version)
@@ -48,7 +55,23 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             own = model.loss.gain if isinstance(model.loss, MarginLoss) else 1.0
             if version <= 4 and own != 1.0 and model.gain == 1.0:
                 model.gain = None  # 1 was the default, which left it to the loss
+            if version <= 5:
+                model.multiclass = "one_vs_rest"  # which all models were
             check_parameters(model)
 
         model = build_estimator(fields["parameters"], ProperBoostClassifier, check, resolve)
-        return restore(model, fields, version, fitted)
+        n_classes = len(build_classes(fields["classes"]))
+        coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
+        return restore(model, fields, version, fitted, multiclass=coupling)
+
+
+def _build_coupling(node: Node | None, n_classes: int, loss: MarginLoss) -> Coupling | None:
+    """Return how the classes of a fitted model are coupled; files before version 6 do not say."""
+    if n_classes == 2:
+        if node is not None and node.value is not None:
+            node.fail("must be null with two classes")
+        return None
+    if node is None:
+        return "one_vs_rest"
+    known: tuple[Coupling, ...] = (*loss.joint_forms, "one_vs_rest")
+    return known[known.index(node.choice(known))]

@@ -13,7 +13,8 @@ __all__ = ["Contributions"]
 class Contributions:
     """What each term, a feature or a pair, adds to the raw prediction, relative to an average row.
 
-    ``baseline + values.sum(axis=1)`` is the raw prediction of the class.
+    ``baseline + values.sum(axis=1)`` is the raw prediction of the class; in a joint model, less its
+    mean over the classes.
 
     Attributes
     ----------

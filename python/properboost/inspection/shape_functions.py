@@ -20,7 +20,8 @@ __all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape"]
 class ShapeFunction:
     """What one feature adds to the raw prediction.
 
-    The raw prediction of a row is the sum of its features' shape functions, and of its pairs'.
+    The raw prediction of a row is the sum of its features' shape functions, and of its pairs'; in a
+    joint model of several classes, the raw prediction less its mean over the classes.
 
     Attributes
     ----------

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost import _core
 from properboost.parameters.checks import between, positive
+from properboost.parameters.kinds import Coupling
 
 __all__ = [
     "Alpha",
@@ -73,6 +74,11 @@ class MarginLoss:
     def canonical(self) -> bool:
         """Whether the weight is 1 - inverse link, which never exceeds 1."""
         return self.native.canonical
+
+    @property
+    def joint_forms(self) -> tuple[Coupling, ...]:
+        """The forms that the loss has over several classes at once, the usual one first."""
+        return ("canonical",) if self.canonical else ()
 
     def loss(self, v: ArrayLike) -> NDArray[np.float64]:
         """Return the loss phi(v) of a row of margin v.
@@ -224,6 +230,11 @@ class GLog(MarginLoss):
     name: ClassVar[str] = "glog"
     gain: float = 1.0
 
+    @property
+    def joint_forms(self) -> tuple[Coupling, ...]:
+        """Softmax, and the form that all canonical losses have."""
+        return ("softmax", "canonical")
+
 
 @dataclass(frozen=True)
 class GGauss(MarginLoss):
@@ -352,6 +363,16 @@ class Alpha(MarginLoss):
     def parameters(self) -> Mapping[str, float]:
         """Alpha."""
         return {"alpha": self.alpha}
+
+    @property
+    def native(self) -> _core.Loss:
+        """The compiled loss at gain 1, which is the logistic one at alpha 0."""
+        return super().native if self.alpha > 0.0 else GLog().native
+
+    @property
+    def joint_forms(self) -> tuple[Coupling, ...]:
+        """Those of the logistic loss at alpha 0, and none beside it."""
+        return GLog().joint_forms if self.alpha == 0.0 else ()
 
 
 @lru_cache(maxsize=256)

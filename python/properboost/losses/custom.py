@@ -16,6 +16,7 @@ from properboost.losses.builtin import MarginLoss
 from properboost.losses.check import check
 from properboost.losses.table import LossTable, check_name, evaluate, find_name
 from properboost.parameters.checks import between, positive
+from properboost.parameters.kinds import Coupling
 
 __all__ = ["CustomLoss", "from_functions"]
 
@@ -84,6 +85,11 @@ class CustomLoss(MarginLoss):
     def native(self) -> _core.Loss:
         """The compiled loss at gain 1, which the engine trains with."""
         return _make_native(self.name, self.table, self.functions)
+
+    @property
+    def joint_forms(self) -> tuple[Coupling, ...]:
+        """The canonical form, if the loss is canonical and a table says all about it."""
+        return super().joint_forms if self.functions is None else ()
 
     def _of_margin(self, function: str, v: ArrayLike, power: int) -> Array:
         called = dict(zip(("weight", "loss"), self.functions or (), strict=False)).get(function)

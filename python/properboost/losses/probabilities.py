@@ -1,29 +1,83 @@
 """From raw predictions to probabilities, classes and margins, whatever made them."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost import _core
 from properboost.losses.builtin import MarginLoss
+from properboost.parameters.kinds import Coupling
 
-__all__ = ["choose_classes", "find_lead", "make_probabilities"]
+__all__ = ["Link", "choose_classes", "find_lead"]
+
+_FARTHEST = 1e300
+"""The size of scores whose differences are finite."""
+
+_EXPONENTIAL = _core.Loss("exponential")
+"""e^-u, with the same bits on any processor."""
+
+_AT_ONCE = 2**20
+"""Probabilities between which Ctrl-C is heard."""
 
 
-def make_probabilities(loss: MarginLoss, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probabilities of all classes, (n_rows, n_classes), from raw predictions."""
-    if raw.ndim == 1:
-        # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
-        # digits where one minus the larger would be 0.
-        smaller = loss.probability(-np.abs(raw))
-        both: NDArray[np.float64] = np.stack([1.0 - smaller, smaller], axis=1)
-        np.copyto(both, both[:, ::-1].copy(), where=raw[:, None] > 0.0)
-        return both
-    probability = loss.probability(raw)
-    total = probability.sum(axis=1, keepdims=True)
-    normalized = np.full_like(probability, 1.0 / raw.shape[1])
-    np.divide(probability, total, out=normalized, where=total > 0.0)
-    return normalized
+@dataclass(frozen=True)
+class Link:
+    """What makes probabilities of raw predictions: a loss and, of several classes, their coupling.
+
+    Raw predictions are an array (n_rows,) of two classes, and (n_rows, n_classes) of more.
+    """
+
+    loss: MarginLoss
+    multiclass: Coupling | None = None
+    """None with two classes, and where the loss itself knows about several."""
+
+    @property
+    def joint_loss(self) -> str:
+        """The engine's name of the joint loss; empty where the classes have losses of their own."""
+        return "" if self.multiclass in (None, "one_vs_rest") else self.multiclass
+
+    def probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of all classes, (n_rows, n_classes)."""
+        if self.joint_loss:
+            return _EXPONENTIAL.loss(-self.log_probabilities(raw))
+        if raw.ndim == 1:
+            # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
+            # digits where one minus the larger would be 0.
+            smaller = self.loss.probability(-np.abs(raw))
+            both: NDArray[np.float64] = np.stack([1.0 - smaller, smaller], axis=1)
+            np.copyto(both, both[:, ::-1].copy(), where=raw[:, None] > 0.0)
+            return both
+        probability = self.loss.probability(raw)
+        total = probability.sum(axis=1, keepdims=True)
+        normalized = np.full_like(probability, 1.0 / raw.shape[1])
+        np.divide(probability, total, out=normalized, where=total > 0.0)
+        return normalized
+
+    def log_probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities.
+
+        They are finite where a joint form of the loss gives them, however small the probability.
+        """
+        if raw.ndim == 1 and self.loss.joint_forms:
+            # Two classes are a joint model whose raw predictions are F and -F.
+            name, raw = str(self.loss.joint_forms[0]), np.stack([-raw, raw], axis=1)
+        elif self.joint_loss:
+            name = self.joint_loss
+        else:
+            with np.errstate(divide="ignore"):
+                logs: NDArray[np.float64] = np.log(self.probabilities(raw))
+            return logs
+        joint = _core.JointLoss(name, self.loss.native)
+        found = np.empty(raw.shape)
+        step = max(1, _AT_ONCE // raw.shape[1])
+        for begin in range(0, len(raw), step):
+            rows = slice(begin, begin + step)
+            with np.errstate(over="ignore"):
+                scores = np.clip(raw[rows] / self.loss.gain, -_FARTHEST, _FARTHEST)
+            found[rows] = joint.log_probabilities(np.ascontiguousarray(scores))
+        return found
 
 
 def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -178,14 +178,14 @@ def _fit_on_splits(
     models: Sequence[ARBoostClassifier], task: CVTask, order: SortedRows, training: Training
 ) -> Iterator[Fits]:
     """Yield the models on each split: its rows are taken from all rows' codes."""
-    losses = [model._describe_votes(len(training.classes)).link for model in models]
+    links = [model._describe_votes(len(training.classes)).link for model in models]
     for split in task.splits():
         role = split.role[order.order]
         held_out = HeldOut.of(task.rows, order.order[role == TEST])
         own = training.of_rows(role == TRAIN)
         codes = np.compress(role == TEST, training.codes, axis=1)
         fit = partial(_fit, models, own, codes)
-        yield SplitFits(split, held_out, losses, models[0].n_estimators, fit)
+        yield SplitFits(split, held_out, links, models[0].n_estimators, fit)
 
 
 def _fit(

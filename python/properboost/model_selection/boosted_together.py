@@ -18,7 +18,7 @@ from properboost.boosting.engine import (
     start,
 )
 from properboost.data.labels import Rows, SortedRows
-from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
@@ -84,14 +84,15 @@ def boost_candidates(
 ) -> Iterator[Fits]:
     """Yield the models of as many candidates at a time as fit into memory.
 
-    `caps` is the most estimators, by selection; candidates of one selection are neighbours.
+    `caps` is the most estimators, by selection; candidates of one selection and one coupling are
+    neighbours.
     """
     n_rows = split_rows[0].training.codes.shape[1]
     a_model = _row_bytes(candidates[0].options.step) * n_rows
     most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
     size = most // BATCH * BATCH or most
     first = 0
-    for selection, group in groupby(candidates, key=lambda c: c.selection):
+    for (selection, _), group in groupby(candidates, key=lambda c: (c.selection, c.coupling)):
         same = list(group)
         for k in range(0, len(same), size):
             some = same[k : k + size]
@@ -111,7 +112,7 @@ def count_models(split_rows: Sequence[SplitRows]) -> int:
 
 
 class _BoostedFits(Fits):
-    """Candidates of one selection, whose models are held at the same time."""
+    """Candidates of one selection and one coupling, whose models are held at the same time."""
 
     in_steps = True
 
@@ -143,8 +144,9 @@ class _BoostedFits(Fits):
         batch, s = self._place[split]
         return batch.rows.held_out[s]
 
-    def loss(self, candidate: int) -> MarginLoss:
-        return self._own[candidate - self.candidates.start].loss
+    def link(self, candidate: int) -> Link:
+        own = self._own[candidate - self.candidates.start]
+        return Link(own.loss, own.coupling)
 
     def raw(self, candidate: int, split: int) -> Array:
         batch, s = self._place[split]
@@ -168,6 +170,7 @@ class _BatchModels:
     """The models of candidates in one batch of splits; ``models[c, s, k]`` is the engine's number.
 
     It is -1 where split ``s`` trains on no row of class ``k``: the class is never predicted there.
+    The classes of a joint model are neighbours, and all of them are in every split.
     """
 
     def __init__(self, candidates: Sequence[Candidate], rows: SplitRows) -> None:
@@ -176,6 +179,7 @@ class _BatchModels:
         signs = find_signs(training.class_of, len(training.classes))
         shape = (len(candidates), len(rows.splits), len(signs))
         self.models = np.full(shape, -1, dtype=np.int64)
+        joint_loss = Link(candidates[0].loss, candidates[0].coupling).joint_loss
         by_loss: dict[Any, list[int]] = {}
         for c, candidate in enumerate(candidates):
             by_loss.setdefault(candidate.loss.native, []).append(c)
@@ -187,6 +191,13 @@ class _BatchModels:
         for members in by_loss.values():
             for s, in_split in enumerate(rows.segment_roles):
                 role = np.select([in_split == TRAIN, in_split == TEST], [1, 2]).astype(np.int8)
+                if joint_loss:
+                    for c in members:
+                        self.models[c, s] = np.arange(len(signs)) + len(owners)
+                        roles += [*(role * signs)]
+                        owners += [candidates[c]] * len(signs)
+                        classes += range(len(signs))
+                    continue
                 for k, sign in enumerate(signs):
                     if not np.any(sign[in_split == TRAIN] == 1):
                         continue
@@ -201,6 +212,7 @@ class _BatchModels:
             [owner.loss for owner in owners],
             base=rows.base if rows.base is None or len(signs) == 1 else rows.base[classes],
             keep_rounds=False,
+            joint_loss=joint_loss,
         )
         self.estimators = np.zeros(len(owners), dtype=np.int64)
 
@@ -266,6 +278,7 @@ def split_pairs(
     estimators; the pairs' models start from these.
     """
     found = []
+    link = Link(candidate.loss, candidate.coupling)
     for rows in split_rows:
         models = _BatchModels([candidate], rows)
         models.advance(0, n_estimators, [0], None)
@@ -274,9 +287,7 @@ def split_pairs(
             training, raw = rows.training, models.raw(s)
             weights = training.weigh_segments(learns)
             trained = np.isfinite(raw[:, 0])
-            pairs = find_pairs(
-                candidate.loss, training, raw, weights, n_pairs, learns, models=trained
-            )
+            pairs = find_pairs(link, training, raw, weights, n_pairs, learns, models=trained)
             of_pairs = training.of_pairs(lay_grids(training, weights, pairs))
             found.append(replace(rows, splits=rows.splits.only(s), training=of_pairs, base=raw))
     return found

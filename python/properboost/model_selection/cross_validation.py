@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.labels import Rows
 from properboost.data.table import Table
-from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_splits
 from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
 from properboost.parameters.kinds import CV, Scoring
@@ -120,8 +120,8 @@ class Fits(ABC):
         """Return the rows that a split holds out."""
 
     @abstractmethod
-    def loss(self, candidate: int) -> MarginLoss:
-        """Return the loss whose link makes a candidate's probabilities."""
+    def link(self, candidate: int) -> Link:
+        """Return what makes a candidate's probabilities."""
 
     @abstractmethod
     def raw(self, candidate: int, split: int) -> Array:
@@ -147,16 +147,16 @@ class SplitFits(Fits):
         self,
         split: CVSplit,
         held_out: HeldOut,
-        losses: Sequence[MarginLoss],
+        links: Sequence[Link],
         n_estimators: int,
         fit: Callable[[int], Array],
     ) -> None:
-        """Take the loss of each candidate; `fit` returns its raw predictions of `held_out`."""
-        self.candidates = range(len(losses))
+        """Take the link of each candidate; `fit` returns its raw predictions of `held_out`."""
+        self.candidates = range(len(links))
         self.splits = range(split.index, split.index + 1)
         self.n_estimators = n_estimators
         self._held_out = {split.index: held_out}
-        self._losses = losses
+        self._links = links
         self._fit = fit
         self._raw: dict[tuple[int, int], Array] = {}
 
@@ -171,9 +171,9 @@ class SplitFits(Fits):
         """Return the rows that the split holds out."""
         return self._held_out[split]
 
-    def loss(self, candidate: int) -> MarginLoss:
-        """Return a candidate's loss."""
-        return self._losses[candidate]
+    def link(self, candidate: int) -> Link:
+        """Return a candidate's link."""
+        return self._links[candidate]
 
     def raw(self, candidate: int, split: int) -> Array:
         """Return what a fitted candidate predicts."""
@@ -268,11 +268,11 @@ def _look(
             # A model that learns no more stays as it is.
             taken: Array = found[:, np.minimum(np.arange(before, at), found.shape[1] - 1)]
             return taken
-    held_out, loss, raw = fits.held_out(split), fits.loss(candidate), fits.raw(candidate, split)
+    held_out, link, raw = fits.held_out(split), fits.link(candidate), fits.raw(candidate, split)
     known: dict[Score, float] = {}
     for score in scores:
         if score not in known:
-            known[score] = score(held_out, loss, raw)
+            known[score] = score(held_out, link, raw)
     values = np.array([known[score] for score in scores])
     # A model without estimators has the same score at every number.
     looked = np.repeat(

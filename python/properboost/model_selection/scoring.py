@@ -13,8 +13,7 @@ from sklearn.metrics import check_scoring
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
-from properboost.losses.builtin import MarginLoss
-from properboost.losses.probabilities import choose_classes, make_probabilities
+from properboost.losses.probabilities import Link, choose_classes
 from properboost.parameters.kinds import Scoring
 
 __all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score", "negative_error"]
@@ -37,7 +36,7 @@ class HeldOut:
         return cls(positions, rows.codes[positions], weight)
 
 
-Score = Callable[[HeldOut, MarginLoss, Array], float]
+Score = Callable[[HeldOut, Link, Array], float]
 """Takes raw predictions of held-out rows, (n_rows,) or (n_rows, n_classes); more is better."""
 
 
@@ -57,12 +56,12 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
     named = hasattr(scorer, "_score_func")
     weighs = _takes_weights(scorer)
 
-    def score(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
+    def score(held_out: HeldOut, link: Link, raw: Array) -> float:
         X = held_out.rows[:, None] if named else take_rows(source, held_out.rows)
         given = weighs and held_out.weight is not None
         extra = {"sample_weight": held_out.weight} if given else {}
         value = scorer(
-            _Replay(classes, loss, raw), X, find_entries(classes, held_out.codes), **extra
+            _Replay(classes, link, raw), X, find_entries(classes, held_out.codes), **extra
         )
         try:
             return float(value)
@@ -87,23 +86,23 @@ def _takes_weights(scorer: Callable[..., float]) -> bool:
     return "sample_weight" in known
 
 
-def _log_loss(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
-    own = find_entries(make_probabilities(loss, raw), np.arange(len(raw)), held_out.codes)
+def _log_loss(held_out: HeldOut, link: Link, raw: Array) -> float:
+    own = find_entries(link.probabilities(raw), np.arange(len(raw)), held_out.codes)
     least = np.finfo(np.float64).eps  # as scikit-learn has it
     return _mean(np.log(np.clip(own, least, 1.0 - least)), held_out.weight)
 
 
-def _accuracy(held_out: HeldOut, _: MarginLoss, raw: Array) -> float:
+def _accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:
     return _mean(choose_classes(raw) == held_out.codes, held_out.weight)
 
 
-def negative_error(held_out: HeldOut, _: MarginLoss, raw: Array) -> float:
+def negative_error(held_out: HeldOut, _: Link, raw: Array) -> float:
     """Return minus the share of held-out rows whose class is not the one that is predicted."""
     return -_mean(choose_classes(raw) != held_out.codes, held_out.weight)
 
 
-def _brier_score(held_out: HeldOut, loss: MarginLoss, raw: Array) -> float:
-    difference = make_probabilities(loss, raw)
+def _brier_score(held_out: HeldOut, link: Link, raw: Array) -> float:
+    difference = link.probabilities(raw)
     if raw.ndim == 1:
         return -_mean((difference[:, 1] - held_out.codes) ** 2, held_out.weight)
     difference[np.arange(len(raw)), held_out.codes.astype(np.intp)] -= 1.0
@@ -128,11 +127,11 @@ class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         classes: NDArray[Any] | None = None,
-        loss: MarginLoss | None = None,
+        link: Link | None = None,
         raw: Array | None = None,
     ) -> None:
         self.classes = classes
-        self.loss = loss
+        self.link = link
         self.raw = raw
 
     def fit(self, *_: Any) -> Self:
@@ -153,8 +152,8 @@ class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.raw
 
     def predict_proba(self, X: Any) -> Array:
-        assert self.loss is not None
-        return make_probabilities(self.loss, self.decision_function(X))
+        assert self.link is not None
+        return self.link.probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(self.decision_function(X))]

@@ -101,11 +101,16 @@ class ProperBoostClassifierCV(
     validation_curves_ : ndarray of shape (n_candidates, n_splits, n_estimators run)
         ``validation_curves_[c, s, t]`` is the score of candidate c on the rows split s holds
         out, after t + 1 estimators; NaN where it is not known.
-    classes_, n_features_in_, feature_names_in_, loss_, n_iter_, history_, feature_importances_
+    classes_, n_features_in_, feature_names_in_, loss_, multiclass_, n_iter_, history_
         As in `ProperBoostClassifier`; those from `loss_` on with `refit` only.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        As in `ProperBoostClassifier`, with `refit` only.
 
     Notes
     -----
+    *Several classes* are a joint model or learnt one against the rest, whichever scores better: see
+    `multiclass`.
+
     *Bins* are found once, from all rows, test rows included, but never from labels; so are the
     factors of ``class_weight="balanced"``.  `subsample` draws rows by their places among all rows,
     not among a split's.  Apart from that the scores are those of scikit-learn's GridSearchCV over
@@ -203,7 +208,7 @@ class ProperBoostClassifierCV(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
             task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
-            candidates = list_candidates(self, rows.total)
+            candidates = list_candidates(self, rows.total, len(rows.classes))
             warn_of_free_gains(self, candidates[0].loss.gain)
             first = task.split_batches[0]
             order = rows.sort(first.part, first.roles.shape[1])
@@ -339,7 +344,7 @@ class ProperBoostClassifierCV(
         best._boost(loss, training)
         best._set_features_of(self)
         self.best_estimator_ = best
-        self._set_fitted(loss, training.classes, best._ensemble, training.seed)
+        self._set_fitted(loss, training.classes, best._ensemble, training.seed, best.multiclass_)
 
     def _check_fitted(self) -> None:
         if hasattr(self, "cv_results_") and not hasattr(self, "_ensemble"):
@@ -364,9 +369,9 @@ def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperB
     shared = {
         name: getattr(search, name)
         for name in declared(ProperBoostClassifier)
-        if name in known and name not in later and name not in chosen
+        if name in known and name not in later and name not in chosen and name != "multiclass"
     }
-    return ProperBoostClassifier(**(shared | chosen))
+    return ProperBoostClassifier(**({"multiclass": "auto"} | shared | chosen))
 
 
 def _describe(candidate: Candidate) -> dict[str, Any]:
@@ -386,14 +391,15 @@ def _regularize(
 ) -> tuple[int, int]:
     """Return the most regularised candidate, and the fewest estimators, that are as good.
 
-    As good as the best within one standard error of its mean over the splits.
+    As good as the best, and of its loss and coupling, within one standard error of its mean over
+    the splits.
     """
     splits = curves[best, :, best_at[best]]
     error = splits.std(ddof=1) / len(splits) ** 0.5 if len(splits) > 1 else 0.0
     least = means[best, best_at[best]] - error
-    losses = [with_gain(candidate.loss, 1.0) for candidate in candidates]
+    kinds = [(with_gain(candidate.loss, 1.0), candidate.coupling) for candidate in candidates]
     rivals = [
-        c for c, loss in enumerate(losses) if means[c, best_at[c]] >= least and loss == losses[best]
+        c for c, kind in enumerate(kinds) if means[c, best_at[c]] >= least and kind == kinds[best]
     ]
     chosen = max(rivals, key=lambda c: (candidates[c].loss.gain, means[c, best_at[c]]))
     at = int(np.argmax(means[chosen] >= least)) if any_number else int(best_at[chosen])

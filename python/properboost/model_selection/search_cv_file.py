@@ -118,7 +118,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         """Return the search that fields describe."""
         fields = node.fields(*_FIELDS)
         losses = LossList.build(fields["losses"], version)
-        model = _build_unfitted(fields["parameters"], losses.resolve)
+        model = _build_unfitted(fields["parameters"], losses.resolve, version)
         model._seed = fields["seed"].integer(0, 2**32 - 1)
         model.classes_ = build_classes(fields["classes"])
         n_features = fields["n_features"].integer(1, 2**31 - 1)
@@ -144,13 +144,17 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         return model
 
 
-def _build_unfitted(node: Node, resolve: Callable[[Node], MarginLoss]) -> ProperBoostClassifierCV:
+def _build_unfitted(
+    node: Node, resolve: Callable[[Node], MarginLoss], version: int
+) -> ProperBoostClassifierCV:
     if _count_candidates({name: entry.value for name, entry in node.mapping().items()}) > (
         _MOST_CANDIDATES
     ):
         node.fail(f"asks for more than {_MOST_CANDIDATES} candidates")
     model: ProperBoostClassifierCV
     model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
+    if version <= 5:
+        model.multiclass = "one_vs_rest"  # which all models were
     return model
 
 
@@ -178,4 +182,4 @@ def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:
     if not same:
         node.fail("must have the classes and features of the search")
     model.best_estimator_ = best
-    model._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
+    model._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed, best.multiclass_)

@@ -9,7 +9,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from properboost.boosting import options
-from properboost.boosting.options import check_loss_of_step, gain_is_free
+from properboost.boosting.options import (
+    check_loss_of_step,
+    find_coupling,
+    gain_is_free,
+    list_couplings,
+)
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
 from properboost.notices import warn
@@ -21,11 +26,12 @@ from properboost.parameters.declare import (
     parameters,
     read,
 )
-from properboost.parameters.kinds import LossName, Selection
+from properboost.parameters.kinds import Coupling, LossName, Multiclass, Selection
 from properboost.parameters.shared import (
     LARGEST_INT,
     BoostingOptions,
     BoostingParameters,
+    CouplingParameters,
     PairParameters,
 )
 
@@ -60,6 +66,8 @@ class Candidate:
     loss: MarginLoss
     options: BoostingOptions
     params: dict[str, Any]
+    coupling: Coupling | None
+    """How the models of several classes are coupled; None with two."""
 
     @property
     def selection(self) -> Selection:
@@ -91,6 +99,7 @@ class SearchParameters(
     BoostingParameters[
         float | Sequence[float], int | Sequence[int], Selection | Sequence[Selection]
     ],
+    CouplingParameters[Multiclass | Sequence[Multiclass]],
     PairParameters[float | Sequence[float], int | Sequence[int]],
 ):
     """What a search chooses from, and how."""
@@ -140,6 +149,14 @@ class SearchParameters(
         and was better where few of them matter much.
         """,
     )
+    multiclass: Multiclass | Sequence[Multiclass] = parameter(
+        default="auto",
+        doc="""
+        With more than two classes, how their models are coupled, as in `ProperBoostClassifier`; or
+        a list to choose from.  "auto" chooses by score among the joint forms that the loss has and
+        "one_vs_rest".
+        """,
+    )
     n_estimators: Literal["auto"] | int = parameter(
         default="auto",
         check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), "auto"),
@@ -185,17 +202,24 @@ def check_search(search: SearchParameters) -> None:
     check_declared(search)
     for _, loss in _list_losses(search):
         check_loss_of_step(loss, search.step)
+        _list_couplings(search, loss)
 
 
-def list_candidates(search: SearchParameters, total: float) -> list[Candidate]:
+def list_candidates(search: SearchParameters, total: float, n_classes: int) -> list[Candidate]:
     """List the product of all there is to choose from, gains changing fastest.
 
-    Candidates of one selection are neighbours: the engine takes them together.  What has no meaning
-    beside the weak learner, the response or the step is not searched: it has its default.
+    Candidates of one selection and one coupling are neighbours: the engine takes them together.
+    What has no meaning beside the weak learner, the response or the step is not searched: it has
+    its default.
     """
+    losses = _list_losses(search)
+    couplings: dict[Coupling | None, None] = {None: None}
+    if n_classes > 2:
+        couplings = dict.fromkeys(c for _, loss in losses for c in _list_couplings(search, loss))
     lists: dict[str, list[Any]] = {
         "selection": _list_values(search, "selection"),
-        "loss": _list_losses(search),
+        "multiclass": list(couplings),
+        "loss": losses,
         "smoothing": _read_smoothings("smoothings", search.smoothings),
         "prior": _read_priors("priors", search.priors),
     }
@@ -209,11 +233,17 @@ def list_candidates(search: SearchParameters, total: float) -> list[Candidate]:
     for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
         name, loss = chosen.pop("loss")
-        applied = read(BoostingOptions, search, **chosen)
+        coupling = chosen.pop("multiclass")
+        if coupling is not None:
+            if coupling not in _list_couplings(search, loss):
+                continue
+            chosen["multiclass"] = coupling
+        options_only = {key: chosen[key] for key in chosen if key in declared(BoostingOptions)}
+        applied = read(BoostingOptions, search, **options_only)
         for gain in _make_gains(loss, total) if gains is None else gains:
             tuned = with_gain(loss, gain)
             params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
-            candidates.append(Candidate(tuned, applied, params))
+            candidates.append(Candidate(tuned, applied, params, coupling))
     return candidates
 
 
@@ -239,7 +269,19 @@ def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candi
         "interaction_rate": rate,
         "interaction_smoothing": smoothing,
     }
-    return Candidate(chosen.loss, options.for_pairs(chosen.options, rate, smoothing), params)
+    own = options.for_pairs(chosen.options, rate, smoothing)
+    return Candidate(chosen.loss, own, params, chosen.coupling)
+
+
+def _list_couplings(search: SearchParameters, loss: MarginLoss) -> list[Coupling]:
+    """Return how the models of several classes are coupled under a loss: what to choose from."""
+    found: list[Coupling] = []
+    for multiclass in _list_values(search, "multiclass"):
+        if multiclass == "auto":
+            found += list_couplings(loss, search.step)
+        else:
+            found.append(find_coupling(multiclass, loss, search.step))
+    return list(dict.fromkeys(found))
 
 
 def _list_losses(search: SearchParameters) -> list[tuple[str | None, MarginLoss]]:

@@ -11,10 +11,12 @@ __all__ = [
     "CV",
     "CategoricalFeatures",
     "ClassWeight",
+    "Coupling",
     "Criterion",
     "Interactions",
     "LossName",
     "MonotonicConstraints",
+    "Multiclass",
     "RandomState",
     "Response",
     "Scoring",
@@ -35,6 +37,8 @@ VotingLearner: TypeAlias = Literal["stump", "tree", "histogram"]
 Selection: TypeAlias = Literal["greedy", "cyclic"]
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
+Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
+Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 WhatVotesSay: TypeAlias = Literal["classes", "labels"]
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
 

@@ -13,6 +13,7 @@ from properboost.parameters.kinds import (
     ClassWeight,
     Criterion,
     MonotonicConstraints,
+    Multiclass,
     RandomState,
     Response,
     Selection,
@@ -31,6 +32,7 @@ __all__ = [
     "BoostingOptions",
     "BoostingParameters",
     "ClassifierParameters",
+    "CouplingParameters",
     "PairParameters",
     "RegularizerParameters",
     "RhoParameters",
@@ -60,6 +62,7 @@ Float = TypeVar("Float")
 Int = TypeVar("Int")
 Pairs = TypeVar("Pairs")
 Selected = TypeVar("Selected")
+Coupled = TypeVar("Coupled")
 
 
 def check_share(name: str, value: object) -> float:
@@ -292,6 +295,27 @@ class RegularizerParameters:
         """,
         option="share of its weight a bin gives to each neighbour, 0 to 0.25",
         only_with={"weak_learner": ("histogram",)},
+    )
+
+
+@parameters
+class CouplingParameters(Generic[Coupled]):
+    """How the classes' models depend on each other."""
+
+    multiclass: Coupled = parameter(
+        default="auto",
+        check=partial(checks.choice, known=get_args(Multiclass)),
+        kind='{"auto", "softmax", "canonical", "one_vs_rest"}',
+        doc="""
+        With more than two classes, how their models are coupled.  "softmax" and "canonical" make
+        one joint model, which minimises one loss of all classes' raw predictions: the multinomial
+        logistic loss, for glog; the loss with the row's best shift, for canonical losses (see
+        Notes).  "one_vs_rest" learns each class against the rest.  "auto" takes "softmax" for glog,
+        "canonical" for the other canonical losses, and "one_vs_rest" for losses that have no joint
+        form (exponential, savage, alpha above 0, tangent, functions that are called) and for steps
+        that are solved for.
+        """,
+        option="how the models of more than 2 classes are coupled",
     )
 
 

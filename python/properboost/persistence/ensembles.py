@@ -69,7 +69,11 @@ def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
 
 
 def build_ensemble(
-    fields: dict[str, Node], version: int, n_classes: int, damping: float = 0.0
+    fields: dict[str, Node],
+    version: int,
+    n_classes: int,
+    damping: float = 0.0,
+    joint: bool = False,
 ) -> Ensemble:
     """Return the ensemble that the fields of a file of this version stand for."""
     from_dtype = fields["categorical_from_dtype"].boolean()
@@ -89,7 +93,9 @@ def build_ensemble(
     selection = "greedy"
     if version > 1:
         selection = fields["selection"].choice(_core.selection_names())
-    ensemble = make_ensemble(binning, models, weights, selection, pairs, pair_weights, damping)
+    ensemble = make_ensemble(
+        binning, models, weights, selection, pairs, pair_weights, damping, joint
+    )
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")
     n_features = len(binning.features)

@@ -20,9 +20,9 @@ __all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "properboost model"
 
-VERSION = 5
-"""Version 1 had greedy selection only, 2 no trees or pairs, 3 no custom losses, votes or rados, and
-4 no searches or UDTClassifier."""
+VERSION = 6
+"""Version 1 had greedy selection only, 2 no trees or pairs, 3 no custom losses, votes or rados, 4
+no searches or UDTClassifier, and 5 no joint models."""
 
 _HEADER = ("format", "format_version", "library_version", "estimator")
 

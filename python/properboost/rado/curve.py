@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table, take_rows
 from properboost.losses.builtin import GLog
+from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import (
     CVTask,
     Fits,
@@ -173,8 +174,8 @@ def _fit_on_splits(
                 intercept=first.fit_intercept,
             )
         fit = partial(_fit, models, rows, own, rados, held_out, sizes[:, split.index])
-        losses = [GLog(1.0)] * len(models)
-        yield SplitFits(split, HeldOut.of(task.rows, test), losses, first.n_estimators, fit)
+        links = [Link(GLog(1.0))] * len(models)
+        yield SplitFits(split, HeldOut.of(task.rows, test), links, first.n_estimators, fit)
 
 
 def _fit(

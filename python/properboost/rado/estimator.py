@@ -14,7 +14,7 @@ from properboost.data.frames import open_table
 from properboost.data.table import Category, Table
 from properboost.estimators.base import TableClassifier
 from properboost.losses.builtin import GLog
-from properboost.losses.probabilities import choose_classes, make_probabilities
+from properboost.losses.probabilities import Link, choose_classes
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
@@ -362,7 +362,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         -------
         ndarray of shape (n_rows, 2)
         """
-        return make_probabilities(GLog(1.0), self.decision_function(X))
+        return Link(GLog(1.0)).probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels.

@@ -90,6 +90,8 @@ def _contributions(fit: Fit) -> None:
     found = model.contributions(fit.X, label)
     assert np.isfinite(found.values).all()
     raw = fit.raw if fit.raw.ndim == 1 else fit.raw[:, -1]
+    if model.multiclass_ in ("softmax", "canonical"):
+        raw = raw - fit.raw.mean(axis=1)
     np.testing.assert_allclose(
         found.baseline + found.values.sum(axis=1), raw, rtol=1e-6, atol=1e-7 * fit.scale + TINY
     )
