@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -17,6 +18,7 @@
 #include "margin_functions.hpp"
 #include "properboost/joint/joint_loss.hpp"
 #include "properboost/losses/loss.hpp"
+#include "run.hpp"
 
 namespace py = pybind11;
 
@@ -59,7 +61,7 @@ py::object block(const Loss& loss, const Array<float>& in) {
 // The joint form of a loss, which lives as long.
 std::shared_ptr<JointLoss> make_joint(const std::string& name, const std::shared_ptr<Loss>& loss) {
   const auto made = properboost::make_joint_loss(name, *loss);
-  return {const_cast<JointLoss*>(made.get()), [made, loss](JointLoss*) {}};
+  return {made.get(), [made, loss](JointLoss*) {}};
 }
 
 struct Shape {
@@ -180,13 +182,25 @@ void bind_losses(py::module_& m) {
       .def("evaluate", &evaluate, "scores"_a, "own"_a, "shift"_a = py::none())
       .def(
           "log_probabilities",
-          [](const JointLoss& loss, const Array<double>& scores) {
-            const std::size_t classes = check_scores(scores).classes;
-            return filled(scores, [&](const double* from, double* to, std::size_t entries) {
-              loss.log_probabilities(from, classes, entries / classes, to);
-            });
+          [](const JointLoss& loss, const Array<double>& scores, int n_threads) {
+            constexpr std::size_t kRows = 256;  // of a task; each is worked out by itself
+            const auto [n, classes] = check_scores(scores);
+            py::array_t<double> out({scores.shape(0), scores.shape(1)});
+            const double* const from = scores.data();
+            double* const to = out.mutable_data();
+            const std::size_t tasks = (n + kRows - 1) / kRows;
+            const double nanoseconds = 100.0 * static_cast<double>(n * classes);
+            properboost::bindings::run(
+                n_threads, nanoseconds, [&, n = n, classes = classes](properboost::Team& team) {
+                  team.for_each(tasks, nanoseconds, [&](std::size_t task) {
+                    const std::size_t first = task * kRows;
+                    loss.log_probabilities(from + first * classes, classes,
+                                           std::min(kRows, n - first), to + first * classes);
+                  });
+                });
+            return out;
           },
-          "scores"_a)
+          "scores"_a, "n_threads"_a = 1)
       .def(
           "losses",
           [](const JointLoss& loss, const Array<double>& scores, std::size_t own) {

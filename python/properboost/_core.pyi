@@ -84,7 +84,9 @@ class JointLoss(metaclass=_Bound):
 
         Shifts of an earlier call save time where scores are near those of that call.
         """
-    def log_probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def log_probabilities(
+        self, scores: NDArray[np.float64], n_threads: int = 1
+    ) -> NDArray[np.float64]: ...
     def losses(self, scores: NDArray[np.float64], own: int) -> NDArray[np.float64]: ...
 
 class Bins(metaclass=_Bound):

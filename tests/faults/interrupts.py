@@ -107,7 +107,7 @@ def fitted_state(model: Any, X: np.ndarray) -> Callable[[], np.ndarray]:
     return lambda: np.asarray(model.decision_function(few))
 
 
-CASES = 19
+CASES = 21
 """How many `make_cases` yields."""
 
 
@@ -136,6 +136,11 @@ def make_cases(rows: int) -> Iterator[Case]:
         lambda: [None for _ in tables.staged_decision_function(X[: rows // 8])],
         fitted_state(tables, X),
     )
+    classes = np.digitize(X[:, 0], np.linspace(-2.0, 2.0, 9))
+    joint = pb.ProperBoostClassifier("ggauss", n_estimators=4, n_jobs=N_JOBS)
+    joint.fit(X[:few], classes[:few])
+    yield Case("fit, classes", lambda: joint.fit(X, classes), fitted_state(joint, X))
+    yield Case("predict, classes", lambda: joint.predict_proba(X), fitted_state(joint, X))
     wide_rows = 5 * rows // 2
     many, labels = make_rows(wide_rows, 60)
     binned = pb.ProperBoostClassifier(n_estimators=1, n_jobs=N_JOBS).fit(many[:few], labels[:few])

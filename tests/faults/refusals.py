@@ -112,9 +112,11 @@ def make_calls() -> dict[str, tuple[Callable[[], object], Callable[[], bytes]]]:
     X = rng.normal(size=(ROWS, 6))
     X[::7, 1] = np.nan
     y = X[:, 0] * X[:, 2] + rng.normal(size=ROWS) > 0
+    classes = np.digitize(X[:, 0], [-1.0, 0.0, 1.0])
     models = {
         "tables": pb.ProperBoostClassifier(n_estimators=3, interactions=2, n_jobs=2),
         "trees": pb.ProperBoostClassifier(weak_learner="tree", n_estimators=3, n_jobs=2),
+        "classes": pb.ProperBoostClassifier("gboost", n_estimators=3, n_jobs=2),
         "UDT": pb.UDTClassifier(max_leaf_nodes=8, n_jobs=2),
         "AR-Boost": pb.ARBoostClassifier(n_estimators=3, n_jobs=2),
         "rados": pb.RadoBoostClassifier(n_estimators=5, n_rados=50, n_jobs=2),
@@ -125,14 +127,19 @@ def make_calls() -> dict[str, tuple[Callable[[], object], Callable[[], bytes]]]:
     calls = {}
     for name, model in models.items():
         table = full if name == "rados" else X
-        model.fit(table, y)
+        labels = classes if name == "classes" else y
+        model.fit(table, labels)
         raw = model.decision_function
 
         def state(raw=raw, table=table) -> bytes:
             return raw(table[:200]).tobytes()
 
-        calls[f"fit {name}"] = (lambda model=model, table=table: model.fit(table, y), state)
-        calls[f"predict {name}"] = (lambda raw=raw, table=table: raw(table), state)
+        calls[f"fit {name}"] = (
+            lambda model=model, table=table, labels=labels: model.fit(table, labels),
+            state,
+        )
+        predict = model.predict_proba if name == "classes" else raw
+        calls[f"predict {name}"] = (lambda predict=predict, table=table: predict(table), state)
     tables, trees = models["tables"], models["trees"]
     calls["contributions"] = (lambda: tables.contributions(X), calls["fit tables"][1])
     calls["stages"] = (lambda: list(trees.staged_decision_function(X)), calls["fit trees"][1])

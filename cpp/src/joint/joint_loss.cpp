@@ -28,7 +28,7 @@ class Bound final : public JointLoss {
 
 }  // namespace
 
-std::shared_ptr<const JointLoss> make_joint_loss(const std::string& name, const Loss& loss) {
+std::shared_ptr<JointLoss> make_joint_loss(const std::string& name, const Loss& loss) {
   return joint::Builtins::make<JointLoss, Bound>("joint loss", name, loss);
 }
 

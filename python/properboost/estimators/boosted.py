@@ -22,6 +22,7 @@ from properboost.inspection.shape_functions import (
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link, choose_classes, find_lead
+from properboost.parameters import checks
 from properboost.parameters.kinds import Coupling
 from properboost.parameters.shared import ClassifierParameters
 
@@ -207,7 +208,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     @property
     def _link(self) -> Link:
         """What turns raw predictions into probabilities."""
-        return Link(self.loss_, self.multiclass_)
+        return Link(self.loss_, self.multiclass_, checks.count_threads(self.n_jobs))
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]

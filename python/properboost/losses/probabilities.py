@@ -18,9 +18,6 @@ _FARTHEST = 1e300
 _EXPONENTIAL = _core.Loss("exponential")
 """e^-u, with the same bits on any processor."""
 
-_AT_ONCE = 2**20
-"""Probabilities between which Ctrl-C is heard."""
-
 
 @dataclass(frozen=True)
 class Link:
@@ -32,6 +29,8 @@ class Link:
     loss: MarginLoss
     multiclass: Coupling | None = None
     """None with two classes, and where the loss itself knows about several."""
+    n_threads: int = 1
+    """For joint losses."""
 
     @property
     def joint_loss(self) -> str:
@@ -69,15 +68,10 @@ class Link:
             with np.errstate(divide="ignore"):
                 logs: NDArray[np.float64] = np.log(self.probabilities(raw))
             return logs
+        with np.errstate(over="ignore"):
+            scores = np.clip(raw / self.loss.gain, -_FARTHEST, _FARTHEST)
         joint = _core.JointLoss(name, self.loss.native)
-        found = np.empty(raw.shape)
-        step = max(1, _AT_ONCE // raw.shape[1])
-        for begin in range(0, len(raw), step):
-            rows = slice(begin, begin + step)
-            with np.errstate(over="ignore"):
-                scores = np.clip(raw[rows] / self.loss.gain, -_FARTHEST, _FARTHEST)
-            found[rows] = joint.log_probabilities(np.ascontiguousarray(scores))
-        return found
+        return joint.log_probabilities(np.ascontiguousarray(scores), self.n_threads)
 
 
 def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:

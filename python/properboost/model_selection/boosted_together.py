@@ -146,7 +146,7 @@ class _BoostedFits(Fits):
 
     def link(self, candidate: int) -> Link:
         own = self._own[candidate - self.candidates.start]
-        return Link(own.loss, own.coupling)
+        return Link(own.loss, own.coupling, self._batches[0].rows.training.n_threads)
 
     def raw(self, candidate: int, split: int) -> Array:
         batch, s = self._place[split]

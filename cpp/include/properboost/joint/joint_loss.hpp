@@ -46,7 +46,7 @@ class JointLoss {
 
 // The joint form called `name` of a margin loss, which must outlive it; std::invalid_argument says
 // what is wrong with the name, or why the loss has no such form.
-std::shared_ptr<const JointLoss> make_joint_loss(const std::string& name, const Loss& loss);
+std::shared_ptr<JointLoss> make_joint_loss(const std::string& name, const Loss& loss);
 std::vector<std::string> joint_loss_names();
 
 }  // namespace properboost
