@@ -92,7 +92,11 @@ void read_feature(const RadoFeature& feature, std::size_t begin, std::size_t siz
     read(*number->column, [](auto value) { return static_cast<T>(value); });
   } else if (const auto* const indicator = std::get_if<LevelFeature>(&feature)) {
     read(*indicator->column, [level = indicator->level](auto value) {
-      return T(static_cast<std::int64_t>(value) == level ? 1 : 0);
+      if constexpr (std::is_floating_point_v<decltype(value)>) {
+        return T(value == static_cast<decltype(value)>(level) ? 1 : 0);  // it may be no integer
+      } else {
+        return T(static_cast<std::int64_t>(value) == level ? 1 : 0);
+      }
     });
   } else {
     for (std::size_t i = 0; i < size; ++i) out[i * kLine<T>] = T(1);
