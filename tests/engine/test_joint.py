@@ -122,6 +122,23 @@ def test_threads_do_not_matter(form, n_classes):
                     assert_identical(some[0].rounds(k), other.rounds(k))
 
 
+@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+@pytest.mark.parametrize("n_classes", [3, 16, 17, 18, 33])  # a last batch of 1 lane, and of more
+def test_a_weight_of_2_is_the_row_twice(n_classes, selection):
+    codes, features, _, classes = several_classes(10, n_classes, 1_000)
+    weight = np.random.default_rng(0).integers(1, 4, len(classes))
+    twice = np.repeat(np.arange(len(classes)), weight)
+    settings = {"response": "newton", "selection": selection}
+    form = ("softmax", "glog")
+    one = boost(codes, features, classes, form, 2, weight.astype(float), **settings)
+    other = boost(codes[:, twice], features, classes[twice], form, 2, **settings)
+    for k in range(n_classes):
+        assert one.rounds(k).feature.tolist() == other.rounds(k).feature.tolist()
+        np.testing.assert_allclose(
+            one.rounds(k).values, other.rounds(k).values, rtol=1e-4, atol=1e-4
+        )
+
+
 def test_joint_models_that_share_a_batch_are_those_alone():
     codes, features, _, classes = several_classes(5, 4)
     segments = np.searchsorted(classes, np.arange(5))

@@ -83,7 +83,8 @@ class CoupledMargins::Strip {
     if (updated != nullptr) std::copy_n(shift_, n_, updated);
   }
 
-  // Where many lanes are summed, their weights are multiplied by the rows' beforehand.
+  // Where many lanes are summed, their weights are multiplied by the rows' beforehand; the sums of
+  // a lone lane do that themselves.
   void multiply_by_sample_weights() {
     const RowSampleWeights s = m_.sample_weight_.from(begin_);
     if (s.all_ones()) return;
@@ -443,8 +444,15 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
         Sums& own = sums[model * blocks_.size() + c];
         own.slope += strip.slope(directions[model]);
         if (needs_risk) own.risk += strip.risk();
-        if (batches_.front()->lanes() > 1) strip.multiply_by_sample_weights();
-        for (const auto& batch : batches_) batch->store(model, strip);
+        const auto store = [&](bool alone) {
+          for (const auto& batch : batches_) {
+            if ((batch->lanes() == 1) == alone) batch->store(model, strip);
+          }
+        };
+        store(true);
+        if (batches_.front()->lanes() == 1) continue;
+        strip.multiply_by_sample_weights();
+        store(false);
       }
     }
   });
