@@ -139,21 +139,34 @@ def test_a_weight_of_2_is_the_row_twice(n_classes, selection):
         )
 
 
-def test_joint_models_that_share_a_batch_are_those_alone():
+@pytest.mark.parametrize("form", FORMS[:3], ids=" ".join)
+def test_joint_models_that_share_a_batch_are_those_alone(form):
     codes, features, _, classes = several_classes(5, 4)
     segments = np.searchsorted(classes, np.arange(5))
     roles = np.where(np.eye(4, dtype=bool), 1, -1)
-    gains = np.repeat([1.0, 2.0, 4.0, 8.0, 16.0], 4)
-    loss = _core.Loss("glog", {})
+    gains = np.repeat([0.25, 0.5, 1.0, 2.0, 16.0], 4)
+    loss = _core.Loss(form[1], {})
     together = make_boosting(
         codes, features, segments, np.tile(roles, (5, 1)), [loss] * 20, gain=gains,
-        classes=4, joint_loss="softmax",
+        classes=4, joint_loss=form[0], response="newton",
     )  # fmt: skip
     together.advance(20)
     for g, gain in enumerate(gains[::4]):
-        alone = boost(codes, features, classes, ("softmax", "glog"), 20, gain=float(gain))
+        alone = boost(codes, features, classes, form, 20, gain=float(gain), response="newton")
         for k in range(4):
             assert_identical(together.rounds(4 * g + k), alone.rounds(k))
+
+
+@pytest.mark.parametrize("learner", ["histogram", "tree"])
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_boosting_goes_on_where_it_was(form, learner):
+    codes, features, _, classes = several_classes(11, 5)
+    settings = {"response": "newton", "weak_learner": learner}
+    at_once = boost(codes, features, classes, form, 9, **settings)
+    in_parts = boost(codes, features, classes, form, 3, **settings)
+    in_parts.advance(6)
+    for k in range(5):
+        assert_identical(at_once.rounds(k), in_parts.rounds(k))
 
 
 def test_rows_held_out_are_predicted_and_not_learnt_from():

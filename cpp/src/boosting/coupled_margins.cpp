@@ -344,6 +344,7 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
       u_(rows.codes.rows * roles_.size(), 0.0F) {
   if (joint_->remembers_shifts()) {
     shift_.assign(codes_.rows * joint_models(), std::numeric_limits<float>::quiet_NaN());
+    guess_ = shift_;
   }
   for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
     bool used = false;
@@ -421,6 +422,8 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
   };
   std::vector<Sums> sums(joint_models() * blocks_.size());
   std::vector<Directions> directions(joint_models());
+  std::vector<char> moved(joint_models(), 0);
+  for (const Move& move : moves) moved[move.lane / classes_] = 1;
   for (std::size_t model = 0; model < joint_models(); ++model) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(model * classes_);
     const auto end = begin + static_cast<std::ptrdiff_t>(classes_);
@@ -438,9 +441,15 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
         strip.place(directions[model]);
         strip.store_margins(u_.data());
         if (!learns(role)) continue;
-        float* const remembered =
-            shift_.empty() ? nullptr : shift_.data() + model * codes_.rows + begin;
-        strip.weigh(needs_curvature_, needs_risk, remembered, remembered);
+        float* shift = nullptr;
+        const float* guess = nullptr;
+        if (!shift_.empty()) {
+          const std::size_t place = model * codes_.rows + begin;
+          shift = shift_.data() + place;
+          guess = guess_.data() + place;
+          if (moved[model]) std::copy_n(shift, n, guess_.data() + place);
+        }
+        strip.weigh(needs_curvature_, needs_risk, guess, shift);
         Sums& own = sums[model * blocks_.size() + c];
         own.slope += strip.slope(directions[model]);
         if (needs_risk) own.risk += strip.risk();

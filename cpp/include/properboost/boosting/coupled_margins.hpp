@@ -92,7 +92,9 @@ class CoupledMargins final : public MovingMargins {
   std::vector<RowBlock> blocks_;         // of the segments with a role
   std::vector<double> training_weight_;  // of the joint models
   Aligned<float> u_;                     // [lane][row]
-  Aligned<float> shift_;                 // [joint model][row]: what the joint loss remembers
+  // [joint model][row]: what the joint loss remembers, and what it remembered when it was last asked
+  // after a move.  Asked again where nothing has moved, it says the same, to the bit.
+  Aligned<float> shift_, guess_;
   std::vector<std::unique_ptr<Batch>> batches_;
 };
 
