@@ -91,6 +91,18 @@ def test_two_classes_are_the_binary_model(form):
             np.testing.assert_allclose(one.values, expected.values, rtol=1e-4, atol=1e-5)
 
 
+def test_trees_of_some_rows_are_those_of_the_binary_model():
+    codes, features, _, classes = several_classes(12, 2)
+    segments = np.searchsorted(classes, np.arange(3))
+    weight = np.random.default_rng(0).exponential(size=len(classes))
+    settings = {"weak_learner": "tree", "max_leaves": 4, "subsample": 0.5, "response": "newton"}
+    joint = boost(codes, features, classes, ("softmax", "glog"), 10, weight, **settings)
+    loss = _core.Loss("glog", {})
+    binary = make_boosting(codes, features, segments, [[-1, 1]], [loss], weight, **settings)
+    binary.advance(10)
+    np.testing.assert_allclose(joint.raw(1), binary.raw(0), rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("step", ["guarded", "line_search"])
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_the_joint_risk_never_rises(form, step):

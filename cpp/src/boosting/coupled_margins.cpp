@@ -301,12 +301,24 @@ class CoupledMargins::ByCell final : public RowsByCell {
 
 double CoupledMargins::Batch::slope_along(std::size_t lane, const std::uint8_t* codes,
                                           const std::vector<double>& table, Team& team) {
-  const std::size_t model = (first_ + lane) / m_.classes_;
-  Directions directions(m_.classes_);
-  Direction& own = directions[(first_ + lane) % m_.classes_];
-  own.codes = codes;
-  own.table.assign(table.begin(), table.end());
-  return m_.slope_ahead(model, directions, team);
+  const std::vector<float> entries(table.begin(), table.end());
+  std::vector<double> parts(m_.blocks_.size(), 0.0);
+  team.for_each(parts.size(), static_cast<double>(m_.codes_.rows), [&](std::size_t c) {
+    const RowBlock& block = m_.blocks_[c];
+    const Role role = m_.role(first_ + lane, block.segment);
+    if (!learns(role)) return;
+    const float* const w = weight_.data() + block.begin * width_ + lane;
+    const std::uint8_t* const code = codes + block.begin;
+    const RowSampleWeights s =  // wide batches have them in their weights
+        width_ == 1 ? m_.sample_weight_.from(block.begin) : RowSampleWeights{};
+    double total = 0.0;
+    add_rows<1>(block.end - block.begin, s, &total,
+                [&](std::size_t i) { return wide(w[i * width_]) * wide(entries[code[i]]); });
+    parts[c] = sign_of(role) * total;
+  });
+  double slope = 0.0;
+  for (const double part : parts) slope += part;
+  return slope / training_weight(lane);
 }
 
 std::unique_ptr<RowsByCell> CoupledMargins::Batch::rows_by_cell(std::size_t lane,
