@@ -1,11 +1,13 @@
 // Boosting small problems of any shape, by any algorithm: what comes out is finite, or an error
 // says why not; and it does not depend on threads.
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
 #include "properboost/boosting/booster.hpp"
 #include "properboost/impurities/registry.hpp"
+#include "properboost/joint/joint_loss.hpp"
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
@@ -48,7 +50,14 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
                                                bytes.pick(learners::Builtins::names()), options);
 }
 
-std::unique_ptr<Algorithm> read_algorithm(Bytes& bytes, std::size_t segments) {
+// Votes, or what is added and its l2.
+struct Drawn {
+  std::unique_ptr<Algorithm> votes;
+  Choices choices;
+  double l2 = 0.0;
+};
+
+Drawn read_algorithm(Bytes& bytes, std::size_t segments) {
   if (bytes.below(3) == 2) {
     VoteTargets targets{bytes.between(2, 5), {}};
     for (std::size_t s = 0; s < segments; ++s) {
@@ -60,19 +69,47 @@ std::unique_ptr<Algorithm> read_algorithm(Bytes& bytes, std::size_t segments) {
     const double rho = bytes.power_of_ten(-3, 3);
     const double damping = bytes.flip() ? bytes.share() : 0.0;
     const double mistrust = bytes.flip() ? bytes.power_of_ten(-3, 3) : 0.0;
-    return std::make_unique<VoteBoosting>(
-        steps::ForVotes::make<Step>("step", step),
-        votes::Builtins::make<Vote>("vote", vote, targets.count, criterion), targets, rho,
-        VoteWeighting{damping, mistrust});
+    return {std::make_unique<VoteBoosting>(
+                steps::ForVotes::make<Step>("step", step),
+                votes::Builtins::make<Vote>("vote", vote, targets.count, criterion), targets, rho,
+                VoteWeighting{damping, mistrust}),
+            {}};
   }
   const std::string selection = bytes.pick(selections::Builtins::names());
   const std::string response = bytes.pick(responses::Builtins::names());
   const std::string step = bytes.pick(steps::Builtins::names());
-  return std::make_unique<AdditiveBoosting>(
-      Choices{selections::Builtins::make<Selection>("selection", selection),
-              responses::Builtins::make<Response, BoundResponse>("response", response),
-              steps::Builtins::make<Step>("step", step)},
-      bytes.flip() ? bytes.power_of_ten(-6, 6) : 0.0);
+  return {nullptr,
+          {selections::Builtins::make<Selection>("selection", selection),
+           responses::Builtins::make<Response, BoundResponse>("response", response),
+           steps::Builtins::make<Step>("step", step)},
+          bytes.flip() ? bytes.power_of_ten(-6, 6) : 0.0};
+}
+
+// Makes each model a joint one of some classes, if the input asks for it.
+Coupling couple(Bytes& bytes, std::vector<Model>& models) {
+  Coupling coupling;
+  if (bytes.below(4) != 3) return coupling;
+  coupling.classes = bytes.between(2, 36);
+  coupling.joint_loss = bytes.pick(joint_loss_names());
+  coupling.lanes = bytes.flip() ? bytes.between(1, kMostLanes) : kMostLanes;
+  std::vector<Model> joint;
+  for (const Model& model : models) {
+    std::vector<std::size_t> class_of;
+    for (std::size_t s = 0; s < model.roles.size(); ++s) {
+      class_of.push_back(bytes.below(coupling.classes));
+    }
+    for (std::size_t k = 0; k < coupling.classes; ++k) {
+      joint.push_back(model);
+      for (std::size_t s = 0; s < model.roles.size(); ++s) {
+        Role& role = joint.back().roles[s];
+        const bool own = class_of[s] == k;
+        if (learns(role)) role = own ? Role::kPositive : Role::kNegative;
+        if (is_held_out(role)) role = own ? Role::kHeldOutPositive : Role::kHeldOutNegative;
+      }
+    }
+  }
+  models = std::move(joint);
+  return coupling;
 }
 
 void check(const Rounds& rounds, std::size_t features) {
@@ -125,21 +162,28 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const double scale = bytes.power_of_ten(-3, 3);
     for (std::size_t i = 0; i < rows; ++i) base.push_back(scale * (bytes.unit() - 0.5));
   }
-  const std::unique_ptr<Algorithm> algorithm = read_algorithm(bytes, segments.size() - 1);
+  Drawn drawn = read_algorithm(bytes, segments.size() - 1);
   const std::unique_ptr<Loss> loss = read_loss(bytes);
   const std::unique_ptr<WeakLearner> learner = read_learner(bytes, features);
   std::vector<Model> models;
-  std::vector<std::size_t> all;
   for (std::size_t m = 0; m < n_models; ++m) {
     const double gain = bytes.power_of_ten(-3, 3);
     const double rate = bytes.flip() ? bytes.power_of_ten(-3, 1) : 1.0;
     const double prior = bytes.flip() ? bytes.power_of_ten(-9, 1) : 0.0;
     models.push_back(
         {loss.get(), learner.get(), gain, rate, prior, read_roles(bytes, segments.size() - 1)});
-    all.push_back(m);
   }
   const bool keep_rounds = bytes.below(4) != 3;
   const std::size_t estimators = bytes.between(1, 5);
+  std::unique_ptr<Algorithm> algorithm = std::move(drawn.votes);
+  std::size_t coupled = 1;
+  if (!algorithm) {
+    const Coupling coupling = couple(bytes, models);
+    coupled = coupling.classes;
+    algorithm = std::make_unique<AdditiveBoosting>(drawn.choices, drawn.l2, coupling);
+  }
+  std::vector<std::size_t> all(models.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
 
   const auto boost = [&](int threads) -> std::unique_ptr<Boosting> {
     Rows own{{codes.data(), rows, segments}, bins};
@@ -159,11 +203,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::unique_ptr<Boosting> shared = boost(3);
   require((alone == nullptr) == (shared == nullptr), "errors do not depend on threads");
   if (!alone) return 0;
-  for (std::size_t m = 0; m < n_models; ++m) {
+  for (std::size_t m = 0; m < models.size(); ++m) {
     const FitState& a = alone->state(m);
     const FitState& b = shared->state(m);
     require(all_finite(alone->raw(m)) && all_finite(alone->held_out(m)), "finite predictions");
     require(fuzz::same(alone->raw(m), shared->raw(m)), "predictions do not depend on threads");
+    const FitState& first = alone->state(m / coupled * coupled);
+    require(a.n_estimators == first.n_estimators && a.finished == first.finished,
+            "the classes of a joint model go on together");
     require(fuzz::same(a.log_loss, b.log_loss) && fuzz::same(a.brier, b.brier),
             "scores do not depend on threads");
     for (std::size_t target = 0; target < a.rounds.size(); ++target) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "bytes.hpp"
+#include "properboost/joint/joint_loss.hpp"
 
 using namespace properboost;
 using namespace properboost::fuzz;
@@ -28,6 +29,55 @@ std::unique_ptr<Loss> read_table(Bytes& bytes) {
   }
   if (bytes.below(16) == 15) table.left.pop_back();
   return make_tabulated_loss("own", table);
+}
+
+// The joint forms of a loss at any scores.
+void check_joint_forms(const Loss& loss, Bytes& bytes) {
+  const std::size_t classes = bytes.between(2, 70);
+  const std::size_t n = bytes.between(1, 200);
+  const std::size_t own = bytes.below(classes);
+  const bool has_shifts = bytes.flip();
+  for (const std::string& name : joint_loss_names()) {
+    std::shared_ptr<const JointLoss> joint;
+    try {
+      joint = make_joint_loss(name, loss);
+    } catch (const std::invalid_argument&) {
+      continue;
+    }
+    std::vector<float> scores(classes * n), weights(classes * n), curvatures(classes * n);
+    std::vector<float> losses(n), shift(n, std::numeric_limits<float>::quiet_NaN());
+    for (float& score : scores) {
+      do score = bytes.number<float>();
+      while (!std::isfinite(score));
+    }
+    if (has_shifts) {
+      for (float& last : shift) last = bytes.number<float>();
+    }
+    joint->evaluate({classes, n, own, scores.data(), shift.data(), weights.data(),
+                     curvatures.data(), losses.data()});
+    for (const std::vector<float>& all : {weights, curvatures, losses}) {
+      for (const float x : all) require(std::isfinite(x) && x >= 0.0F, "joint losses are finite");
+    }
+    for (const float w : weights) require(w <= 1.001F, "joint weights are at most 1");
+    std::vector<double> wide, log_p(classes * n), exact(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t k = 0; k < classes; ++k) {
+        wide.push_back(static_cast<double>(scores[k * n + i]));
+      }
+    }
+    joint->log_probabilities(wide.data(), classes, n, log_p.data());
+    joint->losses(wide.data(), classes, n, own, exact.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      double total = 0.0;
+      for (std::size_t k = 0; k < classes; ++k) {
+        const double its = log_p[i * classes + k];
+        require(std::isfinite(its) && its <= 0.0, "log p is finite");
+        total += std::exp(its);
+      }
+      require(std::fabs(total - 1.0) <= 1e-9, "probabilities add up to 1");
+      require(std::isfinite(exact[i]) && exact[i] >= 0.0, "a joint loss in double");
+    }
+  }
 }
 
 }  // namespace
@@ -68,5 +118,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     require(std::isfinite(loss->minimum_risk(of)), "the minimum risk");
     require(of == 0.0 || std::isfinite(loss->link(of)), "the link");
   }
+  check_joint_forms(*loss, bytes);
   return 0;
 }
