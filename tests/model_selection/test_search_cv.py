@@ -111,10 +111,13 @@ def test_couplings_to_choose_from(ternary):
     X, y = ternary
     both = ["glog", "exponential"]
     settings = {"gains": [1.0, 4.0], "cv": 2, "n_estimators": 4, "scoring": "neg_log_loss"}
-    every = pb.ProperBoostClassifierCV(both, **settings).fit(X, y)
-    pairs = zip(every.cv_results_["param_loss"], every.cv_results_["param_multiclass"], strict=True)
     forms = ["softmax", "canonical", "one_vs_rest"]
-    assert list(pairs) == [(loss, form) for form in forms for loss in both for _ in range(2)
+    usual = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    assert usual.cv_results_["param_multiclass"].tolist() == np.repeat(forms[::2], 2).tolist()
+    every = pb.ProperBoostClassifierCV("glog", multiclass=forms, **settings).fit(X, y)
+    several = pb.ProperBoostClassifierCV(both, **settings).fit(X, y).cv_results_
+    pairs = zip(several["param_loss"], several["param_multiclass"], strict=True)
+    assert list(pairs) == [(loss, form) for form in forms[::2] for loss in both for _ in range(2)
                            if loss == "glog" or form == "one_vs_rest"]  # fmt: skip
     for form in forms:
         one = pb.ProperBoostClassifierCV("glog", multiclass=form, **settings).fit(X, y)

@@ -153,8 +153,8 @@ class SearchParameters(
         default="auto",
         doc="""
         With more than two classes, how their models are coupled, as in `ProperBoostClassifier`; or
-        a list to choose from.  "auto" chooses by score among the joint forms that the loss has and
-        "one_vs_rest".
+        a list to choose from.  "auto" chooses by score between the loss's usual joint form, which
+        "auto" is there, and "one_vs_rest".
         """,
     )
     n_estimators: Literal["auto"] | int = parameter(
@@ -278,7 +278,8 @@ def _list_couplings(search: SearchParameters, loss: MarginLoss) -> list[Coupling
     found: list[Coupling] = []
     for multiclass in _list_values(search, "multiclass"):
         if multiclass == "auto":
-            found += list_couplings(loss, search.step)
+            found += list_couplings(loss, search.step)[:1]
+            found.append("one_vs_rest")
         else:
             found.append(find_coupling(multiclass, loss, search.step))
     return list(dict.fromkeys(found))
