@@ -185,8 +185,10 @@ class Boosting::State {
 
   bool any_grows_trees() const { return std::any_of(models_.begin(), models_.end(), grows_trees); }
 
-  RoundContext context_of(ModelBatch& batch) const {
-    return {rows_, packed_, models_, algorithm_, weights_, states_, keep_rounds_, batch};
+  RoundContext context_of(ModelBatch& batch,
+                          std::shared_ptr<HistogramMemory> memory = nullptr) const {
+    return {rows_,   packed_,      models_, algorithm_,       weights_,
+            states_, keep_rounds_, batch,   std::move(memory)};
   }
 
   // The classes of a joint model differ in their roles alone, and each row is of one of them.
@@ -394,10 +396,11 @@ class Boosting::State {
   void run(Dealt& to_run, std::size_t n, const std::vector<bool>& asked, Tally& tally, Team& team) {
     if (auto* const waiting = std::get_if<std::vector<Lanes>>(&to_run)) to_run = begin(*waiting);
     Cohort& cohort = *std::get<Begun>(to_run);
+    const auto memory = std::make_shared<HistogramMemory>();
     std::deque<Running> running;  // planners refer to their contexts
     std::size_t lanes = 0;
     for (const auto& batch : cohort.batches) {
-      running.push_back({*batch, context_of(*batch), nullptr, lanes});
+      running.push_back({*batch, context_of(*batch, memory), nullptr, lanes});
       running.back().planner = algorithm_.make_planner(running.back().context);
       lanes += batch->models.size();
     }

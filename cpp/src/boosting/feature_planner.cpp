@@ -20,7 +20,7 @@ class FeaturePlanner final : public Planner {
                    at_.algorithm.response().needs_curvature()) {
     if (in_turn_) return;  // cyclic selection sums its cells as it moves
     builder_.emplace(at_.rows, at_.batch.blocks, at_.batch.crowding, at_.batch.margins->lanes(),
-                     at_.algorithm.response().needs_curvature());
+                     at_.algorithm.response().needs_curvature(), at_.memory);
   }
 
   std::size_t tables_per_estimator() const override {

@@ -234,12 +234,14 @@ void visit_sums(const BundleSet& set, const Terms& terms, unsigned char* memory,
 class HistogramBuilder::State {
  public:
   State(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
-        const std::vector<double>& crowding, std::size_t lanes, bool has_curvature)
+        const std::vector<double>& crowding, std::size_t lanes, bool has_curvature,
+        std::shared_ptr<HistogramMemory> memory)
       : codes_(rows.codes),
         bins_(rows.bins),
         sample_weight_(rows.sample_weight),
         lanes_(lanes),
-        sets_(bundle_features(rows.bins, lanes, has_curvature, blocks, crowding)) {
+        sets_(bundle_features(rows.bins, lanes, has_curvature, blocks, crowding)),
+        memory_(std::move(memory)) {
     const std::size_t n = count_rows(blocks);
     if (n < kRowsForParts || blocks.size() < 2) {
       parts_.push_back(blocks);
@@ -286,8 +288,8 @@ class HistogramBuilder::State {
   }
 
   void set_tasks(std::size_t n) {
-    if (memory_.size() < n) memory_.resize(n);
-    if (scratch_.size() < n) scratch_.resize(n);
+    if (memory_->sums.size() < n) memory_->sums.resize(n);
+    if (memory_->scratch.size() < n) memory_->scratch.resize(n);
   }
 
   // Memory for a task: zero at first, and again once the sums are read off.
@@ -297,8 +299,9 @@ class HistogramBuilder::State {
     constexpr std::size_t kMuch = 3u << 17;
     constexpr std::size_t kLargePage = 1u << 21;
     const std::size_t wanted = bytes < kMuch ? bytes : std::max(bytes, kLargePage);
-    if (memory_[task].size() < wanted) memory_[task].resize(wanted);
-    return memory_[task].data();
+    Aligned<unsigned char>& own = memory_->sums[task];
+    if (own.size() < wanted) own.resize(wanted);
+    return own.data();
   }
 
   // The cells of the features of every `tasks`-th set, from the task's on, in one part of the rows.
@@ -318,7 +321,7 @@ class HistogramBuilder::State {
       }
     }
     unsigned char* const memory = get(place_of_task, place.back());
-    std::vector<double>& scratch = scratch_[place_of_task];
+    std::vector<double>& scratch = memory_->scratch[place_of_task];
     for (const AccumulationBlock& block : parts_[part]) {
       for (const auto& [begin_range, end_range] : block.ranges) {
         for (std::size_t begin = begin_range; begin < end_range;) {
@@ -346,15 +349,15 @@ class HistogramBuilder::State {
   std::vector<BundleSet> sets_;
   std::vector<std::vector<AccumulationBlock>> parts_;
   std::vector<Histogram> others_;  // of the parts after the first
-  std::vector<Aligned<unsigned char>> memory_;
-  std::vector<std::vector<double>> scratch_;
+  const std::shared_ptr<HistogramMemory> memory_;
 };
 
 HistogramBuilder::HistogramBuilder(const TrainingRows& rows,
                                    const std::vector<AccumulationBlock>& blocks,
                                    const std::vector<double>& crowding, std::size_t lanes,
-                                   bool has_curvature)
-    : state_(std::make_unique<State>(rows, blocks, crowding, lanes, has_curvature)) {}
+                                   bool has_curvature, std::shared_ptr<HistogramMemory> memory)
+    : state_(std::make_unique<State>(rows, blocks, crowding, lanes, has_curvature,
+                                     std::move(memory))) {}
 HistogramBuilder::~HistogramBuilder() = default;
 
 void HistogramBuilder::fill(const float* weight, const float* curvature, Histogram& histogram,

@@ -20,6 +20,7 @@
 #include "properboost/data/packed_codes.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/cells.hpp"
+#include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/steps/step.hpp"
 #include "properboost/trees/tree.hpp"
@@ -55,6 +56,7 @@ struct RoundContext {
   const std::vector<FitState>& states;
   bool keep_rounds;  // or only the held-out curves
   ModelBatch& batch;
+  std::shared_ptr<HistogramMemory> memory;  // of batches that plan one after the other
 
   const Model& model(std::size_t lane) const { return models[batch.models[lane]]; }
   std::size_t round(std::size_t lane) const { return states[batch.models[lane]].n_estimators + 1; }

@@ -72,13 +72,21 @@ class Histogram {
   Aligned<double> positive_, negative_, curvature_;
 };
 
+// What sums take while they are made, by task.  Builders that work one after the other share it:
+// it is several megabytes per thread.
+struct HistogramMemory {
+  std::vector<Aligned<unsigned char>> sums;  // zero between fills
+  std::vector<std::vector<double>> scratch;
+};
+
 // Sums the weights of the same rows in every round.
 class HistogramBuilder {
  public:
   // Everything that `rows` refers to must outlive it.  crowding[f] is the share of the rows in the
   // fullest code of feature f.
   HistogramBuilder(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
-                   const std::vector<double>& crowding, std::size_t lanes, bool has_curvature);
+                   const std::vector<double>& crowding, std::size_t lanes, bool has_curvature,
+                   std::shared_ptr<HistogramMemory> memory);
   ~HistogramBuilder();
 
   // Cells of every feature from the rows' weights and curvatures (null where there are none).  No
