@@ -92,8 +92,8 @@ class CoupledMargins final : public MovingMargins {
   std::vector<RowBlock> blocks_;         // of the segments with a role
   std::vector<double> training_weight_;  // of the joint models
   Aligned<float> u_;                     // [lane][row]
-  // [joint model][row]: what the joint loss remembers, and what it remembered when it was last asked
-  // after a move.  Asked again where nothing has moved, it says the same, to the bit.
+  // [joint model][row]: what the joint loss remembers, and what it remembered when it was last
+  // asked after a move.  Asked again where nothing has moved, it says the same, to the bit.
   Aligned<float> shift_, guess_;
   std::vector<std::unique_ptr<Batch>> batches_;
 };
