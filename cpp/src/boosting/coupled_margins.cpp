@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "properboost/boosting/fill_feature.hpp"
@@ -478,7 +479,8 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
     }
   });
   for (std::size_t b = 0; b < batches_.size(); ++b) {
-    if (requests[b].cells) batches_[b]->fill(*requests[b].cells, team);
+    const std::optional<CellsOfFeature>& cells = requests[b].cells;
+    if (cells) batches_[b]->fill(*cells, team);
   }
   std::vector<Point> points(roles_.size());
   for (std::size_t model = 0; model < joint_models(); ++model) {

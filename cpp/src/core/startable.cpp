@@ -48,8 +48,7 @@ extern "C" void* wait_in_hall(void* argument) {
 }
 
 // The stack that the environment asks a runtime to give its threads, in bytes; 0 if it does not.
-// Read when the library is loaded, as runtimes do.
-const std::size_t stack_size = [] {
+std::size_t read_stack_size() noexcept {
   std::size_t largest = 0;
   for (const char* name : {"OMP_STACKSIZE", "GOMP_STACKSIZE"}) {
     const char* const text = std::getenv(name);
@@ -65,7 +64,9 @@ const std::size_t stack_size = [] {
     largest = std::max(largest, static_cast<std::size_t>(number) << shift);
   }
   return largest;
-}();
+}
+// Read when the library is loaded, as runtimes do.
+const std::size_t stack_size = read_stack_size();
 
 // A thread that has been joined counts against the limit on processes until the system has removed
 // it, some microseconds later.
