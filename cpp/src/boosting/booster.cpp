@@ -44,7 +44,9 @@ class Boosting::State {
     check_coupling(classes);
     for (std::vector<Lanes>& batches :
          deal_into_cohorts(models_, codes_.segments, most_lanes, classes)) {
-      cohorts_.emplace_back(std::move(batches));
+      Lanes all;
+      for (const Lanes& lanes : batches) all.insert(all.end(), lanes.begin(), lanes.end());
+      cohorts_.push_back({std::move(all), std::move(batches)});
     }
   }
 
@@ -59,9 +61,9 @@ class Boosting::State {
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
     std::vector<Dealt*> cohorts;
     for (Dealt& dealt : cohorts_) {
-      if (auto* const begun = std::get_if<Begun>(&dealt)) keep_only(*begun, asked);
-      const Lanes lanes = models_of(dealt);
-      if (std::any_of(lanes.begin(), lanes.end(), [&](std::size_t m) { return asked[m]; })) {
+      if (std::holds_alternative<Begun>(dealt.batches)) keep_only(dealt, asked);
+      if (std::any_of(dealt.models.begin(), dealt.models.end(),
+                      [&](std::size_t m) { return asked[m]; })) {
         cohorts.push_back(&dealt);
       }
     }
@@ -83,7 +85,7 @@ class Boosting::State {
     if (any_grows_trees()) return rows * (5.0 + features);  // for the sums of all leaves
     std::size_t width = 1;
     for (const Dealt& dealt : cohorts_) {
-      width = std::max(width, width_for(std::min(kMostLanes, models_of(dealt).size())));
+      width = std::max(width, width_for(std::min(kMostLanes, dealt.models.size())));
     }
     const auto lanes = static_cast<double>(width);
     return rows *
@@ -116,18 +118,10 @@ class Boosting::State {
  private:
   // Cohorts begin when they are first advanced: until then there are only their batches' models.
   using Begun = std::unique_ptr<Cohort>;
-  using Dealt = std::variant<std::vector<Lanes>, Begun>;
-
-  static Lanes models_of(const Dealt& dealt) {
-    Lanes all;
-    const auto add = [&](const Lanes& some) { all.insert(all.end(), some.begin(), some.end()); };
-    if (const auto* const begun = std::get_if<Begun>(&dealt)) {
-      for (const auto& batch : (*begun)->batches) add(batch->models);
-    } else {
-      for (const Lanes& some : std::get<std::vector<Lanes>>(dealt)) add(some);
-    }
-    return all;
-  }
+  struct Dealt {
+    Lanes models;  // of all batches
+    std::variant<std::vector<Lanes>, Begun> batches;
+  };
 
   static constexpr double kShortLoop = 5e6;  // nanoseconds
   static constexpr double kShortestLoop = 1e5;
@@ -288,12 +282,8 @@ class Boosting::State {
   }
 
   // A cohort whose models start from the base.
-  Begun begin(std::vector<Lanes> batches) const {
+  Begun begin(const Lanes& models, std::vector<Lanes> batches) const {
     Begun made = set_up(std::move(batches));
-    Lanes models;
-    for (const auto& batch : made->batches) {
-      models.insert(models.end(), batch->models.begin(), batch->models.end());
-    }
     made->stepper = make_stepper(context_of(*made->batches.front()), models, *made->margins);
     if (!base_) return made;
     const Base& base = *base_;
@@ -345,10 +335,10 @@ class Boosting::State {
   template <class Wanted>
   std::vector<double> predict(std::size_t model, const Wanted& wanted) const {
     for (const Dealt& dealt : cohorts_) {
-      const Lanes lanes = models_of(dealt);
+      const Lanes& lanes = dealt.models;
       const auto found = std::find(lanes.begin(), lanes.end(), model);
       if (found == lanes.end()) continue;
-      if (const auto* const begun = std::get_if<Begun>(&dealt)) {
+      if (const auto* const begun = std::get_if<Begun>(&dealt.batches)) {
         return predict(**begun, static_cast<std::size_t>(found - lanes.begin()), model, wanted);
       }
       return collect(model, wanted,
@@ -358,7 +348,8 @@ class Boosting::State {
   }
 
   // Makes a batch narrower once enough of its lanes are no longer advanced.
-  void keep_only(Begun& cohort, const std::vector<bool>& asked) {
+  void keep_only(Dealt& dealt, const std::vector<bool>& asked) {
+    Begun& cohort = std::get<Begun>(dealt.batches);
     if (cohort->margins->lanes_a_step() > 1) return;
     const ModelBatch& batch = *cohort->batches.front();
     Lanes kept;
@@ -374,7 +365,7 @@ class Boosting::State {
     }
     Lanes models;
     for (const std::size_t k : kept) models.push_back(batch.models[k]);
-    Begun narrow = set_up(std::vector<Lanes>{std::move(models)});
+    Begun narrow = set_up(std::vector<Lanes>{models});
     narrow->stepper = std::move(cohort->stepper);
     narrow->stepper->keep(kept);
     for (std::size_t i = 0; i < codes_.rows; ++i) {
@@ -383,6 +374,7 @@ class Boosting::State {
       }
     }
     cohort = std::move(narrow);
+    dealt.models = std::move(models);
   }
 
   // One batch of a cohort while it is advanced.
@@ -394,8 +386,11 @@ class Boosting::State {
   };
 
   void run(Dealt& to_run, std::size_t n, const std::vector<bool>& asked, Tally& tally, Team& team) {
-    if (auto* const waiting = std::get_if<std::vector<Lanes>>(&to_run)) to_run = begin(*waiting);
-    Cohort& cohort = *std::get<Begun>(to_run);
+    const Lanes& models = to_run.models;
+    if (auto* const waiting = std::get_if<std::vector<Lanes>>(&to_run.batches)) {
+      to_run.batches = begin(models, *waiting);
+    }
+    Cohort& cohort = *std::get<Begun>(to_run.batches);
     const auto memory = std::make_shared<HistogramMemory>();
     std::deque<Running> running;  // planners refer to their contexts
     std::size_t lanes = 0;
@@ -404,7 +399,6 @@ class Boosting::State {
       running.back().planner = algorithm_.make_planner(running.back().context);
       lanes += batch->models.size();
     }
-    const Lanes models = models_of(to_run);
     const std::size_t tables = running.front().planner->tables_per_estimator();
     const auto requests = [&](std::size_t t) {
       std::vector<PassRequest> all;

@@ -8,6 +8,7 @@
 
 #include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/row_sums.hpp"
+#include "properboost/boosting/shifted_rows.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/data/transpose.hpp"
 
@@ -237,43 +238,25 @@ class CoupledMargins::Oracle final : public LineSearchOracle {
 // The rows of one class of a joint model behind one feature's cells.
 //
 // Values are for the class's share of its way.
-class CoupledMargins::ByCell final : public RowsByCell {
+class CoupledMargins::ByCell final : public ShiftedRows {
  public:
   ByCell(const CoupledMargins& margins, std::size_t lane, const std::uint8_t* codes,
          const std::vector<RowShare>& shares, std::size_t n_cells, Team& team)
-      : m_(margins), lane_(lane), codes_(codes), shares_(shares), n_(n_cells), team_(team) {}
-
-  void evaluate(const double* values, double* slope, double* curvature) override {
-    std::fill_n(slope, n_, 0.0);
-    std::fill_n(curvature, n_, 0.0);
-    for (const RowShare& share : shares_) add(share, values, slope, curvature);
-  }
-
-  void evaluate_pseudo_rows(double value, double* slope, double* curvature) const override {
-    const std::array<float, 2> u = {static_cast<float>(value), static_cast<float>(-value)};
-    std::array<float, 2> w;
-    std::array<float, 2> c;
-    m_.loss_.weights(u.data(), w.data(), 2);
-    m_.loss_.curvatures(u.data(), c.data(), 2);
-    *slope = wide(w[0]) - wide(w[1]);
-    *curvature = wide(c[0]) + wide(c[1]);
-  }
+      : ShiftedRows(margins.loss_, shares, n_cells),
+        m_(margins),
+        lane_(lane),
+        codes_(codes),
+        team_(team) {}
 
  private:
-  void add(const RowShare& share, const double* values, double* slope, double* curvature) const {
-    const CellOfCode& cell_of = share.cell_of;
-    std::array<float, kMaxCodes> shift{};
-    for (std::size_t b = 0; b < kMaxCodes; ++b) {
-      if (cell_of[b] >= n_) continue;
-      shift[b] = static_cast<float>(values[cell_of[b]] / m_.share_);
-    }
-    struct CellSums {
-      std::array<double, kMaxCodes> slope{}, curvature{};
-    };
+  float shift_for(double value) const override { return static_cast<float>(value / m_.share_); }
+
+  std::vector<CellSums> sum_blocks(const CellOfCode& cell_of,
+                                   const std::array<float, kMaxCodes>& shift) override {
     std::vector<CellSums> parts(m_.blocks_.size());
     const std::size_t k = lane_ % m_.classes_;
     m_.for_training_strips(
-        lane_ / m_.classes_, 1.0, team_, [&](std::size_t c, Strip& strip, const float* remembered) {
+        lane_ / m_.classes_, team_, [&](std::size_t c, Strip& strip, const float* remembered) {
           strip.place({});
           strip.shift_class(k, codes_, shift.data());
           strip.weigh(true, false, remembered, nullptr);
@@ -284,19 +267,12 @@ class CoupledMargins::ByCell final : public RowsByCell {
             parts[c].curvature[cell] += s * wide(strip.curvatures(k)[i]);
           }
         });
-    for (const CellSums& part : parts) {
-      for (std::size_t b = 0; b < n_; ++b) {
-        slope[b] += share.share * part.slope[b];
-        curvature[b] += share.share * part.curvature[b];
-      }
-    }
+    return parts;
   }
 
   const CoupledMargins& m_;
   const std::size_t lane_;
   const std::uint8_t* const codes_;
-  const std::vector<RowShare>& shares_;
-  const std::size_t n_;
   Team& team_;
 };
 
@@ -378,21 +354,16 @@ CoupledMargins::~CoupledMargins() = default;
 
 BatchMargins& CoupledMargins::batch(std::size_t b) noexcept { return *batches_[b]; }
 
-void CoupledMargins::set_directions(const std::vector<Move>& moves, std::size_t first,
-                                    Directions& all) const {
-  for (const Move& move : moves) {
-    Direction& own = all[move.lane - first];
-    own.codes = move.codes;
-    own.table.assign(move.table.begin(), move.table.end());
-    own.t = static_cast<float>(move.t);
-  }
+void CoupledMargins::direct(const Move& move, Directions& classes) const {
+  Direction& own = classes[move.lane % classes_];
+  own.codes = move.codes;
+  own.table.assign(move.table.begin(), move.table.end());
+  own.t = static_cast<float>(move.t);
 }
 
 template <class Task>
-void CoupledMargins::for_training_strips(std::size_t model, double passes, Team& team,
-                                         const Task& task) const {
-  const double nanoseconds =
-      passes * 4.0 * static_cast<double>(codes_.rows) * static_cast<double>(classes_);
+void CoupledMargins::for_training_strips(std::size_t model, Team& team, const Task& task) const {
+  const double nanoseconds = 4.0 * static_cast<double>(codes_.rows) * static_cast<double>(classes_);
   team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
     const RowBlock& block = blocks_[c];
     if (!learns(role(model * classes_, block.segment))) return;
@@ -406,7 +377,7 @@ void CoupledMargins::for_training_strips(std::size_t model, double passes, Team&
 double CoupledMargins::slope_ahead(std::size_t model, const Directions& directions,
                                    Team& team) const {
   std::vector<double> parts(blocks_.size(), 0.0);
-  for_training_strips(model, 1.0, team, [&](std::size_t c, Strip& strip, const float* remembered) {
+  for_training_strips(model, team, [&](std::size_t c, Strip& strip, const float* remembered) {
     strip.place(directions);
     strip.weigh(false, false, remembered, nullptr);
     parts[c] += strip.slope(directions);
@@ -420,27 +391,23 @@ std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<M
                                                              Team& team) {
   const std::size_t model = directions.front().lane / classes_;
   Directions own(classes_);
-  set_directions(directions, model * classes_, own);
+  for (const Move& direction : directions) direct(direction, own);
   return std::make_unique<Oracle>(*this, model, std::move(own), team);
 }
 
 std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
                                         const std::vector<PassRequest>& requests, Team& team) {
   for (const auto& batch : batches_) batch->begin();
-  Directions all(roles_.size());
-  set_directions(moves, 0, all);
   const bool needs_risk = requests.front().risk;
   struct Sums {
     double slope = 0.0, risk = 0.0;
   };
   std::vector<Sums> sums(joint_models() * blocks_.size());
-  std::vector<Directions> directions(joint_models());
+  std::vector<Directions> directions(joint_models(), Directions(classes_));
   std::vector<char> moved(joint_models(), 0);
-  for (const Move& move : moves) moved[move.lane / classes_] = 1;
-  for (std::size_t model = 0; model < joint_models(); ++model) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(model * classes_);
-    const auto end = begin + static_cast<std::ptrdiff_t>(classes_);
-    directions[model].assign(std::make_move_iterator(begin), std::make_move_iterator(end));
+  for (const Move& move : moves) {
+    direct(move, directions[move.lane / classes_]);
+    moved[move.lane / classes_] = 1;
   }
   const double nanoseconds = 4.0 * static_cast<double>(codes_.rows * roles_.size());
   team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {

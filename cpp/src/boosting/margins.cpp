@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kStrip = 2048;  // margins that stay in the first cache
 using Strip = std::array<float, kStrip>;
-using PerCode = std::array<float, kMaxCodes>;
 
 template <std::size_t W>
 void look_up(const std::uint8_t* code, const float* table, std::size_t n, bool first,
@@ -407,19 +406,6 @@ void Margins::Oracle::moved_to(double t) {
   ready_ = false;
 }
 
-void Margins::ByCell::evaluate(const double* values, double* slope, double* curvature) {
-  if (!ready_) margins_.select_lane(lane_, team_);
-  ready_ = true;
-  std::fill_n(slope, n_, 0.0);
-  std::fill_n(curvature, n_, 0.0);
-  for (const RowShare& share : shares_) {
-    margins_.add_cells(lane_, codes_, share, n_, values, slope, curvature, team_);
-  }
-}
-void Margins::ByCell::evaluate_pseudo_rows(double value, double* slope, double* curvature) const {
-  margins_.evaluate_pseudo_rows(value, slope, curvature);
-}
-
 // Scratch for two floats per row (one if there is a single lane).  It may be the memory of the
 // weights: they have been read by now, and the next pass writes them again.
 float* Margins::spare() {
@@ -428,51 +414,30 @@ float* Margins::spare() {
   return scratch_.data();
 }
 
-void Margins::add_cells(std::size_t lane, const std::uint8_t* codes, const RowShare& share,
-                        std::size_t n_cells, const double* values, double* slope, double* curvature,
-                        Team& team) {
-  const CellOfCode& cell_of = share.cell_of;
-  PerCode shift{};
-  for (std::size_t b = 0; b < kMaxCodes; ++b) {
-    if (cell_of[b] < n_cells) shift[b] = static_cast<float>(values[cell_of[b]]);
-  }
-  struct CellSums {
-    std::array<double, kMaxCodes> slope{}, curvature{};
-  };
-  std::vector<CellSums> parts(blocks_.size());
-  for_training_blocks(lane, 8.0, team, [&](std::size_t k, const RowBlock& block, double wide_sign) {
-    const auto sign = static_cast<float>(wide_sign);
-    for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
-      const std::size_t n = std::min(kStrip, block.end - begin);
-      alignas(64) Strip u, w, c;
-      const std::uint8_t* code = codes + begin;
-      for (std::size_t i = 0; i < n; ++i) u[i] = own_[begin + i] + sign * shift[code[i]];
-      loss_.weights(u.data(), w.data(), n);
-      loss_.curvatures(u.data(), c.data(), n);
-      for (std::size_t i = 0; i < n; ++i) {
-        const double s = sample_weight_[begin + i];
-        parts[k].slope[cell_of[code[i]]] += s * wide(sign * w[i]);
-        parts[k].curvature[cell_of[code[i]]] += s * wide(c[i]);
-      }
-    }
-  });
-  for (const CellSums& part : parts) {
-    for (std::size_t b = 0; b < n_cells; ++b) {
-      slope[b] += share.share * part.slope[b];
-      curvature[b] += share.share * part.curvature[b];
-    }
-  }
-}
-
-// A row of each class at margin 0, moved by value: w(x) - w(-x) and c(x) + c(-x).
-void Margins::evaluate_pseudo_rows(double value, double* slope, double* curvature) const {
-  const float u[2] = {static_cast<float>(value), static_cast<float>(-value)};
-  float w[2];
-  float c[2];
-  loss_.weights(u, w, 2);
-  loss_.curvatures(u, c, 2);
-  *slope = static_cast<double>(w[0]) - static_cast<double>(w[1]);
-  *curvature = static_cast<double>(c[0]) + static_cast<double>(c[1]);
+std::vector<ShiftedRows::CellSums> Margins::ByCell::sum_blocks(
+    const CellOfCode& cell_of, const std::array<float, kMaxCodes>& shift) {
+  Margins& m = margins_;
+  if (!ready_) m.select_lane(lane_, team_);
+  ready_ = true;
+  std::vector<CellSums> parts(m.blocks_.size());
+  m.for_training_blocks(
+      lane_, 8.0, team_, [&](std::size_t k, const RowBlock& block, double wide_sign) {
+        const auto sign = static_cast<float>(wide_sign);
+        for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+          const std::size_t n = std::min(kStrip, block.end - begin);
+          alignas(64) Strip u, w, c;
+          const std::uint8_t* code = codes_ + begin;
+          for (std::size_t i = 0; i < n; ++i) u[i] = m.own_[begin + i] + sign * shift[code[i]];
+          m.loss_.weights(u.data(), w.data(), n);
+          m.loss_.curvatures(u.data(), c.data(), n);
+          for (std::size_t i = 0; i < n; ++i) {
+            const double s = m.sample_weight_[begin + i];
+            parts[k].slope[cell_of[code[i]]] += s * wide(sign * w[i]);
+            parts[k].curvature[cell_of[code[i]]] += s * wide(c[i]);
+          }
+        }
+      });
+  return parts;
 }
 
 }  // namespace properboost

@@ -68,15 +68,15 @@ class CoupledMargins final : public MovingMargins {
     std::vector<float> table = {};
     float t = 0.0F;
   };
-  using Directions = std::vector<Direction>;  // of some lanes, neighbours
+  using Directions = std::vector<Direction>;  // of the classes
 
   std::size_t joint_models() const noexcept { return roles_.size() / classes_; }
   Role role(std::size_t lane, std::size_t segment) const { return (*roles_[lane])[segment]; }
-  void set_directions(const std::vector<Move>& moves, std::size_t first, Directions& all) const;
+  void direct(const Move& move, Directions& classes) const;
   // task(c, strip) for the strips of the blocks that a joint model trains on; each has its part of
   // the margins in it.
   template <class Task>
-  void for_training_strips(std::size_t model, double passes, Team& team, const Task& task) const;
+  void for_training_strips(std::size_t model, Team& team, const Task& task) const;
   double slope_ahead(std::size_t model, const Directions& directions, Team& team) const;
 
   const TrainingRows& rows_;

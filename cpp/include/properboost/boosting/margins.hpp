@@ -19,6 +19,7 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/moving_margins.hpp"
 #include "properboost/boosting/row_weighting.hpp"
+#include "properboost/boosting/shifted_rows.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/training_rows.hpp"
@@ -93,25 +94,23 @@ class Margins final : public BatchMargins, public MovingMargins {
   };
 
   // The rows of one lane behind one feature's cells.
-  class ByCell final : public RowsByCell {
+  class ByCell final : public ShiftedRows {
    public:
     ByCell(Margins& margins, std::size_t lane, const std::uint8_t* codes,
            const std::vector<RowShare>& shares, std::size_t n_cells, Team& team)
-        : margins_(margins),
+        : ShiftedRows(margins.loss_, shares, n_cells),
+          margins_(margins),
           lane_(lane),
           codes_(codes),
-          shares_(shares),
-          n_(n_cells),
           team_(team) {}
-    void evaluate(const double* values, double* slope, double* curvature) override;
-    void evaluate_pseudo_rows(double value, double* slope, double* curvature) const override;
 
    private:
+    std::vector<CellSums> sum_blocks(const CellOfCode& cell_of,
+                                     const std::array<float, kMaxCodes>& shift) override;
+
     Margins& margins_;
     std::size_t lane_;
     const std::uint8_t* codes_;
-    const std::vector<RowShare>& shares_;
-    std::size_t n_;
     Team& team_;
     bool ready_ = false;
   };
@@ -132,10 +131,6 @@ class Margins final : public BatchMargins, public MovingMargins {
   void for_blocks(double ns_a_margin, Team& team, const Task& task);
   template <class Task>
   void for_training_blocks(std::size_t lane, double ns_a_row, Team& team, const Task& task);
-  void add_cells(std::size_t lane, const std::uint8_t* codes, const RowShare& share,
-                 std::size_t n_cells, const double* values, double* slope, double* curvature,
-                 Team& team);
-  void evaluate_pseudo_rows(double value, double* slope, double* curvature) const;
 
   const TrainingRows& rows_;
   const Codes& codes_;
