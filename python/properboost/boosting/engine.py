@@ -246,14 +246,14 @@ def start(
 def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:
     """Set up weak classifiers that vote.
 
-    A weak classifier says a class for each row.  Where `multiclass` is "labels", it says yes or no
-    about each label, and the engine has every row once per label.
+    A weak classifier says a class for each row.  Where `multiclass` is "one_vs_rest", it says yes
+    or no about each label, and the engine has every row once per label.
     """
     n_classes = len(training.classes)
     codes, segments, weight = training.codes, training.segments, training.weight
     targets, roles = training.class_of, np.ones(len(training.class_of), dtype=np.int8)
     name: Literal["plurality", "labels"] = "plurality"
-    if n_classes > 2 and options.multiclass == "labels":
+    if n_classes > 2 and options.multiclass == "one_vs_rest":
         name = "labels"
         # Rows lie sorted by class, so each label has three segments: the rows before its own, its
         # own and those after.
@@ -266,7 +266,7 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
         roles = np.tile(np.array([-1, 1, -1], dtype=np.int8), n_classes)[sizes > 0]
         targets = labels[sizes > 0]
         segments = np.cumsum([0, *sizes[sizes > 0]])
-        require_memory(codes.nbytes * n_classes, "multiclass='classes' or fewer rows")
+        require_memory(codes.nbytes * n_classes, "multiclass='samme' or fewer rows")
         codes = np.tile(codes, (1, n_classes))
         weight = None if weight is None else np.tile(weight, n_classes)
     rows = _core.Rows(codes, training.bins, segments, weight=weight, n_threads=training.n_threads)

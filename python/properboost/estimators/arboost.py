@@ -307,7 +307,7 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
         return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
 
     def _describe_votes(self, n_classes: int) -> Voting:
-        by_label = n_classes > 2 and self.multiclass == "labels"
+        by_label = n_classes > 2 and self.multiclass == "one_vs_rest"
         return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
 
 
