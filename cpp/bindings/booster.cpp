@@ -126,6 +126,10 @@ class PyBoosting {
     }
     return to_array(counts);
   }
+  py::tuple memory() const {
+    const Memory memory = boosting_->memory();
+    return py::make_tuple(memory.kept, memory.working);
+  }
   bool separated(std::int64_t model) const { return boosting_->state(checked(model)).separated; }
   py::array_t<double> curves(std::int64_t model) const {
     const FitState& state = boosting_->state(checked(model));
@@ -192,6 +196,7 @@ void bind_booster(pybind11::module_& m) {
            py::arg("rows").none(false), "models"_a, py::arg("algorithm").none(false), py::kw_only(),
            "keep_rounds"_a = true, "n_threads"_a = 1)
       .def_property_readonly("n_estimators", &PyBoosting::n_estimators)
+      .def_property_readonly("memory", &PyBoosting::memory)
       .def_property_readonly("code_counts", &PyBoosting::code_counts)
       .def("advance", &PyBoosting::advance, "n_estimators"_a, "models"_a = py::none(),
            "progress"_a = py::none())

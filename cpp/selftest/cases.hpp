@@ -8,13 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace properboost::selftest {
-
-struct Problem;
 
 // Runs on this many threads; `progress` is called on the calling thread, and may throw.
 struct Run {

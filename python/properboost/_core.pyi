@@ -270,6 +270,12 @@ class Boosting(metaclass=_Bound):
     @property
     def code_counts(self) -> NDArray[np.int64]:
         """Rows of each code, features side by side; all 0 before the first `advance`."""
+    @property
+    def memory(self) -> tuple[int, int]:
+        """Bytes that it takes at least: those it keeps, and more while it advances.
+
+        Models that have been advanced do not count.
+        """
     def advance(
         self,
         n_estimators: int,

@@ -115,7 +115,7 @@ def list_cases():
             model = pb.ARBoostClassifier(1.5, max_bins=16, damping=0.2, **votes)
             add(f"votes, {learner}, {criterion}", model, SMALL, WEIGHT)
             add(f"votes, {learner}, {criterion}, classes", pb.ARBoostClassifier(**votes), CLASSES)
-            model = pb.ARBoostClassifier(multiclass="labels", **votes)
+            model = pb.ARBoostClassifier(multiclass="one_vs_rest", **votes)
             add(f"votes, {learner}, {criterion}, labels", model, CLASSES)
     add("votes, large", pb.ARBoostClassifier(n_estimators=3, weak_learner="tree"), LARGE)
     for phi in _core.impurity_names():

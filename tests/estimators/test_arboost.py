@@ -160,7 +160,7 @@ def test_boosting_ends_where_nothing_is_let_in_or_nothing_is_wrong():
         ({"rho": "5"}, "rho must be a finite number"),
         ({"weak_learner": "monomial"}, "weak_learner must be one of 'stump', 'tree', 'histogram'"),
         ({"criterion": "entropy"}, "criterion must be one of 'gini', 'error'"),
-        ({"multiclass": "ovr"}, "multiclass must be one of 'classes', 'labels'"),
+        ({"multiclass": "ovr"}, "multiclass must be one of 'samme', 'one_vs_rest'"),
         ({"damping": 1.0}, "damping must be below 1"),
         ({"mistrust": -1.0}, "mistrust must be between 0 and 1e\\+30"),
         ({"mistrust": 1.0, "rho": 2.0}, "rho must be 1 with mistrust"),

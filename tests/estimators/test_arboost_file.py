@@ -65,3 +65,22 @@ def test_hostile_files_are_refused(place, value, message, tmp_path):
     path.write_text(json.dumps(document))
     with pytest.raises(ValueError, match=message):
         pb.load_model(path)
+
+
+@pytest.mark.parametrize(("old", "new"), [("classes", "samme"), ("labels", "one_vs_rest")])
+def test_files_with_the_old_words_load(old, new, tmp_path):
+    X, y = make_rows(3)
+    path = tmp_path / "model.json"
+    for model in (AR(n_estimators=2), pb.ARBoostClassifierCV([1.0, 2.0], n_estimators=2, cv=2)):
+        model.set_params(multiclass=new).fit(X, y).save_model(path)
+        document = json.loads(path.read_text())
+        for one in (document, document.get("best_estimator", document)):
+            one["parameters"]["multiclass"] = old
+        path.write_text(json.dumps(document))
+        loaded = pb.load_model(path)
+        assert loaded.multiclass == getattr(loaded, "best_estimator_", loaded).multiclass == new
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+        document["parameters"]["multiclass"] = "votes"
+        path.write_text(json.dumps(document))
+        with pytest.raises(ValueError, match="multiclass must be one of 'samme', 'one_vs_rest'"):
+            pb.load_model(path)

@@ -54,7 +54,7 @@ def make_models(pb):
         "monomial": pb.ProperBoostClassifier(**few, weak_learner="monomial", max_literals=2),
         "udt": pb.UDTClassifier("mu", max_leaf_nodes=4, max_bins=4),
         "votes": pb.ARBoostClassifier(**few, damping=0.1),
-        "votes classes": pb.ARBoostClassifier(**few, multiclass="labels"),
+        "votes classes": pb.ARBoostClassifier(**few, multiclass="one_vs_rest"),
         "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, **few),
         "gains": pb.ProperBoostClassifierCV(
             ["glog", "alpha"], alphas=[0.2], **quick, interactions=[0, 1], interaction_rate=[1.0]

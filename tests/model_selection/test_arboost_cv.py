@@ -24,7 +24,7 @@ def test_rho_is_chosen_by_cross_validation():
         pb.ARBoostClassifierCV(mistrust=1.0).fit(X, y)
 
 
-@pytest.mark.parametrize("multiclass", ["classes", "labels"])
+@pytest.mark.parametrize("multiclass", ["samme", "one_vs_rest"])
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", None])
 def test_searches_score_as_scikit_learn_does(scoring, multiclass):
     X, y = make_rows(3)  # of fewer values than bins, which are then the same in every fold

@@ -109,7 +109,7 @@ def test_a_search_comes_back(name, mixed, tmp_path):
 def test_several_classes_come_back(iris, tmp_path):
     search = pb.ProperBoostClassifierCV(**QUICK).fit(*iris)
     assert_same_search(round_trip(search, tmp_path), search, iris[0])
-    votes = pb.ARBoostClassifierCV([1.0, 3.0], multiclass="labels", n_estimators=3).fit(*iris)
+    votes = pb.ARBoostClassifierCV([1.0, 3.0], multiclass="one_vs_rest", n_estimators=3).fit(*iris)
     assert_same_search(round_trip(votes, tmp_path), votes, iris[0])
 
 

@@ -20,6 +20,8 @@
 #include "properboost/boosting/sample_weights.hpp"
 #include "properboost/boosting/stepper.hpp"
 #include "properboost/histogram/code_weights.hpp"
+#include "properboost/steps/coefficient_solver.hpp"
+#include "properboost/trees/tree_grower.hpp"
 
 namespace properboost {
 
@@ -77,6 +79,18 @@ class Boosting::State {
       run(*cohorts[p], n, asked, tally, alone);
     });
     for (std::size_t p = whole; p < cohorts.size(); ++p) run(*cohorts[p], n, asked, tally, team);
+  }
+
+  Memory memory() const {
+    Memory all;
+    all.kept = (codes_.segments.size() - 1) * rows_.bins.total_width() * sizeof(counts_[0]);
+    if (any_grows_trees()) all.kept += PackedCodes::bytes(codes_.rows, rows_.bins.size());
+    for (const Dealt& dealt : cohorts_) {
+      if (const auto* const waiting = std::get_if<std::vector<Lanes>>(&dealt.batches)) {
+        all.then(memory_of(dealt.models, *waiting));
+      }
+    }
+    return all;
   }
 
   double longest_loop() const {
@@ -216,6 +230,42 @@ class Boosting::State {
         }
       }
     }
+  }
+
+  std::size_t count_training_rows(const Model& model) const {
+    std::size_t rows = 0;
+    for (std::size_t s = 0; s + 1 < codes_.segments.size(); ++s) {
+      if (learns(model.roles[s])) rows += codes_.segments[s + 1] - codes_.segments[s];
+    }
+    return rows;
+  }
+
+  Memory memory_of(const Lanes& models, const std::vector<Lanes>& batches) const {
+    const Model& first = models_[models.front()];
+    const bool needs_curvature = algorithm_.response().needs_curvature();
+    std::vector<std::size_t> widths;
+    Memory all;
+    for (const Lanes& lanes : batches) {
+      widths.push_back(width_for(lanes.size()));
+      all.kept += lanes.size() * rows_.bins.total_width();  // which codes are occupied
+      if (grows_trees(first)) {
+        all.working += codes_.rows +
+                       TreeGrower::bytes(codes_.rows, count_training_rows(first), needs_curvature);
+      } else {
+        all.working += Histogram::bytes(rows_.bins, widths.back(), needs_curvature);
+      }
+    }
+    if (algorithm_.coupling().classes > 1) {
+      all += CoupledMargins::needs(codes_.rows, models.size(), widths, *first.loss,
+                                   algorithm_.coupling(), needs_curvature);
+    } else {
+      const bool keeps_weights = grows_trees(first) || !algorithm_.selection().in_turn();
+      all += Margins::needs(codes_.rows, widths.front(), keeps_weights, needs_curvature);
+    }
+    if (algorithm_.step().solves() != Solved::kNone) {
+      all.kept += models.size() * CoefficientSolver::bytes(codes_.rows);
+    }
+    return all;
   }
 
   // A batch that has no margins yet.
@@ -543,6 +593,7 @@ std::size_t Boosting::size() const noexcept { return state_->states().size(); }
 const FitState& Boosting::state(std::size_t model) const noexcept {
   return state_->states()[model];
 }
+Memory Boosting::memory() const { return state_->memory(); }
 double Boosting::longest_loop(std::size_t n) const { return state_->longest_loop(n); }
 std::vector<double> Boosting::held_out(std::size_t model) const { return state_->held_out(model); }
 std::vector<double> Boosting::raw(std::size_t model) const { return state_->raw(model); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -351,6 +352,17 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
   }
 }
 CoupledMargins::~CoupledMargins() = default;
+
+Memory CoupledMargins::needs(std::size_t rows, std::size_t lanes,
+                             const std::vector<std::size_t>& widths, const Loss& loss,
+                             const Coupling& coupling, bool needs_curvature) {
+  std::size_t numbers = lanes;
+  if (make_joint_loss(coupling.joint_loss, loss)->remembers_shifts()) {
+    numbers += 2 * (lanes / coupling.classes);
+  }
+  const std::size_t width = std::accumulate(widths.begin(), widths.end(), std::size_t{0});
+  return {rows * numbers * sizeof(float), rows * width * (needs_curvature ? 2 : 1) * sizeof(float)};
+}
 
 BatchMargins& CoupledMargins::batch(std::size_t b) noexcept { return *batches_[b]; }
 

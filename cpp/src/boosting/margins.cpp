@@ -283,6 +283,12 @@ class Margins::Pass {
   std::vector<BlockSums> parts_;
 };
 
+Memory Margins::needs(std::size_t rows, std::size_t lanes, bool keeps_weights,
+                      bool needs_curvature) noexcept {
+  const std::size_t margins = rows * lanes * sizeof(float);
+  return {margins, keeps_weights ? margins * (needs_curvature ? 2 : 1) : 0};
+}
+
 Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles,
                  std::size_t lanes, const Loss& loss, bool needs_curvature,
                  const VoteTargets& targets, std::unique_ptr<RowWeighting> weighting)

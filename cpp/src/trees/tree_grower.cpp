@@ -412,6 +412,12 @@ TreeGrower::TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins
     : state_(std::make_unique<State>(codes, packed, bins, std::move(slots))) {}
 TreeGrower::~TreeGrower() = default;
 
+std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
+                              bool needs_curvature) noexcept {
+  const std::size_t units = needs_curvature ? sizeof(Units<true>) : sizeof(Units<false>);
+  return rows * units + training * 2 * sizeof(std::uint32_t);  // and two buffers of row numbers
+}
+
 Tree TreeGrower::grow(const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
                       const TreeLimits& limits, std::uint64_t key,
                       const std::function<void()>& progress, Team& team) {

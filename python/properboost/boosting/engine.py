@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.boosting.available_memory import require_memory
 from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, rank_pairs
 from properboost.data.binning import Binning, NumericBins, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, find_feature
@@ -188,6 +189,7 @@ def start(
     *,
     base: NDArray[np.float64] | None = None,
     keep_rounds: bool,
+    keep_raw: bool = False,
     joint_loss: str = "",
     lanes: int = MOST_LANES,
 ) -> _core.Boosting:
@@ -196,7 +198,10 @@ def start(
     `options` may differ in their learning rates, priors and weak learners' parameters.  Models
     start from the raw predictions `base`, of shape (n_models or 1, n_rows), or from 0.  With a
     `joint_loss`, the models of all classes, in their order, are one joint model.  At most so many
-    `lanes` are summed together.
+    `lanes` are summed together.  `keep_raw` says that the raw predictions of all rows and models
+    will be wanted.
+
+    Raises MemoryError if there is less memory than that certainly takes.
     """
     models = [
         _core.Model(
@@ -227,22 +232,28 @@ def start(
         joint_loss=joint_loss,
         lanes=lanes,
     )
-    return _core.Boosting(
+    boosting = _core.Boosting(
         rows, models, algorithm, keep_rounds=keep_rounds, n_threads=training.n_threads
     )
+    kept, working = boosting.memory
+    raw = 8 * len(models) * training.codes.shape[1] if keep_raw else 0
+    less = ["multiclass='one_vs_rest'"] if joint_loss else []
+    less += ["response='real'"] if shared.response == "newton" else []
+    require_memory(kept + max(working, raw), " or ".join([*less, "fewer rows"]))
+    return boosting
 
 
 def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:
     """Set up weak classifiers that vote.
 
-    A weak classifier says a class for each row.  Where `multiclass` is "labels", it says yes or no
-    about each label, and the engine has every row once per label.
+    A weak classifier says a class for each row.  Where `multiclass` is "one_vs_rest", it says yes
+    or no about each label, and the engine has every row once per label.
     """
     n_classes = len(training.classes)
     codes, segments, weight = training.codes, training.segments, training.weight
     targets, roles = training.class_of, np.ones(len(training.class_of), dtype=np.int8)
     name: Literal["plurality", "labels"] = "plurality"
-    if n_classes > 2 and options.multiclass == "labels":
+    if n_classes > 2 and options.multiclass == "one_vs_rest":
         name = "labels"
         # Rows lie sorted by class, so each label has three segments: the rows before its own, its
         # own and those after.
@@ -255,6 +266,7 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
         roles = np.tile(np.array([-1, 1, -1], dtype=np.int8), n_classes)[sizes > 0]
         targets = labels[sizes > 0]
         segments = np.cumsum([0, *sizes[sizes > 0]])
+        require_memory(codes.nbytes * n_classes, "multiclass='samme' or fewer rows")
         codes = np.tile(codes, (1, n_classes))
         weight = None if weight is None else np.tile(weight, n_classes)
     rows = _core.Rows(codes, training.bins, segments, weight=weight, n_threads=training.n_threads)
@@ -274,7 +286,9 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
         damping=options.damping,
         mistrust=options.mistrust,
     )
-    return _core.Boosting(rows, [model], algorithm, n_threads=training.n_threads)
+    boosting = _core.Boosting(rows, [model], algorithm, n_threads=training.n_threads)
+    require_memory(sum(boosting.memory), "fewer rows")
+    return boosting
 
 
 def _remember(make: Callable[P, Made]) -> Callable[P, Made]:

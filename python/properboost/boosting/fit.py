@@ -46,7 +46,7 @@ def boost(
     in_lanes = training.codes.shape[1] >= LANES_FROM
     together = len(signs) if link.joint_loss or in_lanes else 1  # joint models cannot be apart
     models: list[Rounds] = []
-    raw = []
+    raw = np.empty((0, 0))
     for first in range(0, len(signs), together):
         boosting = start(
             training,
@@ -55,18 +55,22 @@ def boost(
             [link.loss] * together,
             base=None if base is None else base[first : first + together],
             keep_rounds=True,
+            keep_raw=keep_raw,
             joint_loss=link.joint_loss,
             lanes=MOST_LANES if in_lanes else 1,
         )
         boosting.advance(n_estimators, None, report and report_from(report, first * n_estimators))
         models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
-        raw += [boosting.raw(m) for m in range(together) if keep_raw]
+        if keep_raw and first == 0:
+            raw = np.empty((len(signs), training.codes.shape[1]))
+        for m in range(together if keep_raw else 0):
+            raw[first + m] = boosting.raw(m)
         for m in range(together):
             if boosting.separated(m):
                 _warn_of_separation(options.step, training.classes, first + m)
         if report is not None and len(models[-1]):
             report(len(models) * n_estimators, float(models[-1].risk[-1]))
-    return Stage(models, np.stack(raw) if keep_raw else None, training.weigh_codes(boosting))
+    return Stage(models, raw if keep_raw else None, training.weigh_codes(boosting))
 
 
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:

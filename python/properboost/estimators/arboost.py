@@ -274,6 +274,8 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
         ------
         ValueError, TypeError
             If a parameter or an argument is not as described; the message names it.
+        MemoryError
+            If the system has less memory left than the fit needs.
         """
         with self._restored_on_failure():
             check_voting(self)
@@ -305,7 +307,7 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
         return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
 
     def _describe_votes(self, n_classes: int) -> Voting:
-        by_label = n_classes > 2 and self.multiclass == "labels"
+        by_label = n_classes > 2 and self.multiclass == "one_vs_rest"
         return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
 
 

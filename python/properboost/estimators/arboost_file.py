@@ -1,17 +1,33 @@
 """What writes an `ARBoostClassifier` to a file, and reads it back."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from properboost.estimators.arboost import ARBoostClassifier, Voting, check_voting
+from properboost.estimators.arboost import (
+    ARBoostClassifier,
+    Voting,
+    VotingClassifier,
+    check_voting,
+)
 from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
 from properboost.losses.builtin import Exponential
+from properboost.parameters.kinds import VotingMulticlass
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss
 from properboost.persistence.parameters import build_estimator, describe_parameters
 
-__all__ = ["ARBoostFile"]
+__all__ = ["ARBoostFile", "take_old_words"]
+
+_OLD_WORDS: Mapping[str, VotingMulticlass] = {"classes": "samme", "labels": "one_vs_rest"}
+
+
+def take_old_words(model: VotingClassifier) -> None:
+    """Give a model's `multiclass` the word for what it was called in older files."""
+    for old, new in _OLD_WORDS.items():
+        if model.multiclass == old:
+            model.multiclass = new
 
 
 @kind("ARBoostClassifier", ARBoostClassifier, since=4)
@@ -33,7 +49,12 @@ class ARBoostFile(Codec[ARBoostClassifier]):
         loss = build_loss(fields["loss"], version)
         if loss != Exponential():
             fields["loss"].fail("must be exponential, of gain 1, for classifiers that vote")
-        model = build_estimator(fields["parameters"], ARBoostClassifier, check_voting)
+
+        def check(model: ARBoostClassifier) -> None:
+            take_old_words(model)
+            check_voting(model)
+
+        model = build_estimator(fields["parameters"], ARBoostClassifier, check)
         voting = _build_voting(fields["voting"], len(build_classes(fields["classes"])))
         model._set_voting(voting)
         return restore(model, fields, version, loss, voting.damping)

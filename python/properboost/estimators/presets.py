@@ -75,7 +75,7 @@ VOTES = {
     "criterion": "gini",
     "max_leaf_nodes": 8,
     "max_depth": None,
-    "multiclass": "classes",
+    "multiclass": "samme",
     "mistrust": 0.0,
     "damping": 0.0,
     "max_bins": 255,
@@ -366,7 +366,7 @@ def AdaBoostMH() -> dict[str, Any]:  # noqa: N802
     .. [1] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
        predictions. Machine Learning 37.
     """
-    return {"multiclass": "labels"}
+    return {"multiclass": "one_vs_rest"}
 
 
 @preset(UDTClassifier, TREE)

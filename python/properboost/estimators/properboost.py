@@ -192,6 +192,8 @@ class ProperBoostClassifier(
         ------
         ValueError, TypeError
             If a parameter or an argument is not as described; the message names it.
+        MemoryError
+            If the system has less memory left than the fit needs.
         """
         with self._restored_on_failure():
             loss = check_parameters(self)

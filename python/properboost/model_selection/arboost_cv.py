@@ -123,6 +123,8 @@ class ARBoostClassifierCV(VotingClassifier):
         ------
         ValueError, TypeError
             If a parameter or an argument is not as described; the message names it.
+        MemoryError
+            If the system has less memory left than the fit needs.
         """
         with self._restored_on_failure():
             rhos, plain = self._read_parameters()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from properboost.estimators.arboost_file import ARBoostFile
+from properboost.estimators.arboost_file import ARBoostFile, take_old_words
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.json_node import write_real
@@ -30,7 +30,11 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
     def build(self, node: Node, version: int) -> ARBoostClassifierCV:
         """Return the search that fields describe."""
         fields = node.fields("parameters", "best_score", "cv_results", "best_estimator")
-        check = ARBoostClassifierCV._read_parameters
+
+        def check(model: ARBoostClassifierCV) -> None:
+            take_old_words(model)
+            model._read_parameters()
+
         model = build_estimator(fields["parameters"], ARBoostClassifierCV, check)
         model.best_score_ = fields["best_score"].real()
         model.cv_results_ = build_columns(fields["cv_results"], LossList())

@@ -23,7 +23,7 @@ from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
 from properboost.model_selection.search_space import Candidate
-from properboost.parameters.shared import SOLVED
+from properboost.parameters.shared import SOLVED, BoostingOptions
 from properboost.progress import Report
 
 __all__ = [
@@ -88,7 +88,7 @@ def boost_candidates(
     neighbours.
     """
     n_rows = split_rows[0].training.codes.shape[1]
-    a_model = _row_bytes(candidates[0].options.step) * n_rows
+    a_model = _row_bytes(candidates[0].options) * n_rows
     most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
     size = most // BATCH * BATCH or most
     first = 0
@@ -100,9 +100,9 @@ def boost_candidates(
             first += len(some)
 
 
-def _row_bytes(step: str) -> int:
-    """Return what a row of a model takes: margin, weight, and doubles where steps are solved."""
-    return 32 if step in SOLVED else 8
+def _row_bytes(options: BoostingOptions) -> int:
+    """Return what a row takes: margin, weight and curvature; doubles for solved steps."""
+    return 8 + (4 if options.response == "newton" else 0) + (24 if options.step in SOLVED else 0)
 
 
 def count_models(split_rows: Sequence[SplitRows]) -> int:

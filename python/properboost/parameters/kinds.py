@@ -24,8 +24,8 @@ __all__ = [
     "Step",
     "VotingCriterion",
     "VotingLearner",
+    "VotingMulticlass",
     "WeakLearner",
-    "WhatVotesSay",
 ]
 
 LossName: TypeAlias = Literal[
@@ -39,7 +39,7 @@ Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
 Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
-WhatVotesSay: TypeAlias = Literal["classes", "labels"]
+VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
 
 CV: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]

@@ -20,8 +20,8 @@ from properboost.parameters.kinds import (
     Step,
     VotingCriterion,
     VotingLearner,
+    VotingMulticlass,
     WeakLearner,
-    WhatVotesSay,
 )
 
 __all__ = [
@@ -513,12 +513,13 @@ class VotingParameters:
         doc="The most splits from a tree's root to a leaf; None sets no limit.",
         only_with={"weak_learner": ("tree",)},
     )
-    multiclass: WhatVotesSay = parameter(
-        default="classes",
+    multiclass: VotingMulticlass = parameter(
+        default="samme",
         doc="""
-        With more than two classes, whether a weak classifier says one class in each cell (SAMME,
-        AR-Boost), or yes or no about every one (AdaBoost.MH [5]_, for which training rows are held
-        once per class).
+        How several classes are learnt.  "samme": a weak classifier says one class in each cell
+        (SAMME, AR-Boost).  "one_vs_rest": it says yes or no about every class, that class against
+        the rest (AdaBoost.MH [5]_, for which training rows are held once per class).  With two
+        classes both are the same.
         """,
     )
     mistrust: float = parameter(

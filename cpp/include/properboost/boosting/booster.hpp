@@ -9,6 +9,7 @@
 
 #include "properboost/boosting/algorithm.hpp"
 #include "properboost/boosting/fit_state.hpp"
+#include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/model.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
@@ -53,6 +54,8 @@ class Boosting {
 
   std::size_t size() const noexcept;
   const FitState& state(std::size_t model) const noexcept;
+  // What boosting all models takes, as long as none of them has been advanced.
+  Memory memory() const;
   // An estimate, in nanoseconds, of the longest loop that threads share in n rounds.
   double longest_loop(std::size_t n) const;
   // The raw predictions of a model's held-out rows, in segment order.

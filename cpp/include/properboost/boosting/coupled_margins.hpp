@@ -13,6 +13,7 @@
 
 #include "properboost/boosting/algorithm.hpp"
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/moving_margins.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/data/roles.hpp"
@@ -40,6 +41,10 @@ class CoupledMargins final : public MovingMargins {
                  const std::vector<BatchLanes>& batches, const Loss& loss, const Coupling& coupling,
                  double share, bool needs_curvature);
   ~CoupledMargins() override;
+
+  // What so many rows take in all lanes, those of batches of such widths.
+  static Memory needs(std::size_t rows, std::size_t lanes, const std::vector<std::size_t>& widths,
+                      const Loss& loss, const Coupling& coupling, bool needs_curvature);
 
   BatchMargins& batch(std::size_t b) noexcept;
 

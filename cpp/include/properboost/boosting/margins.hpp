@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/moving_margins.hpp"
 #include "properboost/boosting/row_weighting.hpp"
 #include "properboost/boosting/shifted_rows.hpp"
@@ -37,6 +38,10 @@ class Margins final : public BatchMargins, public MovingMargins {
   Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles, std::size_t lanes,
           const Loss& loss, bool needs_curvature, const VoteTargets& targets,
           std::unique_ptr<RowWeighting> weighting);
+
+  // What so many rows and lanes take; weights are kept unless cells are summed as rows move.
+  static Memory needs(std::size_t rows, std::size_t lanes, bool keeps_weights,
+                      bool needs_curvature) noexcept;
 
   std::size_t lanes() const noexcept override { return lanes_; }
   double training_weight(std::size_t lane) const noexcept override {

@@ -34,6 +34,11 @@ class PackedCodes {
     });
   }
 
+  // What so many rows take.
+  static std::size_t bytes(std::size_t rows, std::size_t features) noexcept {
+    return rows * stride_for(features);
+  }
+
   bool empty() const noexcept { return bytes_.empty(); }
   std::size_t words() const noexcept { return (features_ + kTogether - 1) / kTogether; }
   // How many features the w-th word has: w * kTogether and those after it.
@@ -49,7 +54,7 @@ class PackedCodes {
 
  private:
   // Rows fill whole cache lines, or cache lines hold whole rows.
-  static std::size_t stride_for(std::size_t features) {
+  static std::size_t stride_for(std::size_t features) noexcept {
     if (features > kCacheLine / 2) return (features + kCacheLine - 1) / kCacheLine * kCacheLine;
     std::size_t stride = kTogether;
     while (stride < features) stride *= 2;

@@ -28,6 +28,10 @@ class Histogram {
         negative_(bins.total_width() * lanes),
         curvature_(needs_curvature ? bins.total_width() * lanes : 0) {}
 
+  static std::size_t bytes(const Bins& bins, std::size_t lanes, bool needs_curvature) noexcept {
+    return bins.total_width() * lanes * (needs_curvature ? 3 : 2) * sizeof(double);
+  }
+
   // Sums of feature f, [code][lane]; null if there is no curvature.
   double* positive(std::size_t f) noexcept { return positive_.data() + first(f); }
   double* negative(std::size_t f) noexcept { return negative_.data() + first(f); }

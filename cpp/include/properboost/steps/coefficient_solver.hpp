@@ -45,6 +45,9 @@ class CoefficientSolver {
   CoefficientSolver(const TrainingRows& rows, const std::vector<Role>& roles, const Loss& loss,
                     Solved which, double share_of_errors);
 
+  // What so many rows take.
+  static std::size_t bytes(std::size_t rows) noexcept { return rows * 2 * sizeof(double); }
+
   double& u(std::size_t row) noexcept { return u_[row]; }
   double u(std::size_t row) const noexcept { return u_[row]; }
 

@@ -38,6 +38,9 @@ class TreeGrower {
   TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins, Slots slots);
   ~TreeGrower();
 
+  // What it takes for so many rows, of which so many are in the training segments.
+  static std::size_t bytes(std::size_t rows, std::size_t training, bool needs_curvature) noexcept;
+
   // The tree's random choices are drawn by `key`.  `progress` is called on the calling thread
   // before each split, and may throw.
   Tree grow(const RowWeights& rows, const Criterion& criterion, const Regularizers& r,

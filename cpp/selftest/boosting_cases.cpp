@@ -1,0 +1,247 @@
+// Cases of boosting: every weak learner with every response and step, losses, lanes, votes.
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "case_list.hpp"
+#include "choices.hpp"
+#include "digest.hpp"
+#include "properboost/boosting/booster.hpp"
+#include "properboost/impurities/registry.hpp"
+#include "properboost/learners/registry.hpp"
+#include "properboost/responses/registry.hpp"
+#include "properboost/steps/registry.hpp"
+#include "properboost/votes/registry.hpp"
+
+namespace properboost::selftest {
+
+namespace {
+
+using Sizes = std::initializer_list<std::size_t>;
+
+constexpr std::size_t kEstimators = 4;
+
+struct Choice {
+  std::string learner = "histogram", response = "real", step = "guarded", selection = "greedy";
+  std::string loss = "glog";
+  std::string criterion = {};
+  LearnerOptions options = usual_options();
+  double l2 = 0.0;
+  double prior = 0.0;
+  std::size_t models = 1;
+  bool weighted = true, from_base = false, keep_rounds = true;
+};
+
+bool grows(const std::string& learner) { return learner == "tree" || learner == "monomial"; }
+
+std::unique_ptr<WeakLearner> make_learner(const Choice& choice) {
+  LearnerOptions options = choice.options;
+  if (!choice.criterion.empty()) {
+    options.criterion =
+        impurities::Builtins::make<Criterion, BoundImpurity>("criterion", choice.criterion, 0.0);
+  }
+  return learner_of(choice.learner, options);
+}
+
+std::vector<std::size_t> count_up(std::size_t n) {
+  std::vector<std::size_t> all;
+  for (std::size_t m = 0; m < n; ++m) all.push_back(m);
+  return all;
+}
+
+void advance(Boosting& boosting, std::size_t estimators, const Run& run) {
+  Team::run(run.threads, kShared, [&](Team& team) {
+    boosting.advance(
+        estimators, count_up(boosting.size()), [&](std::size_t, double) { run.progress(); }, team);
+  });
+}
+
+// What boosting found, after two calls.
+std::uint64_t digest_of(Boosting& boosting, const Run& run) {
+  advance(boosting, kEstimators / 2, run);
+  advance(boosting, kEstimators - kEstimators / 2, run);
+  Digest digest;
+  for (std::size_t m = 0; m < boosting.size(); ++m) {
+    digest.add(boosting.state(m));
+    digest.add(boosting.held_out(m));
+    digest.add(boosting.raw(m));
+  }
+  digest.add(boosting.code_counts());
+  return digest.value();
+}
+
+std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run) {
+  const std::unique_ptr<Loss> loss = loss_of(choice.loss);
+  const std::unique_ptr<WeakLearner> learner = make_learner(choice);
+  const std::shared_ptr<const Step> step = steps::Builtins::make<Step>("step", choice.step);
+  const AdditiveBoosting algorithm(
+      {selections::Builtins::make<Selection>("selection", choice.selection),
+       responses::Builtins::make<Response, BoundResponse>("response", choice.response), step},
+      choice.l2);
+  const bool solved = step->solves() != Solved::kNone;
+  std::vector<Model> models;
+  for (std::size_t m = 0; m < choice.models; ++m) {
+    const double part = static_cast<double>(m % 5);
+    models.push_back({loss.get(), learner.get(), 0.5 + part, solved ? 1.0 : 0.7 + 0.1 * part,
+                      choice.prior, Problem::roles(m % 4 == 0 ? kFolds : m % 4 - 1)});
+  }
+  const Bins bins = problem.bins();
+  Rows rows{problem.borrow(), bins};
+  if (choice.weighted) rows.sample_weight = RowSampleWeights(problem.weight.data());
+  if (choice.from_base) rows.base = Base{problem.base.data(), 0};
+  Boosting boosting(rows, models, algorithm, choice.keep_rounds);
+  return digest_of(boosting, run);
+}
+
+struct VoteChoice {
+  std::string vote, step, learner;
+  VoteCriterion criterion = VoteCriterion::kGini;
+  VoteWeighting weighting = {};
+};
+
+std::uint64_t boost_votes(const Problem& problem, const VoteChoice& choice, const Run& run) {
+  const std::unique_ptr<Loss> loss = make_loss("exponential", {});
+  const std::unique_ptr<WeakLearner> learner = learner_of(choice.learner);
+  const bool labels = choice.vote == "labels";
+  VoteTargets targets{kClasses, {}};
+  std::vector<Role> roles;
+  for (std::size_t k = 0; k < kClasses; ++k) {
+    for (std::size_t s = 0; s < kFolds; ++s) {
+      // Each fold answers for one label.
+      targets.of_segment.push_back(static_cast<std::uint16_t>(labels ? s : k));
+      roles.push_back(labels && s != k ? Role::kNegative : Role::kPositive);
+    }
+  }
+  const VoteBoosting algorithm(
+      steps::ForVotes::make<Step>("step", choice.step),
+      votes::Builtins::make<Vote>("vote", choice.vote, kClasses, choice.criterion), targets, 1.0,
+      choice.weighting);
+  const Bins bins = problem.bins();
+  Boosting boosting({problem.borrow(), bins, RowSampleWeights(problem.weight.data())},
+                    {{loss.get(), learner.get(), 1.0, 0.8, 0.0, roles}}, algorithm);
+  return digest_of(boosting, run);
+}
+
+void add_lone_and_lanes(CaseList& list) {
+  const auto add_case = [&](const std::string& name, const Choice& choice) {
+    list.add(name, [choice](const Problem& p, const Run& run) { return boost(p, choice, run); });
+  };
+
+  for (const std::string& learner : learners::Builtins::names()) {
+    for (const std::string& selection : selections::Builtins::names()) {
+      if (grows(learner) && selection == "cyclic") continue;
+      for (const std::string& response : responses::Builtins::names()) {
+        for (const std::string& step : steps::Builtins::names()) {
+          Choice choice;
+          choice.learner = learner;
+          choice.selection = selection;
+          choice.response = response;
+          choice.step = step;
+          add_case(join(learner, selection, response, step), choice);
+        }
+      }
+    }
+  }
+
+  for (const std::string& loss : all_losses()) {
+    for (const std::string& learner : learners::Builtins::names()) {
+      Choice choice;
+      choice.loss = loss;
+      choice.learner = learner;
+      add_case(join(loss, learner), choice);
+      choice.response = "newton";
+      choice.l2 = 1.0;
+      add_case(join(loss, learner, "newton"), choice);
+    }
+    Choice choice;
+    choice.loss = loss;
+    choice.models = 5;
+    add_case(join(loss, "lanes"), choice);
+  }
+
+  for (const std::size_t models : Sizes{3, 8, 19}) {
+    for (const std::string& selection : selections::Builtins::names()) {
+      for (const std::string& response : responses::Builtins::names()) {
+        Choice choice;
+        choice.models = models;
+        choice.selection = selection;
+        choice.response = response;
+        const std::string name = join("lanes", std::to_string(models), selection, response);
+        add_case(name, choice);
+      }
+      Choice choice;
+      choice.models = models;
+      choice.selection = selection;
+      choice.keep_rounds = false;
+      add_case(join("lanes", std::to_string(models), selection, "scores"), choice);
+    }
+  }
+  {
+    Choice choice;
+    choice.models = 5;
+    choice.learner = "tree";
+    add_case("lanes-5-trees", choice);
+  }
+
+  for (const std::string& learner : learners::Builtins::names()) {
+    for (const std::string& criterion : impurities::Builtins::names()) {
+      Choice choice;
+      choice.learner = learner;
+      choice.criterion = criterion;
+      add_case(join("criterion", criterion, learner), choice);
+    }
+    Choice choice;
+    choice.learner = learner;
+    choice.weighted = false;
+    choice.from_base = true;
+    choice.prior = 0.01;
+    add_case("base-" + learner, choice);
+    choice.options.smoothing = 0.1;
+    choice.options.subsample = 0.5;
+    choice.options.limits.max_features = 0.5;
+    choice.options.limits.child_weight = 30.0;
+    choice.options.seed = 17;
+    add_case("options-" + learner, choice);
+  }
+  {
+    Choice choice;
+    choice.learner = "tree";
+    choice.options.limits.directions = {1, -1, 0, 0, 0, 0, 0, 0};
+    add_case("directions-tree", choice);
+  }
+}
+
+void add_votes(CaseList& list) {
+  for (const std::string& vote : votes::Builtins::names()) {
+    for (const std::string& step : steps::ForVotes::names()) {
+      for (const std::string& learner : learners::Builtins::names()) {
+        for (const auto& [criterion, name] :
+             {std::pair{VoteCriterion::kGini, "gini"}, std::pair{VoteCriterion::kError, "error"}}) {
+          const VoteChoice choice{vote, step, learner, criterion};
+          list.add(
+              join("votes", vote, step, learner, name),
+              [choice](const Problem& p, const Run& run) { return boost_votes(p, choice, run); });
+        }
+      }
+    }
+    for (const auto& [weighting, name] :
+         {std::pair{VoteWeighting{0.5, 0.0}, "damping"}, {VoteWeighting{0.0, 2.0}, "mistrust"}}) {
+      const VoteChoice choice{vote, "line_search", "stump", VoteCriterion::kGini, weighting};
+      list.add(join("votes", vote, name),
+               [choice](const Problem& p, const Run& run) { return boost_votes(p, choice, run); });
+    }
+  }
+}
+
+}  // namespace
+
+void add_boosting(CaseList& list) {
+  add_lone_and_lanes(list);
+  add_votes(list);
+}
+
+}  // namespace properboost::selftest

@@ -1,0 +1,301 @@
+// Cases of single stages: bins, joint losses, single trees, pairs, predictions, rados.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "case_list.hpp"
+#include "choices.hpp"
+#include "digest.hpp"
+#include "properboost/boosting/booster.hpp"
+#include "properboost/data/edges.hpp"
+#include "properboost/data/pairs.hpp"
+#include "properboost/ensemble/ensemble.hpp"
+#include "properboost/histogram/code_weights.hpp"
+#include "properboost/impurities/registry.hpp"
+#include "properboost/joint/joint_loss.hpp"
+#include "properboost/rado/boost.hpp"
+#include "properboost/rado/rados.hpp"
+#include "properboost/rado/regularizers/registry.hpp"
+#include "properboost/responses/newton.hpp"
+#include "properboost/steps/unit.hpp"
+#include "properboost/trees/tree_grower.hpp"
+#include "random.hpp"
+
+namespace properboost::selftest {
+
+namespace {
+
+using Sizes = std::initializer_list<std::size_t>;
+
+std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const TreeLimits& limits,
+                        const Run& run) {
+  const Bins bins = problem.bins();
+  const Codes codes = problem.borrow();
+  const RowSampleWeights weight(problem.weight.data());
+  const std::vector<float> ones(problem.rows, 1.0f);
+  const auto criterion =
+      impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, phi == "mu" ? 0.5 : 1.0);
+  Digest digest;
+  Team::run(run.threads, kShared, [&](Team& team) {
+    const PackedCodes packed(codes, bins.size(), team);
+    TreeGrower grower(codes, packed, bins, Slots::of_classes(Problem::roles(kFolds)));
+    const Tree tree = grower.grow({ones.data(), ones.data(), weight}, *criterion, Regularizers{},
+                                  limits, 0, run.progress, team);
+    digest.add(tree);
+    std::vector<std::uint8_t> nodes(problem.rows);
+    grower.find_nodes(tree, nodes.data(), team);
+    digest.add(nodes);
+    std::vector<std::int64_t> found(problem.rows);
+    find_nodes(tree, problem.codes.data(), problem.rows, found.data(), team);
+    digest.add(found);
+    for (const Cell& cell : grower.weigh(tree, weight, team)) digest.add(cell);
+  });
+  return digest.value();
+}
+
+std::uint64_t bin(const Problem& problem, bool weighted, int max_bins, std::size_t sample,
+                  const Run& run) {
+  const RowSampleWeights weight(weighted ? problem.weight.data() : nullptr);
+  Digest digest;
+  Team::run(run.threads, kShared, [&](Team& team) {
+    for (const Table* table : {&problem.table, &problem.by_row}) {
+      std::vector<FeatureBins> features;
+      for (const auto& edges : find_edges(*table, weight, max_bins, sample, 3, team)) {
+        digest.add(edges);
+        features.emplace_back(edges);
+      }
+      const Bins bins(features);
+      std::vector<std::uint8_t> codes(bins.size() * table->rows);
+      bins.encode(*table, RowOrder{}, table->rows, codes.data(), team);
+      digest.add(codes);
+      digest.add(weigh_codes(codes.data(), table->rows, bins, weight, team));
+    }
+  });
+  return digest.value();
+}
+
+// A pair whose levels divide both features' codes evenly.
+FeaturePair make_pair(const Bins& bins, std::size_t first, std::size_t second) {
+  constexpr std::size_t kMostLevels = 12;
+  FeaturePair pair{first, second, 0, {}, {}};
+  const auto levels = [&](std::size_t f) {
+    return std::min<std::size_t>(kMostLevels, static_cast<std::size_t>(bins[f].width()));
+  };
+  pair.cells = levels(first) * levels(second);
+  pair.first_level.fill(FeaturePair::kUnseen);
+  pair.second_level.fill(FeaturePair::kUnseen);
+  for (const std::size_t f : {first, second}) {
+    const auto width = static_cast<std::size_t>(bins[f].width());
+    for (std::size_t b = 0; b < width; ++b) {
+      const std::size_t level = b * levels(f) / width;
+      if (f == first) pair.first_level[b] = static_cast<std::uint16_t>(level * levels(second));
+      if (f == second) pair.second_level[b] = static_cast<std::uint16_t>(level);
+    }
+  }
+  return pair;
+}
+
+std::vector<FeaturePair> some_pairs(const Bins& bins) {
+  return {make_pair(bins, 3, 4), make_pair(bins, 0, 7), make_pair(bins, 5, 6)};
+}
+
+std::uint64_t encode_some_pairs(const Problem& problem, const Run& run) {
+  const Bins bins = problem.bins();
+  const std::vector<FeaturePair> pairs = some_pairs(bins);
+  std::vector<std::uint8_t> codes(pairs.size() * problem.rows);
+  Team::run(run.threads, kShared, [&](Team& team) {
+    encode_pairs(pairs, problem.codes.data(), problem.rows, codes.data(), team);
+  });
+  Digest digest;
+  digest.add(codes);
+  return digest.value();
+}
+
+std::uint64_t find_pairs(const Problem& problem, const Run& run) {
+  const Bins bins = problem.bins();
+  std::vector<std::uint8_t> levels(problem.codes.size());
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    const auto width = static_cast<std::size_t>(bins[f].width());
+    for (std::size_t i = 0; i < problem.rows; ++i) {
+      const std::size_t level = problem.codes[f * problem.rows + i] * kLevels / width;
+      levels[f * problem.rows + i] = static_cast<std::uint8_t>(level);
+    }
+  }
+  std::vector<float> gradient, variance;
+  for (std::size_t i = 0; i < problem.rows; ++i) {
+    gradient.push_back(static_cast<float>(problem.base[i]));
+    variance.push_back(static_cast<float>(0.25 * problem.weight[i]));
+  }
+  Digest digest;
+  Team::run(run.threads, kShared, [&](Team& team) {
+    digest.add(find_strengths(levels.data(), bins.size(), problem.rows, gradient.data(),
+                              variance.data(), 1.25, run.progress, team));
+  });
+  return digest.value();
+}
+
+std::uint64_t predict_tables(const Problem& problem, std::size_t models, const Run& run) {
+  const Bins bins = problem.bins();
+  const std::vector<FeaturePair> pairs = some_pairs(bins);
+  std::size_t width = bins.total_width();
+  for (const FeaturePair& pair : pairs) width += pair.width();
+  Random random(7);
+  std::vector<double> tables(models * width), out(models * problem.rows);
+  for (double& entry : tables) entry = random.next() - 0.5;
+  Team::run(run.threads, kShared, [&](Team& team) {
+    predict_raw(problem.table, bins, pairs, tables.data(), models, out.data(), team);
+  });
+  Digest digest;
+  digest.add(out);
+  return digest.value();
+}
+
+std::uint64_t predict_trees(const Problem& problem, const Run& run) {
+  const Bins bins = problem.bins();
+  const std::unique_ptr<Loss> loss = make_loss("glog", {});
+  const std::unique_ptr<WeakLearner> learner = learner_of("tree");
+  const AdditiveBoosting algorithm({std::make_shared<selections::Greedy>(),
+                                    std::make_shared<BoundResponse<responses::Newton>>(),
+                                    std::make_shared<steps::Unit>()});
+  Boosting boosting({problem.borrow(), bins},
+                    {{loss.get(), learner.get(), 1.0, 0.3, 0.0, Problem::roles(kFolds)}},
+                    algorithm);
+  constexpr std::size_t kTrees = 4;
+  Team::run(run.threads, kShared, [&](Team& team) {
+    boosting.advance(kTrees, {0}, [&](std::size_t, double) { run.progress(); }, team);
+  });
+  const Rounds& rounds = boosting.state(0).rounds[0];
+  Forest forest{rounds.trees, {}, rounds.values};
+  for (const std::int64_t root : rounds.offsets) {
+    forest.roots.push_back(static_cast<std::size_t>(root));
+  }
+  std::vector<double> out(2 * problem.rows);
+  Team::run(run.threads, kShared, [&](Team& team) {
+    predict_raw(problem.table, bins, {&forest, &forest}, out.data(), team);
+  });
+  Digest digest;
+  digest.add(out);
+  return digest.value();
+}
+
+std::uint64_t boost_rados(const Problem& problem, const std::string& regularizer, const Run& run) {
+  std::vector<RadoFeature> features{ConstantFeature{}};
+  for (const std::size_t f : Sizes{0, 3, 4, 5}) {  // without missing values
+    features.emplace_back(NumberFeature{&problem.table.columns[f]});
+  }
+  for (const std::int64_t level : {0, 3}) {
+    features.emplace_back(LevelFeature{&problem.table.columns[7], level});
+  }
+  constexpr std::size_t kRados = 200, kRounds = 20;
+  std::vector<double> rados(kRados * features.size());
+  std::vector<double> slope;
+  for (std::size_t k = features.size(); k > 0; --k) slope.push_back(static_cast<double>(k));
+  Penalty penalty;
+  if (!regularizer.empty()) {
+    penalty.emplace_back(
+        0.01, regularizers::Builtins::make<Regularizer>(
+                  "regularizer", regularizer, features.size(),
+                  static_cast<const double*>(regularizer == "slope" ? slope.data() : nullptr)));
+  }
+  Digest digest;
+  Team::run(run.threads, kShared, [&](Team& team) {
+    const RadoRows rows{problem.rows, problem.positive.data(), 5};
+    digest.add(
+        std::uint64_t{make_rados(features, rows, 11, kRados, rados.data(), run.progress, team)});
+    digest.add(rados);
+    const RadoBoosting boosting{rados.data(), kRados, features.size(), kRounds, 0.9, penalty};
+    const auto progress = [&](std::size_t, double) { run.progress(); };
+    for (const RadoRound& round : properboost::boost_rados(boosting, progress, team)) {
+      digest.add(std::uint64_t(static_cast<std::uint32_t>(round.feature)));
+      for (const double x : {round.edge, round.step, round.penalty, round.log_loss}) digest.add(x);
+    }
+  });
+  return digest.value();
+}
+
+// Rows of 11 classes, from no shift and from near ones; their scores grow apart.
+std::uint64_t evaluate_joint_loss(const std::string& form, const std::string& name) {
+  constexpr std::size_t n = 300;
+  constexpr std::size_t classes = 11;
+  const std::unique_ptr<Loss> loss = loss_of(name);
+  const auto joint = make_joint_loss(form, *loss);
+  Random random(5);
+  std::vector<float> scores;
+  for (std::size_t entry = 0; entry < n * classes; ++entry) {
+    const auto size = static_cast<double>(entry % n);
+    scores.push_back(static_cast<float>(size * size / 3000.0 * (random.next() - 0.5)));
+  }
+  std::vector<float> shift(n, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> weights(scores.size());
+  std::vector<float> curvatures(scores.size());
+  std::vector<float> losses(n);
+  Digest digest;
+  for (std::size_t own = 0; own < 3; ++own) {
+    joint->evaluate({classes, n, own, scores.data(), shift.data(), weights.data(),
+                     curvatures.data(), losses.data()});
+    digest.add(weights);
+    digest.add(curvatures);
+    digest.add(losses);
+    for (float& score : scores) score += static_cast<float>(random.next());
+  }
+  const std::vector<double> rows(scores.begin(), scores.end());
+  std::vector<double> found(rows.size());
+  joint->log_probabilities(rows.data(), classes, n, found.data());
+  digest.add(found);
+  joint->losses(rows.data(), classes, n, 1, found.data());
+  digest.add(found);
+  return digest.value();
+}
+
+}  // namespace
+
+void add_stages(CaseList& list) {
+  for (const bool weighted : {false, true}) {
+    for (const int max_bins : {2, 30, 255}) {
+      const std::string name =
+          std::string("bins-") + (weighted ? "weighted-" : "") + std::to_string(max_bins);
+      list.add(name, [=](const Problem& p, const Run& run) {
+        return bin(p, weighted, max_bins, p.rows, run);
+      });
+    }
+  }
+  list.add("bins-of-a-sample",
+           [](const Problem& p, const Run& run) { return bin(p, true, 255, p.rows / 3, run); });
+
+  for (const std::string& name : all_losses()) {
+    if (!loss_of(name)->canonical()) continue;
+    for (const std::string& form : joint_loss_names()) {
+      if (form == "softmax" && name != "glog") continue;
+      list.add(join("joint", form, name), [form, name](const Problem&, const Run&) {
+        return evaluate_joint_loss(form, name);
+      });
+    }
+  }
+
+  for (const std::string& phi : impurities::Builtins::names()) {
+    list.add("tree-" + phi, [phi](const Problem& p, const Run& run) {
+      return grow_tree(p, phi, {64, TreeLimits::kUnlimited, 1.0}, run);
+    });
+  }
+  list.add("pairs-codes", encode_some_pairs);
+  list.add("pairs-strengths", find_pairs);
+  for (const std::size_t models : Sizes{1, 3}) {
+    list.add("prediction-" + std::to_string(models),
+             [models](const Problem& p, const Run& run) { return predict_tables(p, models, run); });
+  }
+  list.add("prediction-trees", predict_trees);
+  std::vector<std::string> penalties = regularizers::Builtins::names();
+  penalties.emplace_back();
+  for (const std::string& penalty : penalties) {
+    list.add("rados" + (penalty.empty() ? "" : "-" + penalty),
+             [penalty](const Problem& p, const Run& run) { return boost_rados(p, penalty, run); });
+  }
+}
+
+}  // namespace properboost::selftest
