@@ -14,6 +14,7 @@
 #include "classes.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/learners/registry.hpp"
+#include "properboost/learners/smoothing.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
 #include "properboost/trees/tree_grower.hpp"
@@ -46,7 +47,7 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
     throw py::value_error("max_literals must be between 1 and 127");
   }
   if (max_depth < 1) throw py::value_error("max_depth must be at least 1");
-  check_between("smoothing", smoothing, 0.0, 0.25);
+  check_between("smoothing", smoothing, 0.0, learners::Smoothing::kMost);
   check_between("max_features", max_features, 0.0, 1.0);
   check_between("subsample", subsample, 0.0, 1.0);
   check_between("min_child_weight", min_child_weight, 0.0, std::numeric_limits<double>::max());

@@ -33,6 +33,7 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
         "criterion", bytes.pick(impurities::Builtins::names()), 0.0);
   }
   options.smoothing = 0.25 * bytes.share();
+  if (options.smoothing > 0.2) options.smoothing *= 100.0;  // refused with some responses
   options.limits.leaves = bytes.between(1, 128);
   options.limits.depth = bytes.between(1, 10);
   options.limits.child_weight = bytes.flip() ? bytes.power_of_ten(-3, 3) : 0.0;

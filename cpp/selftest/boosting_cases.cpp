@@ -209,6 +209,11 @@ void add_lone_and_lanes(CaseList& list) {
   }
   {
     Choice choice;
+    choice.options.smoothing = 12.0;
+    add_case("diffused-histogram", choice);
+  }
+  {
+    Choice choice;
     choice.learner = "tree";
     choice.options.limits.directions = {1, -1, 0, 0, 0, 0, 0, 0};
     add_case("directions-tree", choice);

@@ -109,6 +109,7 @@ def list_cases():
     add("tree, monotonic", model, SMALL)
     model = P(smoothing=0.2, prior=1e-3, class_weight="balanced", normalize_weights=True, **few)
     add("histogram, smoothed", model, SMALL, WEIGHT)
+    add("histogram, smoothed widely", P(smoothing=9.0, interactions=2, **few), SMALL, WEIGHT)
     for criterion in get_args(VotingCriterion):
         for learner in get_args(VotingLearner):
             votes = {"weak_learner": learner, "criterion": criterion, "n_estimators": 5}

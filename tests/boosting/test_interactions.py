@@ -406,7 +406,7 @@ def test_the_search_chooses_and_refits(interactions):
         ({"interactions": [("a", "b")]}, r"interactions\[0\]: the name 'a' is unknown"),
         ({"interactions": 1, "weak_learner": "tree"}, "interactions must be 0 with weak_learner="),
         ({"interaction_rate": 0.0}, "interaction_rate must be above 0"),
-        ({"interaction_smoothing": 0.3}, "interaction_smoothing must be between 0 and 0.25"),
+        ({"interaction_smoothing": -0.3}, "interaction_smoothing must be between 0 and 10000"),
         ({"interaction_estimators": 0}, "interaction_estimators must be"),
     ],
     ids=str,

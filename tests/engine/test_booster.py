@@ -68,6 +68,7 @@ def test_every_combination_equals_the_reference(loss, weak_learner, response, st
             ["real", "sign", "newton", "exact"],
             [{"smoothing": 0.15}, {"smoothing": 0.25, "prior": 1e-3}, {"prior": 0.02}],
         ),
+        *itertools.product(["real", "sign", "newton"], [{"smoothing": 0.3}, {"smoothing": 90.0}]),
         ("newton", {"l2": 3.0}),
     ],
     ids=str,
@@ -205,7 +206,13 @@ def test_overflow_is_an_error_not_a_number():
         train(codes, features, y, loss="exponential", gain=1.0, step="unit", learning_rate=1e300)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_exact_responses_refuse_wide_smoothing():
+    codes, features, _, y = problem(5)
+    with pytest.raises(ValueError, match=r"smoothing must be at most 0.25 with a response"):
+        train(codes, features, y, loss="glog", gain=1.0, response="exact", smoothing=0.26)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2, 3.0])
 def test_guarded_steps_never_raise_the_risk(smoothing):
     codes, features, _, y = problem(6)
     for loss in LOSSES:
@@ -346,7 +353,7 @@ def test_numbers_of_a_model_are_checked(name, value):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"smoothing": 5.0},
+        {"smoothing": 10_001.0},
         {"max_features": -1.0},
         {"subsample": np.nan},
         {"min_child_weight": -1.0},

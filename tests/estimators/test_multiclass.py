@@ -239,6 +239,7 @@ def test_margins(rows):
 BOOSTED = {
     "tables": {},
     "smoothed tables": {"smoothing": 0.2, "rows_per_bin": 20},
+    "widely smoothed tables": {"smoothing": 30.0, "rows_per_bin": 5},
     "stumps": {"weak_learner": "stump"},
     "trees": {"weak_learner": "tree", "max_leaf_nodes": 6},
     "monomials": {"weak_learner": "monomial"},

@@ -507,14 +507,25 @@ def test_tables_by_hand():
     np.testing.assert_allclose(smooth, np.log((p + e) / (m + e)) / 2, rtol=1e-13, atol=1e-15)
 
 
-def test_smoothing_keeps_the_mass_and_its_bounds():
+@pytest.mark.parametrize("h", [0.2, 0.25, 0.3, 4.0, 1e4])
+def test_smoothing_keeps_the_mass_and_its_bounds(h):
     a = np.array([5.0, 1, 0, 2, 9, 4])
-    out = ref.smooth_ordered(a, 0.25, 4)
-    assert out.sum() == pytest.approx(a.sum(), rel=1e-15)
+    out = ref.smooth_ordered(a, h, 4)
+    assert out.sum() == pytest.approx(a.sum(), rel=1e-12)
+    assert 0.0 <= out.min()
+    assert out[:4].max() <= 5.0
     np.testing.assert_array_equal(out[4:], a[4:])
-    np.testing.assert_array_equal(ref.smooth_ordered(a, 0.2, 0), a)
-    np.testing.assert_array_equal(ref.smooth_ordered(a, 0.2, 1), a)
-    np.testing.assert_allclose(ref.smooth_ordered(np.ones(5), 0.2, 5), 1, rtol=1e-15)
+    np.testing.assert_array_equal(ref.smooth_ordered(a, h, 0), a)
+    np.testing.assert_array_equal(ref.smooth_ordered(a, h, 1), a)
+    np.testing.assert_allclose(ref.smooth_ordered(np.ones(5), h, 5), 1, rtol=1e-11)
+
+
+@pytest.mark.parametrize("h", [0.1, 0.25, 0.26, 4.0, 25.0])
+def test_smoothing_spreads_with_variance_2h(h):
+    unit = np.zeros(255)
+    unit[127] = 1.0
+    out = ref.smooth_ordered(unit, h, 255)
+    assert out @ (np.arange(255) - 127.0) ** 2 == pytest.approx(2 * h, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", ["glog", "gboost", "savage"])

@@ -518,7 +518,11 @@ X0, Y0 = integers(60)
         ({"alphas": [0.1]}, r"alphas must be None unless loss is, or has, 'alpha'; got \[0\.1\]"),
         ({"alphas": [0.1], "loss": pb.losses.Alpha()}, "alphas must be None unless loss is"),
         ({"alphas": [0.6], "loss": "alpha"}, r"alphas\[0\] must be between 0 and 0\.5; got 0\.6"),
-        ({"smoothings": [0.0, 0.3]}, r"smoothings\[1\] must be between 0 and 0\.25; got 0\.3"),
+        ({"smoothings": [0.0, -0.3]}, r"smoothings\[1\] must be between 0 and 10000"),
+        (
+            {"smoothings": [0.0, 0.3], "response": "exact"},
+            r"smoothings\[1\] must be at most 0\.25 with response='exact'; got 0\.3",
+        ),
         ({"smoothings": 0.1}, "smoothings must be a list, or None; got 0.1"),
         ({"priors": {0.1}}, r"priors must be a list, or None; got \{0.1\} \(set\)"),
         ({"priors": [None, 0.0]}, r"priors\[1\] must be above 0, or None; got 0\.0"),

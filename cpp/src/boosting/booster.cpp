@@ -182,6 +182,10 @@ class Boosting::State {
     if (model.weak_learner->has_criterion() && algorithm_.response().needs_curvature()) {
       throw std::invalid_argument("criterion must be None with a response that needs curvatures");
     }
+    if (algorithm_.response().looks_at_rows() && !model.weak_learner->knows_shares()) {
+      throw std::invalid_argument(
+          "smoothing must be at most 0.25 with a response that looks at rows");
+    }
     if (algorithm_.step().solves() == Solved::kNone) return;
     if (model.learning_rate != 1.0) {
       throw std::invalid_argument("learning_rate must be 1 with a step that is solved for");

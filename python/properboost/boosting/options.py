@@ -5,13 +5,26 @@ from properboost.parameters.declare import read
 from properboost.parameters.kinds import Coupling, Multiclass
 from properboost.parameters.shared import SOLVED, BoostingOptions
 
-__all__ = ["check_loss_of_step", "find_coupling", "for_pairs", "gain_is_free", "list_couplings"]
+__all__ = [
+    "check_loss_of_step",
+    "check_smoothing_of_response",
+    "find_coupling",
+    "for_pairs",
+    "gain_is_free",
+    "list_couplings",
+]
 
 
 def check_loss_of_step(loss: MarginLoss, step: str) -> None:
     """Check that a step that is solved for has one solution."""
     if step in SOLVED and not loss.native.convex:
         raise ValueError(f"step must not be {step!r} with loss={loss.name!r}, which is not convex")
+
+
+def check_smoothing_of_response(name: str, h: float, weak_learner: str, response: str) -> None:
+    """Check that a response that looks at rows knows in which cells they count."""
+    if h > 0.25 and weak_learner == "histogram" and response == "exact":
+        raise ValueError(f"{name} must be at most 0.25 with response='exact'; got {h!r}")
 
 
 def list_couplings(loss: MarginLoss, step: str) -> tuple[Coupling, ...]:

@@ -11,7 +11,12 @@ from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
-from properboost.boosting.options import check_loss_of_step, find_coupling, for_pairs
+from properboost.boosting.options import (
+    check_loss_of_step,
+    check_smoothing_of_response,
+    find_coupling,
+    for_pairs,
+)
 from properboost.data.frames import find_feature, open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
@@ -273,6 +278,9 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     check_declared(model)
     loss = get_loss(model.loss, model.gain)
     check_loss_of_step(loss, model.step)
+    for name in ("smoothing", "interaction_smoothing"):
+        h = getattr(model, name)
+        check_smoothing_of_response(name, h, model.weak_learner, model.response)
     find_coupling(model.multiclass, loss, model.step)
     return loss
 

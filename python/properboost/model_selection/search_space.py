@@ -11,6 +11,7 @@ import numpy as np
 from properboost.boosting import options
 from properboost.boosting.options import (
     check_loss_of_step,
+    check_smoothing_of_response,
     find_coupling,
     gain_is_free,
     list_couplings,
@@ -33,6 +34,7 @@ from properboost.parameters.shared import (
     BoostingParameters,
     CouplingParameters,
     PairParameters,
+    check_smoothing,
 )
 
 __all__ = [
@@ -85,8 +87,8 @@ def _read_alphas(name: str, value: object) -> list[float] | None:
 
 
 def _read_smoothings(name: str, value: object) -> list[float]:
-    between = partial(checks.between, low=0.0, high=0.25)
-    return checks.either(partial(checks.entries, read=between), None)(name, value) or [0.0]
+    entries = partial(checks.entries, read=check_smoothing)
+    return checks.either(entries, None)(name, value) or [0.0]
 
 
 def _read_priors(name: str, value: object) -> list[float | None]:
@@ -200,6 +202,11 @@ class SearchParameters(
 def check_search(search: SearchParameters) -> None:
     """Check every parameter that does not depend on the data."""
     check_declared(search)
+    learner, response = search.weak_learner, search.response
+    for k, h in enumerate(_read_smoothings("smoothings", search.smoothings)):
+        check_smoothing_of_response(f"smoothings[{k}]", h, learner, response)
+    for h in _list_values(search, "interaction_smoothing"):
+        check_smoothing_of_response("interaction_smoothing", h, learner, response)
     for _, loss in _list_losses(search):
         check_loss_of_step(loss, search.step)
         _list_couplings(search, loss)

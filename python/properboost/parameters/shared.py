@@ -72,6 +72,11 @@ def check_share(name: str, value: object) -> float:
     return checks.positive(name, value)
 
 
+def check_smoothing(name: str, value: object) -> float:
+    """Check how far sums spread; the engine's bound."""
+    return checks.between(name, value, 0.0, 10_000.0)
+
+
 def check_directions(name: str, given: Any) -> object:
     """Check that every direction is -1, 0 or 1; the features are checked with the data."""
     if given is None:
@@ -287,13 +292,14 @@ class RegularizerParameters:
     )
     smoothing: float = parameter(
         default=0.0,
-        check=partial(checks.between, low=0.0, high=0.25),
+        check=check_smoothing,
         doc="""
-        Share of its weight that each bin of a numeric feature gives to each of its two neighbours
-        before the response gives the bins their values, in [0, 0.25].  Other weak learners ignore
-        it.
+        How far the sums of each bin of a numeric feature spread over its neighbours before the
+        response gives the bins their values: by a standard deviation of sqrt(2 `smoothing`) bins,
+        with `smoothing` in [0, 10,000].  Up to 0.25 it is the share that a bin gives to each of its
+        two neighbours; "exact" responses allow no more.  Other weak learners ignore it.
         """,
-        option="share of its weight a bin gives to each neighbour, 0 to 0.25",
+        option="how far a bin's sums spread: half the variance, in bins",
         only_with={"weak_learner": ("histogram",)},
     )
 
@@ -350,7 +356,7 @@ class PairParameters(Generic[Float, Pairs]):
     )
     interaction_smoothing: Float = parameter(
         default=0.2,
-        check=partial(checks.between, low=0.0, high=0.25),
+        check=check_smoothing,
         kind="float",
         doc="""
         `smoothing` of the pairs' look-up tables, whose cells have neighbours in both directions.

@@ -47,10 +47,16 @@ class Statistics:
 def smooth_ordered(a: Array, h: float, n_ordered: int) -> Array:
     """a_b <- (1 - 2h) a_b + h (a_(b-1) + a_(b+1)) over the ordered bins.
 
-    What would leave at either end stays there, so the sum is unchanged; other bins are untouched.
+    Above h = 1/4, the solution s of s_b - h (s_(b-1) - 2 s_b + s_(b+1)) = a_b.  What would leave at
+    either end stays there, so the sum is unchanged; other bins are untouched.
     """
     if h == 0 or n_ordered < 2:
         return a
+    if h > 0.25:
+        out = a.copy()
+        steps = np.diff(np.eye(n_ordered), axis=0)
+        out[:n_ordered] = np.linalg.solve(np.eye(n_ordered) + h * steps.T @ steps, a[:n_ordered])
+        return out
     inner = a[:n_ordered]
     padded = np.concatenate([inner[:1], inner, inner[-1:]])
     out = a.copy()

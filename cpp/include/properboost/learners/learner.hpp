@@ -52,6 +52,8 @@ class WeakLearner {
  public:
   virtual ~WeakLearner() = default;
   virtual LearnerKind kind() const noexcept = 0;
+  // Whether its partitions say in which cells a row counts, for responses that look at rows.
+  virtual bool knows_shares() const noexcept { return true; }
 
   // The criterion for choosing cells: its own, or else the response.
   const Criterion& criterion_or(const Response& response) const noexcept {
