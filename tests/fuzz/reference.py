@@ -131,7 +131,8 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         drawn["selection"] = one("greedy", "cyclic")
         if drawn["weak_learner"] == "histogram":
             most = 0.25 if drawn["response"] == "exact" else 20.0
-            drawn["smoothing"] = one(0.0, float(rng.uniform(0.0, 0.25)), float(rng.uniform(0, most)))
+            narrow, wide = rng.uniform(0.0, 0.25), rng.uniform(0.0, most)
+            drawn["smoothing"] = one(0.0, float(narrow), float(wide))
     if drawn["response"] in ("real", "exact"):
         drawn["prior"] = one(None, 1e-3)
     if drawn["response"] == "sign":  # later rounds find classes of equal weight in many bins
