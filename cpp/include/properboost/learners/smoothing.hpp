@@ -1,8 +1,8 @@
 // The sums of a look-up table's cells, spread over neighbouring cells.
 //
 // Up to h = 0.25 a cell gives that share of its sums to either neighbour.  Above, what lends is the
-// solution of out - h (the sum of the neighbours' out - out) = in: heat that has spread for a while.
-// In both, a unit spreads with variance 2 h cells, sums are kept, and no sum turns negative.
+// solution of out - h (the sum of the neighbours' out - out) = in: heat that has spread for a
+// while. In both, a unit spreads with variance 2 h cells, sums are kept, and no sum turns negative.
 #pragma once
 
 #include <algorithm>
@@ -145,7 +145,8 @@ class Smoothing {
   }
 
   double h_;
-  std::array<double, kMaxCodes> inverse_ = {};  // of the diagonal, once what is before is eliminated
+  std::array<double, kMaxCodes> inverse_ =
+      {};  // of the diagonal, once what is before is eliminated
 };
 
 }  // namespace properboost::learners
