@@ -1,0 +1,352 @@
+"""Several classes: log loss and error beside the peers, each tuned by its own cross-validation.
+
+    python -m benchmarks.peers.multiclass                        # all sets and libraries, hours
+    python -m benchmarks.peers.multiclass --sets vowel segment --contestants tables LightGBM
+
+Published splits of rows are kept (letter: the first 16,000; pendigits, satimage, vowel); of the
+others a quarter is held out, stratified, by the seed.  Every contestant chooses from a grid of the
+same kind and size by cross-validation on the training rows, the number of rounds by early stopping
+there, and is then fitted to all of them with each seed.  Of tables of more than 50,000 rows x
+classes it chooses from a quarter of the grid, by three folds.
+
+The held-out rows are scored once for each seed, at the end.
+"""
+
+import argparse
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import gmean
+from sklearn.datasets import load_digits
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+MOST_ROUNDS, PATIENCE = 500, 30
+LARGE = 50_000  # rows x classes
+
+
+class Split(NamedTuple):
+    """Rows to learn from, and rows held out; labels count from 0."""
+
+    X: pd.DataFrame
+    y: Any
+    X_test: pd.DataFrame
+    y_test: Any
+
+    @property
+    def large(self) -> bool:
+        """Whether less is tried."""
+        return len(self.y) * (int(self.y.max()) + 1) > LARGE
+
+
+# -- sets -----------------------------------------------------------------------------------------
+
+
+def _published(name: str) -> Callable[[int], Split]:
+    def load(_seed: int) -> Split:
+        from properboost.datasets import load_uci
+
+        X, y = load_uci(name, subset="train", return_X_y=True)
+        X_test, y_test = load_uci(name, subset="test", return_X_y=True)
+        labels = np.unique(y)
+        return Split(X, np.searchsorted(labels, y), X_test, np.searchsorted(labels, y_test))
+
+    return load
+
+
+def _held_out(read: Callable[[], tuple[Any, Any]]) -> Callable[[int], Split]:
+    def load(seed: int) -> Split:
+        X, y = read()
+        X, y = pd.DataFrame(X), np.unique(y, return_inverse=True)[1]
+        split = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
+        return Split(split[0], split[2], split[1], split[3])
+
+    return load
+
+
+def _letter(_seed: int) -> Split:
+    from properboost.datasets import load_letter
+
+    X, y = load_letter(return_X_y=True, as_frame=True)
+    y = np.unique(y, return_inverse=True)[1]
+    return Split(X[:16_000], y[:16_000], X[16_000:], y[16_000:])
+
+
+def _segment() -> tuple[Any, Any]:
+    from properboost.datasets import load_uci
+
+    return load_uci("segment", return_X_y=True)
+
+
+def _hpc_data() -> tuple[Any, Any]:
+    table = pd.read_csv(Path(os.environ["PROPERBOOST_DATA"]) / "hpc_data.csv.gz")
+    y = table.pop("class")
+    table = table.drop(columns="rownames", errors="ignore")
+    texts = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+    return table.astype(dict.fromkeys(texts, "category")), y
+
+
+SETS: dict[str, Callable[[int], Split]] = {
+    "vowel": _published("vowel"),
+    "segment": _held_out(_segment),
+    "digits": _held_out(lambda: load_digits(return_X_y=True)),
+    "hpc_data": _held_out(_hpc_data),
+    "satimage": _published("satimage"),
+    "pendigits": _published("pendigits"),
+    "letter": _letter,
+}
+
+# -- contestants ----------------------------------------------------------------------------------
+
+Fitted = Callable[[pd.DataFrame], Any]
+"""Probabilities of rows."""
+Contestant = Callable[[Split, int, int], Fitted]
+"""Fits a model that is tuned on the rows of a split, with a seed, on so many threads."""
+
+
+def search(weak_learner: str, grid: dict[str, list[Any]], **settings: Any) -> Contestant:
+    """Return a search of properboost's."""
+
+    def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
+        from properboost import ProperBoostClassifierCV
+
+        lists = {name: values[:1] if split.large else values for name, values in grid.items()}
+        model = ProperBoostClassifierCV(
+            weak_learner=weak_learner,
+            cv=StratifiedKFold(3 if split.large else 5, shuffle=True, random_state=seed),
+            random_state=seed,
+            n_jobs=n_jobs,
+            **(lists | settings),
+        ).fit(split.X, split.y)
+        chosen = {k: v for k, v in model.best_params_.items() if k in lists or k == "gain"}
+        print(f"    {chosen} n_estimators {model.n_estimators_}", flush=True)
+        return lambda X: np.exp(model.predict_log_proba(X))
+
+    return fit
+
+
+Early = Callable[[dict[str, Any], pd.DataFrame, Any, Any, int, int], tuple[Any, int]]
+"""Fits with a setting until held-out rows, if there are any, get no better."""
+
+
+def tune(fit_one: Early, grid: dict[str, list[Any]]) -> Contestant:
+    """Return a library whose settings are chosen by cross-validation with early stopping."""
+
+    def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
+        lists = {name: values[:1] if split.large else values for name, values in grid.items()}
+        lists |= {name: lists[name] for name in ()}
+        folds = StratifiedKFold(3 if split.large else 5, shuffle=True, random_state=seed)
+        found = []
+        for values in itertools.product(*lists.values()):
+            setting = dict(zip(lists, values, strict=True))
+            losses, rounds = [], []
+            for a, b in folds.split(split.X, split.y):
+                held_out = (split.X.iloc[b], split.y[b])
+                rows = split.X.iloc[a], split.y[a]
+                model, n = fit_one(setting, *rows, held_out, seed, n_jobs)
+                losses.append(log_loss(held_out[1], model.predict_proba(held_out[0])))
+                rounds.append(n)
+            found.append((float(np.mean(losses)), setting, int(np.mean(rounds))))
+        _, best, n = min(found, key=lambda entry: entry[0])
+        print(f"    {best} rounds {n}", flush=True)
+        model, _ = fit_one(best | {"rounds": n}, split.X, split.y, None, seed, n_jobs)
+        return model.predict_proba
+
+    return fit
+
+
+def lightgbm(
+    setting: dict[str, Any], X: pd.DataFrame, y: Any, held_out: Any, seed: int, n_jobs: int
+) -> tuple[Any, int]:
+    """Fit LightGBM."""
+    from lightgbm import LGBMClassifier, early_stopping
+
+    own = dict(setting)
+    rounds = own.pop("rounds", MOST_ROUNDS)
+    model = LGBMClassifier(
+        n_estimators=rounds, verbose=-1, n_jobs=n_jobs, random_state=seed, subsample_freq=1, **own
+    )
+    if held_out is None:
+        return model.fit(X, y), rounds
+    stop = [early_stopping(PATIENCE, verbose=False)]
+    model.fit(X, y, eval_X=held_out[0], eval_y=held_out[1], callbacks=stop)
+    return model, int(model.best_iteration_)
+
+
+def xgboost(
+    setting: dict[str, Any], X: pd.DataFrame, y: Any, held_out: Any, seed: int, n_jobs: int
+) -> tuple[Any, int]:
+    """Fit XGBoost."""
+    from xgboost import XGBClassifier
+
+    own = dict(setting)
+    rounds = own.pop("rounds", MOST_ROUNDS)
+    model = XGBClassifier(
+        n_estimators=rounds, n_jobs=n_jobs, random_state=seed, enable_categorical=True,
+        tree_method="hist", early_stopping_rounds=None if held_out is None else PATIENCE, **own,
+    )  # fmt: skip
+    if held_out is None:
+        return model.fit(X, y), rounds
+    model.fit(X, y, eval_set=[held_out], verbose=False)
+    return model, int(model.best_iteration) + 1
+
+
+def catboost(
+    setting: dict[str, Any], X: pd.DataFrame, y: Any, held_out: Any, seed: int, n_jobs: int
+) -> tuple[Any, int]:
+    """Fit CatBoost."""
+    from catboost import CatBoostClassifier
+
+    own = dict(setting)
+    rounds = own.pop("rounds", MOST_ROUNDS)
+    categorical = [name for name in X if isinstance(X[name].dtype, pd.CategoricalDtype)]
+    model = CatBoostClassifier(
+        n_estimators=rounds, verbose=False, thread_count=n_jobs, random_seed=seed,
+        allow_writing_files=False, cat_features=categorical, loss_function="MultiClass", **own,
+    )  # fmt: skip
+    if held_out is None:
+        return model.fit(X, y), rounds
+    model.fit(X, y, eval_set=held_out, early_stopping_rounds=PATIENCE)
+    return model, int(model.get_best_iteration() or 0) + 1
+
+
+def at_defaults(make: Callable[[int, int], Any]) -> Contestant:
+    """Return a library at its defaults."""
+
+    def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
+        model = make(seed, n_jobs)
+        return model.fit(split.X, split.y).predict_proba
+
+    return fit
+
+
+def chimeraboost(seed: int, _n_jobs: int) -> Any:
+    """Make ChimeraBoost's model."""
+    from chimeraboost import ChimeraBoostClassifier
+
+    return ChimeraBoostClassifier(random_state=seed)
+
+
+# The first value of each list is what large tables get.
+OURS: dict[str, Any] = {
+    "rows_per_bin": 5,
+    "response": "newton",
+    "l2": 0.1,
+    "step": "guarded",
+    "gains": [1.0],
+    "learning_rate": 0.1,
+}
+TABLES: dict[str, Any] = {"rows_per_bin": 5, "gains": [1, 2, 4, 8, 16], "max_estimators": 150}
+WIDE = {"smoothings": [0.0, 4.0, 64.0, 512.0]}
+TREES: dict[str, list[Any]] = {
+    "subsample": [0.5, 1.0],
+    "max_features": [0.4, 0.2],
+    "min_child_weight": [0.01, 0.001],
+    "max_leaf_nodes": [24, 8],
+}
+CONTESTANTS: dict[str, Contestant] = {
+    "tables": search("histogram", {}, multiclass="softmax", **TABLES, **WIDE),
+    "tables, canonical": search("histogram", {}, multiclass="canonical", **TABLES, **WIDE),
+    "tables, one-vs-rest": search("histogram", {}, multiclass="one_vs_rest", **TABLES, **WIDE),
+    "stumps": search(
+        "tree",
+        {"max_features": [0.4, 1.0], "subsample": [0.5, 1.0]},
+        multiclass="softmax", max_leaf_nodes=2, min_child_weight=0.01, max_estimators=1000, **OURS,
+    ),
+    "trees": search("tree", TREES, multiclass="softmax", max_estimators=MOST_ROUNDS, **OURS),
+    "trees, canonical": search(
+        "tree", TREES, multiclass="canonical", max_estimators=MOST_ROUNDS, **OURS
+    ),
+    "trees, one-vs-rest": search(
+        "tree", TREES, multiclass="one_vs_rest", max_estimators=MOST_ROUNDS, **OURS
+    ),
+    "LightGBM, stumps": tune(
+        lightgbm,
+        {
+            "num_leaves": [2],
+            "colsample_bytree": [1.0],
+            "feature_fraction_bynode": [0.4, 1.0],
+            "subsample": [0.5, 1.0],
+            "learning_rate": [0.1],
+            "rounds": [1000],
+        },
+    ),
+    "LightGBM": tune(
+        lightgbm,
+        {
+            "subsample": [0.5, 1.0],
+            "feature_fraction_bynode": [0.4, 0.2],
+            "min_child_samples": [20, 5],
+            "num_leaves": [24, 8],
+        },
+    ),
+    "XGBoost": tune(
+        xgboost,
+        {
+            "subsample": [0.5, 1.0],
+            "colsample_bynode": [0.4, 0.2],
+            "min_child_weight": [0.01, 1.0],
+            "max_depth": [6, 3],
+            "learning_rate": [0.1],
+        },
+    ),
+    "CatBoost": tune(catboost, {"depth": [6, 4], "rsm": [0.4, 1.0], "learning_rate": [0.1]}),
+    "CatBoost, defaults": at_defaults(
+        lambda seed, n_jobs: _quiet_catboost(seed, n_jobs)
+    ),
+    "ChimeraBoost, defaults": at_defaults(chimeraboost),
+}  # fmt: skip
+
+
+def _quiet_catboost(seed: int, n_jobs: int) -> Any:
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(
+        verbose=False, thread_count=n_jobs, random_seed=seed, allow_writing_files=False
+    )
+
+
+def rounds_of(asked: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Yield sets and contestants, the small sets first."""
+    yield from itertools.product(asked.sets, asked.contestants)
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    asked = parser.parse_args()
+    table: dict[str, dict[str, float]] = {}
+    for name, contestant in rounds_of(asked):
+        losses, errors = [], []
+        begin = time.perf_counter()
+        for seed in range(asked.seeds):
+            split = SETS[name](seed)
+            fitted = CONTESTANTS[contestant](split, seed, asked.threads)
+            p = np.clip(fitted(split.X_test), 1e-15, 1.0)
+            p /= p.sum(axis=1, keepdims=True)
+            losses.append(log_loss(split.y_test, p))
+            errors.append(float(np.mean(p.argmax(axis=1) != split.y_test)))
+        table.setdefault(contestant, {})[name] = float(np.mean(losses))
+        spread = f"{min(losses):.4f} to {max(losses):.4f}"
+        print(
+            f"{name:10s} {contestant:24s} log loss {np.mean(losses):.4f} ({spread})  "
+            f"error {100 * np.mean(errors):.2f}%  {time.perf_counter() - begin:.0f} s",
+            flush=True,
+        )
+    print("\ngeometric mean of the log losses")
+    for contestant, found in table.items():
+        print(f"{contestant:24s} {gmean(list(found.values())):.4f}")
+
+
+if __name__ == "__main__":
+    main()
