@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.losses.builtin import MarginLoss
+from properboost.losses.builtin import GLog, MarginLoss
 from properboost.parameters.kinds import Coupling
 
 __all__ = ["Link", "choose_classes", "find_lead"]
@@ -17,6 +17,9 @@ _FARTHEST = 1e300
 
 _EXPONENTIAL = _core.Loss("exponential")
 """e^-u, with the same bits on any processor."""
+
+_SOFTMAX = _core.JointLoss("softmax", GLog().native)
+"""softmax(u / 2)."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Link:
     """None with two classes, and where the loss itself knows about several."""
     n_threads: int = 1
     """For joint losses."""
+    temperature: float | None = None
+    """That of a softmax of one-vs-rest models; without, probabilities are divided by their sum."""
 
     @property
     def joint_loss(self) -> str:
@@ -39,7 +44,7 @@ class Link:
 
     def probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of all classes, (n_rows, n_classes)."""
-        if self.joint_loss:
+        if self.joint_loss or self.temperature is not None:
             return _EXPONENTIAL.loss(-self.log_probabilities(raw))
         if raw.ndim == 1:
             # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
@@ -54,11 +59,27 @@ class Link:
         np.divide(probability, total, out=normalized, where=total > 0.0)
         return normalized
 
+    def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return F / (2 sigma) less its largest of each row: a softmax at temperature 1 has these.
+
+        Of two classes of raw predictions F and -F that softmax is the logistic link of F.
+        """
+        with np.errstate(over="ignore"):
+            scores: NDArray[np.float64] = raw - raw.max(axis=1, keepdims=True)
+            scores /= 2.0 * self.loss.gain
+        return scores
+
     def log_probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities.
 
-        They are finite where a joint form of the loss gives them, however small the probability.
+        They are finite where a joint form of the loss or a softmax gives them, however small the
+        probability.
         """
+        if self.temperature is not None:
+            # Twice the scores: the engine's softmax takes half of what it is given.
+            with np.errstate(over="ignore"):
+                halves = np.maximum(2.0 * (self.scores(raw) / self.temperature), -_FARTHEST)
+            return _SOFTMAX.log_probabilities(halves, self.n_threads)
         if raw.ndim == 1 and self.loss.joint_forms:
             # Two classes are a joint model whose raw predictions are F and -F.
             name, raw = str(self.loss.joint_forms[0]), np.stack([-raw, raw], axis=1)
