@@ -38,13 +38,18 @@ class Link:
     """That of a softmax of one-vs-rest models; without, probabilities are divided by their sum."""
 
     @property
+    def knows_logs(self) -> bool:
+        """Whether the probabilities of several classes are made from their logarithms."""
+        return self.temperature is not None or bool(self.joint_loss)
+
+    @property
     def joint_loss(self) -> str:
         """The engine's name of the joint loss; empty where the classes have losses of their own."""
         return "" if self.multiclass in (None, "one_vs_rest") else self.multiclass
 
     def probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of all classes, (n_rows, n_classes)."""
-        if self.joint_loss or self.temperature is not None:
+        if self.knows_logs:
             return _EXPONENTIAL.loss(-self.log_probabilities(raw))
         if raw.ndim == 1:
             # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
@@ -59,16 +64,6 @@ class Link:
         np.divide(probability, total, out=normalized, where=total > 0.0)
         return normalized
 
-    def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return F / (2 sigma) less its largest of each row: a softmax at temperature 1 has these.
-
-        Of two classes of raw predictions F and -F that softmax is the logistic link of F.
-        """
-        with np.errstate(over="ignore"):
-            scores: NDArray[np.float64] = raw - raw.max(axis=1, keepdims=True)
-            scores /= 2.0 * self.loss.gain
-        return scores
-
     def log_probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities.
 
@@ -76,10 +71,7 @@ class Link:
         probability.
         """
         if self.temperature is not None:
-            # Twice the scores: the engine's softmax takes half of what it is given.
-            with np.errstate(over="ignore"):
-                halves = np.maximum(2.0 * (self.scores(raw) / self.temperature), -_FARTHEST)
-            return _SOFTMAX.log_probabilities(halves, self.n_threads)
+            return _SOFTMAX.log_probabilities(self._divide(raw), self.n_threads)
         if raw.ndim == 1 and self.loss.joint_forms:
             # Two classes are a joint model whose raw predictions are F and -F.
             name, raw = str(self.loss.joint_forms[0]), np.stack([-raw, raw], axis=1)
@@ -93,6 +85,17 @@ class Link:
             scores = np.clip(raw / self.loss.gain, -_FARTHEST, _FARTHEST)
         joint = _core.JointLoss(name, self.loss.native)
         return joint.log_probabilities(np.ascontiguousarray(scores), self.n_threads)
+
+    def _divide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return F / (sigma T), or as much of it as keeps the order of a row's classes."""
+        assert self.temperature is not None
+        with np.errstate(over="ignore"):
+            scores = raw / self.loss.gain / self.temperature
+            if not max(scores.max(), -scores.min()) <= _FARTHEST:
+                differences = raw - raw.max(axis=1, keepdims=True)
+                scores = differences / self.loss.gain / self.temperature
+                np.maximum(scores, -_FARTHEST, out=scores)
+        return np.ascontiguousarray(scores)
 
 
 def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:

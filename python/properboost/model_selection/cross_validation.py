@@ -339,8 +339,10 @@ def _look_both_ways(
         [_score(scores, own, link, raw) for own, raw in zip(rows, raws, strict=True)], axis=1
     )
     weights = [own.weight for own in rows if own.weight is not None]
+    with np.errstate(over="ignore"):
+        pooled = np.concatenate(raws) / (2.0 * link.loss.gain)
     temperature = fit_temperature(
-        np.concatenate([link.scores(raw) for raw in raws]),
+        pooled,
         np.concatenate([own.codes for own in rows]),
         np.concatenate(weights) if weights else None,
         start,
