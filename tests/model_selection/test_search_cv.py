@@ -184,9 +184,7 @@ def test_weights_count_in_training_and_in_scores(problem, request):
     shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
     for i, params in enumerate(ours.cv_results_["params"]):
-        own = {
-            name: params[name] for name in {"gain", "multiclass", "temperature"} & params.keys()
-        }
+        own = {name: params[name] for name in {"gain", "multiclass", "temperature"} & params.keys()}
         model = pb.ProperBoostClassifier(**own, **shared)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
         found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]

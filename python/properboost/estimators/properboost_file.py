@@ -65,9 +65,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         n_classes = len(build_classes(fields["classes"]))
         coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
         temperature = _build_temperature(fields.get("temperature"), coupling)
-        return restore(
-            model, fields, version, fitted, multiclass=coupling, temperature=temperature
-        )
+        return restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
 
 
 def _build_coupling(node: Node | None, n_classes: int, loss: MarginLoss) -> Coupling | None:

@@ -328,9 +328,7 @@ class _BothWays:
         return self.softmax, self.temperature
 
 
-def _look_both_ways(
-    fits: Fits, scores: Sequence[Score], candidate: int, start: float
-) -> _BothWays:
+def _look_both_ways(fits: Fits, scores: Sequence[Score], candidate: int, start: float) -> _BothWays:
     """Return the scores of a one-vs-rest candidate; its temperature is sought from `start` on."""
     link = fits.link(candidate)
     rows = [fits.held_out(split) for split in fits.splits]
@@ -452,6 +450,7 @@ def _make_column(values: Sequence[Any], masked: Sequence[bool]) -> np.ma.MaskedA
     """Return a column: of numbers if all that are not masked are numbers, else of objects."""
     known = np.array([value for value, hidden in zip(values, masked, strict=True) if not hidden])
     dtype = known.dtype if known.ndim == 1 and known.dtype.kind in "biuf" else np.dtype(object)
-    data = np.empty(len(values), dtype=dtype)
+    # What is masked is saved, too, and must not be what memory happened to hold.
+    data = np.full(len(values), None if dtype.kind == "O" else 0, dtype=dtype)
     data[~np.array(masked)] = known
     return np.ma.MaskedArray(data, mask=masked)

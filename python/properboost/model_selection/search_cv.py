@@ -92,25 +92,36 @@ class ProperBoostClassifierCV(
         The fitted model as that estimator; with `refit` only.
     interaction_results_ : dict of ndarray
         With a search for pairs: interactions, interaction_rate, interaction_smoothing,
-        interaction_estimators (the number that was best) and mean_test_score.  `best_score_` and
+        interaction_estimators (the number that was best), mean_test_score and, for several classes
+        one against the rest, temperature (NaN for none).  `best_score_` and
         `best_params_` then describe the choice among these.
     cv_results_ : dict of ndarray
         One row per candidate, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
         param_smoothing, param_prior, param_selection, those of other lists and, if any loss has it,
-        param_alpha; n_estimators, the number that was best; and split0_test_score, ...,
-        mean_test_score, std_test_score and rank_test_score with that number.
+        param_alpha; for several classes one against the rest param_temperature (None where
+        probabilities are divided by their sum); n_estimators, the number that was best; and
+        split0_test_score, ..., mean_test_score, std_test_score and rank_test_score with that
+        number.
     validation_curves_ : ndarray of shape (n_candidates, n_splits, n_estimators run)
         ``validation_curves_[c, s, t]`` is the score of candidate c on the rows split s holds
-        out, after t + 1 estimators; NaN where it is not known.
+        out, after t + 1 estimators; NaN where it is not known.  It is the better of the two
+        ways in which one-vs-rest candidates are scored (see Notes).
     classes_, n_features_in_, feature_names_in_, loss_, multiclass_, n_iter_, history_
         As in `ProperBoostClassifier`; those from `loss_` on with `refit` only.
+    temperature_ : float or None
+        The temperature chosen for the softmax of a one-vs-rest model; None where there is none.
+        With `refit` only.
     feature_importances_ : ndarray of shape (n_features_in_,)
         As in `ProperBoostClassifier`, with `refit` only.
 
     Notes
     -----
     *Several classes* are a joint model or learnt one against the rest, whichever scores better: see
-    `multiclass`.
+    `multiclass`.  One-vs-rest candidates are scored in two ways: with probabilities divided by
+    their sum, and with softmax(F / (2 sigma T)), see `temperature` of `ProperBoostClassifier`.  T
+    has the least log loss of all splits' held-out rows, after each number of estimators that is
+    scored.  The way that scores better is taken (of equal scores, that of less log loss).  So T is
+    fitted to the rows that it is scored on, one number to all of them.
 
     *Bins* are found once, from all rows, test rows included, but never from labels; so are the
     factors of ``class_weight="balanced"``.  `subsample` draws rows by their places among all rows,

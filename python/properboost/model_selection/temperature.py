@@ -10,6 +10,7 @@ References
    regularized likelihood methods. Advances in large margin classifiers.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ __all__ = ["fit_temperature"]
 Array = NDArray[np.float64]
 
 DIGITS = 4
-"""Of a temperature: more would move no log loss by 1e-7, and these are the same everywhere."""
+"""Digits of a temperature: more would move no log loss by 1e-7, and these do not depend on the
+processor, as the last bits of exponentials do."""
 
 ENOUGH = 1e-4
 """A change of log T that ends the search, whose error is then about the square of that."""
@@ -101,7 +103,7 @@ class _LogLoss:
     """
 
     def __init__(self, scores: Array, own: NDArray[np.intp], weight: Array) -> None:
-        total = weight.sum()
+        total = float(weight.sum())
         half_row = 0.5 / max(total, 1.0)
         size = max(1, BLOCK // scores.shape[1])
         self._blocks = [
@@ -109,17 +111,17 @@ class _LogLoss:
             for k in range(0, len(scores), size)
         ]
         self._counted = 1.0 + half_row
-        self._target = sum(block.find_target(half_row) for block in self._blocks)
+        self._target = math.fsum(block.find_target(half_row) for block in self._blocks)
 
     @property
     def slope_at_none(self) -> float:
         """The derivative at b = 0, where probabilities are equal."""
-        return self._counted * sum(block.mean for block in self._blocks) - self._target
+        return self._counted * math.fsum(block.mean for block in self._blocks) - self._target
 
     def differentiate(self, b: float) -> tuple[float, float]:
         """Return b times the derivative, and b^2 times the second."""
         moments = [block.find_moments(b) for block in self._blocks]
-        first, second = (sum(values) for values in zip(*moments, strict=True))
+        first, second = (math.fsum(values) for values in zip(*moments, strict=True))
         return self._counted * first - b * self._target, self._counted * second
 
 
