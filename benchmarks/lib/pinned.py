@@ -15,7 +15,7 @@ from properboost.estimators.presets import TABLES, VOTES
 
 RULE = {"loss": "glog", "response": "real", "step": "guarded"}
 
-NOT_SEARCHED = ("gain", "smoothing", "prior", "interaction_estimators")
+NOT_SEARCHED = ("gain", "smoothing", "prior", "interaction_estimators", "temperature")
 
 SEARCH = {name: value for name, value in TABLES.items() if name not in NOT_SEARCHED} | {
     "gains": "auto",

@@ -102,6 +102,13 @@ def test_couplings_are_for_fits_and_for_searches():
     assert search.gains == "auto"
 
 
+def test_what_a_search_always_chooses_is_not_given():
+    assert make("--temperature", "0.5").temperature == 0.5
+    assert make("--temperature", "none").temperature is None
+    with pytest.raises(ValueError, match="--temperature is not for a search, which chooses it"):
+        make("--temperature", "0.5", "--gain", "auto")
+
+
 def test_defaults_that_differ_are_shown(capsys):
     help_ = show_help(capsys)
     assert "(default: 100; auto in a search; 1000 with --model rado)" in help_

@@ -572,7 +572,8 @@ def test_files_of_format_5_are_one_vs_rest(few, document, tmp_path):
     X, _ = few
     assert document["multiclass"] == "canonical"
     old = copy.deepcopy(document)
-    del old["multiclass"], old["parameters"]["multiclass"]
+    for name in ("multiclass", "temperature"):
+        del old[name], old["parameters"][name]
     old["format_version"] = 5
     model = load(old, tmp_path)
     assert model.multiclass == model.multiclass_ == "one_vs_rest"

@@ -93,13 +93,13 @@ def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
     shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     ours = pb.ProperBoostClassifierCV("ggauss", gains=[0.5, 2.0], cv=3, scoring=scoring, **shared)
     model = pb.ProperBoostClassifier("ggauss", **shared)
-    grid = {"multiclass": ["canonical", "one_vs_rest"], "gain": [0.5, 2.0]}
-    theirs = GridSearchCV(model, grid, cv=3, scoring=scoring)
     ours.fit(X, y)
-    theirs.fit(X, y)
-    assert (
-        ours.cv_results_["param_multiclass"].tolist() == np.repeat(grid["multiclass"], 2).tolist()
-    )
+    forms, gains = np.repeat(["canonical", "one_vs_rest"], 2).tolist(), [0.5, 2.0]
+    assert ours.cv_results_["param_multiclass"].tolist() == forms
+    grid = [{"multiclass": ["canonical"], "gain": gains}]
+    for gain, t in zip(gains, ours.cv_results_["param_temperature"][2:], strict=True):
+        grid.append({"multiclass": ["one_vs_rest"], "gain": [gain], "temperature": [t]})
+    theirs = GridSearchCV(model, grid, cv=3, scoring=scoring).fit(X, y)
     assert_same_scores(ours.cv_results_, theirs.cv_results_)
     if scoring == "neg_log_loss":  # no ties
         assert ours.best_params_.items() >= theirs.best_params_.items()
@@ -184,7 +184,7 @@ def test_weights_count_in_training_and_in_scores(problem, request):
     shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
     for i, params in enumerate(ours.cv_results_["params"]):
-        own = {name: params[name] for name in {"gain", "multiclass"} & params.keys()}
+        own = {name: params[name] for name in {"gain", "multiclass", "temperature"} & params.keys()}
         model = pb.ProperBoostClassifier(**own, **shared)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
         found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]

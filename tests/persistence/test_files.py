@@ -279,14 +279,14 @@ def test_every_truncation_is_refused(document, tmp_path):
 
 
 def test_newer_files_are_refused(document, tmp_path):
-    with pytest.raises(ValueError, match="format_version is 7: this library reads up to 6"):
-        load_text(json.dumps({**document, "format_version": 7}), tmp_path)
+    with pytest.raises(ValueError, match="format_version is 8: this library reads up to 7"):
+        load_text(json.dumps({**document, "format_version": 8}), tmp_path)
 
 
 def test_files_of_version_1_know_greedy_selection_only(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 1
-    for name in ("selection", "multiclass"):
+    for name in ("selection", "multiclass", "temperature"):
         del old[name], old["parameters"][name]
     del old["pairs"]
     del old["loss"]["table"]
@@ -302,7 +302,8 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
 def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
     old = copy.deepcopy(document)
     old["format_version"] = 2
-    del old["multiclass"], old["parameters"]["multiclass"]
+    for name in ("multiclass", "temperature"):
+        del old[name], old["parameters"][name]
     learners = {
         name: (p.only_with or {}).get("weak_learner", ())
         for name, p in declared(pb.ProperBoostClassifier).items()

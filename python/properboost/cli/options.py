@@ -194,6 +194,10 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
 
 
 def _make_search(given: dict[str, Any]) -> ProperBoostClassifierCV:
+    known = declared(ProperBoostClassifierCV)
+    chosen = [name for name in given if (_find_searched(name) or name) not in known]
+    if chosen:
+        raise ValueError(f"{name_option(min(chosen))} is not for a search, which chooses it")
     if given.get("gain") is None:  # of which a search takes no None
         loss = given.get("loss", declared(ProperBoostClassifierCV)["loss"].default)
         given["gain"] = get_loss(loss, None).gain

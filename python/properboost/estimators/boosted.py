@@ -34,6 +34,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
 
     loss_: MarginLoss
     multiclass_: Coupling | None
+    temperature_: float | None
     _ensemble: Ensemble
     _seed: int
 
@@ -47,10 +48,12 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         ensemble: Ensemble,
         seed: int,
         multiclass: Coupling | None = None,
+        temperature: float | None = None,
     ) -> Self:
         """Set the attributes of a fitted model."""
         self.loss_ = loss
         self.multiclass_ = multiclass
+        self.temperature_ = temperature
         self.classes_ = classes
         self._ensemble = ensemble
         self._seed = seed
@@ -86,7 +89,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         -------
         ndarray of shape (n_rows, n_classes)
             ``loss_.probability(F)`` (BoostLR, eq. 51).  With more than two classes, those of the
-            joint model; one against the rest, each class's divided by their sum.
+            joint model; one against the rest, each class's divided by their sum, or
+            softmax(F / (2 sigma T)) with the temperature T.
         """
         raw = self.decision_function(X)
         return self._link.probabilities(raw)
@@ -102,8 +106,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            With joint models, and with two classes under canonical losses, they are finite where
-            probabilities are too small for a float64.  Elsewhere those of 0 are -inf.
+            With joint models, with a temperature, and with two classes under canonical losses,
+            they are finite where probabilities are too small for a float64.  Elsewhere those of 0
+            are -inf.
         """
         raw = self.decision_function(X)
         return self._link.log_probabilities(raw)
@@ -208,7 +213,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     @property
     def _link(self) -> Link:
         """What turns raw predictions into probabilities."""
-        return Link(self.loss_, self.multiclass_, checks.count_threads(self.n_jobs))
+        n_threads = checks.count_threads(self.n_jobs)
+        return Link(self.loss_, self.multiclass_, n_threads, self.temperature_)
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]

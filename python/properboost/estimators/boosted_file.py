@@ -48,6 +48,7 @@ def restore(
     loss: MarginLoss,
     damping: float = 0.0,
     multiclass: Coupling | None = None,
+    temperature: float | None = None,
 ) -> Model:
     """Make the estimator the fitted model that the fields describe."""
     classes = build_classes(fields["classes"])
@@ -55,7 +56,7 @@ def restore(
     ensemble = build_ensemble(
         fields, version, len(classes), damping, joint=bool(Link(loss, multiclass).joint_loss)
     )
-    model._set_fitted(loss, classes, ensemble, seed, multiclass)
+    model._set_fitted(loss, classes, ensemble, seed, multiclass, temperature)
     n_features = len(ensemble.binning.features)
     model._set_features(n_features, build_names(fields["feature_names"], n_features))
     return model

@@ -61,6 +61,7 @@ TABLES = {
     "rows_per_bin": 100,
     "categorical_features": "from_dtype",
     "multiclass": "one_vs_rest",
+    "temperature": None,
     "class_weight": None,
     "normalize_weights": False,
     "random_state": None,

@@ -75,6 +75,8 @@ class ProperBoostClassifier(
         The loss, with its gain.
     multiclass_ : {"softmax", "canonical", "one_vs_rest"} or None
         How the classes' models are coupled; None with two classes.
+    temperature_ : float or None
+        The temperature of the softmax of one-vs-rest models; None where there is none.
     n_iter_ : int
         Rounds, or cycles, of the model that has most.
     history_ : dict of ndarray
@@ -108,7 +110,7 @@ class ProperBoostClassifier(
     of F_k - tau; both are proper [4]_.  With two classes of raw predictions F and -F that is the
     loss of two classes, counted twice.  Every class has as many rounds, and a round has one step
     for all.  One against the rest, probabilities are divided by their sum (and are equal where all
-    are zero).
+    are zero), or are a softmax: see `temperature`.
 
     *Steps that are solved for*: if the features of a leveraging or totally corrective step separate
     some rows by their class, no finite steps are best (ULS, Lemma 5, excludes this for single
@@ -168,6 +170,21 @@ class ProperBoostClassifier(
         than two.  Boosting stops earlier if no round lowers the risk any more.
         """,
         option="rounds, or cycles over the features, per class where there are more than 2",
+    )
+    temperature: float | None = parameter(
+        default=None,
+        check=checks.either(checks.positive, None),
+        doc="""
+        With more than two classes, each learnt against the rest: the T > 0 of their probabilities
+        softmax(F / (2 sigma T)), under any loss; None divides each class's by their sum.
+        `ProperBoostClassifierCV` fits it.  A larger T makes them more alike; the predicted classes
+        stay.  It has no effect with two classes nor where `multiclass` "auto" makes a joint model,
+        and is refused with "softmax" and "canonical".
+        """,
+        option="of more than 2 classes one against the rest: probabilities are a softmax of raw "
+        "predictions divided by this; none divides each class's by their sum",
+        only_with={"multiclass": ("auto", "one_vs_rest")},
+        promise={"multiclass": "joint models have a link of their own"},
     )
     interaction_estimators: int | None = parameter(
         default=None,
@@ -252,7 +269,12 @@ class ProperBoostClassifier(
             training.binning, tuple(models), weights, options.selection, pairs, pair_weights,
             joint=bool(link.joint_loss),
         )  # fmt: skip
-        return self._set_fitted(loss, training.classes, ensemble, training.seed, coupling)
+        temperature = None
+        if coupling == "one_vs_rest" and self.temperature is not None:
+            temperature = checks.positive("temperature", self.temperature)
+        return self._set_fitted(
+            loss, training.classes, ensemble, training.seed, coupling, temperature
+        )
 
     def _wants_pairs(self) -> bool:
         given = self.interactions

@@ -1,5 +1,6 @@
 """What writes a `ProperBoostClassifier` to a file, and reads it back."""
 
+import math
 from typing import Any
 
 from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
@@ -35,14 +36,15 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         return {
             "parameters": parameters,
             "multiclass": model.multiclass_,
+            "temperature": model.temperature_,
             **describe_fitted(model),
         }
 
     def build(self, node: Node, version: int) -> ProperBoostClassifier:
         """Return the fitted model that fields describe."""
         # Version 4 has the votes' field in every file.
-        own = [name for name, has in (("voting", version == 4), ("multiclass", version > 5)) if has]
-        fields = node.fields(*find_fields(version, own))
+        others = {"voting": version == 4, "multiclass": version > 5, "temperature": version > 6}
+        fields = node.fields(*find_fields(version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
         fitted = build_loss(fields["loss"], version)
@@ -62,7 +64,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         model = build_estimator(fields["parameters"], ProperBoostClassifier, check, resolve)
         n_classes = len(build_classes(fields["classes"]))
         coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
-        return restore(model, fields, version, fitted, multiclass=coupling)
+        temperature = _build_temperature(fields.get("temperature"), coupling)
+        return restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
 
 
 def _build_coupling(node: Node | None, n_classes: int, loss: MarginLoss) -> Coupling | None:
@@ -75,3 +78,15 @@ def _build_coupling(node: Node | None, n_classes: int, loss: MarginLoss) -> Coup
         return "one_vs_rest"
     known: tuple[Coupling, ...] = (*loss.joint_forms, "one_vs_rest")
     return known[known.index(node.choice(known))]
+
+
+def _build_temperature(node: Node | None, coupling: Coupling | None) -> float | None:
+    """Return the temperature of a fitted model; files before version 7 have none."""
+    if node is None or node.value is None:
+        return None
+    if coupling != "one_vs_rest":
+        node.fail("must be null unless classes are learnt one against the rest")
+    temperature = node.real()
+    if not 0.0 < temperature < math.inf:
+        node.fail("must be a finite number above 0")
+    return temperature

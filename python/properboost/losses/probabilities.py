@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.losses.builtin import MarginLoss
+from properboost.losses.builtin import GLog, MarginLoss
 from properboost.parameters.kinds import Coupling
 
 __all__ = ["Link", "choose_classes", "find_lead"]
@@ -17,6 +17,9 @@ _FARTHEST = 1e300
 
 _EXPONENTIAL = _core.Loss("exponential")
 """e^-u, with the same bits on any processor."""
+
+_SOFTMAX = _core.JointLoss("softmax", GLog().native)
+"""softmax(u / 2)."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,13 @@ class Link:
     """None with two classes, and where the loss itself knows about several."""
     n_threads: int = 1
     """For joint losses."""
+    temperature: float | None = None
+    """That of a softmax of one-vs-rest models; without, probabilities are divided by their sum."""
+
+    @property
+    def knows_logs(self) -> bool:
+        """Whether the probabilities of several classes are made from their logarithms."""
+        return self.temperature is not None or bool(self.joint_loss)
 
     @property
     def joint_loss(self) -> str:
@@ -39,7 +49,7 @@ class Link:
 
     def probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of all classes, (n_rows, n_classes)."""
-        if self.joint_loss:
+        if self.knows_logs:
             return _EXPONENTIAL.loss(-self.log_probabilities(raw))
         if raw.ndim == 1:
             # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
@@ -57,8 +67,11 @@ class Link:
     def log_probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities.
 
-        They are finite where a joint form of the loss gives them, however small the probability.
+        They are finite where a joint form of the loss or a softmax gives them, however small the
+        probability.
         """
+        if self.temperature is not None:
+            return _SOFTMAX.log_probabilities(self._divide(raw), self.n_threads)
         if raw.ndim == 1 and self.loss.joint_forms:
             # Two classes are a joint model whose raw predictions are F and -F.
             name, raw = str(self.loss.joint_forms[0]), np.stack([-raw, raw], axis=1)
@@ -72,6 +85,17 @@ class Link:
             scores = np.clip(raw / self.loss.gain, -_FARTHEST, _FARTHEST)
         joint = _core.JointLoss(name, self.loss.native)
         return joint.log_probabilities(np.ascontiguousarray(scores), self.n_threads)
+
+    def _divide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return F / (sigma T), or as much of it as keeps the order of a row's classes."""
+        assert self.temperature is not None
+        with np.errstate(over="ignore"):
+            scores = raw / self.loss.gain / self.temperature
+            if not max(scores.max(), -scores.min()) <= _FARTHEST:
+                differences = raw - raw.max(axis=1, keepdims=True)
+                scores = differences / self.loss.gain / self.temperature
+                np.maximum(scores, -_FARTHEST, out=scores)
+        return np.ascontiguousarray(scores)
 
 
 def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -146,7 +146,7 @@ class ARBoostClassifierCV(VotingClassifier):
                     task.n_splits,
                     [task.score],
                     report=report,
-                )[0, :, :, -1]
+                ).values[0, :, :, -1]
             means = mean_scores(scores)
             chosen = find_best(means)
             check_found(means[chosen], self.scoring)

@@ -6,7 +6,7 @@ stopping, progress, results and the choice of the best are the same for all.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,18 @@ from properboost.data.labels import Rows
 from properboost.data.table import Table
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_splits
-from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
+from properboost.model_selection.scoring import (
+    HeldOut,
+    Score,
+    find_score,
+    name_score,
+)
+from properboost.model_selection.temperature import fit_temperature
 from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import Report
 
 __all__ = [
+    "CVScores",
     "CVTask",
     "Fits",
     "Progress",
@@ -71,6 +78,18 @@ def read_task(
     """Check `cv`, `scoring` and `groups`, the parameters that every search has."""
     score = find_score(scoring, rows.classes, table.source)
     return CVTask(rows, find_splits(cv, table, rows, groups), score, name_score(scoring))
+
+
+@dataclass(frozen=True, eq=False)
+class CVScores:
+    """What cross-validation finds."""
+
+    values: Array
+    """Every score of each candidate in each split after each estimator, shape (n_scores,
+    n_candidates, n_splits, estimators run), with NaN for none.  More is better."""
+    temperatures: Array
+    """The temperature with which a one-vs-rest candidate has these scores, shape (n_candidates,
+    estimators run); NaN where probabilities are divided by their sum, and where there are none."""
 
 
 class Progress:
@@ -188,24 +207,30 @@ def cross_validate(
     *,
     stop_early: bool = False,
     report: Report | None = None,
-) -> Array:
-    """Return every score of each candidate in each split after each estimator.
+) -> CVScores:
+    """Score each candidate in each split after each estimator.
 
-    The array has shape (n_scores, n_candidates, n_splits, estimators run), with NaN for none.  More
-    is better.  Scores that fits measure are known after every estimator; others after 1, 2, 3, 4,
-    5, 6, 8, 10, 12, 15 and so on, or at the end only where fits cannot go on.
+    Scores that fits measure are known after every estimator; others after 1, 2, 3, 4, 5, 6, 8, 10,
+    12, 15 and so on, or at the end only where fits cannot go on.
+
+    One-vs-rest candidates of several classes are scored both ways: with probabilities divided by
+    their sum, and with a softmax whose temperature is fitted to the raw predictions of all splits'
+    held-out rows.  The way of the better mean first score counts.
     """
     progress = Progress(report)
-    parts: list[tuple[range, range, Array]] = []
+    parts: list[tuple[range, range, CVScores]] = []
     for fits in batches:
         parts.append((fits.candidates, fits.splits, _run(fits, scores, stop_early, progress)))
         del fits  # before the next ones take their memory
-    longest = max(part.shape[3] for _, _, part in parts)
+    longest = max(part.values.shape[3] for _, _, part in parts)
     values = np.full((len(scores), n_candidates, n_splits, longest), np.nan)
+    temperatures = np.full((n_candidates, longest), np.nan)
     for candidates, splits, part in parts:
         own = values[:, candidates.start : candidates.stop, splits.start : splits.stop]
-        own[..., : part.shape[3]] = part
-    return values
+        run = part.values.shape[3]
+        own[..., :run] = part.values
+        temperatures[candidates.start : candidates.stop, :run] = part.temperatures
+    return CVScores(values, temperatures)
 
 
 def make_schedule(most: int) -> Iterator[int]:
@@ -216,11 +241,12 @@ def make_schedule(most: int) -> Iterator[int]:
         yield at
 
 
-def _run(fits: Fits, scores: Sequence[Score], stop_early: bool, progress: Progress) -> Array:
+def _run(fits: Fits, scores: Sequence[Score], stop_early: bool, progress: Progress) -> CVScores:
     """Fit all candidates with `n_estimators`, or until they improve no more; return the scores."""
     watches = {c: _Watch(len(scores)) for c in fits.candidates}
     active = list(fits.candidates)
-    blocks: list[Array] = []
+    fitted: dict[int, float] = {}  # the temperature of each candidate so far
+    blocks: list[CVScores] = []
     before, first_done = 0, progress.done
     watched = stop_early or progress.report is not None
     measured = fits.measured.issuperset(scores)
@@ -229,11 +255,16 @@ def _run(fits: Fits, scores: Sequence[Score], stop_early: bool, progress: Progre
     for at in [fits.n_estimators] if at_once else make_schedule(fits.n_estimators):
         fits.advance(active, before, at, progress)
         shape = (len(scores), len(fits.candidates), len(fits.splits), at - before)
-        block = np.full(shape, np.nan)
+        block = CVScores(np.full(shape, np.nan), np.full((shape[1], shape[3]), np.nan))
         for c in active:
-            own = block[:, c - fits.candidates.start]
-            for k, split in enumerate(fits.splits):
-                own[:, k] = _look(fits, scores, measured, c, split, before, at)
+            own = block.values[:, c - fits.candidates.start]
+            if fits.link(c).multiclass == "one_vs_rest":
+                both = _look_both_ways(fits, scores, c, fitted.get(c, 1.0))
+                own[..., -1], block.temperatures[c - fits.candidates.start, -1] = both.better
+                fitted[c] = both.temperature or 1.0
+            else:
+                for k, split in enumerate(fits.splits):
+                    own[:, k] = _look(fits, scores, measured, c, split, before, at)
             if watched:
                 watches[c].see(before, own.mean(axis=1))
         blocks.append(block)
@@ -248,7 +279,10 @@ def _run(fits: Fits, scores: Sequence[Score], stop_early: bool, progress: Progre
         progress.show()
         if not active:
             break
-    return np.concatenate(blocks, axis=3)
+    return CVScores(
+        np.concatenate([block.values for block in blocks], axis=3),
+        np.concatenate([block.temperatures for block in blocks], axis=1),
+    )
 
 
 def _look(
@@ -268,18 +302,62 @@ def _look(
             # A model that learns no more stays as it is.
             taken: Array = found[:, np.minimum(np.arange(before, at), found.shape[1] - 1)]
             return taken
-    held_out, link, raw = fits.held_out(split), fits.link(candidate), fits.raw(candidate, split)
-    known: dict[Score, float] = {}
-    for score in scores:
-        if score not in known:
-            known[score] = score(held_out, link, raw)
-    values = np.array([known[score] for score in scores])
+    values = _score(scores, fits.held_out(split), fits.link(candidate), fits.raw(candidate, split))
     # A model without estimators has the same score at every number.
     looked = np.repeat(
         values[:, None] if measured else np.full((len(scores), 1), np.nan), at - before, axis=1
     )
     looked[:, -1] = values
     return looked
+
+
+@dataclass(frozen=True, eq=False)
+class _BothWays:
+    """Scores (n_scores, n_splits) of a one-vs-rest candidate: divided by the sum, and softmax."""
+
+    divided: Array
+    softmax: Array
+    temperature: float | None
+
+    @property
+    def better(self) -> tuple[Array, float]:
+        """The scores whose means are better, the first that differs, and their temperature."""
+        means = [tuple(mean_scores(values)) for values in (self.divided, self.softmax)]
+        if self.temperature is None or means[1] <= means[0]:
+            return self.divided, np.nan
+        return self.softmax, self.temperature
+
+
+def _look_both_ways(fits: Fits, scores: Sequence[Score], candidate: int, start: float) -> _BothWays:
+    """Return the scores of a one-vs-rest candidate; its temperature is sought from `start` on."""
+    link = fits.link(candidate)
+    rows = [fits.held_out(split) for split in fits.splits]
+    raws = [fits.raw(candidate, split) for split in fits.splits]
+    divided = np.stack(
+        [_score(scores, own, link, raw) for own, raw in zip(rows, raws, strict=True)], axis=1
+    )
+    weights = [own.weight for own in rows if own.weight is not None]
+    with np.errstate(over="ignore"):
+        pooled = np.concatenate(raws) / (2.0 * link.loss.gain)
+    temperature = fit_temperature(
+        pooled,
+        np.concatenate([own.codes for own in rows]),
+        np.concatenate(weights) if weights else None,
+        start,
+    )
+    if temperature is None:
+        return _BothWays(divided, divided, None)
+    link = replace(link, temperature=temperature)
+    softmax = np.stack(
+        [_score(scores, own, link, raw) for own, raw in zip(rows, raws, strict=True)], axis=1
+    )
+    return _BothWays(divided, softmax, temperature)
+
+
+def _score(scores: Sequence[Score], held_out: HeldOut, link: Link, raw: Array) -> Array:
+    """Return every score of the rows that a split holds out."""
+    known = {score: score(held_out, link, raw) for score in dict.fromkeys(scores)}
+    return np.array([known[score] for score in scores])
 
 
 class _Watch:
@@ -372,6 +450,7 @@ def _make_column(values: Sequence[Any], masked: Sequence[bool]) -> np.ma.MaskedA
     """Return a column: of numbers if all that are not masked are numbers, else of objects."""
     known = np.array([value for value, hidden in zip(values, masked, strict=True) if not hidden])
     dtype = known.dtype if known.ndim == 1 and known.dtype.kind in "biuf" else np.dtype(object)
-    data = np.empty(len(values), dtype=dtype)
+    # What is masked is saved, too, and must not be what memory happened to hold.
+    data = np.full(len(values), None if dtype.kind == "O" else 0, dtype=dtype)
     data[~np.array(masked)] = known
     return np.ma.MaskedArray(data, mask=masked)

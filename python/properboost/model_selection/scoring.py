@@ -87,8 +87,12 @@ def _takes_weights(scorer: Callable[..., float]) -> bool:
 
 
 def _log_loss(held_out: HeldOut, link: Link, raw: Array) -> float:
-    own = find_entries(link.probabilities(raw), np.arange(len(raw)), held_out.codes)
     least = np.finfo(np.float64).eps  # as scikit-learn has it
+    ends = np.log([least, 1.0 - least])
+    if link.knows_logs:
+        logs = find_entries(link.log_probabilities(raw), np.arange(len(raw)), held_out.codes)
+        return _mean(np.clip(logs, *ends), held_out.weight)
+    own = find_entries(link.probabilities(raw), np.arange(len(raw)), held_out.codes)
     return _mean(np.log(np.clip(own, least, 1.0 - least)), held_out.weight)
 
 

@@ -22,6 +22,7 @@ from properboost.model_selection.boosted_together import (
     split_pairs,
 )
 from properboost.model_selection.cross_validation import (
+    CVScores,
     CVTask,
     check_found,
     cross_validate,
@@ -91,25 +92,36 @@ class ProperBoostClassifierCV(
         The fitted model as that estimator; with `refit` only.
     interaction_results_ : dict of ndarray
         With a search for pairs: interactions, interaction_rate, interaction_smoothing,
-        interaction_estimators (the number that was best) and mean_test_score.  `best_score_` and
+        interaction_estimators (the number that was best), mean_test_score and, for several classes
+        one against the rest, temperature (NaN for none).  `best_score_` and
         `best_params_` then describe the choice among these.
     cv_results_ : dict of ndarray
         One row per candidate, as in scikit-learn's GridSearchCV: params, param_loss, param_gain,
         param_smoothing, param_prior, param_selection, those of other lists and, if any loss has it,
-        param_alpha; n_estimators, the number that was best; and split0_test_score, ...,
-        mean_test_score, std_test_score and rank_test_score with that number.
+        param_alpha; for several classes one against the rest param_temperature (None where
+        probabilities are divided by their sum); n_estimators, the number that was best; and
+        split0_test_score, ..., mean_test_score, std_test_score and rank_test_score with that
+        number.
     validation_curves_ : ndarray of shape (n_candidates, n_splits, n_estimators run)
         ``validation_curves_[c, s, t]`` is the score of candidate c on the rows split s holds
-        out, after t + 1 estimators; NaN where it is not known.
+        out, after t + 1 estimators; NaN where it is not known.  It is the better of the two
+        ways in which one-vs-rest candidates are scored (see Notes).
     classes_, n_features_in_, feature_names_in_, loss_, multiclass_, n_iter_, history_
         As in `ProperBoostClassifier`; those from `loss_` on with `refit` only.
+    temperature_ : float or None
+        The temperature chosen for the softmax of a one-vs-rest model; None where there is none.
+        With `refit` only.
     feature_importances_ : ndarray of shape (n_features_in_,)
         As in `ProperBoostClassifier`, with `refit` only.
 
     Notes
     -----
     *Several classes* are a joint model or learnt one against the rest, whichever scores better: see
-    `multiclass`.
+    `multiclass`.  One-vs-rest candidates are scored in two ways: with probabilities divided by
+    their sum, and with softmax(F / (2 sigma T)), see `temperature` of `ProperBoostClassifier`.  T
+    has the least log loss of all splits' held-out rows, after each number of estimators that is
+    scored.  The way that scores better is taken (of equal scores, that of less log loss).  So T is
+    fitted to the rows that it is scored on, one number to all of them.
 
     *Bins* are found once, from all rows, test rows included, but never from labels; so are the
     factors of ``class_weight="balanced"``.  `subsample` draws rows by their places among all rows,
@@ -219,10 +231,8 @@ class ProperBoostClassifierCV(
             self._seed = training.seed
 
             split_rows = list(arrange(rows, task.split_batches, order, training))
-            self.validation_curves_, log_losses = self._boost(
-                candidates, split_rows, task, "searching"
-            )
-            self._choose(candidates, log_losses)
+            found = self._boost(candidates, split_rows, task, "searching")
+            self._choose(candidates, found)
             best = _make_estimator(self, self.best_params_)
             if max(list_interactions(self)[0]) > 0:
                 chosen = candidates[self.best_index_]
@@ -240,12 +250,12 @@ class ProperBoostClassifierCV(
         split_rows: Sequence[SplitRows],
         task: CVTask,
         what: str,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> CVScores:
         """Return the scores and log losses of all candidates, splits and numbers of estimators."""
         caps = self._count_estimators()
         total = count_models(split_rows) * sum(caps[c.selection] for c in candidates)
         with show_progress(self.verbose, total, what, f"best {task.score_name}") as report:
-            scores, log_losses = cross_validate(
+            return cross_validate(
                 boost_candidates(candidates, split_rows, caps),
                 len(candidates),
                 task.n_splits,
@@ -253,7 +263,6 @@ class ProperBoostClassifierCV(
                 stop_early=self.n_estimators == "auto",
                 report=report,
             )
-        return scores, log_losses
 
     def _forget(self) -> None:
         """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
@@ -268,8 +277,9 @@ class ProperBoostClassifierCV(
         given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
         return most if given is None else dict.fromkeys(most, int(given))
 
-    def _choose(self, candidates: Sequence[Candidate], log_losses: NDArray[np.float64]) -> None:
+    def _choose(self, candidates: Sequence[Candidate], found: CVScores) -> None:
         """Set what is known of every candidate, and which is taken."""
+        self.validation_curves_, log_losses = found.values
         curves = self.validation_curves_
         means = mean_scores(curves)
         any_number = self.n_estimators == "auto"
@@ -282,16 +292,20 @@ class ProperBoostClassifierCV(
             best_at = np.array([find_best(*pair) for pair in zip(means, others, strict=True)])
             c = find_best(*(array[np.arange(len(array)), best_at] for array in (means, others)))
         at = int(best_at[c])
+        tuned = [
+            _set_temperature(candidate, found.temperatures[k, best_at[k]])
+            for k, candidate in enumerate(candidates)
+        ]
         self.cv_results_ = describe_results(
-            [candidate.params for candidate in candidates],
-            [_describe(candidate) for candidate in candidates],
+            [candidate.params for candidate in tuned],
+            [_describe(candidate) for candidate in tuned],
             curves[np.arange(len(curves)), :, best_at],
             {"n_estimators": best_at + 1},
         )
         check_found(means[c, at], self.scoring)
         if self.one_standard_error:
             c, at = _regularize(candidates, curves, means, best_at, c, any_number)
-        chosen = candidates[c]
+        chosen = _set_temperature(candidates[c], found.temperatures[c, at])
         self.best_index_ = c
         self.best_score_ = float(means[c, at])
         self.n_estimators_ = at + 1
@@ -320,21 +334,23 @@ class ProperBoostClassifierCV(
         if not found[0].training.pairs:  # one feature has no pairs
             numbers = [0]
         results: list[dict[str, Any]] = []
+        known = {name: self.best_params_[name] for name in {"temperature"} & {*self.best_params_}}
         if 0 in numbers:
-            results.append({"interactions": 0, "mean_test_score": self.best_score_})
+            results.append({"interactions": 0, "mean_test_score": self.best_score_, **known})
         for n in sorted(set(numbers) - {0}):
             some = [replace(rows, training=rows.training.first_pairs(n)) for rows in found]
             candidates = [for_pairs(chosen, n, *values) for values in grid]
-            curves, log_losses = self._boost(candidates, some, task, f"{n} pairs")
-            means, others = mean_scores(curves), mean_scores(log_losses)
-            for candidate, mean, other in zip(candidates, means, others, strict=True):
+            scores = self._boost(candidates, some, task, f"{n} pairs")
+            means, others = map(mean_scores, scores.values)
+            for k, (mean, other) in enumerate(zip(means, others, strict=True)):
                 last = len(mean) - 1
                 at = find_best(mean, other) if self.n_estimators == "auto" else last
-                settings = {**candidate.params, "interaction_estimators": at + 1}
+                settings = _set_temperature(candidates[k], scores.temperatures[k, at]).params
+                settings = {**settings, "interaction_estimators": at + 1}
                 results.append({**settings, "mean_test_score": float(mean[at])})
         names = list(results[-1])
         self.interaction_results_ = {
-            name: np.array([entry.get(name, np.nan) for entry in results]) for name in names
+            name: np.array([_or_nan(entry.get(name)) for entry in results]) for name in names
         }
         taken = dict(max(results, key=lambda entry: entry["mean_test_score"]))
         check_found(taken["mean_test_score"], self.scoring)
@@ -346,7 +362,14 @@ class ProperBoostClassifierCV(
         best._boost(loss, training)
         best._set_features_of(self)
         self.best_estimator_ = best
-        self._set_fitted(loss, training.classes, best._ensemble, training.seed, best.multiclass_)
+        self._set_fitted(
+            loss,
+            training.classes,
+            best._ensemble,
+            training.seed,
+            best.multiclass_,
+            best.temperature_,
+        )
 
     def _check_fitted(self) -> None:
         if hasattr(self, "cv_results_") and not hasattr(self, "_ensemble"):
@@ -374,6 +397,18 @@ def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperB
         if name in known and name not in later and name not in chosen and name != "multiclass"
     }
     return ProperBoostClassifier(**({"multiclass": "auto"} | shared | chosen))
+
+
+def _set_temperature(candidate: Candidate, temperature: float) -> Candidate:
+    """Return a one-vs-rest candidate with the temperature it has its scores with; NaN is None."""
+    if candidate.coupling != "one_vs_rest":
+        return candidate
+    known = None if np.isnan(temperature) else float(temperature)
+    return replace(candidate, params={**candidate.params, "temperature": known})
+
+
+def _or_nan(value: Any) -> Any:
+    return np.nan if value is None else value
 
 
 def _describe(candidate: Candidate) -> dict[str, Any]:

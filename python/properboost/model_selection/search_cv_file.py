@@ -182,4 +182,6 @@ def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:
     if not same:
         node.fail("must have the classes and features of the search")
     model.best_estimator_ = best
-    model._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed, best.multiclass_)
+    model._set_fitted(
+        best.loss_, best.classes_, best._ensemble, best._seed, best.multiclass_, best.temperature_
+    )

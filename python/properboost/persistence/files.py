@@ -20,9 +20,9 @@ __all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "properboost model"
 
-VERSION = 6
+VERSION = 7
 """Version 1 had greedy selection only, 2 no trees or pairs, 3 no custom losses, votes or rados, 4
-no searches or UDTClassifier, and 5 no joint models."""
+no searches or UDTClassifier, 5 no joint models, and 6 no temperatures."""
 
 _HEADER = ("format", "format_version", "library_version", "estimator")
 

@@ -142,7 +142,7 @@ def omega_curve(
             task.n_splits,
             (score, negative_error),
             report=report,
-        )[..., -1]
+        ).values[..., -1]
     check_found(mean_scores(scores).max(), scoring)
     params = [{"omega": float(omega)} for omega in tried]
     named = model.regularizer if isinstance(model.regularizer, str) else repr(model.regularizer)

@@ -1,0 +1,279 @@
+"""Temperatures: fitted to scores of rows held out, and chosen by searches."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+
+import properboost as pb
+from helpers.searches import integers
+from properboost.datasets import load_letter
+from properboost.losses.probabilities import Link
+from properboost.model_selection.temperature import fit_temperature
+
+
+def draw(n=300, k=4, right=1.5, seed=0):
+    """Scores of which the row's own is larger, on average, by `right`."""
+    rng = np.random.default_rng(seed)
+    own = rng.integers(0, k, n)
+    scores = rng.normal(size=(n, k))
+    scores[np.arange(n), own] += right
+    return scores, own
+
+
+def find_loss(temperature, scores, own, weight=None):
+    """The log loss with half a row of errors."""
+    weight = np.ones(len(own)) if weight is None else weight
+    half_row = 0.5 / weight.sum()
+    logs = log_softmax(scores / temperature, axis=1)
+    of_own = logs[np.arange(len(own)), own].copy()
+    logs[np.arange(len(own)), own] = -np.inf
+    counts = of_own > -np.inf
+    return -np.sum((weight * (of_own + half_row * logs.max(axis=1)))[counts])
+
+
+# -- fitting --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [3, 26])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("right", [0.4, 1.5, 6.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_has_the_least_log_loss(k, scale, right, weighted):
+    scores, own = draw(k=k, right=right)
+    weight = np.random.default_rng(1).uniform(0.0, 4.0, len(own)) if weighted else None
+    found = fit_temperature(scale * scores, own, weight)
+    # Every number of four digits near it has a larger loss, but for rounding.
+    step = 10.0 ** (np.floor(np.log10(found)) - 3)
+    near = found + step * np.arange(-3, 4)
+    losses = np.array([find_loss(t, scale * scores, own, weight) for t in near])
+    assert losses.argmin() in (2, 3, 4)
+    far = found * np.geomspace(0.01, 100.0, 41)
+    assert min(find_loss(t, scale * scores, own, weight) for t in far) >= losses[3] * (1 - 1e-12)
+    assert found == float(f"{found:.4g}")
+
+
+def test_where_the_search_begins_does_not_matter():
+    scores, own = draw()
+    assert len({fit_temperature(scores, own, start=t) for t in (1e-6, 0.1, 1.0, 30.0, 1e9)}) == 1
+
+
+def test_weights_are_frequencies():
+    scores, own = draw()
+    weight = np.random.default_rng(1).integers(0, 4, len(own))
+    repeated = fit_temperature(np.repeat(scores, weight, axis=0), np.repeat(own, weight))
+    assert fit_temperature(scores, own, weight.astype(float)) == repeated
+
+
+def test_scores_that_are_always_right_have_one_too():
+    scores, own = draw(right=40.0)
+    assert np.all(scores.argmax(axis=1) == own)
+    found = fit_temperature(scores, own)
+    # A finite loss of an error: about half a row of them is expected.
+    worst = np.exp(log_softmax(scores / found, axis=1))
+    wrong = 1.0 - worst[np.arange(len(own)), own]
+    assert 0.1 < wrong.sum() < 1.0
+
+
+def test_scores_that_say_nothing_have_none():
+    scores, own = draw(right=-1.0)
+    assert fit_temperature(scores, own) is None
+    assert fit_temperature(-scores, own) is not None
+    assert fit_temperature(np.zeros_like(scores), own) is None
+    assert fit_temperature(scores, own, np.zeros(len(own))) is None
+
+
+def test_a_class_that_was_not_learnt_counts_nowhere():
+    scores, own = draw()
+    unknown = scores.copy()
+    unknown[:150, 2] = -np.inf
+    found = fit_temperature(unknown, own)
+    near = found * np.array([0.99, 1.0, 1.01])
+    assert np.argmin([find_loss(t, unknown, own) for t in near]) == 1
+    kept = (own != 2) | (np.arange(len(own)) >= 150)
+    assert fit_temperature(unknown[kept], own[kept]) == found
+    assert fit_temperature(np.full((3, 2), [-np.inf, 1.0]), np.zeros(3, dtype=int)) is None
+
+
+@pytest.mark.parametrize("far", [np.inf, 1e308, 1e200])
+def test_scores_may_be_of_any_size(far):
+    scores, own = draw()
+    low, high = scores.copy(), scores.copy()
+    low[own != 3, 3] = -far  # with these the class is never confused
+    unknown = np.where(low == -far, -np.inf, low)
+    assert fit_temperature(low, own) == pytest.approx(fit_temperature(unknown, own), rel=0.02)
+    high[5, (own[5] + 1) % 4] = far  # which is worse at any temperature than equal probabilities
+    assert fit_temperature(high, own) is None
+    assert fit_temperature(1e-300 * scores, own) == pytest.approx(
+        1e-300 * fit_temperature(scores, own), rel=1e-3
+    )
+
+
+# -- searching ------------------------------------------------------------------------------------
+
+FEW = {"gains": [1.0, 8.0], "cv": 3, "n_estimators": 8, "multiclass": "one_vs_rest"}
+BINS = {"rows_per_bin": None}  # the same in every split
+
+
+@pytest.fixture(scope="module")
+def letters():
+    X, y = load_letter(subset="train", return_X_y=True)
+    return np.minimum(X[:1300] // 4, 2), y[:1300]
+
+
+@pytest.fixture(scope="module")
+def quartiles(iris):
+    X, y = iris
+    return np.stack([np.searchsorted(np.quantile(x, [0.25, 0.5, 0.75]), x) for x in X.T], axis=1), y
+
+
+def predict_held_out(search, params, X, y):
+    """What each split's model predicts of the rows held out: pairs of rows and raw predictions."""
+    model = pb.ProperBoostClassifier(
+        **params | {"temperature": None}, n_estimators=search.n_estimators, **BINS
+    )
+    return [
+        (test, clone(model).fit(X[train], y[train]).decision_function(X[test]))
+        for train, test in StratifiedKFold(search.cv).split(X, y)
+    ]
+
+
+def find_scores(model, parts, X, y, scoring, temperature):
+    """The score of each split, through a fitted model's link, at a temperature or without."""
+    scores = []
+    for test, raw in parts:
+        p = Link(model.loss_, "one_vs_rest", 1, temperature).probabilities(raw)
+        own = np.searchsorted(model.classes_, y[test])
+        if scoring == "neg_log_loss":
+            scores.append(-log_loss(y[test], p, labels=model.classes_))
+        elif scoring == "accuracy":
+            scores.append(np.mean(p.argmax(axis=1) == own))
+        else:
+            scores.append(-np.mean(np.sum((p - np.eye(p.shape[1])[own]) ** 2, axis=1)))
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "neg_brier_score", "accuracy"])
+@pytest.mark.parametrize("problem", ["letters", "quartiles"])
+def test_the_better_of_both_ways_is_taken(problem, scoring, request):
+    X, y = request.getfixturevalue(problem)
+    settings = FEW if problem == "letters" else FEW | {"gains": [0.5, 4.0], "loss": "gboost"}
+    search = pb.ProperBoostClassifierCV(**settings, scoring=scoring, **BINS).fit(X, y)
+    found = search.cv_results_
+    for c, params in enumerate(found["params"]):
+        parts = predict_held_out(search, params, X, y)
+        model = clone(search.best_estimator_).set_params(**params, n_estimators=1).fit(X, y)
+        pooled = np.concatenate([raw for _, raw in parts]) / (2.0 * params["gain"])
+        own = np.searchsorted(model.classes_, np.concatenate([y[test] for test, _ in parts]))
+        temperature = fit_temperature(pooled, own)
+        ways = {t: find_scores(model, parts, X, y, scoring, t) for t in (None, temperature)}
+        means = {t: scores.mean() for t, scores in ways.items()}
+        if params["temperature"] is None:
+            taken = None
+        else:
+            taken = temperature
+            assert params["temperature"] == pytest.approx(temperature, rel=1e-3)
+        for k, value in enumerate(ways[taken]):
+            assert found[f"split{k}_test_score"][c] == pytest.approx(value, rel=1e-3, abs=1e-6)
+        assert means[taken] >= max(means.values()) - 1e-9
+    if problem == "quartiles":
+        assert None in (column := found["param_temperature"].tolist())
+        assert column != [None, None]
+    assert search.temperature_ == search.best_params_["temperature"]
+    assert search.temperature_ == search.best_estimator_.temperature_
+    assert search.temperature_ == search.best_estimator_.temperature
+    assert search.temperature_ == found["param_temperature"][search.best_index_]
+    raw = search.decision_function(X)
+    expected = Link(search.loss_, "one_vs_rest", 1, search.temperature_).probabilities(raw)
+    np.testing.assert_array_equal(search.predict_proba(X), expected)
+
+
+def test_joint_models_and_two_classes_have_none():
+    X, y = integers(n_classes=3)
+    search = pb.ProperBoostClassifierCV(**FEW | {"multiclass": "auto"}).fit(X, y)
+    results = search.cv_results_
+    assert results["param_temperature"].mask.tolist() == [True, True, False, False]
+    for params in results["params"]:
+        assert ("temperature" in params) == (params["multiclass"] == "one_vs_rest")
+    joint = pb.ProperBoostClassifierCV(**FEW | {"multiclass": "softmax"}).fit(X, y)
+    two = pb.ProperBoostClassifierCV(**FEW).fit(X, y > 0)
+    for other in (joint, two):
+        assert other.temperature_ is None
+        assert "temperature" not in other.best_params_
+        assert "param_temperature" not in other.cv_results_
+
+
+def test_weights_count_in_the_temperature():
+    X, y = integers(n_classes=3)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    twice = np.repeat(np.arange(len(y)), weight)
+    splits = [(np.arange(240) % 3 != k, np.arange(240) % 3 == k) for k in range(3)]
+    repeated = [tuple(np.flatnonzero(rows[twice]) for rows in split) for split in splits]
+    settings = FEW | {"class_weight": {0: 2.0, 1: 1.0, 2: 1.0}, **BINS}
+    counted, spelt = (
+        pb.ProperBoostClassifierCV(**settings | {"cv": cv})
+        for cv in (splits, repeated)
+    )  # fmt: skip
+    counted.fit(X, y, weight)
+    spelt.fit(X[twice], y[twice])
+    found, expected = (s.cv_results_["param_temperature"].tolist() for s in (counted, spelt))
+    assert None not in expected
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+def test_a_class_that_a_split_lacks_has_a_finite_score():
+    X, y = integers(n_classes=3)
+    rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can learn it and test on it
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class")
+        search = pb.ProperBoostClassifierCV(**FEW).fit(X, rare)
+        without = pb.ProperBoostClassifierCV(**FEW).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    least = np.log(np.finfo(float).eps) / len(y)  # what the row adds, once in all splits
+    assert np.all(scores > without.cv_results_["mean_test_score"] + 1.5 * least)
+    found, expected = (s.cv_results_["param_temperature"].tolist() for s in (search, without))
+    np.testing.assert_allclose(found, expected, rtol=0.1)
+
+
+def test_a_callable_sees_the_temperature():
+    X, y = integers(n_classes=3)
+    largest = {}
+
+    def score(estimator, rows, labels):
+        p = estimator.predict_proba(rows)
+        largest.setdefault(labels.tobytes(), []).append(p.max())
+        return -log_loss(labels, p, labels=estimator.classes_)
+
+    ours = pb.ProperBoostClassifierCV(**FEW | {"gains": [8.0]}, scoring=score).fit(X, y)
+    named = pb.ProperBoostClassifierCV(**FEW | {"gains": [8.0]}, scoring="neg_log_loss").fit(X, y)
+    np.testing.assert_allclose(ours.validation_curves_, named.validation_curves_, rtol=1e-12)
+    assert ours.temperature_ == named.temperature_ is not None
+    assert all(len(set(values)) > len(values) / 2 for values in largest.values())
+
+
+def test_a_search_for_pairs_fits_its_own():
+    X, y = integers(600, n_classes=3)
+    y = np.where((X[:, 0] > 2) != (X[:, 1] > 2), 0, y)
+    search = pb.ProperBoostClassifierCV(**FEW, interactions=[0, 1], interaction_rate=1.0).fit(X, y)
+    results = search.interaction_results_
+    best = int(np.argmax(results["mean_test_score"]))
+    assert results["interactions"][best] == 1
+    assert search.temperature_ == results["temperature"][best]
+    assert search.temperature_ != results["temperature"][0]
+    assert search.temperature_ == search.best_params_["temperature"]
+    none = clone(search).set_params(interactions=0).fit(X, y)
+    assert none.temperature_ == results["temperature"][0]
+
+
+def test_the_one_of_fewer_estimators_has_its_own():
+    X, y = integers(n_classes=3)
+    settings = FEW | {"gains": [8.0], "n_estimators": "auto", "max_estimators": 30}
+    best = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    few = pb.ProperBoostClassifierCV(**settings, one_standard_error=True).fit(X, y)
+    assert few.n_estimators_ < best.n_estimators_
+    alone = pb.ProperBoostClassifierCV(**settings | {"n_estimators": few.n_estimators_}).fit(X, y)
+    assert few.temperature_ == alone.temperature_ != best.temperature_
