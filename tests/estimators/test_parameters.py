@@ -156,7 +156,12 @@ def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
     if name.startswith("interaction_") and choice == "stump":
         model.set_params(interactions=1)
     if entry.promise:
-        value = {"monotonic_cst": [1, 0, 0], "interactions": 1, "criterion": "gini"}[name]
+        value = {
+            "monotonic_cst": [1, 0, 0],
+            "interactions": 1,
+            "criterion": "gini",
+            "temperature": 2.0,
+        }[name]
         why = re.escape(entry.promise[other])
         message = f"{name} must be .* with {other}='{choice}': {why}; use {other}='.*; got"
         with pytest.raises(ValueError, match=message):
