@@ -124,7 +124,8 @@ def search(weak_learner: str, grid: dict[str, list[Any]], **settings: Any) -> Co
             n_jobs=n_jobs,
             **(lists | settings),
         ).fit(split.X, split.y)
-        chosen = {k: v for k, v in model.best_params_.items() if k in lists or k == "gain"}
+        told = {*lists, "gain", "smoothing", "multiclass", "temperature"}
+        chosen = {k: v for k, v in model.best_params_.items() if k in told}
         print(f"    {chosen} n_estimators {model.n_estimators_}", flush=True)
         return lambda X: np.exp(model.predict_log_proba(X))
 
@@ -267,7 +268,10 @@ CONTESTANTS: dict[str, Contestant] = {
         {"max_features": [0.4, 1.0], "subsample": [0.5, 1.0]},
         multiclass="softmax", max_leaf_nodes=2, min_child_weight=0.01, max_estimators=1000, **OURS,
     ),
-    "trees": search("tree", TREES, multiclass="softmax", max_estimators=MOST_ROUNDS, **OURS),
+    "trees": search("tree", TREES, max_estimators=MOST_ROUNDS, **OURS),
+    "trees, softmax": search(
+        "tree", TREES, multiclass="softmax", max_estimators=MOST_ROUNDS, **OURS
+    ),
     "trees, canonical": search(
         "tree", TREES, multiclass="canonical", max_estimators=MOST_ROUNDS, **OURS
     ),
