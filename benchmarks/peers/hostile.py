@@ -1,6 +1,6 @@
 """The same hostile inputs for properboost and its peers: what becomes of them.
 
-    python -m benchmarks.peers.hostile                      # 20 inputs of each kind, 15 minutes
+    python -m benchmarks.peers.hostile                      # 20 inputs of each kind, 30 minutes
     python -m benchmarks.peers.hostile --inputs 3 --only properboost XGBoost
 
 Every input is tried in a process of its own, on one thread, at the library's defaults but for its
