@@ -1,5 +1,6 @@
 """Joint losses: the engine against plain formulas, and what must hold whatever the scores."""
 
+import itertools
 import math
 
 import numpy as np
@@ -183,8 +184,10 @@ def test_weights_that_nearly_underflow_are_solved_for(name):
     z[:, 1] = 0.0
     z = z.astype(np.float32).astype(np.float64)
     plain = reference.Canonical(name)
-    for own in (0, 1):
-        weights, curvatures, losses, _ = make("canonical", name).evaluate(z, own)
+    joint = make("canonical", name)
+    start = joint.evaluate(z, 1)[3] + np.random.default_rng(6).normal(0.0, 3.0, 300)
+    for own, shift in itertools.product((0, 1), (None, start.astype(np.float32))):
+        weights, curvatures, losses, _ = joint.evaluate(z, own, shift)
         for values in (weights, curvatures, losses):
             assert np.isfinite(values).all()
             assert (values >= 0.0).all()

@@ -88,7 +88,8 @@ void run_class(Policy policy, std::size_t n, const float* __restrict z, const fl
   for (std::size_t i = 0; i < n; ++i) {
     const float u = shift[i] - below(z[i], top[i]);
     const bool counts = which[i] != number;
-    float weight, curvature;
+    float weight;
+    float curvature;
     policy.find_weight_and_curvature(u, weight, curvature);
     if constexpr (with_losses) loss_sum[i] += policy.loss(u);
     weights[i] = weight;
@@ -209,8 +210,10 @@ struct Canonical::Strip {
   static constexpr Field kFound[] = {&Strip::shift,     &Strip::step,  &Strip::tail,
                                      &Strip::curvature, &Strip::total, &Strip::loss};
 
-  bool any_moves(std::size_t n) const {
-    return std::any_of(moves, moves + n, [](float moving) { return moving > 0.0F; });
+  std::size_t count_moving(std::size_t n) const {
+    float count = 0.0F;
+    for (std::size_t i = 0; i < n; ++i) count += moves[i];
+    return static_cast<std::size_t>(count);
   }
 };
 
@@ -330,7 +333,7 @@ void Canonical::pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip)
       const bool moves = off > tolerance;
       strip.total[i] = slope + strip.curvature[i];
       const float along = way * (S / (S + kTiny));
-      strip.step[i] = inside & (std::fabs(along) > 1e-9F) ? along : 0.0F;
+      strip.step[i] = (inside & (std::fabs(along) > 1e-9F)) ? along : 0.0F;
       strip.moves[i] = moves ? 1.0F : 0.0F;
       strip.shift[i] = moves ? next : shift;
       strip.low[i] = moves ? low : old_low;
@@ -399,7 +402,7 @@ void Canonical::finish_moving(const ClassesOfStrip& rows, bool with_losses, Stri
   int passes = 0;
   do {
     pass(moving, with_losses, some);
-  } while (some.any_moves(n) && ++passes < kMostPasses);
+  } while (some.count_moving(n) > 0 && ++passes < kMostPasses);
   for (auto field : Strip::kFound) {
     for (std::size_t i = 0; i < n; ++i) (strip.*field)[from[i]] = (some.*field)[i];
   }
@@ -435,8 +438,10 @@ void Canonical::evaluate(const JointRows& all) const {
     start(all, begin, strip);
     const bool with_losses = all.losses != nullptr;
     pass(rows, false, strip);
-    if (strip.any_moves(n)) {
-      pass(rows, with_losses, strip);
+    const std::size_t moving = strip.count_moving(n);
+    if (moving > 0) {
+      // Few are picked out at once, unless the others' losses are still to be found.
+      if (with_losses || 3 * moving > n) pass(rows, with_losses, strip);
       finish_moving(rows, with_losses, strip);
     } else if (with_losses) {
       add_losses(rows, strip);
@@ -478,14 +483,14 @@ void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip&
       float* const __restrict weights = rows.weights + k * rows.weight_stride;
       float* const __restrict curvatures = rows.curvatures + k * rows.curvature_stride;
       for (std::size_t i = 0; i < n; ++i) {
-        const float change = math::zero_below(1e-28F, curvatures[i]) * strip.step[i];
+        const float change = math::zero_outside(1e-28F, 1.0F, curvatures[i]) * strip.step[i];
         weights[i] = math::at_least(weights[i] - change, 0.0F);
       }
       if (k == rows.own) {
         for (std::size_t i = 0; i < n; ++i) {
           // Above 1/2 it is the top class.
           const float tail =
-              strip.tail[i] + math::zero_below(1e-28F, strip.curvature[i]) * strip.step[i];
+              strip.tail[i] + math::zero_outside(1e-28F, 1.0F, strip.curvature[i]) * strip.step[i];
           weights[i] = weights[i] > 0.5F ? tail : 1.0F - weights[i];
         }
       }

@@ -71,16 +71,21 @@ inline double growing_exp(double x) { return exp(x); }
 inline float bounded(float x) { return at_most(x, 1e38F); }
 inline double bounded(double x) { return x; }
 
-// x, but 0 where it is smaller than `least`, so that no product of it is subnormal: those take a
-// hundred times as long.  Comparisons of floats would let compilers multiply first and choose then.
-inline float zero_below(float least, float x) {
-  std::uint32_t bits, bound;
+// x, but 0 unless it is between two positive bounds, so that no product of it is subnormal: those
+// take a hundred times as long.  By arithmetic on its bits: where comparisons choose, compilers
+// multiply first, also what is not chosen, like powers of e that are out of range.
+inline float zero_outside(float least, float most, float x) {
+  std::uint32_t bits, low, high;
   std::memcpy(&bits, &x, sizeof bits);
-  std::memcpy(&bound, &least, sizeof bound);
-  const std::uint32_t size = bits & 0x7FFFFFFFU;
-  bits &= ~static_cast<std::uint32_t>(static_cast<std::int32_t>(size - bound) >> 31);
+  std::memcpy(&low, &least, sizeof low);
+  std::memcpy(&high, &most, sizeof high);
+  const auto outside = static_cast<std::int32_t>((bits - low) | (high - bits));  // if negative
+  bits &= ~static_cast<std::uint32_t>(outside >> 31);
   std::memcpy(&x, &bits, sizeof x);
   return x;
+}
+inline double zero_outside(double least, double most, double x) {
+  return x >= least && x <= most ? x : 0.0;
 }
 
 namespace detail {
@@ -98,7 +103,7 @@ inline float twice_artanh(float s, float seen) {
 // log(1 + z) for z in [0, 1], within 2 ulp.
 inline float log1p(float z) {
   const float s = z / (2.0F + z);
-  return detail::twice_artanh(s, zero_below(1e-8F, s));
+  return detail::twice_artanh(s, zero_outside(1e-8F, 1.0F, s));
 }
 
 // log(x) for normal x > 0, within 3 ulp (in absolute terms 1e-7 near 1).

@@ -99,7 +99,7 @@ struct LogitLink {
   }
   template <class T>
   static void find_tail_and_pdf(T t, T& tail, T& pdf) {  // with one division
-    const T e = math::exp(T(-slope) * t);
+    const T e = math::zero_outside(std::numeric_limits<T>::min(), T(1), math::exp(T(-slope) * t));
     const T share = T(1) / (T(1) + e);
     tail = e * share;
     pdf = T(slope) * tail * share;
