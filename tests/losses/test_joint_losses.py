@@ -1,5 +1,6 @@
 """Joint losses: the engine against plain formulas, and what must hold whatever the scores."""
 
+import itertools
 import math
 
 import numpy as np
@@ -169,6 +170,36 @@ def test_everything_is_finite(form, name, size):
     np.testing.assert_allclose(losses[far], np.minimum(gap[far], 1e38), rtol=2e-2)
     assert np.isfinite(joint.log_probabilities(z)).all()
     assert np.isfinite(joint.losses(z, 2)).all()
+
+
+# gboost's weights in single precision end at 1e-36.
+@pytest.mark.parametrize("name", ["glog", "ggauss", "glaplacian"])
+def test_weights_that_nearly_underflow_are_solved_for(name):
+    """The top class's 1 - p goes from 1e-30 down to where single precision ends."""
+    near = -get_loss(name).native.link(1e-30)
+    far = near
+    while get_loss(name).native.weight(far) > 1e-40:
+        far *= 1.01
+    z = -np.random.default_rng(5).uniform(2.0 * near, 2.0 * far, (300, 5))
+    z[:, 1] = 0.0
+    z = z.astype(np.float32).astype(np.float64)
+    plain = reference.Canonical(name)
+    joint = make("canonical", name)
+    start = joint.evaluate(z, 1)[3] + np.random.default_rng(6).normal(0.0, 3.0, 300)
+    for own, shift in itertools.product((0, 1), (None, start.astype(np.float32))):
+        weights, curvatures, losses, _ = joint.evaluate(z, own, shift)
+        for values in (weights, curvatures, losses):
+            assert np.isfinite(values).all()
+            assert (values >= 0.0).all()
+    seen = 0
+    for w, row in zip(weights, z, strict=True):
+        p = np.exp(plain.log_probabilities(row))
+        p[1] = np.delete(p, 1).sum()
+        known = p > 1e-36
+        # It ends where S and T differ by 2^-14 of 1e-34, if they are smaller than that.
+        np.testing.assert_allclose(w[known], p[known], rtol=4e-3)
+        seen += known.sum()
+    assert seen > 300
 
 
 # --- what must hold ----------------------------------------------------------------------------

@@ -16,38 +16,108 @@
 #include "properboost/losses/registry.hpp"
 
 namespace properboost::joint {
+
+// [class][row] arrays of the rows of a strip.
+struct ClassesOfStrip {
+  std::size_t classes, n, own;
+  const float* scores;
+  std::size_t stride;
+  float* weights;
+  std::size_t weight_stride;
+  float* curvatures;
+  std::size_t curvature_stride;
+  float tolerance;
+};
+
+// Some classes of a strip are evaluated at shift - (z - top).  Weights and curvatures are added up
+// over the rows whose top class is another, losses, unless that is null, over those of another
+// class.
+struct PartOfStrip {
+  std::size_t first, last;
+  const float *top, *shift;
+  const float* which;  // the top class of each row
+  float *weight_sum, *curvature_sum, *loss_sum;
+};
+
 namespace {
 
 // The block of any loss.
-void call_blocks(const Loss& loss, const float* z, const float* top, const float* shift,
-                 std::size_t n, float* weights, float* curvatures, float* losses) {
+void call_blocks(const Loss& loss, const ClassesOfStrip& rows, const PartOfStrip& part) {
   alignas(64) float u[kStrip];
-  vectorized([=, &u] {
-    for (std::size_t i = 0; i < n; ++i) u[i] = shift[i] - below(z[i], top[i]);
-  });
-  if (losses != nullptr) {
-    loss.evaluate(u, weights, losses, curvatures, n);
-  } else {
-    loss.weights(u, weights, n);
-    loss.curvatures(u, curvatures, n);
-  }
-}
-
-// The same of a built-in loss, in one loop where there are no losses.
-template <class Policy>
-void run_block(const Loss& loss, const float* z, const float* top, const float* shift,
-               std::size_t n, float* weights, float* curvatures, float* losses) {
-  if (losses != nullptr) {
-    call_blocks(loss, z, top, shift, n, weights, curvatures, losses);
-  } else {
-    vectorized([=, policy = Policy{}] {
+  alignas(64) float losses[kStrip];
+  const std::size_t n = rows.n;
+  for (std::size_t k = part.first; k < part.last; ++k) {
+    const float* const z = rows.scores + k * rows.stride;
+    float* const w = rows.weights + k * rows.weight_stride;
+    float* const c = rows.curvatures + k * rows.curvature_stride;
+    vectorized([=, &u] {
+      for (std::size_t i = 0; i < n; ++i) u[i] = part.shift[i] - below(z[i], part.top[i]);
+    });
+    if (part.loss_sum != nullptr && k != rows.own) {
+      loss.evaluate(u, w, losses, c, n);
+      vectorized([=, &losses] {
+        for (std::size_t i = 0; i < n; ++i) part.loss_sum[i] += losses[i];
+      });
+    } else {
+      loss.weights(u, w, n);
+      loss.curvatures(u, c, n);
+    }
+    vectorized([=, number = static_cast<float>(k)] {
+      const float* const __restrict which = part.which;
+      float* const __restrict weight_sum = part.weight_sum;
+      float* const __restrict curvature_sum = part.curvature_sum;
       for (std::size_t i = 0; i < n; ++i) {
-        const float u = shift[i] - below(z[i], top[i]);
-        weights[i] = policy.weight(u);
-        curvatures[i] = policy.curvature(u);
+        const float weight = w[i];
+        const float curvature = c[i];
+        const bool counts = which[i] != number;
+        weight_sum[i] += counts ? weight : 0.0F;
+        curvature_sum[i] += counts ? curvature : 0.0F;
       }
     });
   }
+}
+
+// A class of a built-in loss, in one loop.  GCC makes vectors of it only if it knows the pointers
+// apart, which it believes of parameters.
+template <bool with_losses, class Policy>
+void run_class(Policy policy, std::size_t n, const float* __restrict z, const float* __restrict top,
+               const float* __restrict shift, const float* __restrict which, float number,
+               float* __restrict weights, float* __restrict curvatures,
+               float* __restrict weight_sum, float* __restrict curvature_sum,
+               float* __restrict loss_sum) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float u = shift[i] - below(z[i], top[i]);
+    const bool counts = which[i] != number;
+    float weight;
+    float curvature;
+    policy.find_weight_and_curvature(u, weight, curvature);
+    if constexpr (with_losses) loss_sum[i] += policy.loss(u);
+    weights[i] = weight;
+    curvatures[i] = curvature;
+    weight_sum[i] += counts ? weight : 0.0F;
+    curvature_sum[i] += counts ? curvature : 0.0F;
+  }
+}
+
+// The block of a built-in loss.
+template <class Policy>
+void run_block(const Loss& /*loss*/, const ClassesOfStrip& rows, const PartOfStrip& part) {
+  vectorized([rows, part] {
+    const auto run = [&](auto with_losses, std::size_t k) {
+      run_class<decltype(with_losses)::value>(
+          Policy{}, rows.n, rows.scores + k * rows.stride, part.top, part.shift, part.which,
+          static_cast<float>(k), rows.weights + k * rows.weight_stride,
+          rows.curvatures + k * rows.curvature_stride, part.weight_sum, part.curvature_sum,
+          part.loss_sum);
+    };
+    for (std::size_t k = part.first; k < part.last; ++k) {
+      if (part.loss_sum != nullptr && k != rows.own) {
+        run(std::true_type{}, k);
+      } else {
+        run(std::false_type{}, k);
+      }
+    }
+  });
 }
 
 template <class Block, class... Policies>
@@ -140,21 +210,11 @@ struct Canonical::Strip {
   static constexpr Field kFound[] = {&Strip::shift,     &Strip::step,  &Strip::tail,
                                      &Strip::curvature, &Strip::total, &Strip::loss};
 
-  bool any_moves(std::size_t n) const {
-    return std::any_of(moves, moves + n, [](float moving) { return moving > 0.0F; });
+  std::size_t count_moving(std::size_t n) const {
+    float count = 0.0F;
+    for (std::size_t i = 0; i < n; ++i) count += moves[i];
+    return static_cast<std::size_t>(count);
   }
-};
-
-// [class][row] arrays of the rows of a strip.
-struct Canonical::Rows {
-  std::size_t classes, n, own;
-  const float* scores;
-  std::size_t stride;
-  float* weights;
-  std::size_t weight_stride;
-  float* curvatures;
-  std::size_t curvature_stride;
-  float tolerance;
 };
 
 Canonical::Canonical(const Loss& loss)
@@ -213,50 +273,32 @@ void Canonical::start(const JointRows& rows, std::size_t begin, Strip& strip) co
   });
 }
 
-void Canonical::pass(const Rows& rows, bool with_losses, Strip& strip) const {
+void Canonical::pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const {
   alignas(64) float weight[kStrip];  // a part's sums
   alignas(64) float curvature[kStrip];
   alignas(64) float loss[kStrip];
-  alignas(64) float losses[kStrip];
   const std::size_t n = rows.n;
-  vectorized([&strip, &weight, n] {
-    for (std::size_t i = 0; i < n; ++i) {
-      strip.others[i] = strip.total[i] = strip.loss[i] = 0.0F;
-      weight[i] = -strip.shift[i];
-    }
-  });
+  for (float* sum : {strip.others, strip.total, strip.loss, strip.tail, strip.curvature}) {
+    std::fill_n(sum, n, 0.0F);
+  }
   // The top class's 1 - p, where nothing cancels.
   alignas(64) const float zero[kStrip] = {};
-  block_(loss_, zero, zero, weight, n, strip.tail, strip.curvature, nullptr);
+  alignas(64) float mirrored[kStrip];
+  alignas(64) float ones[kStrip];  // another class than 0
+  vectorized([&strip, &mirrored, &ones, n] {
+    for (std::size_t i = 0; i < n; ++i) {
+      mirrored[i] = -strip.shift[i];
+      ones[i] = 1.0F;
+    }
+  });
+  const ClassesOfStrip top_class{1, n, 1, zero, n, weight, n, curvature, n, 0.0F};
+  block_(loss_, top_class, {0, 1, zero, mirrored, ones, strip.tail, strip.curvature, nullptr});
   for (std::size_t first = 0; first < rows.classes; first += kPart) {
     const std::size_t last = std::min(first + kPart, rows.classes);
-    std::fill_n(weight, n, 0.0F);
-    std::fill_n(curvature, n, 0.0F);
-    std::fill_n(loss, n, 0.0F);
-    for (std::size_t k = first; k < last; ++k) {
-      const float* const z = rows.scores + k * rows.stride;
-      float* const w = rows.weights + k * rows.weight_stride;
-      float* const c = rows.curvatures + k * rows.curvature_stride;
-      const bool its_loss = with_losses && k != rows.own;
-      block_(loss_, z, strip.top, strip.shift, n, w, c, its_loss ? losses : nullptr);
-      vectorized([&strip, &weight, &curvature, w, c, n, number = static_cast<float>(k)] {
-        const float* const __restrict top_class = strip.which;
-        float* const __restrict weight_sum = weight;
-        float* const __restrict curvature_sum = curvature;
-        for (std::size_t i = 0; i < n; ++i) {
-          const float its_weight = w[i];
-          const float its_curvature = c[i];
-          const bool counts = top_class[i] != number;
-          weight_sum[i] += counts ? its_weight : 0.0F;
-          curvature_sum[i] += counts ? its_curvature : 0.0F;
-        }
-      });
-      if (its_loss) {
-        vectorized([&loss, &losses, n] {
-          for (std::size_t i = 0; i < n; ++i) loss[i] += losses[i];
-        });
-      }
-    }
+    for (float* sum : {weight, curvature, loss}) std::fill_n(sum, n, 0.0F);
+    block_(loss_, rows,
+           {first, last, strip.top, strip.shift, strip.which, weight, curvature,
+            with_losses ? loss : nullptr});
     vectorized([&strip, &weight, &curvature, &loss, n] {
       for (std::size_t i = 0; i < n; ++i) {
         strip.others[i] += weight[i];
@@ -279,7 +321,10 @@ void Canonical::pass(const Rows& rows, bool with_losses, Strip& strip) const {
       const float h = math::log(ratio);
       const float low = h > 0.0F ? shift : old_low;
       const float high = h > 0.0F ? old_high : shift;
-      const float newton = shift + h * S / (slope + strip.curvature[i] * ratio);
+      // The derivative of h, kTiny and all: without it Newton's method would creep where both have
+      // nearly underflowed.  The last step goes along the tangents of S and T themselves.
+      const float way = h / (slope / (S + kTiny) + strip.curvature[i] / (T + kTiny));
+      const float newton = shift + way;
       const bool inside = (newton > low) & (newton < high);
       const float middle = between(low, high);
       const float next = inside ? newton : middle;
@@ -287,7 +332,8 @@ void Canonical::pass(const Rows& rows, bool with_losses, Strip& strip) const {
       const float off = room > 0.0F ? std::fabs(h) : 0.0F;
       const bool moves = off > tolerance;
       strip.total[i] = slope + strip.curvature[i];
-      strip.step[i] = inside ? newton - shift : 0.0F;
+      const float along = way * (S / (S + kTiny));
+      strip.step[i] = (inside & (std::fabs(along) > 1e-9F)) ? along : 0.0F;
       strip.moves[i] = moves ? 1.0F : 0.0F;
       strip.shift[i] = moves ? next : shift;
       strip.low[i] = moves ? low : old_low;
@@ -297,7 +343,7 @@ void Canonical::pass(const Rows& rows, bool with_losses, Strip& strip) const {
 }
 
 // The sums of the losses of all classes but the rows' own, added as `pass` does.
-void Canonical::add_losses(const Rows& rows, Strip& strip) const {
+void Canonical::add_losses(const ClassesOfStrip& rows, Strip& strip) const {
   alignas(64) float u[kStrip];
   alignas(64) float losses[kStrip];
   alignas(64) float part[kStrip];
@@ -324,7 +370,7 @@ void Canonical::add_losses(const Rows& rows, Strip& strip) const {
 }
 
 // Passes over the rows that still move alone, side by side.
-void Canonical::finish_moving(const Rows& rows, bool with_losses, Strip& strip) const {
+void Canonical::finish_moving(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const {
   thread_local std::vector<float> scratch;
   std::array<std::size_t, kStrip> from;
   std::size_t n = 0;
@@ -332,18 +378,20 @@ void Canonical::finish_moving(const Rows& rows, bool with_losses, Strip& strip) 
     if (strip.moves[i] > 0.0F) from[n++] = i;
   }
   if (n == 0) return;
+  // Copies of the last one fill a vector, which is faster than a few rows one by one.
+  for (; n % 16 != 0; ++n) from[n] = from[n - 1];
   scratch.resize(std::max(scratch.size(), 3 * rows.classes * n));
   float* const scores = scratch.data();
-  const Rows moving{rows.classes,
-                    n,
-                    rows.own,
-                    scores,
-                    n,
-                    scores + rows.classes * n,
-                    n,
-                    scores + 2 * rows.classes * n,
-                    n,
-                    rows.tolerance};
+  const ClassesOfStrip moving{rows.classes,
+                              n,
+                              rows.own,
+                              scores,
+                              n,
+                              scores + rows.classes * n,
+                              n,
+                              scores + 2 * rows.classes * n,
+                              n,
+                              rows.tolerance};
   Strip some;
   for (auto field : Strip::kKept) {
     for (std::size_t i = 0; i < n; ++i) (some.*field)[i] = (strip.*field)[from[i]];
@@ -354,7 +402,7 @@ void Canonical::finish_moving(const Rows& rows, bool with_losses, Strip& strip) 
   int passes = 0;
   do {
     pass(moving, with_losses, some);
-  } while (some.any_moves(n) && ++passes < kMostPasses);
+  } while (some.count_moving(n) > 0 && ++passes < kMostPasses);
   for (auto field : Strip::kFound) {
     for (std::size_t i = 0; i < n; ++i) (strip.*field)[from[i]] = (some.*field)[i];
   }
@@ -377,21 +425,23 @@ void Canonical::evaluate(const JointRows& all) const {
   for (std::size_t begin = 0; begin < all.n; begin += kStrip) {
     const std::size_t n = std::min(kStrip, all.n - begin);
     const bool own_curvatures = all.curvatures == nullptr;
-    const Rows rows{all.classes,
-                    n,
-                    all.own,
-                    all.scores + begin,
-                    all.n,
-                    all.weights + begin,
-                    all.n,
-                    own_curvatures ? scratch.data() : all.curvatures + begin,
-                    own_curvatures ? n : all.n,
-                    own_curvatures ? kTolerance : kCurvatureTolerance};
+    const ClassesOfStrip rows{all.classes,
+                              n,
+                              all.own,
+                              all.scores + begin,
+                              all.n,
+                              all.weights + begin,
+                              all.n,
+                              own_curvatures ? scratch.data() : all.curvatures + begin,
+                              own_curvatures ? n : all.n,
+                              own_curvatures ? kTolerance : kCurvatureTolerance};
     start(all, begin, strip);
     const bool with_losses = all.losses != nullptr;
     pass(rows, false, strip);
-    if (strip.any_moves(n)) {
-      pass(rows, with_losses, strip);
+    const std::size_t moving = strip.count_moving(n);
+    if (moving > 0) {
+      // Few are picked out at once, unless the others' losses are still to be found.
+      if (with_losses || 3 * moving > n) pass(rows, with_losses, strip);
       finish_moving(rows, with_losses, strip);
     } else if (with_losses) {
       add_losses(rows, strip);
@@ -421,7 +471,7 @@ void Canonical::evaluate(const JointRows& all) const {
 }
 
 // Takes what is left of the way along the tangents.
-void Canonical::finish(const Rows& rows, bool wants_curvatures, Strip& strip) const {
+void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip& strip) const {
   const std::size_t n = rows.n;
   const float factor = static_cast<float>(rows.classes) / static_cast<float>(rows.classes - 1);
   vectorized([&strip, rows, wants_curvatures, factor, n] {
@@ -433,12 +483,14 @@ void Canonical::finish(const Rows& rows, bool wants_curvatures, Strip& strip) co
       float* const __restrict weights = rows.weights + k * rows.weight_stride;
       float* const __restrict curvatures = rows.curvatures + k * rows.curvature_stride;
       for (std::size_t i = 0; i < n; ++i) {
-        weights[i] = math::at_least(weights[i] - curvatures[i] * strip.step[i], 0.0F);
+        const float change = math::zero_outside(1e-28F, 1.0F, curvatures[i]) * strip.step[i];
+        weights[i] = math::at_least(weights[i] - change, 0.0F);
       }
       if (k == rows.own) {
         for (std::size_t i = 0; i < n; ++i) {
           // Above 1/2 it is the top class.
-          const float tail = strip.tail[i] + strip.curvature[i] * strip.step[i];
+          const float tail =
+              strip.tail[i] + math::zero_outside(1e-28F, 1.0F, strip.curvature[i]) * strip.step[i];
           weights[i] = weights[i] > 0.5F ? tail : 1.0F - weights[i];
         }
       }

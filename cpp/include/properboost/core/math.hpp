@@ -71,12 +71,29 @@ inline double growing_exp(double x) { return exp(x); }
 inline float bounded(float x) { return at_most(x, 1e38F); }
 inline double bounded(double x) { return x; }
 
+// x, but 0 unless it is between two positive bounds, so that no product of it is subnormal: those
+// take a hundred times as long.  By arithmetic on its bits: where comparisons choose, compilers
+// multiply first, also what is not chosen, like powers of e that are out of range.
+inline float zero_outside(float least, float most, float x) {
+  std::uint32_t bits, low, high;
+  std::memcpy(&bits, &x, sizeof bits);
+  std::memcpy(&low, &least, sizeof low);
+  std::memcpy(&high, &most, sizeof high);
+  const auto outside = static_cast<std::int32_t>((bits - low) | (high - bits));  // if negative
+  bits &= ~static_cast<std::uint32_t>(outside >> 31);
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+inline double zero_outside(double least, double most, double x) {
+  return x >= least && x <= most ? x : 0.0;
+}
+
 namespace detail {
 
-// 2 artanh(s) for |s| <= 1/3
-inline float twice_artanh(float s) {
+// 2 artanh(s) for |s| <= 1/3; `seen` is s, or 0 where its square does not matter.
+inline float twice_artanh(float s, float seen) {
   // (artanh(s) / s - 1) / s^2, 4.5e-9
-  const float s2 = s * s;
+  const float s2 = seen * seen;
   const float q = polynomial(s2, 0.333332092F, 0.200107634F, 0.14000909F, 0.140059665F);
   return 2.0F * s + (2.0F * s) * (s2 * q);
 }
@@ -84,7 +101,10 @@ inline float twice_artanh(float s) {
 }  // namespace detail
 
 // log(1 + z) for z in [0, 1], within 2 ulp.
-inline float log1p(float z) { return detail::twice_artanh(z / (2.0F + z)); }
+inline float log1p(float z) {
+  const float s = z / (2.0F + z);
+  return detail::twice_artanh(s, zero_outside(1e-8F, 1.0F, s));
+}
 
 // log(x) for normal x > 0, within 3 ulp (in absolute terms 1e-7 near 1).
 inline float log(float x) {
@@ -96,7 +116,8 @@ inline float log(float x) {
   bits = (bits & 0x007FFFFFU) + kRootOfHalf;
   float m;  // in [sqrt(1/2), sqrt(2)), x = m 2^exponent
   std::memcpy(&m, &bits, sizeof m);
-  const float log_m = detail::twice_artanh((m - 1.0F) / (m + 1.0F));
+  const float s = (m - 1.0F) / (m + 1.0F);
+  const float log_m = detail::twice_artanh(s, s);
   return exponent * detail::kLog2High + (exponent * detail::kLog2Low + log_m);
 }
 

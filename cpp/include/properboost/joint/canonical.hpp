@@ -13,6 +13,9 @@
 
 namespace properboost::joint {
 
+struct ClassesOfStrip;
+struct PartOfStrip;
+
 class Canonical {
  public:
   static constexpr const char* name = "canonical";
@@ -27,19 +30,16 @@ class Canonical {
               double* out) const noexcept;
 
  private:
-  // Weights and curvatures at u = shift - (z - top), and losses unless they are null.
-  using Block = void (*)(const Loss& loss, const float* z, const float* top, const float* shift,
-                         std::size_t n, float* weights, float* curvatures, float* losses);
+  using Block = void (*)(const Loss& loss, const ClassesOfStrip& rows, const PartOfStrip& part);
   using LogTail = double (*)(const Loss& loss, double t);
   class Row;
-  struct Rows;
   struct Strip;
 
   void start(const JointRows& rows, std::size_t begin, Strip& strip) const;
-  void pass(const Rows& rows, bool with_losses, Strip& strip) const;
-  void add_losses(const Rows& rows, Strip& strip) const;
-  void finish_moving(const Rows& rows, bool with_losses, Strip& strip) const;
-  void finish(const Rows& rows, bool wants_curvatures, Strip& strip) const;
+  void pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const;
+  void add_losses(const ClassesOfStrip& rows, Strip& strip) const;
+  void finish_moving(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const;
+  void finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip& strip) const;
 
   const Loss& loss_;
   Block block_;

@@ -39,16 +39,24 @@ class Bound : public Loss {
     if (curvatures == nullptr) {
       vectorized([=, policy = policy_] {
         for (std::size_t i = 0; i < n; ++i) {
-          weights[i] = policy.weight(u[i]);
-          losses[i] = policy.loss(u[i]);
+          // All before the first is stored, so that they share what they have in common.
+          const float x = u[i];
+          const float weight = policy.weight(x);
+          const float loss = policy.loss(x);
+          weights[i] = weight;
+          losses[i] = loss;
         }
       });
     } else {
       vectorized([=, policy = policy_] {
         for (std::size_t i = 0; i < n; ++i) {
-          weights[i] = policy.weight(u[i]);
-          losses[i] = policy.loss(u[i]);
-          curvatures[i] = newton_curvature(policy, u[i]);
+          const float x = u[i];
+          const float weight = policy.weight(x);
+          const float loss = policy.loss(x);
+          const float curvature = newton_curvature(policy, x);
+          weights[i] = weight;
+          losses[i] = loss;
+          curvatures[i] = curvature;
         }
       });
     }

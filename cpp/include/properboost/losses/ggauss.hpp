@@ -19,6 +19,12 @@ struct GGauss : Canonical<GGauss> {
     return T(0.25) * bell(t);
   }
   template <class T>
+  void find_tail_and_pdf(T t, T& tail, T& pdf) const {  // not through subnormal numbers
+    const T near = math::zero_outside(T(1e-37), T(1), bell(t));
+    tail = T(0.5) * near * math::erfcx(T(k) * t);
+    pdf = T(0.25) * near;
+  }
+  template <class T>
   T area(T t) const {  // (2 / pi) e^-(k t)^2 - t erfc(k t) / 2
     return T(two_over_pi) * bell(t) * math::integrated_erfcx(T(k) * t);
   }

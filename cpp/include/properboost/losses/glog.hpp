@@ -19,6 +19,10 @@ struct GLog : Canonical<GLog> {
     return LogitLink<1>::pdf(t);
   }
   template <class T>
+  void find_tail_and_pdf(T t, T& tail, T& pdf) const {
+    LogitLink<1>::find_tail_and_pdf(t, tail, pdf);
+  }
+  template <class T>
   T area(T t) const {
     return math::log1p(math::exp(-t));
   }

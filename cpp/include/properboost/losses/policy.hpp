@@ -41,6 +41,8 @@ struct Defaults {
 //   template <class T> T area(T t) const  the loss: the integral of the tail beyond t
 // and, where the tail underflows, it may have
 //   double log_tail(double t) const       its logarithm
+// and, where it is cheaper to find tail and pdf together,
+//   template <class T> void find_tail_and_pdf(T t, T& tail, T& pdf) const
 template <class Policy>
 struct Canonical : Defaults {
   static constexpr bool canonical = true;
@@ -59,12 +61,23 @@ struct Canonical : Defaults {
     return density(u);
   }
   template <class T>
+  void find_weight_and_curvature(T u, T& weight, T& curvature) const {
+    T tail;
+    self().find_tail_and_pdf(std::fabs(u), tail, curvature);
+    weight = u < T(0) ? T(1) - tail : tail;
+  }
+  template <class T>
   T probability(T u) const {
     return weight(-u);
   }
   template <class T>
   T density(T u) const {
     return self().pdf(std::fabs(u));
+  }
+  template <class T>
+  void find_tail_and_pdf(T t, T& tail, T& pdf) const {
+    tail = self().tail(t);
+    pdf = self().pdf(t);
   }
 
  private:
@@ -83,6 +96,13 @@ struct LogitLink {
   static T pdf(T t) {  // for t >= 0
     const T e = math::exp(T(-slope) * t);
     return T(slope) * e / ((T(1) + e) * (T(1) + e));
+  }
+  template <class T>
+  static void find_tail_and_pdf(T t, T& tail, T& pdf) {  // with one division
+    const T e = math::zero_outside(std::numeric_limits<T>::min(), T(1), math::exp(T(-slope) * t));
+    const T share = T(1) / (T(1) + e);
+    tail = e * share;
+    pdf = T(slope) * tail * share;
   }
   template <class T>
   static T probability(T u) {
