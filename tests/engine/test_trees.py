@@ -466,15 +466,18 @@ def test_a_search_finds_what_grid_search_finds(problem_):
     if problem_ == "three classes":
         lists["multiclass"] = ["softmax", "one_vs_rest"]
     ours = pb.ProperBoostClassifierCV(gains=gains, cv=3, **lists, **shared)
-    theirs = GridSearchCV(
-        pb.ProperBoostClassifier(**shared),
-        {"gain": gains, **lists},
-        cv=3,
-        scoring="neg_log_loss",
-    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the chosen gain")
         ours.fit(X, y, weight)
+    names = ["gain", *lists, "temperature"]  # that of one-vs-rest is the search's own
+    found = ours.cv_results_["params"]
+    assert len(found) == len(gains) * np.prod([len(values) for values in lists.values()])
+    theirs = GridSearchCV(
+        pb.ProperBoostClassifier(**shared),
+        [{name: [params[name]] for name in names if name in params} for params in found],
+        cv=3,
+        scoring="neg_log_loss",
+    )
     theirs.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
     for name, values in lists.items():
         assert set(ours.cv_results_[f"param_{name}"]) == set(values)
