@@ -132,11 +132,16 @@ def search(weak_learner: str, grid: dict[str, list[Any]], **settings: Any) -> Co
     return fit
 
 
-Early = Callable[[dict[str, Any], pd.DataFrame, Any, Any, int, int], tuple[Any, int]]
-"""Fits with a setting until held-out rows, if there are any, get no better."""
+class Library(NamedTuple):
+    """A library that stops early where it is told to."""
+
+    make: Callable[..., Any]
+    """Makes a model of so many rounds for a table."""
+    fit_early: Callable[[Any, pd.DataFrame, Any, Any], int]
+    """Fits it until held-out rows get no better, and returns its rounds."""
 
 
-def tune(fit_one: Early, grid: dict[str, list[Any]]) -> Contestant:
+def tune(library: Library, grid: dict[str, list[Any]], most: int = MOST_ROUNDS) -> Contestant:
     """Return a library whose settings are chosen by cross-validation with early stopping."""
 
     def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
@@ -147,73 +152,81 @@ def tune(fit_one: Early, grid: dict[str, list[Any]]) -> Contestant:
             setting = dict(zip(lists, values, strict=True))
             losses, rounds = [], []
             for a, b in folds.split(split.X, split.y):
+                model = library.make(most, True, split.X, seed, n_jobs, **setting)
                 held_out = (split.X.iloc[b], split.y[b])
-                rows = split.X.iloc[a], split.y[a]
-                model, n = fit_one(setting, *rows, held_out, seed, n_jobs)
+                rounds.append(library.fit_early(model, split.X.iloc[a], split.y[a], held_out))
                 losses.append(log_loss(held_out[1], model.predict_proba(held_out[0])))
-                rounds.append(n)
             found.append((float(np.mean(losses)), setting, int(np.mean(rounds))))
         _, best, n = min(found, key=lambda entry: entry[0])
         print(f"    {best} rounds {n}", flush=True)
-        model, _ = fit_one(best | {"rounds": n}, split.X, split.y, None, seed, n_jobs)
-        return model.predict_proba
+        model = library.make(n, False, split.X, seed, n_jobs, **best)
+        return model.fit(split.X, split.y).predict_proba
 
     return fit
 
 
-def lightgbm(
-    setting: dict[str, Any], X: pd.DataFrame, y: Any, held_out: Any, seed: int, n_jobs: int
-) -> tuple[Any, int]:
-    """Fit LightGBM."""
-    from lightgbm import LGBMClassifier, early_stopping
+def make_lightgbm(
+    rounds: int, _early: bool, _X: pd.DataFrame, seed: int, n_jobs: int, **setting: Any
+) -> Any:
+    """Make LightGBM's model."""
+    from lightgbm import LGBMClassifier
 
-    own = dict(setting)
-    rounds = own.pop("rounds", MOST_ROUNDS)
-    model = LGBMClassifier(
-        n_estimators=rounds, verbose=-1, n_jobs=n_jobs, random_state=seed, subsample_freq=1, **own
-    )
-    if held_out is None:
-        return model.fit(X, y), rounds
+    return LGBMClassifier(
+        n_estimators=rounds, verbose=-1, n_jobs=n_jobs, random_state=seed, subsample_freq=1,
+        **setting,
+    )  # fmt: skip
+
+
+def fit_lightgbm(model: Any, X: pd.DataFrame, y: Any, held_out: Any) -> int:
+    """Fit it until the held-out rows get no better."""
+    from lightgbm import early_stopping
+
     stop = [early_stopping(PATIENCE, verbose=False)]
     model.fit(X, y, eval_X=held_out[0], eval_y=held_out[1], callbacks=stop)
-    return model, int(model.best_iteration_)
+    return int(model.best_iteration_)
 
 
-def xgboost(
-    setting: dict[str, Any], X: pd.DataFrame, y: Any, held_out: Any, seed: int, n_jobs: int
-) -> tuple[Any, int]:
-    """Fit XGBoost."""
+def make_xgboost(
+    rounds: int, early: bool, _X: pd.DataFrame, seed: int, n_jobs: int, **setting: Any
+) -> Any:
+    """Make XGBoost's model."""
     from xgboost import XGBClassifier
 
-    own = dict(setting)
-    rounds = own.pop("rounds", MOST_ROUNDS)
-    model = XGBClassifier(
+    return XGBClassifier(
         n_estimators=rounds, n_jobs=n_jobs, random_state=seed, enable_categorical=True,
-        tree_method="hist", early_stopping_rounds=None if held_out is None else PATIENCE, **own,
+        tree_method="hist", early_stopping_rounds=PATIENCE if early else None, **setting,
     )  # fmt: skip
-    if held_out is None:
-        return model.fit(X, y), rounds
+
+
+def fit_xgboost(model: Any, X: pd.DataFrame, y: Any, held_out: Any) -> int:
+    """Fit it until the held-out rows get no better."""
     model.fit(X, y, eval_set=[held_out], verbose=False)
-    return model, int(model.best_iteration) + 1
+    return int(model.best_iteration) + 1
 
 
-def catboost(
-    setting: dict[str, Any], X: pd.DataFrame, y: Any, held_out: Any, seed: int, n_jobs: int
-) -> tuple[Any, int]:
-    """Fit CatBoost."""
+def make_catboost(
+    rounds: int, early: bool, X: pd.DataFrame, seed: int, n_jobs: int, **setting: Any
+) -> Any:
+    """Make CatBoost's model."""
     from catboost import CatBoostClassifier
 
-    own = dict(setting)
-    rounds = own.pop("rounds", MOST_ROUNDS)
     categorical = [name for name in X if isinstance(X[name].dtype, pd.CategoricalDtype)]
-    model = CatBoostClassifier(
+    return CatBoostClassifier(
         n_estimators=rounds, verbose=False, thread_count=n_jobs, random_seed=seed,
-        allow_writing_files=False, cat_features=categorical, loss_function="MultiClass", **own,
+        allow_writing_files=False, cat_features=categorical, loss_function="MultiClass",
+        early_stopping_rounds=PATIENCE if early else None, **setting,
     )  # fmt: skip
-    if held_out is None:
-        return model.fit(X, y), rounds
-    model.fit(X, y, eval_set=held_out, early_stopping_rounds=PATIENCE)
-    return model, int(model.get_best_iteration() or 0) + 1
+
+
+def fit_catboost(model: Any, X: pd.DataFrame, y: Any, held_out: Any) -> int:
+    """Fit it until the held-out rows get no better."""
+    model.fit(X, y, eval_set=held_out)
+    return int(model.get_best_iteration() or 0) + 1
+
+
+LIGHTGBM = Library(make_lightgbm, fit_lightgbm)
+XGBOOST = Library(make_xgboost, fit_xgboost)
+CATBOOST = Library(make_catboost, fit_catboost)
 
 
 def at_defaults(make: Callable[[int, int], Any]) -> Contestant:
@@ -279,18 +292,18 @@ CONTESTANTS: dict[str, Contestant] = {
         "tree", TREES, multiclass="one_vs_rest", max_estimators=MOST_ROUNDS, **OURS
     ),
     "LightGBM, stumps": tune(
-        lightgbm,
+        LIGHTGBM,
         {
             "num_leaves": [2],
             "colsample_bytree": [1.0],
             "feature_fraction_bynode": [0.4, 1.0],
             "subsample": [0.5, 1.0],
             "learning_rate": [0.1],
-            "rounds": [1000],
         },
+        most=1000,
     ),
     "LightGBM": tune(
-        lightgbm,
+        LIGHTGBM,
         {
             "subsample": [0.5, 1.0],
             "feature_fraction_bynode": [0.4, 0.2],
@@ -299,7 +312,7 @@ CONTESTANTS: dict[str, Contestant] = {
         },
     ),
     "XGBoost": tune(
-        xgboost,
+        XGBOOST,
         {
             "subsample": [0.5, 1.0],
             "colsample_bynode": [0.4, 0.2],
@@ -308,7 +321,7 @@ CONTESTANTS: dict[str, Contestant] = {
             "learning_rate": [0.1],
         },
     ),
-    "CatBoost": tune(catboost, {"depth": [6, 4], "rsm": [0.4, 1.0], "learning_rate": [0.1]}),
+    "CatBoost": tune(CATBOOST, {"depth": [6, 4], "rsm": [0.4, 1.0], "learning_rate": [0.1]}),
     "CatBoost, defaults": at_defaults(quiet_catboost),
     "ChimeraBoost, defaults": at_defaults(chimeraboost),
 }  # fmt: skip
