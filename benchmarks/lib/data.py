@@ -87,6 +87,32 @@ def make_synthetic(
     return Problem(X, y)
 
 
+def make_classes(
+    n_rows: int, n_columns: int, n_classes: int, *, test: bool = False, seed: int = 0
+) -> Problem:
+    """Draw a table and as many classes, labels from 0, whose scores are additive, plus noise.
+
+    The columns are standard normal; each class weighs the effects of the first ones in its own way.
+    """
+    of_weights = np.random.default_rng([seed, n_classes])
+    of_columns, of_noise = (np.random.default_rng([seed, test, stream]) for stream in range(2))
+    weights = of_weights.standard_normal((min(INFORMATIVE, n_columns), n_classes))
+    X = of_columns.standard_normal((n_rows, n_columns), dtype=np.float32)
+    scores = of_noise.gumbel(size=(n_rows, n_classes))  # so that probabilities are the softmax
+    for j, of_column in enumerate(weights):
+        scores += _effect(j, X[:, j])[:, None] * of_column
+    return Problem(X, scores.argmax(axis=1).astype(np.int8))
+
+
+def load_letters(*, test: bool = False) -> Problem:
+    """LETTER with its 26 classes: 16,000 rows x 16, and 4,000 held out."""
+    from properboost import datasets
+
+    X, y = datasets.load_letter(return_X_y=True)
+    which = slice(16_000, None) if test else slice(16_000)
+    return Problem(X, np.unique(y, return_inverse=True)[1].astype(np.int8)).rows(which)
+
+
 def load_letter(*, test: bool = False) -> Problem:
     """LETTER.p2 of the BoostLR paper: 4,000 rows x 16, and 16,000 held out."""
     from properboost import datasets

@@ -45,11 +45,11 @@ Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::i
     check_codes(rows, bins, team);
     check_weights(sample_weight, rows.rows);
     const PackedCodes packed(rows, bins.size(), team);
-    TreeGrower grower(rows, packed, bins, Slots::of_classes(of_segments));
+    TreeGrower grower(rows, packed, bins);
     const std::vector<float> ones(rows.rows, 1.0f);
     tree = grower.grow(
-        {ones.data(), ones.data(), sample_weight}, *criterion, Regularizers{}, limits, 0,
-        [&] { reporter(0, 0.0); }, team);
+        Slots::of_classes(of_segments), {ones.data(), ones.data(), sample_weight}, *criterion,
+        Regularizers{}, limits, 0, [&] { reporter(0, 0.0); }, team);
   });
   return tree;
 }

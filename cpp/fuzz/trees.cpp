@@ -47,9 +47,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::size_t which = threads == 1 ? 0 : 1;
     on_threads(threads, [&](Team& team) {
       const PackedCodes packed(codes, features, team);
-      TreeGrower grower(codes, packed, bins, Slots::of_classes(roles));
+      TreeGrower grower(codes, packed, bins);
       trees[which] = grower.grow(
-          {ones.data(), ones.data(), weight}, *criterion, Regularizers{}, limits, 0, [] {}, team);
+          Slots::of_classes(roles), {ones.data(), ones.data(), weight}, *criterion, Regularizers{},
+          limits, 0, [] {}, team);
       find_nodes(trees[which], own_codes.data(), rows, nodes[which].data(), team);
     });
   }

@@ -44,9 +44,10 @@ std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const Tr
   Digest digest;
   Team::run(run.threads, kShared, [&](Team& team) {
     const PackedCodes packed(codes, bins.size(), team);
-    TreeGrower grower(codes, packed, bins, Slots::of_classes(Problem::roles(kFolds)));
-    const Tree tree = grower.grow({ones.data(), ones.data(), weight}, *criterion, Regularizers{},
-                                  limits, 0, run.progress, team);
+    const Slots slots = Slots::of_classes(Problem::roles(kFolds));
+    TreeGrower grower(codes, packed, bins);
+    const Tree tree = grower.grow(slots, {ones.data(), ones.data(), weight}, *criterion,
+                                  Regularizers{}, limits, 0, run.progress, team);
     digest.add(tree);
     std::vector<std::uint8_t> nodes(problem.rows);
     grower.find_nodes(tree, nodes.data(), team);
@@ -54,7 +55,7 @@ std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const Tr
     std::vector<std::int64_t> found(problem.rows);
     find_nodes(tree, problem.codes.data(), problem.rows, found.data(), team);
     digest.add(found);
-    for (const Cell& cell : grower.weigh(tree, weight, team)) digest.add(cell);
+    for (const Cell& cell : grower.weigh(tree, slots, weight, team)) digest.add(cell);
   });
   return digest.value();
 }

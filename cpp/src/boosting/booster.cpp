@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cmath>
 #include <deque>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -60,6 +62,7 @@ class Boosting::State {
     }
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !states_[m].finished;
+    TreeGrowers growers(codes_, packed_, rows_.bins);
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
     std::vector<Dealt*> cohorts;
     for (Dealt& dealt : cohorts_) {
@@ -69,16 +72,14 @@ class Boosting::State {
         cohorts.push_back(&dealt);
       }
     }
-    // If the loops of cohorts are too short to share among threads, whole cohorts are shared among
-    // them, as many as divide evenly.
-    std::size_t whole = 0;
-    if (longest_loop() < kShortLoop) whole = cohorts.size() / team.size() * team.size();
-    if (longest_loop() < kShortestLoop) whole = cohorts.size();
+    const std::size_t whole = whole_tasks(cohorts.size(), team);
     team.for_each(whole, longest_loop() * static_cast<double>(n * whole), [&](std::size_t p) {
       Team alone = Team::alone();
-      run(*cohorts[p], n, asked, tally, alone);
+      run(*cohorts[p], n, asked, growers, tally, alone);
     });
-    for (std::size_t p = whole; p < cohorts.size(); ++p) run(*cohorts[p], n, asked, tally, team);
+    for (std::size_t p = whole; p < cohorts.size(); ++p) {
+      run(*cohorts[p], n, asked, growers, tally, team);
+    }
   }
 
   Memory memory() const {
@@ -137,8 +138,13 @@ class Boosting::State {
     std::variant<std::vector<Lanes>, Begun> batches;
   };
 
-  static constexpr double kShortLoop = 5e6;  // nanoseconds
-  static constexpr double kShortestLoop = 1e5;
+  // Of so many tasks, which each hand out the longest loop, as many as are shared whole among
+  // threads: if the loop is too short for that.
+  std::size_t whole_tasks(std::size_t tasks, const Team& team) const {
+    constexpr double kShort = 5e6, kShortest = 1e5;  // nanoseconds
+    if (longest_loop() < kShortest) return tasks;
+    return longest_loop() < kShort ? tasks / team.size() * team.size() : 0;
+  }
 
   // Counts the estimators of all cohorts, and reports them from the calling thread alone.
   struct Tally {
@@ -197,10 +203,10 @@ class Boosting::State {
 
   bool any_grows_trees() const { return std::any_of(models_.begin(), models_.end(), grows_trees); }
 
-  RoundContext context_of(ModelBatch& batch,
-                          std::shared_ptr<HistogramMemory> memory = nullptr) const {
-    return {rows_,   packed_,      models_, algorithm_,       weights_,
-            states_, keep_rounds_, batch,   std::move(memory)};
+  RoundContext context_of(ModelBatch& batch, std::shared_ptr<HistogramMemory> memory = nullptr,
+                          TreeGrowers* growers = nullptr) const {
+    return {rows_,   packed_,      models_, algorithm_,        weights_,
+            states_, keep_rounds_, batch,   std::move(memory), growers};
   }
 
   // The classes of a joint model differ in their roles alone, and each row is of one of them.
@@ -253,11 +259,13 @@ class Boosting::State {
       widths.push_back(width_for(lanes.size()));
       all.kept += lanes.size() * rows_.bins.total_width();  // which codes are occupied
       if (grows_trees(first)) {
-        all.working += codes_.rows +
-                       TreeGrower::bytes(codes_.rows, count_training_rows(first), needs_curvature);
+        all.working += codes_.rows;  // their nodes
       } else {
         all.working += Histogram::bytes(rows_.bins, widths.back(), needs_curvature);
       }
+    }
+    if (grows_trees(first)) {
+      all.working += TreeGrower::bytes(codes_.rows, count_training_rows(first), needs_curvature);
     }
     if (algorithm_.coupling().classes > 1) {
       all += CoupledMargins::needs(codes_.rows, models.size(), widths, *first.loss,
@@ -439,7 +447,37 @@ class Boosting::State {
     std::size_t first;  // of its lanes, counted through the cohort
   };
 
-  void run(Dealt& to_run, std::size_t n, const std::vector<bool>& asked, Tally& tally, Team& team) {
+  // What all batches of a cohort add.  Trees are grown side by side, as many as divide evenly:
+  // threads that each grow their own wait for each other once, not at every node.
+  std::vector<RoundUpdate> plan(std::deque<Running>& running, std::size_t t,
+                                const std::vector<bool>& active,
+                                const std::function<void()>& report, Team& team) const {
+    std::vector<std::vector<RoundUpdate>> found(running.size());
+    const auto plan_one = [&](std::size_t b, Team& own_team) {
+      const auto first = active.begin() + static_cast<std::ptrdiff_t>(running[b].first);
+      const auto size = static_cast<std::ptrdiff_t>(running[b].batch.models.size());
+      found[b] =
+          running[b].planner->plan(t, std::vector<bool>(first, first + size), report, own_team);
+    };
+    std::size_t whole = 0;  // batches of features share memory
+    if (any_grows_trees()) {
+      const std::size_t even = running.size() / team.size() * team.size();
+      whole = std::max(even, whole_tasks(running.size(), team));
+    }
+    team.for_each(whole, longest_loop() * static_cast<double>(whole), [&](std::size_t b) {
+      Team alone = Team::alone();
+      plan_one(b, alone);
+    });
+    for (std::size_t b = whole; b < running.size(); ++b) plan_one(b, team);
+    std::vector<RoundUpdate> updates;
+    for (std::vector<RoundUpdate>& of_batch : found) {
+      std::move(of_batch.begin(), of_batch.end(), std::back_inserter(updates));
+    }
+    return updates;
+  }
+
+  void run(Dealt& to_run, std::size_t n, const std::vector<bool>& asked, TreeGrowers& growers,
+           Tally& tally, Team& team) {
     const Lanes& models = to_run.models;
     if (auto* const waiting = std::get_if<std::vector<Lanes>>(&to_run.batches)) {
       to_run.batches = begin(models, *waiting);
@@ -449,7 +487,7 @@ class Boosting::State {
     std::deque<Running> running;  // planners refer to their contexts
     std::size_t lanes = 0;
     for (const auto& batch : cohort.batches) {
-      running.push_back({*batch, context_of(*batch, memory), nullptr, lanes});
+      running.push_back({*batch, context_of(*batch, memory, &growers), nullptr, lanes});
       running.back().planner = algorithm_.make_planner(running.back().context);
       lanes += batch->models.size();
     }
@@ -470,15 +508,7 @@ class Boosting::State {
       std::vector<bool> learns(lanes, false), ends(lanes, false);
       for (std::size_t t = 0; t < tables; ++t) {
         const auto report = [&] { tally.add(0, risk); };
-        std::vector<RoundUpdate> updates;
-        for (Running& one : running) {
-          const auto first = active.begin() + static_cast<std::ptrdiff_t>(one.first);
-          const auto size = static_cast<std::ptrdiff_t>(one.batch.models.size());
-          const std::vector<bool> own(first, first + size);
-          for (RoundUpdate& update : one.planner->plan(t, own, report, team)) {
-            updates.push_back(std::move(update));
-          }
-        }
+        std::vector<RoundUpdate> updates = plan(running, t, active, report, team);
         std::vector<PassRequest> wanted = requests(t + 1);
         for (PassRequest& request : wanted) request.held_out = t + 1 == tables;
         points = cohort.stepper->take(running.front().context, *cohort.margins, updates, wanted,

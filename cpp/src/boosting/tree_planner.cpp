@@ -17,7 +17,7 @@ class TreePlanner final : public Planner {
       : Planner(context),
         learner_(learner),
         limits_(learner.limits),
-        grower_(at_.rows.codes, at_.packed, at_.rows.bins, Slots::of_classes(at_.model(0).roles)),
+        slots_(Slots::of_classes(at_.model(0).roles)),
         nodes_(at_.rows.codes.rows) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     if (!limits_.directions.empty() && limits_.directions.size() != at_.rows.bins.size()) {
@@ -40,8 +40,9 @@ class TreePlanner final : public Planner {
     const RowWeights rows{margins.weight(), margins.curvature(), at_.rows.sample_weight,
                           learner_.subsample};
     const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));
-    update.tree = grower_.grow(rows, criterion, r, limits_, key, progress, team);
-    grower_.find_nodes(update.tree, nodes_.data(), team);
+    const TreeGrowers::Loan grower = at_.growers->borrow();
+    update.tree = grower->grow(slots_, rows, criterion, r, limits_, key, progress, team);
+    grower->find_nodes(update.tree, nodes_.data(), team);
     update.feature = Rounds::kTree;
     update.codes = nodes_.data();
 
@@ -52,7 +53,7 @@ class TreePlanner final : public Planner {
       if (!update.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are at nodes below
     }
     set_table(update, 0, by_node.data(), by_node.size(), cost, partition, team);
-    update.tree.cell = grower_.weigh(update.tree, at_.rows.sample_weight, team);
+    update.tree.cell = grower->weigh(update.tree, slots_, at_.rows.sample_weight, team);
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty()) constrain(update, partition);
     if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(update, team);
@@ -104,7 +105,7 @@ class TreePlanner final : public Planner {
 
   const GrownLearner& learner_;
   TreeLimits limits_;
-  TreeGrower grower_;
+  const Slots slots_;
   Aligned<std::uint8_t> nodes_;
 };
 

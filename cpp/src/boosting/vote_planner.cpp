@@ -224,7 +224,6 @@ class VoteTreePlanner final : public VotePlanner {
       : VotePlanner(context, algorithm),
         learner_(learner),
         limits_(learner.limits),
-        grower_(at_.rows.codes, at_.packed, at_.rows.bins, slots_),
         nodes_(at_.rows.codes.rows) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     if (!limits_.directions.empty()) {
@@ -237,9 +236,10 @@ class VoteTreePlanner final : public VotePlanner {
                   Team& team) override {
     RowWeights rows = all;
     rows.share = learner_.subsample;
-    VoteTree grown = grower_.grow(rows, vote_, limits_, draw_bits(learner_.seed, 0, at_.round(0)),
-                                  progress, team);
-    grower_.find_nodes(grown.tree, nodes_.data(), team);
+    const TreeGrowers::Loan grower = at_.growers->borrow();
+    const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));
+    VoteTree grown = grower->grow(slots_, rows, vote_, limits_, key, progress, team);
+    grower->find_nodes(grown.tree, nodes_.data(), team);
     update.feature = Rounds::kTree;
     update.codes = nodes_.data();
     set_table(update, grown.tree.size(), grown.weights, one_per_code());
@@ -283,7 +283,6 @@ class VoteTreePlanner final : public VotePlanner {
 
   const GrownLearner& learner_;
   TreeLimits limits_;
-  TreeGrower grower_;
   Aligned<std::uint8_t> nodes_;
 };
 

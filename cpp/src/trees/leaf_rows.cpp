@@ -9,21 +9,27 @@
 
 namespace properboost {
 
-LeafRows::LeafRows(const Codes& codes, std::vector<std::size_t> segments)
-    : segments_(std::move(segments)) {
+LeafRows::LeafRows(const Codes& codes) : codes_(codes) {
   if (codes.rows > std::numeric_limits<std::uint32_t>::max()) {
     throw std::invalid_argument("a tree is grown from at most 2^32 - 1 rows");
   }
-  std::vector<bool> learns(codes.segments.size(), false);
+}
+
+void LeafRows::set_segments(const std::vector<std::size_t>& segments) {
+  if (segments == segments_) return;
+  segments_ = segments;
+  blocks_.clear();
+  first_ = {0};
+  std::vector<bool> learns(codes_.segments.size(), false);
   for (const std::size_t segment : segments_) learns[segment] = true;
-  std::size_t n = 0;
-  for (const RowBlock& block : cut_into_row_blocks(codes.segments)) {
+  for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
     if (!learns[block.segment]) continue;
     blocks_.push_back(block);
-    first_.push_back(n);
-    n += block.end - block.begin;
+    first_.push_back(first_.back() + block.end - block.begin);
   }
-  for (auto& rows : buffers_) rows.resize(n);
+  for (auto& rows : buffers_) {
+    if (rows.size() < first_.back()) rows.resize(first_.back());
+  }
 }
 
 std::size_t LeafRows::grown() const {

@@ -8,10 +8,12 @@
 #include <optional>
 #include <utility>
 
+#include "properboost/core/instruction_set.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/trees/class_cells.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/leaf_sums.hpp"
+#include "properboost/trees/tree_walk.hpp"
 #include "properboost/trees/vote_cells.hpp"
 
 namespace properboost {
@@ -298,31 +300,28 @@ class Growth {
 
 class TreeGrower::State {
  public:
-  State(const Codes& codes, const PackedCodes& packed, const Bins& bins, Slots slots)
-      : codes_(codes),
-        packed_(packed),
-        bins_(bins),
-        slots_(std::move(slots)),
-        rows_(codes, slots_.segments) {}
+  State(const Codes& codes, const PackedCodes& packed, const Bins& bins)
+      : codes_(codes), packed_(packed), bins_(bins), rows_(codes) {}
 
-  Tree grow(const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
-            const TreeLimits& limits, std::uint64_t key, const std::function<void()>& progress,
-            Team& team) {
+  Tree grow(const Slots& slots, const RowWeights& rows, const Criterion& criterion,
+            const Regularizers& r, const TreeLimits& limits, std::uint64_t key,
+            const std::function<void()>& progress, Team& team) {
     const auto grow_by = [&](auto& units) {
-      take(units, rows, 0, key, team);
-      auto grown =
-          grow_cells(ClassCells(criterion, r, limits, units), units, limits, key, progress, team);
+      take(slots, units, rows, 0, key, team);
+      auto grown = grow_cells(ClassCells(criterion, r, limits, units), slots, units, limits, key,
+                              progress, team);
       grown.tree.cell = std::move(grown.totals);
       return std::move(grown.tree);
     };
     return criterion.needs_curvature() ? grow_by(with_curvature_) : grow_by(weights_);
   }
 
-  VoteTree grow(const RowWeights& rows, const Vote& vote, const TreeLimits& limits,
-                std::uint64_t key, const std::function<void()>& progress, Team& team) {
-    take(weights_, rows, 1, key, team);
+  VoteTree grow(const Slots& slots, const RowWeights& rows, const Vote& vote,
+                const TreeLimits& limits, std::uint64_t key, const std::function<void()>& progress,
+                Team& team) {
+    take(slots, weights_, rows, 1, key, team);
     const VoteCells cells(vote, limits, weights_);
-    auto grown = grow_cells(cells, weights_, limits, key, progress, team);
+    auto grown = grow_cells(cells, slots, weights_, limits, key, progress, team);
     VoteTree tree{std::move(grown.tree), {}};
     for (const SlotSums& total : grown.totals) {
       const std::vector<double> own = cells.vote().weights(total);
@@ -343,18 +342,22 @@ class TreeGrower::State {
       }
     });
     if (grown == codes_.rows) return;
-    constexpr std::size_t kRows = RowBlock::kRows;
+    const TreeWalk walk(tree);
+    constexpr std::size_t kRows = 1024;
     const double nanoseconds = 10.0 * static_cast<double>(codes_.rows);
     team.for_each((codes_.rows + kRows - 1) / kRows, nanoseconds, [&](std::size_t c) {
+      std::array<std::uint32_t, kRows> others;
+      std::size_t n = 0;
       for (std::size_t i = c * kRows; i < std::min((c + 1) * kRows, codes_.rows); ++i) {
-        if (nodes[i] != kUnknown) continue;
-        nodes[i] = static_cast<std::uint8_t>(
-            tree.find_node([&](std::size_t f) { return packed_.row(i)[f]; }));
+        others[n] = static_cast<std::uint32_t>(i);
+        n += nodes[i] == kUnknown ? 1 : 0;
       }
+      walk.find_nodes(packed_, others.data(), n, nodes);
     });
   }
 
-  std::vector<Cell> weigh(const Tree& tree, RowSampleWeights sample_weight, Team& team) const {
+  std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
+                          Team& team) const {
     std::vector<Cell> weight(tree.size(), Cell{});
     team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
@@ -365,7 +368,7 @@ class TreeGrower::State {
           sum = 0.0;
           for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) sum += sample_weight[row[i]];
         }
-        const bool positive = slots_.of_segment[s] == Slots::kPositive;
+        const bool positive = slots.of_segment[s] == Slots::kPositive;
         (positive ? weight[node].positive : weight[node].negative) += sum;
       }
     });
@@ -380,36 +383,55 @@ class TreeGrower::State {
 
  private:
   template <bool kCurvature>
-  void take(RowUnits<kCurvature>& units, const RowWeights& rows, std::int64_t least,
-            std::uint64_t key, Team& team) {
+  void take(const Slots& slots, RowUnits<kCurvature>& units, const RowWeights& rows,
+            std::int64_t least, std::uint64_t key, Team& team) {
+    rows_.set_segments(slots.segments);
     units.set(rows, rows_.blocks(), codes_.rows, least, team);
-    const double below = rows.share * 0x1p64;
-    const auto is_drawn = [&](std::size_t i) {
-      return rows.share >= 1.0 || static_cast<double>(draw_bits(key, kRowStream, i)) < below;
+    const std::uint64_t stream = stream_key(key, kRowStream);
+    const std::uint64_t undrawn = first_not_below(rows.share * 0x1p64);
+    const auto mark = [&](std::size_t begin, std::size_t n, std::uint8_t* marks) {
+      for (std::size_t i = 0; i < n; ++i) marks[i] = units.counts(begin + i) ? 1 : 0;
+      if (rows.share >= 1.0) return;
+      vectorized([=] {
+        for (std::size_t i = 0; i < n; ++i) marks[i] &= draw_bits(stream, begin + i) < undrawn;
+      });
     };
-    rows_.take([&](std::size_t i) { return units.counts(i) && is_drawn(i); }, team);
+    rows_.take(mark, team);
+  }
+
+  // The least whole number that is, as a double, not below a bound.
+  static std::uint64_t first_not_below(double bound) {
+    std::uint64_t low = 0, high = ~std::uint64_t{0};
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (static_cast<double>(middle) < bound) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return high;
   }
 
   template <class Cells>
-  Grown<Cells> grow_cells(const Cells& cells, const RowUnits<Cells::kCurvature>& units,
-                          const TreeLimits& limits, std::uint64_t key,
-                          const std::function<void()>& progress, Team& team) {
-    LeafSums<Cells::kCurvature> sums(codes_, packed_, bins_, slots_, rows_, units, team);
+  Grown<Cells> grow_cells(const Cells& cells, const Slots& slots,
+                          const RowUnits<Cells::kCurvature>& units, const TreeLimits& limits,
+                          std::uint64_t key, const std::function<void()>& progress, Team& team) {
+    LeafSums<Cells::kCurvature> sums(codes_, packed_, bins_, slots, rows_, units, team);
     return Growth<Cells>(cells, rows_, sums, codes_, bins_, limits, key, team).grow(progress);
   }
 
   const Codes& codes_;
   const PackedCodes& packed_;
   const Bins& bins_;
-  const Slots slots_;
   // Kept from tree to tree, for their memory.
   LeafRows rows_;
   RowUnits<false> weights_;  // or these
   RowUnits<true> with_curvature_;
 };
 
-TreeGrower::TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins, Slots slots)
-    : state_(std::make_unique<State>(codes, packed, bins, std::move(slots))) {}
+TreeGrower::TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins)
+    : state_(std::make_unique<State>(codes, packed, bins)) {}
 TreeGrower::~TreeGrower() = default;
 
 std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
@@ -418,21 +440,40 @@ std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
   return rows * units + training * 2 * sizeof(std::uint32_t);  // and two buffers of row numbers
 }
 
-Tree TreeGrower::grow(const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
-                      const TreeLimits& limits, std::uint64_t key,
+Tree TreeGrower::grow(const Slots& slots, const RowWeights& rows, const Criterion& criterion,
+                      const Regularizers& r, const TreeLimits& limits, std::uint64_t key,
                       const std::function<void()>& progress, Team& team) {
-  return state_->grow(rows, criterion, r, limits, key, progress, team);
+  return state_->grow(slots, rows, criterion, r, limits, key, progress, team);
 }
-VoteTree TreeGrower::grow(const RowWeights& rows, const Vote& vote, const TreeLimits& limits,
-                          std::uint64_t key, const std::function<void()>& progress, Team& team) {
-  return state_->grow(rows, vote, limits, key, progress, team);
+VoteTree TreeGrower::grow(const Slots& slots, const RowWeights& rows, const Vote& vote,
+                          const TreeLimits& limits, std::uint64_t key,
+                          const std::function<void()>& progress, Team& team) {
+  return state_->grow(slots, rows, vote, limits, key, progress, team);
 }
 void TreeGrower::find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
   state_->find_nodes(tree, nodes, team);
 }
-std::vector<Cell> TreeGrower::weigh(const Tree& tree, RowSampleWeights sample_weight,
-                                    Team& team) const {
-  return state_->weigh(tree, sample_weight, team);
+std::vector<Cell> TreeGrower::weigh(const Tree& tree, const Slots& slots,
+                                    RowSampleWeights sample_weight, Team& team) const {
+  return state_->weigh(tree, slots, sample_weight, team);
+}
+
+TreeGrowers::Loan TreeGrowers::borrow() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.empty()) {
+    idle_.reserve(made_ + 1);  // so that taking it back cannot fail
+    auto made = std::make_unique<TreeGrower>(codes_, packed_, bins_);
+    ++made_;
+    return Loan(made.release(), Return(this));
+  }
+  Loan loan(idle_.back().release(), Return(this));
+  idle_.pop_back();
+  return loan;
+}
+
+void TreeGrowers::take_back(TreeGrower* grower) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  idle_.emplace_back(grower);
 }
 
 }  // namespace properboost

@@ -24,6 +24,7 @@
 #include "properboost/learners/learner.hpp"
 #include "properboost/steps/step.hpp"
 #include "properboost/trees/tree.hpp"
+#include "properboost/trees/tree_grower.hpp"
 
 namespace properboost {
 
@@ -57,6 +58,7 @@ struct RoundContext {
   bool keep_rounds;  // or only the held-out curves
   ModelBatch& batch;
   std::shared_ptr<HistogramMemory> memory;  // of batches that plan one after the other
+  TreeGrowers* growers;                     // null where nothing is planned
 
   const Model& model(std::size_t lane) const { return models[batch.models[lane]]; }
   std::size_t round(std::size_t lane) const { return states[batch.models[lane]].n_estimators + 1; }

@@ -22,6 +22,7 @@ class ClassCuts {
       : feature_(feature),
         criterion_(criterion),
         regularizers_(r),
+        curved_(criterion.needs_curvature()),
         least_(least),
         direction_(direction),
         beside_left_(beside_left),
@@ -65,16 +66,15 @@ class ClassCuts {
 
   // The share of the positive class, or the ratio of gradient to curvature.
   double share(const Cell& c) const {
-    const double numerator = criterion_.needs_curvature() ? c.gradient() : c.positive;
-    const double denominator = criterion_.needs_curvature() ? c.curvature : c.weight();
+    const double numerator = curved_ ? c.gradient() : c.positive;
+    const double denominator = weight(c);
     return denominator > 0.0 ? numerator / denominator : 0.0;
   }
 
+  double weight(const Cell& c) const { return curved_ ? c.curvature : c.weight(); }
+
   void try_cuts(const Cell* left, const Cell* right, std::size_t n, double* costs) const {
     criterion_.split_costs(left, right, n, regularizers_, costs);
-    const auto weight = [&](const Cell& c) {
-      return criterion_.needs_curvature() ? c.curvature : c.weight();
-    };
     for (std::size_t i = 0; least_ > 0.0 && i < n; ++i) {
       if (!(weight(left[i]) >= least_ && weight(right[i]) >= least_)) {
         costs[i] = std::numeric_limits<double>::infinity();
@@ -90,6 +90,7 @@ class ClassCuts {
   const FeatureCells& feature_;
   const Criterion& criterion_;
   const Regularizers& regularizers_;
+  const bool curved_;
   double least_;
   int direction_;
   Cell beside_left_, beside_right_;

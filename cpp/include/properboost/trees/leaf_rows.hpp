@@ -25,15 +25,15 @@ class LeafRows {
     std::size_t size() const { return bounds.back() - bounds.front(); }
   };
 
-  // Trees are grown from the rows of these segments.
-  LeafRows(const Codes& codes, std::vector<std::size_t> segments);
+  explicit LeafRows(const Codes& codes);
 
+  // Begins a tree with rows of these segments.
+  void set_segments(const std::vector<std::size_t>& segments);
   // The row blocks of these segments.
   const std::vector<RowBlock>& blocks() const noexcept { return blocks_; }
-
-  // Begins a tree with the rows for which counts(row).
-  template <class Counts>
-  void take(const Counts& counts, Team& team);
+  // Takes those of them that count: mark(row, n, marks) says 1 or 0 for each of n rows.
+  template <class Mark>
+  void take(const Mark& mark, Team& team);
 
   // Divides a leaf's rows among two new nodes: those whose code is on the left, and the others.
   // They keep their order.
@@ -50,29 +50,35 @@ class LeafRows {
   std::size_t grown() const;
   // Whether a node's rows follow each other inside each segment.
   bool follow_each_other(std::size_t node) const {
-    return all_count_ && places_[node].size() == buffers_[0].size();
+    return all_count_ && places_[node].size() == first_.back();
   }
 
  private:
+  const Codes& codes_;
   std::vector<std::size_t> segments_;
   std::vector<RowBlock> blocks_;
-  std::vector<std::size_t> first_;  // of each block's rows among those of all blocks
+  std::vector<std::size_t> first_{0};  // of each block's rows among those of all blocks; last all
   // Sorted by leaf, in a leaf by segment, and in a segment in their original order.
   std::array<std::vector<std::uint32_t>, 2> buffers_;
   std::vector<Place> places_;  // of each node
   bool all_count_ = true;      // no row is excluded
 };
 
-template <class Counts>
-void LeafRows::take(const Counts& counts, Team& team) {
+template <class Mark>
+void LeafRows::take(const Mark& mark, Team& team) {
   std::uint32_t* const rows = buffers_[0].data();
   std::vector<std::size_t> taken(blocks_.size());
-  const auto n = static_cast<double>(buffers_[0].size());
-  team.for_each(blocks_.size(), n, [&](std::size_t c) {
+  team.for_each(blocks_.size(), static_cast<double>(first_.back()), [&](std::size_t c) {
+    constexpr std::size_t kStrip = 512;
+    std::array<std::uint8_t, kStrip> marks;
     std::uint32_t* to = rows + first_[c];
-    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
-      *to = static_cast<std::uint32_t>(i);
-      to += counts(i) ? 1 : 0;
+    for (std::size_t begin = blocks_[c].begin; begin < blocks_[c].end; begin += kStrip) {
+      const std::size_t n = std::min(kStrip, blocks_[c].end - begin);
+      mark(begin, n, marks.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        *to = static_cast<std::uint32_t>(begin + i);
+        to += marks[i];
+      }
     }
     taken[c] = static_cast<std::size_t>(to - (rows + first_[c]));
   });
@@ -86,7 +92,7 @@ void LeafRows::take(const Counts& counts, Team& team) {
     }
   }
   root.bounds.push_back(end);
-  all_count_ = end == buffers_[0].size();
+  all_count_ = end == first_.back();
   places_ = {root};
 }
 

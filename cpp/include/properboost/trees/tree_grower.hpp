@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "properboost/core/parallel.hpp"
@@ -35,7 +36,7 @@ struct VoteTree {
 class TreeGrower {
  public:
   // Codes and bins must outlive it.
-  TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins, Slots slots);
+  TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins);
   ~TreeGrower();
 
   // What it takes for so many rows, of which so many are in the training segments.
@@ -43,22 +44,53 @@ class TreeGrower {
 
   // The tree's random choices are drawn by `key`.  `progress` is called on the calling thread
   // before each split, and may throw.
-  Tree grow(const RowWeights& rows, const Criterion& criterion, const Regularizers& r,
-            const TreeLimits& limits, std::uint64_t key, const std::function<void()>& progress,
-            Team& team);
+  Tree grow(const Slots& slots, const RowWeights& rows, const Criterion& criterion,
+            const Regularizers& r, const TreeLimits& limits, std::uint64_t key,
+            const std::function<void()>& progress, Team& team);
   // The same by a vote's cost.  Every row of positive weight counts, even a very light one.
-  VoteTree grow(const RowWeights& rows, const Vote& vote, const TreeLimits& limits,
-                std::uint64_t key, const std::function<void()>& progress, Team& team);
+  VoteTree grow(const Slots& slots, const RowWeights& rows, const Vote& vote,
+                const TreeLimits& limits, std::uint64_t key, const std::function<void()>& progress,
+                Team& team);
 
   // The node of every row that has a role, as a byte, in the tree grown last.
   static constexpr std::size_t kMostNodes = 255;
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
   // The sample weight of its rows, by class and node.
-  std::vector<Cell> weigh(const Tree& tree, RowSampleWeights sample_weight, Team& team) const;
+  std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
+                          Team& team) const;
 
  private:
   class State;
   std::unique_ptr<State> state_;
+};
+
+// Growers that planners borrow for a tree: as many as grow at the same time.
+class TreeGrowers {
+ public:
+  class Return {
+   public:
+    explicit Return(TreeGrowers* owner = nullptr) : owner_(owner) {}
+    void operator()(TreeGrower* grower) const noexcept { owner_->take_back(grower); }
+
+   private:
+    TreeGrowers* owner_;
+  };
+  using Loan = std::unique_ptr<TreeGrower, Return>;
+
+  TreeGrowers(const Codes& codes, const PackedCodes& packed, const Bins& bins)
+      : codes_(codes), packed_(packed), bins_(bins) {}
+
+  Loan borrow();
+
+ private:
+  void take_back(TreeGrower* grower) noexcept;
+
+  const Codes& codes_;
+  const PackedCodes& packed_;
+  const Bins& bins_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<TreeGrower>> idle_;
+  std::size_t made_ = 0;
 };
 
 }  // namespace properboost

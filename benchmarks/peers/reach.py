@@ -1,0 +1,346 @@
+"""Several classes: how soon each reaches the log loss of LightGBM's 100 rounds.
+
+    python -m benchmarks.peers.reach                             # both tables, most of an hour
+    python -m benchmarks.peers.reach --setting letter --repeats 5
+    python -m benchmarks.peers.reach --equal-rounds              # what coupling the classes costs
+
+The target is the log loss, on held-out rows, of LightGBM's 100 rounds at its default settings: of
+two leaves, and of 31.  Everyone is fitted once to `--rounds` rounds, and the fewest are looked for
+that reach the target.  Then the fits of so many rounds are timed, from the user's array on.  Who
+does not reach it says how far it came.
+
+Rates are what a user would try: .1, .3 and, of two leaves, 1.  The fastest peer is the fastest of
+all these.  With `--equal-rounds` what is timed are 100 rounds of ours: one class against the rest,
+softmax, and the joint form of a canonical loss.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from sklearn.metrics import log_loss
+
+from benchmarks.lib.cli import blocks, make_parser, print_heading, start
+from benchmarks.lib.data import Problem, load_letters, make_classes
+from benchmarks.lib.libraries import limit_openmp
+from benchmarks.lib.race import (
+    OURS,
+    Contestant,
+    Results,
+    find,
+    in_one,
+    print_against_ours,
+    progress,
+    race,
+)
+
+TARGET_ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A table of several classes and what is asked of everyone."""
+
+    data: str
+    rows: int | None = None
+    columns: int = 50
+    bins: int = 255
+    threads: int = 2
+    rounds: int = 400  # at most
+
+    def load(self, *, test: bool = False) -> Problem:
+        """Return the training rows or those held out."""
+        if self.data == "letter":
+            return load_letters(test=test).rows(slice(self.rows))
+        n_rows = 50_000 if test else self.rows or 200_000
+        return make_classes(n_rows, self.columns, 10, test=test)
+
+
+SETTINGS = {"letter": Setting("letter"), "synthetic": Setting("synthetic")}
+
+LEAVES = {"stumps": 2, "trees": 31}
+RATES = {"stumps": (0.1, 0.3, 1.0), "trees": (0.1, 0.3)}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to fit: `make` takes a setting and rounds.
+
+    `score` takes a model, rows and ascending numbers of rounds, and yields probabilities after
+    each.
+    """
+
+    name: str
+    kind: str
+    make: Callable[[Setting, int], Any]
+    score: Callable[[Any, Any, range], Iterator[Any]]
+
+    def fit(self, setting: Setting, train: Problem, rounds: int) -> Any:
+        """Return a fitted model of so many rounds."""
+        with limit_openmp(setting):
+            return self.make(setting, rounds).fit(*train)
+
+
+def staged(model: Any, X: Any, rounds: range) -> Iterator[Any]:
+    """Yield the probabilities after some rounds, of a model that gives them one by one."""
+    return islice(model.staged_predict_proba(X), rounds.start - 1, rounds.stop - 1, rounds.step)
+
+
+# -- the ways --------------------------------------------------------------------------------------
+
+
+def properboost() -> Iterator[Way]:
+    from properboost import ProperBoostClassifier
+
+    def way(kind: str, name: str, **parameters: Any) -> Way:
+        def make(setting: Setting, rounds: int) -> Any:
+            return ProperBoostClassifier(
+                n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads, **parameters
+            )
+
+        return Way(f"{OURS}: {name}", kind, make, staged)
+
+    yield way("stumps", "tables")
+    yield way("stumps", "tables, newton", response="newton")
+    yield way("stumps", "stumps, newton", weak_learner="stump", response="newton")
+    newton = {"weak_learner": "tree", "response": "newton", "l2": 0.1, "min_child_weight": 0.01}
+    for rate in RATES["trees"]:
+        yield way("trees", f"trees, rate {rate:g}", learning_rate=rate, **newton)
+        yield way(
+            "trees", f"trees, half of rows and columns, rate {rate:g}",
+            learning_rate=rate, subsample=0.5, max_features=0.5, random_state=0, **newton,
+        )  # fmt: skip
+
+
+def lightgbm() -> Iterator[Way]:
+    from lightgbm import LGBMClassifier
+
+    def make(kind: str, rate: float, extra: dict[str, Any], setting: Setting, rounds: int) -> Any:
+        return LGBMClassifier(
+            n_estimators=rounds, num_leaves=LEAVES[kind], learning_rate=rate, verbose=-1,
+            max_bin=setting.bins, n_jobs=setting.threads, force_col_wise=True, **extra,
+        )  # fmt: skip
+
+    def score(model: Any, X: Any, rounds: range) -> Iterator[Any]:
+        return (model.predict_proba(X, num_iteration=n) for n in rounds)
+
+    quantized = {"use_quantized_grad": True}
+    for kind, rates in RATES.items():
+        for rate in rates:
+            yield Way(f"lightgbm: rate {rate:g}", kind, partial(make, kind, rate, {}), score)
+            yield Way(
+                f"lightgbm: quantized, rate {rate:g}", kind, partial(make, kind, rate, quantized),
+                score,
+            )  # fmt: skip
+    half = {"subsample": 0.5, "subsample_freq": 1, "colsample_bytree": 0.5}
+    for rate in RATES["trees"]:
+        yield Way(
+            f"lightgbm: half of rows and columns, rate {rate:g}", "trees",
+            partial(make, "trees", rate, half), score,
+        )  # fmt: skip
+
+
+def xgboost() -> Iterator[Way]:
+    from xgboost import XGBClassifier
+
+    def make(kind: str, rate: float, setting: Setting, rounds: int) -> Any:
+        by_leaves = {"max_depth": 0, "max_leaves": LEAVES[kind], "grow_policy": "lossguide"}
+        return XGBClassifier(
+            n_estimators=rounds, learning_rate=rate, max_bin=setting.bins, n_jobs=setting.threads,
+            tree_method="hist", **({"max_depth": 1} if kind == "stumps" else by_leaves),
+        )  # fmt: skip
+
+    def score(model: Any, X: Any, rounds: range) -> Iterator[Any]:
+        return (model.predict_proba(X, iteration_range=(0, n)) for n in rounds)
+
+    for kind, rates in RATES.items():
+        for rate in rates:
+            yield Way(f"xgboost: rate {rate:g}", kind, partial(make, kind, rate), score)
+
+
+def catboost() -> Iterator[Way]:
+    from catboost import CatBoostClassifier
+
+    def make(kind: str, rate: float, setting: Setting, rounds: int) -> Any:
+        return CatBoostClassifier(
+            iterations=rounds, learning_rate=rate, border_count=setting.bins - 1,
+            thread_count=setting.threads, depth=1 if kind == "stumps" else 5,
+            loss_function="MultiClass", bootstrap_type="No", random_strength=0,
+            leaf_estimation_iterations=1, boosting_type="Plain", allow_writing_files=False,
+            logging_level="Silent", feature_border_type="Uniform",
+        )  # fmt: skip
+
+    def score(model: Any, X: Any, rounds: range) -> Iterator[Any]:
+        return (model.predict_proba(X, ntree_end=n) for n in rounds)
+
+    for kind, rates in RATES.items():
+        for rate in rates:
+            yield Way(f"catboost: rate {rate:g}", kind, partial(make, kind, rate), score)
+
+
+def scikit_learn() -> Iterator[Way]:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    def make(kind: str, rate: float, setting: Setting, rounds: int) -> Any:
+        return HistGradientBoostingClassifier(
+            max_iter=rounds, learning_rate=rate, max_leaf_nodes=LEAVES[kind],
+            max_bins=setting.bins, early_stopping=False,
+        )  # fmt: skip
+
+    for kind, rates in RATES.items():
+        for rate in rates:
+            yield Way(f"scikit-learn: rate {rate:g}", kind, partial(make, kind, rate), staged)
+
+
+LIBRARIES = {
+    OURS: properboost,
+    "lightgbm": lightgbm,
+    "xgboost": xgboost,
+    "catboost": catboost,
+    "scikit-learn": scikit_learn,
+}
+
+# -- how many rounds -------------------------------------------------------------------------------
+
+
+def find_target(kind: str, setting: Setting, train: Problem, test: Problem) -> float:
+    """Return the log loss of LightGBM's rounds."""
+    way = next(way for way in lightgbm() if way.kind == kind and way.name.endswith("rate 0.1"))
+    model = way.fit(setting, train, TARGET_ROUNDS)
+    return float(log_loss(test.y, model.predict_proba(test.X)))
+
+
+def find_rounds(
+    way: Way, target: float, setting: Setting, train: Problem, test: Problem
+) -> tuple[int | None, float]:
+    """Return the fewest rounds that reach the target, or none, and the least log loss seen."""
+    best = float("inf")
+
+    def first(model: Any, rounds: range) -> int | None:
+        nonlocal best
+        for n, p in zip(rounds, way.score(model, test.X, rounds), strict=True):
+            best = min(best, found := float(log_loss(test.y, p)))
+            if found <= target:
+                return n
+        return None
+
+    low, most = 0, 50
+    while True:
+        most = min(most, setting.rounds)
+        model = way.fit(setting, train, most)
+        step = max(1, most // 50)  # a curve falls and then rises: it is not halved
+        found = first(model, range(low + step, most + 1, step))
+        if found is not None:
+            return first(model, range(max(1, found - step + 1), found + 1)), best
+        if most == setting.rounds:
+            return None, best
+        low, most = most, 2 * most
+
+
+def judge(model: Any, way: Way, rounds: int, test: Problem) -> tuple[int, float]:
+    """Return the rounds and the log loss of a model that was timed."""
+    [p] = way.score(model, test.X, range(rounds, rounds + 1))
+    return rounds, float(log_loss(test.y, p))
+
+
+def contestant(
+    way: Way, rounds: int, setting: Setting, train: Problem, test: Problem
+) -> Contestant:
+    """Return the fit of so many rounds as one piece."""
+    return in_one(
+        way.name,
+        lambda: way.fit(setting, train, rounds),
+        lambda model: judge(model, way, rounds, test),
+    )
+
+
+COLUMNS: dict[str, Callable[[Any], str]] = {
+    "rounds": lambda found: f"{found[0]}",
+    "log loss": lambda found: f"{found[1]:.4f}",
+}
+
+
+def reach(
+    kind: str, ways: list[Way], setting: Setting, train: Problem, test: Problem, repeats: int
+) -> Results:
+    """Race to LightGBM's log loss."""
+    target = find_target(kind, setting, train, test)
+    print(f"target: {target:.4f}")
+    contestants = []
+    for way in ways:
+        if way.kind != kind:
+            continue
+        progress(f"rounds: {way.name}")
+        rounds, best = find_rounds(way, target, setting, train, test)
+        if rounds is None:
+            print(f"{way.name} does not reach it: {best:.4f} in {setting.rounds} rounds")
+            continue
+        contestants.append(contestant(way, rounds, setting, train, test))
+    return race(contestants, repeats)
+
+
+# -- equal rounds ----------------------------------------------------------------------------------
+
+
+def coupled(kind: str) -> Iterator[Way]:
+    """List ours by how the classes are coupled."""
+    from properboost import ProperBoostClassifier
+
+    settings = {
+        "tables": {},
+        "tables, newton": {"response": "newton"},
+        "trees": {"weak_learner": "tree", "response": "newton", "learning_rate": 0.1},
+    }
+    for loss, multiclass in (
+        ("glog", "one_vs_rest"), ("glog", "softmax"), ("glog", "canonical"),
+        ("gboost", "one_vs_rest"), ("gboost", "canonical"),
+    ):  # fmt: skip
+
+        def make(setting: Setting, rounds: int, loss: str = loss, form: str = multiclass) -> Any:
+            return ProperBoostClassifier(
+                loss=loss, multiclass=form, n_estimators=rounds, max_bins=setting.bins,
+                n_jobs=setting.threads, **settings[kind],
+            )  # fmt: skip
+
+        yield Way(f"{OURS}: {loss}, {multiclass}", kind, make, staged)
+
+
+def at_equal_rounds(
+    kind: str, setting: Setting, train: Problem, test: Problem, repeats: int
+) -> Results:
+    """Race over 100 rounds."""
+    ways = coupled(kind)
+    return race([contestant(w, TARGET_ROUNDS, setting, train, test) for w in ways], repeats)
+
+
+def main() -> None:
+    """Race, for each setting."""
+    parser = make_parser(__doc__, settings=SETTINGS, default=list(SETTINGS))
+    parser.add_argument("--equal-rounds", action="store_true", help="the cost of coupling classes")
+    parser.add_argument("--kind", nargs="+", choices=LEAVES, default=list(LEAVES))
+    arguments, record = start(parser, *LIBRARIES)
+    ways = find(LIBRARIES, arguments.only)
+    kinds = ["tables", "tables, newton", "trees"] if arguments.equal_rounds else arguments.kind
+    for name in arguments.setting:
+        for setting in blocks(SETTINGS[name], arguments):
+            train, test = setting.load(), setting.load(test=True)
+            rows, columns = train.X.shape
+            for kind in kinds:
+                print_heading(
+                    f"{name}, {kind}: {rows:,} x {columns}, {len(set(test.y))} classes, "
+                    f"{len(test.y):,} held out",
+                    f"{setting.bins} bins, {setting.threads} threads",
+                    repeats=arguments.repeats,
+                )
+                if arguments.equal_rounds:
+                    results = at_equal_rounds(kind, setting, train, test, arguments.repeats)
+                else:
+                    results = reach(kind, ways, setting, train, test, arguments.repeats)
+                print_against_ours(results, setting.threads, COLUMNS)
+                record.add(f"{name}, {kind}", setting, results)
+
+
+if __name__ == "__main__":
+    main()
