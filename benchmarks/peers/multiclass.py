@@ -27,7 +27,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-MOST_ROUNDS, PATIENCE = 500, 30
+MOST_ROUNDS, PATIENCE = 1000, 30
 LARGE = 50_000  # rows x classes
 
 
@@ -267,6 +267,7 @@ OURS: dict[str, Any] = {
 TABLES: dict[str, Any] = {"rows_per_bin": 5, "gains": [1, 2, 4, 8, 16], "max_estimators": 150}
 WIDE = {"smoothings": [0.0, 4.0, 64.0, 512.0]}
 TREES: dict[str, list[Any]] = {
+    "multi_strategy": ["multi_output_tree", "one_output_per_tree"],
     "subsample": [0.5, 1.0],
     "max_features": [0.4, 0.2],
     "min_child_weight": [0.01, 0.001],

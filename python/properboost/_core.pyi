@@ -195,10 +195,12 @@ class AdditiveBoosting(Algorithm):
         classes: int = ...,
         joint_loss: str = ...,
         lanes: int = ...,
+        shared_trees: bool = ...,
     ) -> None:
         """With a `joint_loss`, so many models each, one per class, are one joint model.
 
-        At most so many lanes are summed together; those of a lone lane are in double.
+        At most so many lanes are summed together; those of a lone lane are in double.  With
+        `shared_trees` a joint model has one tree a round, not one for each class.
         """
 
 class VoteBoosting(Algorithm):

@@ -105,6 +105,11 @@ def list_cases():
         model = P(weak_learner=learner, **few, **grown)
         add(f"{learner}, drawn", model, SMALL, WEIGHT)
         add(f"{learner}, drawn, large", P(weak_learner=learner, n_estimators=3, **grown), LARGE)
+    for response in _core.response_names():
+        one_each = {"multi_strategy": "one_output_per_tree", "response": response}
+        add(f"tree, {response}, one per class", P(**one_each, **few, **learners["tree"]), CLASSES)
+        model = P(response=response, weak_learner="tree", **few, **grown)
+        add(f"tree, {response}, drawn, classes", model, CLASSES, CLASSES_WEIGHT)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
     add("tree, monotonic", model, SMALL)
     model = P(smoothing=0.2, prior=1e-3, class_weight="balanced", normalize_weights=True, **few)

@@ -61,6 +61,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "min_child_weight": 1.0,
         "max_features": 1.0,
         "subsample": 1.0,
+        "multi_strategy": "multi_output_tree",
         "max_literals": 2,
         "interactions": 1,
         "multiclass": "one_vs_rest",

@@ -68,6 +68,54 @@ def test_rounds_are_those_of_the_reference(form, response, learner):
             assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
 
 
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("form", [FORMS[0], FORMS[2]], ids=" ".join)
+def test_shared_trees_are_those_of_the_reference(form, response):
+    for seed, n_classes, weighted in ((1, 3, True), (5, 4, False), (6, 9, False)):
+        codes, features, bins, classes = several_classes(seed, n_classes, 60 * n_classes)
+        rng = np.random.default_rng(0)
+        # Weights that are rounded at random decide ties, which signs of equal weights have many of.
+        weight = rng.exponential(size=len(classes)) if weighted or response == "sign" else None
+        tree = {"max_leaves": 5, "min_child_weight": 0.5}
+        own = {"gain": 1.5, "learning_rate": 0.5}
+        n = 1 if response in ("sign", "exact") else 3
+        ours = boost(codes, features, classes, form, n, weight, weak_learner="tree",
+                     response=response, shared_trees=True, **own, **tree)  # fmt: skip
+        theirs = fit_joint(codes, bins, classes, weight, joint_loss=form[0], loss=form[1],
+                           n_estimators=n, learner="tree", response=response, shared_trees=True,
+                           tree=ref.TreeSettings(**tree), **own)  # fmt: skip
+        for k in range(n_classes):
+            assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
+
+
+def test_shared_trees_of_two_classes_are_those_of_the_binary_model():
+    codes, features, _, classes = several_classes(12, 2)
+    segments = np.searchsorted(classes, np.arange(3))
+    weight = np.random.default_rng(0).exponential(size=len(classes))
+    loss = _core.Loss("glog", {})
+    for response in ("newton", "real"):
+        settings = {"weak_learner": "tree", "max_leaves": 4, "subsample": 0.5,
+                    "min_child_weight": 2.0, "response": response}  # fmt: skip
+        form = ("softmax", "glog")
+        joint = boost(codes, features, classes, form, 10, weight, shared_trees=True, **settings)
+        binary = make_boosting(codes, features, segments, [[-1, 1]], [loss], weight, **settings)
+        binary.advance(10)
+        np.testing.assert_allclose(joint.raw(1), binary.raw(0), rtol=1e-5, atol=1e-5)
+
+
+def test_shared_trees_keep_light_rows():
+    """Weights over 12 orders: what is rounded for the search does not reach the leaves."""
+    codes, features, _, classes = several_classes(8, 4, 500)
+    weight = 10.0 ** np.random.default_rng(0).uniform(-12, 0, len(classes))
+    weight[:4] = 1.0
+    for response in ("newton", "real", "exact"):
+        boosting = boost(codes, features, classes, ("softmax", "glog"), 20, weight,
+                         weak_learner="tree", response=response, shared_trees=True)  # fmt: skip
+        rounds = rounds_of(boosting, 4)
+        assert np.all(np.diff(rounds[0].risk) <= 1e-6 * rounds[0].risk[:-1])
+        assert all(np.isfinite(own.values).all() for own in rounds)
+
+
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_two_classes_are_the_binary_model(form):
     codes, features, _, classes = several_classes(2, 2)
@@ -110,8 +158,9 @@ def test_the_joint_risk_never_rises(form, step):
     for learner, response in itertools.product(
         ["histogram", "stump", "monomial", "tree"], RESPONSES
     ):
+        shares = learner == "tree" and response in ("newton", "exact")
         boosting = boost(codes, features, classes, form, 30, weak_learner=learner,
-                         response=response, step=step)  # fmt: skip
+                         response=response, step=step, shared_trees=shares)  # fmt: skip
         risk = boosting.rounds(0).risk
         assert np.all(np.diff(risk) <= 1e-6 * risk[:-1])
         for k in range(1, 5):
@@ -122,16 +171,19 @@ def test_the_joint_risk_never_rises(form, step):
 @pytest.mark.parametrize("n_classes", [3, 16, 17, 40])
 def test_threads_do_not_matter(form, n_classes):
     codes, features, _, classes = several_classes(4, n_classes, 20_000)
-    for learner in ("histogram", "tree"):
-        for selection in ("greedy", "cyclic") if learner == "histogram" else ("greedy",):
-            some = [
-                boost(codes, features, classes, form, 3, weak_learner=learner, response="newton",
-                      selection=selection, n_threads=n)
-                for n in (1, 2, 4)
-            ]  # fmt: skip
-            for k in range(n_classes):
-                for other in some[1:]:
-                    assert_identical(some[0].rounds(k), other.rounds(k))
+    for settings in (
+        {"weak_learner": "histogram", "selection": "greedy"},
+        {"weak_learner": "histogram", "selection": "cyclic"},
+        {"weak_learner": "tree"},
+        {"weak_learner": "tree", "shared_trees": True},
+    ):
+        some = [
+            boost(codes, features, classes, form, 3, response="newton", n_threads=n, **settings)
+            for n in (1, 2, 4)
+        ]
+        for k in range(n_classes):
+            for other in some[1:]:
+                assert_identical(some[0].rounds(k), other.rounds(k))
 
 
 @pytest.mark.parametrize("selection", ["greedy", "cyclic"])

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit, log_softmax
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_wine
 
 import properboost as pb
 from faults.interrupts import interrupted_after
@@ -604,3 +605,50 @@ def test_a_file_lacks_nothing(document, tmp_path):
     del document["multiclass"]
     with pytest.raises(ValueError, match="lacks the field 'multiclass'"):
         load(document, tmp_path)
+
+
+def test_trees_are_shared_by_the_classes_or_not(tmp_path):
+    X, y = load_wine(return_X_y=True)
+    settings = {"weak_learner": "tree", "n_estimators": 6, "max_leaf_nodes": 6, "rows_per_bin": 5}
+    shared = pb.ProperBoostClassifier(**settings).fit(X, y)
+    each = clone(shared).set_params(multi_strategy="one_output_per_tree").fit(X, y)
+
+    def splits(model):
+        return [(m.trees.feature.tolist(), m.trees.left.tolist()) for m in model._ensemble.models]
+
+    assert splits(shared)[0] == splits(shared)[1] == splits(shared)[2]
+    assert splits(each)[0] != splits(each)[1]
+    for model in (shared, each):
+        model.save_model(tmp_path / "model.json")
+        loaded = pb.load_model(tmp_path / "model.json")
+        assert loaded.multi_strategy == model.multi_strategy
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    # It says nothing where classes are not learnt jointly.
+    alone = clone(shared).set_params(multiclass="one_vs_rest").fit(X, y)
+    other = clone(each).set_params(multiclass="one_vs_rest").fit(X, y)
+    np.testing.assert_array_equal(alone.decision_function(X), other.decision_function(X))
+
+
+def test_a_search_tries_both_kinds_of_trees_where_classes_are_joint():
+    X, y = load_wine(return_X_y=True)
+    both = ["one_output_per_tree", "multi_output_tree"]
+    search = pb.ProperBoostClassifierCV(
+        weak_learner="tree", multi_strategy=both, gains=[10.0], max_estimators=5, cv=3
+    ).fit(X, y)
+    tried = [(p["multiclass"], p["multi_strategy"]) for p in search.cv_results_["params"]]
+    assert tried == [("softmax", both[0]), ("softmax", both[1]), ("one_vs_rest", both[0])]
+    assert search.best_params_["multi_strategy"] in both
+
+
+def test_trees_shrink_their_steps_by_default():
+    X, y = load_breast_cancer(return_X_y=True)
+    trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=5)
+    for settings, rate in (
+        ({}, 0.1), ({"gain": 4.0}, 0.4), ({"gain": 20.0}, 1.0), ({"response": "newton"}, 0.1),
+        ({"response": "newton", "gain": 4.0}, 0.1), ({"step": "line_search"}, 0.1),
+        ({"step": "line_search", "gain": 4.0}, 0.1), ({"learning_rate": 0.7}, 0.7),
+        ({"weak_learner": "monomial"}, 1.0),
+    ):  # fmt: skip
+        model = clone(trees).set_params(**settings).fit(X, y)
+        same = clone(model).set_params(learning_rate=rate).fit(X, y)
+        np.testing.assert_array_equal(model.decision_function(X), same.decision_function(X))

@@ -90,8 +90,16 @@ def test_options_are_made_of_checked_values_only(options):
 @pytest.mark.parametrize(
     ("estimator", "values", "message"),
     [
-        (pb.ProperBoostClassifierCV, {"learning_rate": 0}, "above 0, or a list of these; got 0"),
-        (pb.ProperBoostClassifierCV, {"learning_rate": [0]}, r"learning_rate\[0\] .* 0; got 0"),
+        (
+            pb.ProperBoostClassifierCV,
+            {"learning_rate": 0},
+            "above 0, or None, or a list of these; got 0",
+        ),
+        (
+            pb.ProperBoostClassifierCV,
+            {"learning_rate": [0]},
+            r"learning_rate\[0\] .* 0, or None; got 0",
+        ),
         (pb.ProperBoostClassifierCV, {"interactions": np.array(5)}, "or a list of these; got arr"),
         (pb.ProperBoostClassifierCV, {"alphas": 0.1}, "alphas must be a list, or None; got 0.1"),
         (pb.ProperBoostClassifierCV, {"max_estimators": 0}, "max_estimators .*, or None; got 0"),
@@ -118,6 +126,7 @@ def test_values_are_read_as_they_are_worked_with():
 
 OTHERS = {
     "learning_rate": 0.5,
+    "multi_strategy": "one_output_per_tree",
     "max_leaf_nodes": 4,
     "max_depth": 2,
     "max_literals": 1,

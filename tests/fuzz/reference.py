@@ -11,6 +11,8 @@ from fuzz.cases import Case, Column, evaluate
 from fuzz.fits import no_foreign_warnings, phase
 from fuzz.outcomes import Outcome
 from helpers.engine import SINGLE
+from properboost.parameters.declare import read
+from properboost.parameters.shared import BoostingOptions, rate_of
 
 __all__ = ["Reference"]
 
@@ -57,15 +59,16 @@ class Reference:
             for ours, theirs in zip(made.model._ensemble.binning.features, edges, strict=True):
                 np.testing.assert_array_equal(ours.edges, theirs)
             codes = np.stack([ref.encode(x, e) for x, e in zip(made.X.T, edges, strict=True)])
+            rate = rate_of(read(BoostingOptions, made.model), made.model.loss_.gain)
             rounds = ref.fit(
                 codes[:, kept],
                 [ref.FeatureBins.numeric(e) for e in edges],
                 np.where(case.y[kept] > 0, 1.0, -1.0),
                 weight,
-                **_settings(given),
+                **_settings(given | {"learning_rate": rate}),
             )
             draws = float(given.get("subsample", 1.0)) < 1.0
-            _compare(made.model._ensemble.models[0], rounds, made.model.learning_rate, draws)
+            _compare(made.model._ensemble.models[0], rounds, rate, draws)
         return Outcome("fitted")
 
     def digest(self, case: Case) -> str | None:

@@ -37,7 +37,7 @@ def test_trees_of_some_rows_are_not_compared_once_all_rows_are_in_balance():
     parameters = {"weak_learner": "'tree'", "n_estimators": "2", "rows_per_bin": "None"}
     case = Case(
         "ProperBoostClassifier",
-        parameters | {"subsample": "0.7"},
+        parameters | {"subsample": "0.7", "learning_rate": "1.0"},
         (Column(x),),
         np.array([1, 0, 1, 1, 1, 0]),
         np.array(weight),

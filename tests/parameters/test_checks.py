@@ -25,7 +25,7 @@ from helpers.small_problem import fit
         ({"n_estimators": 0}, "n_estimators must be between 1 and .*; got 0"),
         ({"n_estimators": 2.0}, r"n_estimators must be an integer .*; got 2\.0 \(float\)"),
         ({"n_estimators": 2**31}, "n_estimators must be between 1 and"),
-        ({"learning_rate": 0.0}, r"learning_rate must be above 0; got 0\.0"),
+        ({"learning_rate": 0.0}, r"learning_rate must be above 0, or None; got 0\.0"),
         ({"learning_rate": -1.0}, "learning_rate must be above 0"),
         (
             {"weak_learner": "forest"},

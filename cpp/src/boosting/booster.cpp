@@ -138,8 +138,8 @@ class Boosting::State {
     std::variant<std::vector<Lanes>, Begun> batches;
   };
 
-  // Of so many tasks, which each hand out the longest loop, as many as are shared whole among
-  // threads: if the loop is too short for that.
+  // How many of some tasks, which each hand out the longest loop, are shared whole among threads
+  // because the loop is too short for that.
   std::size_t whole_tasks(std::size_t tasks, const Team& team) const {
     constexpr double kShort = 5e6, kShortest = 1e5;  // nanoseconds
     if (longest_loop() < kShortest) return tasks;
@@ -250,6 +250,10 @@ class Boosting::State {
     return rows;
   }
 
+  bool shares_trees(const std::vector<Lanes>& batches) const {
+    return algorithm_.coupling().shared_trees && batches.size() > 1;
+  }
+
   Memory memory_of(const Lanes& models, const std::vector<Lanes>& batches) const {
     const Model& first = models_[models.front()];
     const bool needs_curvature = algorithm_.response().needs_curvature();
@@ -259,13 +263,17 @@ class Boosting::State {
       widths.push_back(width_for(lanes.size()));
       all.kept += lanes.size() * rows_.bins.total_width();  // which codes are occupied
       if (grows_trees(first)) {
-        all.working += codes_.rows;  // their nodes
+        if (!shares_trees(batches)) all.working += codes_.rows;  // their nodes
       } else {
         all.working += Histogram::bytes(rows_.bins, widths.back(), needs_curvature);
       }
     }
     if (grows_trees(first)) {
-      all.working += TreeGrower::bytes(codes_.rows, count_training_rows(first), needs_curvature);
+      const std::size_t training = count_training_rows(first);
+      all.working +=
+          shares_trees(batches)
+              ? codes_.rows + TreeGrower::joint_bytes(codes_.rows, training, batches.size())
+              : TreeGrower::bytes(codes_.rows, training, needs_curvature);
     }
     if (algorithm_.coupling().classes > 1) {
       all += CoupledMargins::needs(codes_.rows, models.size(), widths, *first.loss,
@@ -439,23 +447,22 @@ class Boosting::State {
     dealt.models = std::move(models);
   }
 
-  // One batch of a cohort while it is advanced.
+  // What plans while a cohort is advanced: for one batch, or for all.
   struct Running {
-    ModelBatch& batch;
-    RoundContext context;
     std::unique_ptr<Planner> planner;
-    std::size_t first;  // of its lanes, counted through the cohort
+    std::size_t first, lanes;  // counted through the cohort
+    std::size_t batches;
   };
 
   // What all batches of a cohort add.  Trees are grown side by side, as many as divide evenly:
   // threads that each grow their own wait for each other once, not at every node.
-  std::vector<RoundUpdate> plan(std::deque<Running>& running, std::size_t t,
+  std::vector<RoundUpdate> plan(const std::vector<Running>& running, std::size_t t,
                                 const std::vector<bool>& active,
                                 const std::function<void()>& report, Team& team) const {
     std::vector<std::vector<RoundUpdate>> found(running.size());
     const auto plan_one = [&](std::size_t b, Team& own_team) {
       const auto first = active.begin() + static_cast<std::ptrdiff_t>(running[b].first);
-      const auto size = static_cast<std::ptrdiff_t>(running[b].batch.models.size());
+      const auto size = static_cast<std::ptrdiff_t>(running[b].lanes);
       found[b] =
           running[b].planner->plan(t, std::vector<bool>(first, first + size), report, own_team);
     };
@@ -484,17 +491,27 @@ class Boosting::State {
     }
     Cohort& cohort = *std::get<Begun>(to_run.batches);
     const auto memory = std::make_shared<HistogramMemory>();
-    std::deque<Running> running;  // planners refer to their contexts
-    std::size_t lanes = 0;
+    std::deque<RoundContext> contexts;  // planners refer to them
+    std::vector<const RoundContext*> batches;
     for (const auto& batch : cohort.batches) {
-      running.push_back({*batch, context_of(*batch, memory, &growers), nullptr, lanes});
-      running.back().planner = algorithm_.make_planner(running.back().context);
-      lanes += batch->models.size();
+      contexts.push_back(context_of(*batch, memory, &growers));
+      batches.push_back(&contexts.back());
+    }
+    std::vector<Running> running;
+    std::vector<std::unique_ptr<Planner>> planners = algorithm_.make_planners(batches);
+    const std::size_t each = batches.size() / planners.size();
+    std::size_t lanes = 0;
+    for (std::size_t b = 0; b < batches.size(); b += each) {
+      running.push_back({std::move(planners[b / each]), lanes, 0, each});
+      for (std::size_t i = b; i < b + each; ++i) lanes += batches[i]->batch.models.size();
+      running.back().lanes = lanes - running.back().first;
     }
     const std::size_t tables = running.front().planner->tables_per_estimator();
     const auto requests = [&](std::size_t t) {
       std::vector<PassRequest> all;
-      for (Running& one : running) all.push_back(one.planner->request(t));
+      for (const Running& one : running) {
+        for (std::size_t b = 0; b < one.batches; ++b) all.push_back(one.planner->request(t));
+      }
       return all;
     };
 
@@ -511,8 +528,8 @@ class Boosting::State {
         std::vector<RoundUpdate> updates = plan(running, t, active, report, team);
         std::vector<PassRequest> wanted = requests(t + 1);
         for (PassRequest& request : wanted) request.held_out = t + 1 == tables;
-        points = cohort.stepper->take(running.front().context, *cohort.margins, updates, wanted,
-                                      report, team);
+        points =
+            cohort.stepper->take(contexts.front(), *cohort.margins, updates, wanted, report, team);
         for (std::size_t k = 0; k < lanes; ++k) {
           if (active[k]) record(*cohort.stepper, models[k], k, updates[k], points[k]);
           const std::size_t first = k / unit * unit;  // a joint model learns if one class does

@@ -10,15 +10,14 @@
 namespace properboost {
 namespace {
 
-// Trees, one model at a time.
+// A tree of one model.
 class TreePlanner final : public Planner {
  public:
   TreePlanner(const RoundContext& context, const GrownLearner& learner)
       : Planner(context),
         learner_(learner),
         limits_(learner.limits),
-        slots_(Slots::of_classes(at_.model(0).roles)),
-        nodes_(at_.rows.codes.rows) {
+        slots_(Slots::of_classes(at_.model(0).roles)) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     if (!limits_.directions.empty() && limits_.directions.size() != at_.rows.bins.size()) {
       throw std::invalid_argument("directions must have an entry per feature");
@@ -32,20 +31,32 @@ class TreePlanner final : public Planner {
                                 const std::function<void()>& progress, Team& team) override {
     std::vector<RoundUpdate> updates(1);
     if (!active[0]) return updates;
-    RoundUpdate& update = updates[0];
-    const BatchMargins& margins = *at_.batch.margins;
-    const Response& response = at_.algorithm.response();
-    const Criterion& criterion = learner_.criterion_or(response);
-    const Regularizers& r = at_.batch.regularizers[0];
-    const RowWeights rows{margins.weight(), margins.curvature(), at_.rows.sample_weight,
-                          learner_.subsample};
-    const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));
     const TreeGrowers::Loan grower = at_.growers->borrow();
-    update.tree = grower->grow(slots_, rows, criterion, r, limits_, key, progress, team);
-    grower->find_nodes(update.tree, nodes_.data(), team);
-    update.feature = Rounds::kTree;
-    update.codes = nodes_.data();
+    Tree tree = grower->grow(slots_, row_weights(), criterion(), at_.batch.regularizers[0], limits_,
+                             key(), progress, team);
+    nodes_.resize(at_.rows.codes.rows);
+    grower->find_nodes(tree, nodes_.data(), team);
+    updates[0] = adopt(std::move(tree), nodes_.data(), *grower, team);
+    return updates;
+  }
 
+  const Criterion& criterion() const { return learner_.criterion_or(at_.algorithm.response()); }
+  const TreeLimits& limits() const noexcept { return limits_; }
+  const std::vector<Role>& roles() const { return at_.model(0).roles; }
+  std::uint64_t key() const { return draw_bits(learner_.seed, 0, at_.round(0)); }
+  RowWeights row_weights() const {
+    const BatchMargins& margins = *at_.batch.margins;
+    return {margins.weight(), margins.curvature(), at_.rows.sample_weight, learner_.subsample};
+  }
+
+  // The update by a tree with the model's cells, which the grower grew last.
+  RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, const TreeGrower& grower, Team& team) {
+    RoundUpdate update;
+    update.tree = std::move(tree);
+    update.feature = Rounds::kTree;
+    update.codes = nodes;
+    const Response& response = at_.algorithm.response();
+    const Regularizers& r = at_.batch.regularizers[0];
     const Partition partition = learner_.partition(update.tree);
     const double cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     std::vector<Cell> by_node = update.tree.cell;
@@ -53,12 +64,12 @@ class TreePlanner final : public Planner {
       if (!update.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are at nodes below
     }
     set_table(update, 0, by_node.data(), by_node.size(), cost, partition, team);
-    update.tree.cell = grower->weigh(update.tree, slots_, at_.rows.sample_weight, team);
+    update.tree.cell = grower.weigh(update.tree, slots_, at_.rows.sample_weight, team);
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty()) constrain(update, partition);
     if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(update, team);
     update.may_move_later = learner_.subsample < 1.0 || limits_.max_features < 1.0;
-    return updates;
+    return update;
   }
 
  private:
@@ -109,7 +120,56 @@ class TreePlanner final : public Planner {
   Aligned<std::uint8_t> nodes_;
 };
 
+// One tree of all classes of a joint model.
+class JointTreePlanner final : public Planner {
+ public:
+  JointTreePlanner(const std::vector<const RoundContext*>& classes, const GrownLearner& learner)
+      : Planner(*classes.front()), nodes_(at_.rows.codes.rows) {
+    std::vector<const std::vector<Role>*> roles;
+    for (const RoundContext* const context : classes) {
+      classes_.push_back(std::make_unique<TreePlanner>(*context, learner));
+      roles.push_back(&classes_.back()->roles());
+    }
+    slots_ = Slots::of_joint_classes(roles);
+    if (!classes_.front()->limits().directions.empty()) {
+      throw std::invalid_argument("directions must be none for trees that classes share");
+    }
+  }
+
+  std::size_t tables_per_estimator() const override { return 1; }
+  PassRequest request(std::size_t) override { return {{}, at_.keep_rounds}; }
+
+  std::vector<RoundUpdate> plan(std::size_t, const std::vector<bool>& active,
+                                const std::function<void()>& progress, Team& team) override {
+    if (!active.front()) return std::vector<RoundUpdate>(classes_.size());
+    const TreePlanner& first = *classes_.front();
+    std::vector<RowWeights> weights;
+    for (const auto& own : classes_) weights.push_back(own->row_weights());
+    const TreeGrowers::Loan grower = at_.growers->borrow();
+    JointTree grown = grower->grow(slots_, weights, first.criterion(), at_.batch.regularizers[0],
+                                   first.limits(), first.key(), progress, team);
+    grower->find_nodes(grown.tree, nodes_.data(), team);
+    std::vector<RoundUpdate> updates;
+    for (std::size_t k = 0; k < classes_.size(); ++k) {
+      Tree own = grown.tree;
+      own.cell = std::move(grown.cells[k]);
+      updates.push_back(classes_[k]->adopt(std::move(own), nodes_.data(), *grower, team));
+    }
+    return updates;
+  }
+
+ private:
+  std::vector<std::unique_ptr<TreePlanner>> classes_;
+  Slots slots_{0};
+  Aligned<std::uint8_t> nodes_;
+};
+
 }  // namespace
+
+std::unique_ptr<Planner> make_joint_tree_planner(const std::vector<const RoundContext*>& classes,
+                                                 const GrownLearner& learner) {
+  return std::make_unique<JointTreePlanner>(classes, learner);
+}
 
 std::unique_ptr<Planner> make_tree_planner(const RoundContext& context,
                                            const GrownLearner& learner) {

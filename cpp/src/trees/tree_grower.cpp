@@ -11,6 +11,7 @@
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/trees/class_cells.hpp"
+#include "properboost/trees/joint_cells.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/leaf_sums.hpp"
 #include "properboost/trees/tree_walk.hpp"
@@ -36,8 +37,9 @@ class Growth {
  public:
   using Total = typename Cells::Total;
 
-  Growth(const Cells& cells, LeafRows& rows, LeafSums<Cells::kCurvature>& sums, const Codes& codes,
-         const Bins& bins, const TreeLimits& limits, std::uint64_t key, Team& team)
+  Growth(const Cells& cells, LeafRows& rows, LeafSums<typename Cells::Adder>& sums,
+         const Codes& codes, const Bins& bins, const TreeLimits& limits, std::uint64_t key,
+         Team& team)
       : cells_(cells),
         rows_(rows),
         sums_(sums),
@@ -60,7 +62,7 @@ class Growth {
   }
 
  private:
-  using Sums = typename LeafSums<Cells::kCurvature>::Sums;
+  using Sums = typename LeafSums<typename Cells::Adder>::Sums;
 
   // The best way to split a node.
   struct Choice {
@@ -283,7 +285,7 @@ class Growth {
 
   const Cells& cells_;
   LeafRows& rows_;
-  LeafSums<Cells::kCurvature>& sums_;
+  LeafSums<typename Cells::Adder>& sums_;
   const Codes& codes_;
   const Bins& bins_;
   const TreeLimits& limits_;
@@ -308,8 +310,9 @@ class TreeGrower::State {
             const std::function<void()>& progress, Team& team) {
     const auto grow_by = [&](auto& units) {
       take(slots, units, rows, 0, key, team);
-      auto grown = grow_cells(ClassCells(criterion, r, limits, units), slots, units, limits, key,
-                              progress, team);
+      auto grown =
+          grow_cells(ClassCells(criterion, r, limits, units),
+                     ClassAdder(packed_, bins_, slots, units), limits, key, progress, team);
       grown.tree.cell = std::move(grown.totals);
       return std::move(grown.tree);
     };
@@ -321,12 +324,31 @@ class TreeGrower::State {
                 Team& team) {
     take(slots, weights_, rows, 1, key, team);
     const VoteCells cells(vote, limits, weights_);
-    auto grown = grow_cells(cells, slots, weights_, limits, key, progress, team);
+    auto grown =
+        grow_cells(cells, ClassAdder(packed_, bins_, slots, weights_), limits, key, progress, team);
     VoteTree tree{std::move(grown.tree), {}};
     for (const SlotSums& total : grown.totals) {
       const std::vector<double> own = cells.vote().weights(total);
       tree.weights.insert(tree.weights.end(), own.begin(), own.end());
     }
+    return tree;
+  }
+
+  JointTree grow(const Slots& slots, const std::vector<RowWeights>& classes,
+                 const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
+                 std::uint64_t key, const std::function<void()>& progress, Team& team) {
+    rows_.set_segments(slots.segments);
+    std::vector<std::size_t> class_of(codes_.segments.size(), 0);
+    for (std::size_t s = 0; s < slots.segments.size(); ++s) {
+      class_of[slots.segments[s]] = slots.of_segment[s];
+    }
+    joint_.set(classes, criterion.needs_curvature(), class_of, rows_.blocks(), codes_.rows, key,
+               team);
+    take(classes.front().share, key, [](std::size_t) { return true; }, team);
+    auto grown = grow_cells(JointCells(criterion, r, limits, joint_),
+                            JointAdder(packed_, bins_, joint_), limits, key, progress, team);
+    JointTree tree{std::move(grown.tree), {}};
+    tree.cells = sum_classes(tree.tree, slots, classes, criterion.needs_curvature(), team);
     return tree;
   }
 
@@ -372,12 +394,7 @@ class TreeGrower::State {
         (positive ? weight[node].positive : weight[node].negative) += sum;
       }
     });
-    for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
-      if (tree.is_leaf(node)) continue;
-      const auto left = static_cast<std::size_t>(tree.left[node]);
-      weight[node] = weight[left];
-      weight[node] += weight[left + 1];
-    }
+    add_up_from_leaves(tree, weight);
     return weight;
   }
 
@@ -387,16 +404,56 @@ class TreeGrower::State {
             std::int64_t least, std::uint64_t key, Team& team) {
     rows_.set_segments(slots.segments);
     units.set(rows, rows_.blocks(), codes_.rows, least, team);
+    take(rows.share, key, [&](std::size_t i) { return units.counts(i); }, team);
+  }
+
+  // Takes a share of the rows that count, drawn by the key.
+  template <class Counts>
+  void take(double share, std::uint64_t key, const Counts& counts, Team& team) {
     const std::uint64_t stream = stream_key(key, kRowStream);
-    const std::uint64_t undrawn = first_not_below(rows.share * 0x1p64);
+    const std::uint64_t undrawn = first_not_below(share * 0x1p64);
     const auto mark = [&](std::size_t begin, std::size_t n, std::uint8_t* marks) {
-      for (std::size_t i = 0; i < n; ++i) marks[i] = units.counts(begin + i) ? 1 : 0;
-      if (rows.share >= 1.0) return;
+      for (std::size_t i = 0; i < n; ++i) marks[i] = counts(begin + i) ? 1 : 0;
+      if (share >= 1.0) return;
       vectorized([=] {
         for (std::size_t i = 0; i < n; ++i) marks[i] &= draw_bits(stream, begin + i) < undrawn;
       });
     };
     rows_.take(mark, team);
+  }
+
+  // The sums of each class at each node, in double from the weights themselves: what is rounded for
+  // the search is too coarse for the values of leaves whose rows are light.
+  std::vector<std::vector<Cell>> sum_classes(const Tree& tree, const Slots& slots,
+                                             const std::vector<RowWeights>& classes,
+                                             bool needs_curvature, Team& team) const {
+    std::vector<std::vector<Cell>> cells(classes.size(), std::vector<Cell>(tree.size(), Cell{}));
+    const double nanoseconds =
+        2.0 * static_cast<double>(rows_.grown()) * static_cast<double>(classes.size());
+    team.for_each(classes.size() * tree.size(), nanoseconds, [&](std::size_t task) {
+      const std::size_t k = task / tree.size(), node = task % tree.size();
+      const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
+      const std::uint32_t* const row = rows_.rows(node);
+      Cell& own = cells[k][node];
+      for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
+        double& sum = slots.of_segment[s] == k ? own.positive : own.negative;
+        for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
+          sum += classes[k].weight_of(row[i]);
+          if (needs_curvature) own.curvature += classes[k].curvature_of(row[i]);
+        }
+      }
+    });
+    for (std::vector<Cell>& own : cells) add_up_from_leaves(tree, own);
+    return cells;
+  }
+
+  static void add_up_from_leaves(const Tree& tree, std::vector<Cell>& cells) {
+    for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
+      if (tree.is_leaf(node)) continue;
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      cells[node] = cells[left];
+      cells[node] += cells[left + 1];
+    }
   }
 
   // The least whole number that is, as a double, not below a bound.
@@ -414,10 +471,10 @@ class TreeGrower::State {
   }
 
   template <class Cells>
-  Grown<Cells> grow_cells(const Cells& cells, const Slots& slots,
-                          const RowUnits<Cells::kCurvature>& units, const TreeLimits& limits,
-                          std::uint64_t key, const std::function<void()>& progress, Team& team) {
-    LeafSums<Cells::kCurvature> sums(codes_, packed_, bins_, slots, rows_, units, team);
+  Grown<Cells> grow_cells(const Cells& cells, const typename Cells::Adder& adder,
+                          const TreeLimits& limits, std::uint64_t key,
+                          const std::function<void()>& progress, Team& team) {
+    LeafSums<typename Cells::Adder> sums(codes_, packed_, bins_, rows_, adder, team);
     return Growth<Cells>(cells, rows_, sums, codes_, bins_, limits, key, team).grow(progress);
   }
 
@@ -428,6 +485,7 @@ class TreeGrower::State {
   LeafRows rows_;
   RowUnits<false> weights_;  // or these
   RowUnits<true> with_curvature_;
+  JointUnits joint_;
 };
 
 TreeGrower::TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins)
@@ -440,6 +498,12 @@ std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
   return rows * units + training * 2 * sizeof(std::uint32_t);  // and two buffers of row numbers
 }
 
+std::size_t TreeGrower::joint_bytes(std::size_t rows, std::size_t training,
+                                    std::size_t classes) noexcept {
+  return rows * JointUnits::stride_for(classes) * sizeof(std::int32_t) +
+         training * 2 * sizeof(std::uint32_t);
+}
+
 Tree TreeGrower::grow(const Slots& slots, const RowWeights& rows, const Criterion& criterion,
                       const Regularizers& r, const TreeLimits& limits, std::uint64_t key,
                       const std::function<void()>& progress, Team& team) {
@@ -449,6 +513,12 @@ VoteTree TreeGrower::grow(const Slots& slots, const RowWeights& rows, const Vote
                           const TreeLimits& limits, std::uint64_t key,
                           const std::function<void()>& progress, Team& team) {
   return state_->grow(slots, rows, vote, limits, key, progress, team);
+}
+JointTree TreeGrower::grow(const Slots& slots, const std::vector<RowWeights>& classes,
+                           const Criterion& criterion, const Regularizers& r,
+                           const TreeLimits& limits, std::uint64_t key,
+                           const std::function<void()>& progress, Team& team) {
+  return state_->grow(slots, classes, criterion, r, limits, key, progress, team);
 }
 void TreeGrower::find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
   state_->find_nodes(tree, nodes, team);

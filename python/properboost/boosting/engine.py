@@ -24,6 +24,7 @@ from properboost.parameters.shared import (
     BinningOptions,
     BoostingOptions,
     VotingOptions,
+    rate_of,
 )
 
 __all__ = [
@@ -209,7 +210,7 @@ def start(
             _find_learner(o, training),
             own,
             gain=loss.gain,
-            learning_rate=o.learning_rate,
+            learning_rate=rate_of(o, loss.gain),
             prior=0.0 if o.prior is None else o.prior,
         )
         for loss, o, own in zip(losses, options, roles, strict=True)
@@ -231,6 +232,7 @@ def start(
         classes=len(training.classes) if joint_loss else 1,
         joint_loss=joint_loss,
         lanes=lanes,
+        shared_trees=shared.weak_learner == "tree" and shared.multi_strategy == "multi_output_tree",
     )
     boosting = _core.Boosting(
         rows, models, algorithm, keep_rounds=keep_rounds, n_threads=training.n_threads

@@ -3,7 +3,7 @@
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.declare import read
 from properboost.parameters.kinds import Coupling, Multiclass
-from properboost.parameters.shared import SOLVED, BoostingOptions
+from properboost.parameters.shared import SOLVED, BoostingOptions, rate_of
 
 __all__ = [
     "check_loss_of_step",
@@ -54,7 +54,7 @@ def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str) -> Coupli
 def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> BoostingOptions:
     """Return the options with which pairs are boosted."""
     return read(
-        BoostingOptions, options, learning_rate=options.learning_rate * rate, smoothing=smoothing
+        BoostingOptions, options, learning_rate=rate_of(options, 1.0) * rate, smoothing=smoothing
     )
 
 

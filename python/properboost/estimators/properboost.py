@@ -25,7 +25,13 @@ from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
-from properboost.parameters.kinds import Interactions, LossName, Multiclass, Selection
+from properboost.parameters.kinds import (
+    Interactions,
+    LossName,
+    Multiclass,
+    MultiStrategy,
+    Selection,
+)
 from properboost.parameters.shared import (
     LARGEST_INT,
     BinningOptions,
@@ -37,6 +43,7 @@ from properboost.parameters.shared import (
     RegularizerParameters,
     SizeParameters,
     VerboseParameters,
+    rate_of,
 )
 from properboost.progress import show_progress
 
@@ -45,7 +52,7 @@ __all__ = ["ProperBoostClassifier", "check_parameters"]
 
 @estimator
 class ProperBoostClassifier(
-    BoostingParameters[float, int, Selection],
+    BoostingParameters[float, int, Selection, MultiStrategy, float | None],
     CouplingParameters[Multiclass],
     PairParameters[float, Interactions],
     RegularizerParameters,
@@ -262,7 +269,7 @@ class ProperBoostClassifier(
                 pair_weights = later.bin_weights
         if max(rounds.bound() for rounds in models) > LARGEST_RAW:
             raise ValueError(
-                f"gain={loss.gain!r} and learning_rate={self.learning_rate!r} make raw "
+                f"gain={loss.gain!r} and learning_rate={rate_of(options, loss.gain)!r} make raw "
                 f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
             )
         ensemble = make_ensemble(

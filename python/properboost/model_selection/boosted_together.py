@@ -23,6 +23,7 @@ from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
 from properboost.model_selection.search_space import Candidate
+from properboost.parameters.kinds import Coupling, MultiStrategy, Selection
 from properboost.parameters.shared import SOLVED, BoostingOptions
 from properboost.progress import Report
 
@@ -84,20 +85,24 @@ def boost_candidates(
 ) -> Iterator[Fits]:
     """Yield the models of as many candidates at a time as fit into memory.
 
-    `caps` is the most estimators, by selection; candidates of one selection and one coupling are
-    neighbours.
+    `caps` is the most estimators, by selection; candidates of one selection, one coupling and one
+    strategy are neighbours.
     """
     n_rows = split_rows[0].training.codes.shape[1]
     a_model = _row_bytes(candidates[0].options) * n_rows
     most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
     size = most // BATCH * BATCH or most
     first = 0
-    for (selection, _), group in groupby(candidates, key=lambda c: (c.selection, c.coupling)):
+    for (selection, _, _), group in groupby(candidates, key=_find_group):
         same = list(group)
         for k in range(0, len(same), size):
             some = same[k : k + size]
             yield _BoostedFits(some, range(first, first + len(some)), split_rows, caps[selection])
             first += len(some)
+
+
+def _find_group(candidate: Candidate) -> tuple[Selection, Coupling | None, MultiStrategy]:
+    return candidate.selection, candidate.coupling, candidate.options.multi_strategy
 
 
 def _row_bytes(options: BoostingOptions) -> int:
@@ -112,7 +117,7 @@ def count_models(split_rows: Sequence[SplitRows]) -> int:
 
 
 class _BoostedFits(Fits):
-    """Candidates of one selection and one coupling, whose models are held at the same time."""
+    """Candidates of one selection, coupling and strategy; their models are held at one time."""
 
     in_steps = True
 

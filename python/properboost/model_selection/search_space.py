@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -27,7 +27,14 @@ from properboost.parameters.declare import (
     parameters,
     read,
 )
-from properboost.parameters.kinds import Coupling, LossName, Multiclass, Selection
+from properboost.parameters.kinds import (
+    Coupling,
+    Joint,
+    LossName,
+    Multiclass,
+    MultiStrategy,
+    Selection,
+)
 from properboost.parameters.shared import (
     LARGEST_INT,
     BoostingOptions,
@@ -99,7 +106,11 @@ def _read_priors(name: str, value: object) -> list[float | None]:
 @parameters
 class SearchParameters(
     BoostingParameters[
-        float | Sequence[float], int | Sequence[int], Selection | Sequence[Selection]
+        float | Sequence[float],
+        int | Sequence[int],
+        Selection | Sequence[Selection],
+        MultiStrategy | Sequence[MultiStrategy],
+        float | Sequence[float | None] | None,
     ],
     CouplingParameters[Multiclass | Sequence[Multiclass]],
     PairParameters[float | Sequence[float], int | Sequence[int]],
@@ -215,7 +226,8 @@ def check_search(search: SearchParameters) -> None:
 def list_candidates(search: SearchParameters, total: float, n_classes: int) -> list[Candidate]:
     """List the product of all there is to choose from, gains changing fastest.
 
-    Candidates of one selection and one coupling are neighbours: the engine takes them together.
+    Candidates of one selection, one coupling and one strategy are neighbours: the engine takes
+    them together.
     What has no meaning beside the weak learner, the response or the step is not searched: it has
     its default.
     """
@@ -226,6 +238,7 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
     lists: dict[str, list[Any]] = {
         "selection": _list_values(search, "selection"),
         "multiclass": list(couplings),
+        "multi_strategy": _list_values(search, "multi_strategy"),
         "loss": losses,
         "smoothing": _read_smoothings("smoothings", search.smoothings),
         "prior": _read_priors("priors", search.priors),
@@ -241,6 +254,11 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
         chosen = dict(zip(lists, values, strict=True))
         name, loss = chosen.pop("loss")
         coupling = chosen.pop("multiclass")
+        strategies = lists["multi_strategy"]
+        if coupling not in get_args(Joint) and chosen["multi_strategy"] != strategies[0]:
+            continue  # it has no meaning
+        if len(strategies) == 1:
+            del chosen["multi_strategy"]
         if coupling is not None:
             if coupling not in _list_couplings(search, loss):
                 continue

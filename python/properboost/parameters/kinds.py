@@ -14,8 +14,10 @@ __all__ = [
     "Coupling",
     "Criterion",
     "Interactions",
+    "Joint",
     "LossName",
     "MonotonicConstraints",
+    "MultiStrategy",
     "Multiclass",
     "RandomState",
     "Response",
@@ -38,7 +40,9 @@ Selection: TypeAlias = Literal["greedy", "cyclic"]
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
+Joint: TypeAlias = Literal["softmax", "canonical"]
 Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
+MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]
 VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
 

@@ -14,6 +14,7 @@ from properboost.parameters.kinds import (
     Criterion,
     MonotonicConstraints,
     Multiclass,
+    MultiStrategy,
     RandomState,
     Response,
     Selection,
@@ -41,6 +42,7 @@ __all__ = [
     "VerboseParameters",
     "VotingOptions",
     "VotingParameters",
+    "rate_of",
 ]
 
 LARGEST_INT = 2**31 - 1
@@ -62,6 +64,8 @@ Float = TypeVar("Float")
 Int = TypeVar("Int")
 Pairs = TypeVar("Pairs")
 Selected = TypeVar("Selected")
+Strategy = TypeVar("Strategy")
+Rate = TypeVar("Rate")
 Coupled = TypeVar("Coupled")
 
 
@@ -128,18 +132,22 @@ def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
 
 
 @parameters
-class BoostingParameters(Generic[Float, Int, Selected]):
+class BoostingParameters(Generic[Float, Int, Selected, Strategy, Rate]):
     """How a round's look-up table is chosen and made, and how far its step goes."""
 
-    learning_rate: Float = parameter(
-        default=1.0,
-        check=checks.positive,
-        kind="float",
+    learning_rate: Rate = parameter(
+        default=None,
+        check=checks.either(checks.positive, None),
+        kind="float or None",
         doc="""
-        Shrinkage > 0 of each step.  Steps that are solved for ignore it.
+        Shrinkage > 0 of each step.  Steps that are solved for ignore it.  None is 1, for trees 0.1;
+        where the gain shrinks steps as well (the real and sign responses, unless the step is a line
+        search), it is 0.1 times the gain, at most 1.
         """,
-        option="shrinkage of each step, above 0",
+        option="shrinkage of each step, above 0; none is 1, for trees 0.1 or less shrinkage with a "
+        "larger gain",
         only_with={"step": NOT_SOLVED},
+        search_default=1.0,
     )
     weak_learner: WeakLearner = parameter(
         default="histogram",
@@ -206,6 +214,17 @@ class BoostingParameters(Generic[Float, Int, Selected]):
         doc="Share of the rows that each tree or monomial is grown from, drawn anew each time, in (0, 1].",  # noqa: E501
         option="share of the rows a tree or a rule is grown from",
         only_with={"weak_learner": GROWN},
+    )
+    multi_strategy: Strategy = parameter(
+        default="multi_output_tree",
+        check=partial(checks.choice, known=get_args(MultiStrategy)),
+        kind='{"multi_output_tree", "one_output_per_tree"}',
+        doc="""
+        The trees of a joint model of several classes (see `multiclass`): one a round, whose leaves
+        have a value for each class, or one for each class.  The words are XGBoost's.
+        """,
+        option="trees of a joint model of several classes: one for all of them, or one for each",
+        only_with={"weak_learner": ("tree",)},
     )
     monotonic_cst: MonotonicConstraints = parameter(
         default=None,
@@ -559,9 +578,23 @@ class BinningOptions(Options, BinningParameters, SizeParameters, RunParameters):
     """Options of binning."""
 
 
-class BoostingOptions(Options, BoostingParameters[float, int, Selection], RegularizerParameters):
+class BoostingOptions(
+    Options,
+    BoostingParameters[float, int, Selection, MultiStrategy, float | None],
+    RegularizerParameters,
+):
     """Options of boosting."""
 
 
 class VotingOptions(Options, RhoParameters, VotingParameters):
     """Options of voting."""
+
+
+def rate_of(options: BoostingOptions, gain: float) -> float:
+    """Return the shrinkage of each step under a loss of this gain."""
+    if options.learning_rate is not None:
+        return options.learning_rate
+    if options.weak_learner != "tree" or options.step in SOLVED:
+        return 1.0
+    gain_shrinks = options.response in ("real", "sign") and options.step != "line_search"
+    return min(0.1 * gain, 1.0) if gain_shrinks else 0.1

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from helpers.reference.responses import Weigh
     from helpers.reference.search import Cut
     from helpers.reference.settings import Learner, Selection, Step
+    from helpers.reference.trees import Tree
 
 
 def fit(
@@ -113,11 +114,12 @@ def training_risk(t: Training, raw: Array) -> float:
 
 
 def find_table(
-    t: Training, w: Array, curvature: Array, weigh: Weigh, candidates: Sequence[int], round_: int
-) -> tuple[Cut, Array]:
+    t: Training, w: Array, curvature: Array, weigh: Weigh, candidates: Sequence[int], round_: int,
+    grown: Tree | None = None,
+) -> tuple[Cut, Array]:  # fmt: skip
     """The feature or the tree of a round, and its table before the step."""
     if t.learner == "tree":
-        cut = plant(t, w, curvature, round_)
+        cut = plant(t, w, curvature, round_, grown)
     else:
         cut = choose(t, w, curvature, candidates)
     values = cell_values(t, weigh, cut)

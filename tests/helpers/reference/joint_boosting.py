@@ -14,6 +14,7 @@ from helpers.reference.losses import make_loss
 from helpers.reference.rounds import Round
 from helpers.reference.settings import TIE, Training, TreeSettings
 from helpers.reference.steps import step_size
+from helpers.reference.trees import grow_shared_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,11 +72,13 @@ def fit_joint(
     gain: float = 1.0,
     n_estimators: int,
     selection: str = "greedy",
+    shared_trees: bool = False,
     **settings: Any,
 ) -> list[list[Round]]:
     """Boost; returns the rounds of each class, equally many.  The settings are those of `fit`.
 
-    In each round every class finds a feature and a table from its own weights, 1 - p for its own
+    With `shared_trees` one tree, grown by the sum of the classes' costs, serves them all; else in
+    each round every class finds a feature and a table from its own weights, 1 - p for its own
     rows and p for the others'; all tables then move by one step.  Newton divides by the Hessian's
     diagonal over `share`, and an exact value is `share` of its class's minimiser: (K - 1) / K,
     which makes two classes the binary model, or a half where no step is shortened.
@@ -104,6 +107,10 @@ def fit_joint(
             w, added = rows.weights(raw), np.zeros_like(raw)
             newton = own[0].response == "newton"
             curvature = rows.curvatures(raw) / share if newton else np.zeros_like(raw)
+            grown = None
+            if shared_trees:
+                scaled = weight[:, None]
+                grown = grow_shared_tree(own, scaled * w, scaled * curvature, e + 1)
             cuts = []
             for k, t in enumerate(own):
 
@@ -113,7 +120,7 @@ def fit_joint(
                     return rows.weights(shifted, some)[:, k]
 
                 args = (weight * w[:, k], weight * curvature[:, k], weigh, candidates, e + 1)
-                cut, table = find_table(t, *args)
+                cut, table = find_table(t, *args, grown)
                 g = table[cut.codes]
                 if (weight * t.y * g * w[:, k]).sum() > 0:
                     added[:, k] = g

@@ -65,9 +65,9 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
     )
 
 
-def plant(t: Training, w: Array, curvature: Array, round_: int) -> Cut:
-    """A tree, whose nodes are bins and whose leaves are cells."""
-    tree = grow_tree(t, w, curvature, round_)
+def plant(t: Training, w: Array, curvature: Array, round_: int, grown: Tree | None = None) -> Cut:
+    """A tree, whose nodes are bins and whose leaves are cells; one that is grown already or not."""
+    tree = grow_tree(t, w, curvature, round_) if grown is None else grown
     leaves, drawn = tree.leaves, tree.rows[0]
     nodes = tree.find_nodes(t.codes)
     cells = np.full(len(tree.feature), -1)

@@ -12,12 +12,16 @@ from helpers.reference.draws import draw_bits
 from helpers.reference.learners import cell_cost, first_least, positive_share, stump_cuts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from helpers.reference.bins import Array, Codes
+    from helpers.reference.cells import Statistics
+    from helpers.reference.learners import Response
     from helpers.reference.settings import Training
+
+    Split = tuple[float, int, NDArray[np.int64]]
 
 
 @dataclass
@@ -104,16 +108,34 @@ def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
     count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may
     split are the round(max_features d), at least one, of least draw_bits(key, 1 + node, feature).
     """
+    return _grow(t, lambda rows, features: _find_split(t, w, curvature, rows, features), round_)
+
+
+def grow_shared_tree(classes: Sequence[Training], w: Array, curvature: Array, round_: int) -> Tree:
+    """The tree that all classes share: as `grow_tree`, by the sum of their costs.
+
+    ``w[:, k]`` and ``curvature[:, k]`` are those of class k.  Each side has to have
+    `min_child_weight` of half the sum over the classes.
+    """
+    return _grow(
+        classes[0],
+        lambda rows, features: _find_shared_split(classes, w, curvature, rows, features),
+        round_,
+    )
+
+
+def _grow(t: Training, find: Callable[..., Split | None], round_: int) -> Tree:
     s = t.tree
     key = draw_bits(s.seed, 0, round_)
+    w = t.weight
     drawn = np.array([draw_bits(key, 0, i) < s.subsample * 2**64 for i in range(len(w))])
     tree = Tree()
     depth = {tree.add_leaf(drawn): 0}
-    best: dict[int, tuple[float, int, NDArray[np.int64]]] = {}
+    best: dict[int, Split] = {}
     new = [0]
     while len(tree.leaves) < s.max_leaves:
         for k in new:
-            split = _find_split(t, w, curvature, tree.rows[k], _draw_features(t, key, k))
+            split = find(tree.rows[k], _draw_features(t, key, k))
             if split is not None and depth[k] < s.max_depth:
                 best[k] = split
         if not best:
@@ -140,9 +162,9 @@ def _find_split(
     curvature: Array,
     rows: NDArray[np.bool_],
     features: Sequence[int],
-) -> tuple[float, int, NDArray[np.int64]] | None:
+) -> Split | None:
     """What the best split of some rows saves, its feature, and the side of each code."""
-    found: list[tuple[float, int, NDArray[np.int64]]] = []
+    found: list[Split] = []
     before = np.inf
     for j in features:
         bins = t.bins[j]
@@ -163,3 +185,63 @@ def _find_split(
         found.append((costs[i], j, cuts[i]))
     cost, feature, cut = found[first_least([cost for cost, _, _ in found], t.tie)]
     return (before - cost, feature, cut) if before - cost > t.tie * abs(cost) else None
+
+
+def _find_shared_split(
+    classes: Sequence[Training],
+    w: Array,
+    curvature: Array,
+    rows: NDArray[np.bool_],
+    features: Sequence[int],
+) -> Split | None:
+    t = classes[0]
+    found: list[Split] = []
+    before = np.inf
+    for j in features:
+        bins = t.bins[j]
+        stats = [
+            bin_statistics(t.codes[j][rows], bins.n_bins, own.y[rows], w[rows, k],
+                           curvature[rows, k])
+            for k, own in enumerate(classes)
+        ]  # fmt: skip
+        cuts = list(stump_cuts(stats[0], bins, t.response))
+        if not bins.n_ordered:
+            cuts = _cuts_along_the_axis(stats, t.response)
+        costs = []
+        for cut in cuts:
+            sides = [of_class.gathered(cut, 2) for of_class in stats]
+            cost = sum(cell_cost(side, t.response, t.l2) for side in sides)
+            weight = sum(
+                side.curvature * t.loss.gain if t.response == "newton" else side.plus + side.minus
+                for side in sides
+            )
+            too_light = len(costs) > 0 and min(weight / 2) < t.tree.min_child_weight
+            costs.append(np.inf if too_light else cost)
+        before = costs[0]  # no cut
+        i = first_least(costs, t.tie)
+        found.append((costs[i], j, cuts[i]))
+    cost, feature, cut = found[first_least([cost for cost, _, _ in found], t.tie)]
+    return (before - cost, feature, cut) if before - cost > t.tie * abs(cost) else None
+
+
+def _cuts_along_the_axis(
+    stats: Sequence[Statistics], response: Response
+) -> list[NDArray[np.int64]]:
+    """Categories in the order of the first principal component of their mean gradients."""
+    slope = np.stack([s.plus - s.minus for s in stats], axis=1)
+    beside = sum(s.curvature if response == "newton" else s.plus + s.minus for s in stats)
+    present = np.flatnonzero(stats[0].rows > 0)
+    slope, beside = slope[present], beside[present]
+    points = slope / beside[:, None] - slope.sum(axis=0) / beside.sum()
+    _, vectors = np.linalg.eigh((points * beside[:, None]).T @ points)
+    place = points @ vectors[:, -1]
+    # The sign of an axis is nobody's choice: the category that is farthest out is on the right.
+    farthest = np.argmax(beside * (points**2).sum(axis=1))
+    order = present[np.argsort(np.sign(place[farthest]) * place, kind="stable")]
+    cuts = []
+    for size in [len(order), *range(1, len(order))]:
+        cells = np.full(len(stats[0].rows), -1)
+        cells[order[:size]] = 0
+        cells[order[size:]] = 1
+        cuts.append(cells)
+    return cuts

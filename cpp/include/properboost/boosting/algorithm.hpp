@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/row_weighting.hpp"
@@ -34,6 +35,7 @@ struct Coupling {
   std::size_t classes = 1;  // or each model is alone
   std::string joint_loss = {};
   std::size_t lanes = kMostLanes;  // the most of a batch; the sums of a lone lane are in double
+  bool shared_trees = false;       // one tree per round for all classes, not one each
 };
 
 class Algorithm {
@@ -51,7 +53,9 @@ class Algorithm {
   virtual std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const = 0;
   // How many models with these weak learners may share a batch.
   virtual std::size_t most_lanes(const Model& model) const = 0;
-  virtual std::unique_ptr<Planner> make_planner(const RoundContext& context) const = 0;
+  // Planners of batches that advance in step, in their order; each plans for one batch or several.
+  virtual std::vector<std::unique_ptr<Planner>> make_planners(
+      const std::vector<const RoundContext*>& batches) const = 0;
 
  protected:
   Algorithm(Choices choices, double l2) : choices_(std::move(choices)), l2_(l2) {}
@@ -71,9 +75,12 @@ class AdditiveBoosting final : public Algorithm {
   const Coupling& coupling() const noexcept override { return coupling_; }
   std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const override;
   std::size_t most_lanes(const Model& model) const override;
-  std::unique_ptr<Planner> make_planner(const RoundContext& context) const override;
+  std::vector<std::unique_ptr<Planner>> make_planners(
+      const std::vector<const RoundContext*>& batches) const override;
 
  private:
+  std::unique_ptr<Planner> make_planner(const RoundContext& batch) const;
+
   const VoteTargets one_;
   const Coupling coupling_;
 };
@@ -93,7 +100,8 @@ class VoteBoosting final : public Algorithm {
   const Coupling& coupling() const noexcept override { return none_; }
   std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const override;
   std::size_t most_lanes(const Model& model) const override;
-  std::unique_ptr<Planner> make_planner(const RoundContext& context) const override;
+  std::vector<std::unique_ptr<Planner>> make_planners(
+      const std::vector<const RoundContext*>& batches) const override;
 
  private:
   const std::shared_ptr<const Vote> vote_;

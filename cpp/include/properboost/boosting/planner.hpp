@@ -93,6 +93,9 @@ std::unique_ptr<Planner> make_feature_planner(const RoundContext& context,
                                               std::vector<const FeatureLearner*> learners);
 std::unique_ptr<Planner> make_tree_planner(const RoundContext& context,
                                            const GrownLearner& learner);
+// Plans for all classes of a joint model.
+std::unique_ptr<Planner> make_joint_tree_planner(const std::vector<const RoundContext*>& classes,
+                                                 const GrownLearner& learner);
 std::unique_ptr<Planner> make_vote_planner(const RoundContext& context,
                                            const VoteBoosting& algorithm,
                                            const FeatureLearner& learner);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "properboost/histogram/cells.hpp"
+#include "properboost/trees/class_adder.hpp"
 #include "properboost/trees/class_cuts.hpp"
 #include "properboost/trees/criterion.hpp"
 #include "properboost/trees/limits.hpp"
@@ -18,7 +19,8 @@ template <bool kHasCurvature>
 class ClassCells {
  public:
   static constexpr bool kCurvature = kHasCurvature;
-  using Unit = Units<kCurvature>;
+  using Adder = ClassAdder<kCurvature>;
+  using Unit = typename Adder::Unit;
   using Total = Cell;  // of a node's rows
 
   ClassCells(const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,

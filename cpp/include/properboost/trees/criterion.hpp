@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "properboost/core/instruction_set.hpp"
 #include "properboost/histogram/cells.hpp"
 
 namespace properboost {
@@ -25,6 +26,9 @@ class Criterion {
   virtual ~Criterion() = default;
   virtual bool needs_curvature() const noexcept = 0;
   virtual double cost(const Cell* cells, std::size_t n, const Regularizers& r) const = 0;
+  // out[i] = the cost of one cell.
+  virtual void costs(const double* positive, const double* negative, const double* curvature,
+                     std::size_t n, const Regularizers& r, double* out) const = 0;
   // out[i] = the cost of the two cells left[i] and right[i].
   virtual void split_costs(const Cell* left, const Cell* right, std::size_t n,
                            const Regularizers& r, double* out) const = 0;
@@ -40,6 +44,14 @@ class BoundCriterion : public Base {
     double sum = 0.0;
     for (std::size_t b = 0; b < n; ++b) sum += policy_.cost(cells[b], r);
     return sum;
+  }
+  void costs(const double* positive, const double* negative, const double* curvature, std::size_t n,
+             const Regularizers& r, double* out) const override {
+    vectorized([=, &r, policy = &policy_] {
+      for (std::size_t i = 0; i < n; ++i) {
+        out[i] = policy->cost(Cell{positive[i], negative[i], curvature[i]}, r);
+      }
+    });
   }
   void split_costs(const Cell* left, const Cell* right, std::size_t n, const Regularizers& r,
                    double* out) const override {

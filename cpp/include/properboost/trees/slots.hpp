@@ -21,6 +21,15 @@ struct Slots {
     return by(roles, 2,
               [](std::size_t, bool positive) { return positive ? kPositive : kNegative; });
   }
+  // The classes of a joint model, whose roles these are; a row is of the class that it is positive
+  // in.
+  static Slots of_joint_classes(const std::vector<const std::vector<Role>*>& roles) {
+    return by(*roles.front(), roles.size(), [&](std::size_t segment, bool) {
+      std::size_t k = 0;
+      while ((*roles[k])[segment] != Role::kPositive) ++k;
+      return k;
+    });
+  }
   static Slots of_votes(const std::vector<Role>& roles, const Vote& vote,
                         const VoteTargets& targets) {
     return by(roles, vote.slots(), [&](std::size_t segment, bool positive) {

@@ -29,6 +29,12 @@ struct VoteTree {
   std::vector<double> weights;
 };
 
+// A tree that the classes of a joint model share, and each class's sums at its nodes.
+struct JointTree {
+  Tree tree;
+  std::vector<std::vector<Cell>> cells;  // [class][node]
+};
+
 // Grows trees from the training segments, whose weights are summed by class or by the slots of a
 // vote.  The split with the largest saving comes first; the earlier node wins a tie.  Sums are of
 // whole numbers, so a child's sums are exactly its parent's minus its sibling's, in any order of
@@ -41,6 +47,9 @@ class TreeGrower {
 
   // What it takes for so many rows, of which so many are in the training segments.
   static std::size_t bytes(std::size_t rows, std::size_t training, bool needs_curvature) noexcept;
+  // The same for trees that so many classes share.
+  static std::size_t joint_bytes(std::size_t rows, std::size_t training,
+                                 std::size_t classes) noexcept;
 
   // The tree's random choices are drawn by `key`.  `progress` is called on the calling thread
   // before each split, and may throw.
@@ -51,6 +60,11 @@ class TreeGrower {
   VoteTree grow(const Slots& slots, const RowWeights& rows, const Vote& vote,
                 const TreeLimits& limits, std::uint64_t key, const std::function<void()>& progress,
                 Team& team);
+
+  // One tree by the sum of several classes' costs; the slots are those of the classes.
+  JointTree grow(const Slots& slots, const std::vector<RowWeights>& classes,
+                 const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
+                 std::uint64_t key, const std::function<void()>& progress, Team& team);
 
   // The node of every row that has a role, as a byte, in the tree grown last.
   static constexpr std::size_t kMostNodes = 255;

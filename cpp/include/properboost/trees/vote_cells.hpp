@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "properboost/data/binning.hpp"
+#include "properboost/trees/class_adder.hpp"
 #include "properboost/trees/limits.hpp"
 #include "properboost/trees/row_units.hpp"
 #include "properboost/trees/vote_cuts.hpp"
@@ -14,11 +15,11 @@ namespace properboost {
 
 class VoteCells {
  public:
-  static constexpr bool kCurvature = false;
-  using Unit = Units<kCurvature>;
+  using Adder = ClassAdder<false>;
+  using Unit = Adder::Unit;
   using Total = SlotSums;
 
-  VoteCells(const Vote& vote, const TreeLimits& limits, const RowUnits<kCurvature>& units)
+  VoteCells(const Vote& vote, const TreeLimits& limits, const RowUnits<false>& units)
       : vote_{vote, units.unit_of_weight()}, limits_(limits) {}
 
   Total total(const Unit* sums, std::size_t width) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "properboost/histogram/cells.hpp"
+#include "properboost/trees/cut_scan.hpp"
 #include "properboost/trees/split.hpp"
 #include "properboost/votes/vote.hpp"
 
@@ -36,7 +37,6 @@ struct CountingVote {
   double cost(const SlotSums& sums) const { return vote.cost(weights(sums).data()); }
 };
 
-// The sums are whole numbers, so one branch of a cut is exactly the total minus the other.
 class VoteCuts {
  public:
   // `sums` are a feature's, [slot][code].  Each branch weighs at least `least`.  Rows other than
@@ -66,58 +66,32 @@ class VoteCuts {
   bool occupied(std::size_t code) const { return weight_[code] > 0; }
   // The share of the slot that is heaviest in all codes; for two classes no order is better.
   double share(std::size_t code) const {
-    return static_cast<double>(sums(code)[heaviest_]) / static_cast<double>(weight_[code]);
+    return static_cast<double>(by_code_[code * all_.size() + heaviest_]) /
+           static_cast<double>(weight_[code]);
   }
 
   void find_costs(const CutOrder& order, double* before, double* after) const {
-    const std::size_t n = order.size;
-    before[0] = scan(order, order.floating, [&](std::size_t i, double cost) {
-      if (i < n) before[i] = cost;
-    });
-    if (order.floating)
-      scan(order, false, [&](std::size_t i, double cost) { after[i - 1] = cost; });
+    const std::size_t slots = all_.size();
+    std::vector<double> branch(slots);
+    const auto evaluate = [&](const std::int64_t* lefts, std::size_t n, CutCost* out) {
+      for (std::size_t i = 0; i < n; ++i, lefts += slots) {
+        out[i] = {0.0, std::numeric_limits<double>::infinity()};
+        for (const bool on_left : {true, false}) {
+          for (std::size_t k = 0; k < slots; ++k) {
+            const std::int64_t sum = on_left ? lefts[k] : all_[k] - lefts[k];
+            branch[k] = static_cast<double>(sum) * vote_.unit;
+          }
+          out[i].cost += vote_.vote.cost(branch.data());
+          const double weight = std::accumulate(branch.begin(), branch.end(), 0.0);
+          out[i].lighter = std::min(out[i].lighter, weight);
+        }
+      }
+    };
+    CutScan(by_code_.data(), slots, beside_left_, least_, evaluate)
+        .find_costs(order, [&](std::size_t code) { return occupied(code); }, before, after);
   }
 
  private:
-  const std::int64_t* sums(std::size_t code) const { return by_code_.data() + code * all_.size(); }
-
-  // Calls set(i, cost) for the first i codes on the left, 0 < i <= size; returns the last cost,
-  // even if the branches are too light.
-  template <class Set>
-  double scan(const CutOrder& order, bool missing_left, const Set& set) const {
-    const std::size_t slots = all_.size();
-    SlotSums left = beside_left_;
-    std::vector<double> weights(2 * slots);  // of the left branch, then of the right
-    const auto add_code = [&](std::size_t code) {
-      const std::int64_t* const own = sums(code);
-      for (std::size_t k = 0; k < slots; ++k) left[k] += own[k];
-    };
-    const auto cost = [&] {
-      for (std::size_t k = 0; k < slots; ++k) {
-        weights[k] = static_cast<double>(left[k]) * vote_.unit;
-        weights[slots + k] = static_cast<double>(all_[k] - left[k]) * vote_.unit;
-      }
-      return vote_.vote.cost(weights.data()) + vote_.vote.cost(weights.data() + slots);
-    };
-    if (missing_left) add_code(order.missing);
-    double last = cost();
-    for (std::size_t i = 1; i <= order.size; ++i) {
-      if (occupied(order.codes[i - 1])) {  // else the branches are the same as before
-        add_code(order.codes[i - 1]);
-        last = cost();
-      }
-      set(i, is_allowed(weights) ? last : std::numeric_limits<double>::infinity());
-    }
-    return last;
-  }
-
-  bool is_allowed(const std::vector<double>& weights) const {
-    if (!(least_ > 0.0)) return true;
-    const auto middle = weights.begin() + static_cast<std::ptrdiff_t>(all_.size());
-    return std::accumulate(weights.begin(), middle, 0.0) >= least_ &&
-           std::accumulate(middle, weights.end(), 0.0) >= least_;
-  }
-
   const CountingVote& vote_;
   SlotSums by_code_;  // [code][slot], so that numbers added together lie together
   double least_;

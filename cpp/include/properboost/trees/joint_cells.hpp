@@ -1,0 +1,251 @@
+// Several classes in the cells of a tree that they share: the cost is the sum of the classes'.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/histogram/cells.hpp"
+#include "properboost/trees/criterion.hpp"
+#include "properboost/trees/cut_scan.hpp"
+#include "properboost/trees/joint_adder.hpp"
+#include "properboost/trees/joint_units.hpp"
+#include "properboost/trees/limits.hpp"
+
+namespace properboost {
+
+class JointCells {
+ public:
+  using Adder = JointAdder;
+  using Unit = Adder::Unit;
+  using Total = std::vector<Unit>;  // of a node's rows: the numbers of a row; may be empty
+
+  JointCells(const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
+             const JointUnits& units)
+      : criterion_(criterion), regularizers_(r), limits_(limits), units_(units) {}
+
+  Total total(const Unit* sums, std::size_t width) const {
+    Total total(stride(), 0);
+    for (std::size_t b = 0; b < width; ++b)
+      add_numbers(total.data(), sums + b * stride(), stride());
+    return total;
+  }
+  static void add(Total& to, const Total& rows) {
+    add_numbers(to.data(), rows.data(), rows.size());
+  }
+  // Half the sum over the classes: with two, whose weights are the same, it is that of either.
+  double weight(const Total& total) const {
+    const auto first = total.begin() + static_cast<std::ptrdiff_t>(units_.classes());
+    double sum = 0.0;
+    for (auto it = first; it != total.end(); ++it) sum += static_cast<double>(*it);
+    return 0.5 * units_.beside_unit() * sum;
+  }
+  double cost(const Total& total) const {
+    CutCost cut;
+    evaluate(total.data(), total.data(), 1, &cut);  // nothing is on the right
+    return cut.cost;
+  }
+  static bool may_be_split(const Total& /*total*/) { return true; }
+
+  // The cells of a feature's codes.
+  class Feature {
+   public:
+    Feature(const JointCells& cells, const FeatureBins& bins, std::size_t /*f*/, const Unit* sums)
+        : cells_(cells), bins_(bins), sums_(sums) {
+      const auto width = static_cast<std::size_t>(bins.width());
+      for (std::size_t b = 0; b < width; ++b) {
+        const Unit* const own = sums + b * cells.stride();
+        occupied_[b] = std::any_of(own, own + cells.stride(), [](Unit x) { return x != 0; });
+      }
+      if (!bins.ordered()) project();
+    }
+    Feature(const Feature&) = delete;
+    Feature& operator=(const Feature&) = delete;
+
+    Split find_split(const Total& beside_left, const Total& beside_right) const {
+      Total left = beside_left;
+      left.resize(cells_.stride(), 0);
+      Total all = cells_.total(sums_, static_cast<std::size_t>(bins_.width()));
+      for (const Total* beside : {&beside_left, &beside_right}) {
+        if (!beside->empty()) JointCells::add(all, *beside);
+      }
+      return properboost::find_split(bins_, Cuts{*this, left, all});
+    }
+
+   private:
+    // The cuts of its codes, and what belongs to the left branch and to both besides.
+    struct Cuts {
+      const Feature& feature;
+      const Total& left;
+      const Total& all;
+
+      bool occupied(std::size_t code) const { return feature.occupied_[code]; }
+      double share(std::size_t code) const { return feature.shares_[code]; }
+      void find_costs(const CutOrder& order, double* before, double* after) const {
+        feature.find_costs(order, *this, before, after);
+      }
+    };
+
+    void find_costs(const CutOrder& order, const Cuts& cuts, double* before, double* after) const {
+      const auto evaluate = [&](const Unit* lefts, std::size_t n, CutCost* out) {
+        cells_.evaluate(lefts, cuts.all.data(), n, out);
+      };
+      CutScan(sums_, cells_.stride(), cuts.left, cells_.limits_.child_weight, evaluate)
+          .find_costs(order, [&](std::size_t code) { return occupied_[code]; }, before, after);
+    }
+
+    // Orders categories along the first principal component of their mean gradients, as
+    // Coppersmith, Hong and Hosking (1999) order theirs along that of class probabilities.  With
+    // two classes this is their order by share.
+    void project() {
+      const auto width = static_cast<std::size_t>(bins_.width());
+      const std::size_t classes = cells_.units_.classes();
+      std::vector<double> weight(width, 0.0), point(width * classes, 0.0), mean(classes, 0.0);
+      double total = 0.0;
+      for (std::size_t b = 0; b < width; ++b) {
+        const Unit* const own = sums_ + b * cells_.stride();
+        for (std::size_t k = 0; k < classes; ++k) {
+          weight[b] += static_cast<double>(own[classes + k]);
+          mean[k] += static_cast<double>(own[k]);
+        }
+        total += weight[b];
+        for (std::size_t k = 0; weight[b] > 0.0 && k < classes; ++k) {
+          point[b * classes + k] = static_cast<double>(own[k]) / weight[b];
+        }
+      }
+      if (!(total > 0.0)) return;
+      std::vector<double> axis(classes, 0.0);
+      double farthest = 0.0;
+      for (std::size_t b = 0; b < width; ++b) {
+        if (!(weight[b] > 0.0)) continue;
+        double distance = 0.0;
+        for (std::size_t k = 0; k < classes; ++k) {
+          double& x = point[b * classes + k];
+          x -= mean[k] / total;
+          distance += weight[b] * x * x;
+        }
+        if (distance <= farthest) continue;
+        farthest = distance;
+        std::copy_n(&point[b * classes], classes, axis.begin());
+      }
+      const auto project_on_axis = [&] {
+        for (std::size_t b = 0; b < width; ++b) {
+          shares_[b] = 0.0;
+          for (std::size_t k = 0; k < classes; ++k) {
+            shares_[b] += point[b * classes + k] * axis[k];
+          }
+        }
+      };
+      constexpr int kSteps = 40;  // of the power method, from the category that is farthest out
+      for (int step = 0; step < kSteps; ++step) {
+        project_on_axis();
+        std::fill(axis.begin(), axis.end(), 0.0);
+        double length = 0.0;
+        for (std::size_t k = 0; k < classes; ++k) {
+          for (std::size_t b = 0; b < width; ++b) {
+            axis[k] += weight[b] * shares_[b] * point[b * classes + k];
+          }
+          length += axis[k] * axis[k];
+        }
+        if (!(length > 0.0)) break;
+        for (double& x : axis) x /= std::sqrt(length);
+      }
+      project_on_axis();
+    }
+
+    const JointCells& cells_;
+    const FeatureBins& bins_;
+    const Unit* sums_;
+    std::array<bool, kMaxCodes> occupied_;
+    std::array<double, kMaxCodes> shares_{};
+  };
+
+ private:
+  std::size_t stride() const noexcept { return units_.stride(); }
+  static void add_numbers(Unit* to, const Unit* from, std::size_t n) {
+    for (std::size_t j = 0; j < n; ++j) to[j] += from[j];
+  }
+
+  // What n cuts cost: the sums of their left branches, and those of both.
+  void evaluate(const Unit* lefts, const Unit* all, std::size_t n, CutCost* out) const {
+    const std::size_t classes = units_.classes();
+    const std::size_t together = std::max<std::size_t>(1, kTogether / classes);  // cuts
+    static thread_local std::vector<double> memory;
+    memory.resize(4 * together * classes);
+    double* const positive = memory.data();
+    double* const negative = positive + together * classes;
+    double* const curvature = negative + together * classes;
+    double* const costs = curvature + together * classes;
+    for (std::size_t first = 0; first < n; first += together) {
+      const std::size_t cuts = std::min(together, n - first);
+      for (const bool on_left : {true, false}) {
+        for (std::size_t i = 0; i < cuts; ++i) {
+          const Unit* const left = lefts + (first + i) * stride();
+          const std::size_t to = i * classes;
+          if (on_left) {
+            unpack([=](std::size_t j) { return left[j]; }, positive + to, negative + to,
+                   curvature + to);
+          } else {
+            unpack([=](std::size_t j) { return all[j] - left[j]; }, positive + to, negative + to,
+                   curvature + to);
+          }
+        }
+        criterion_.costs(positive, negative, curvature, cuts * classes, regularizers_, costs);
+        for (std::size_t i = 0; i < cuts; ++i) {
+          double cost = 0.0;
+          std::int64_t beside = 0;
+          const Unit* const left = lefts + (first + i) * stride() + classes;
+          for (std::size_t k = 0; k < classes; ++k) {
+            cost += costs[i * classes + k];
+            beside += on_left ? left[k] : all[classes + k] - left[k];
+          }
+          const double weight = 0.5 * units_.beside_unit() * static_cast<double>(beside);
+          CutCost& cut = out[first + i];
+          cut = on_left ? CutCost{cost, weight}
+                        : CutCost{cut.cost + cost, std::min(cut.lighter, weight)};
+        }
+      }
+    }
+  }
+
+  // The classes' cells.  A criterion that uses curvatures needs no more of the weights than their
+  // difference.
+  template <class SumOf>
+  void unpack(const SumOf& sum_of, double* positive, double* negative, double* curvature) const {
+    const std::size_t classes = units_.classes();
+    const double unit = units_.gradient_unit();
+    if (criterion_.needs_curvature()) {
+      vectorized([=, beside_unit = units_.beside_unit()] {
+        for (std::size_t k = 0; k < classes; ++k) {
+          positive[k] = unit * static_cast<double>(sum_of(k));
+          negative[k] = 0.0;
+          curvature[k] = beside_unit * static_cast<double>(sum_of(classes + k));
+        }
+      });
+      return;
+    }
+    vectorized([=] {
+      for (std::size_t k = 0; k < classes; ++k) {
+        const auto gradient = static_cast<double>(sum_of(k));
+        const auto weight = static_cast<double>(sum_of(classes + k));
+        positive[k] = std::max(0.5 * unit * (weight + gradient), 0.0);
+        negative[k] = std::max(0.5 * unit * (weight - gradient), 0.0);
+        curvature[k] = 0.0;
+      }
+    });
+  }
+
+  static constexpr std::size_t kTogether = 256;  // cells whose costs are found at once
+
+  const Criterion& criterion_;
+  const Regularizers& regularizers_;
+  const TreeLimits& limits_;
+  const JointUnits& units_;
+};
+
+}  // namespace properboost

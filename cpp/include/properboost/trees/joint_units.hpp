@@ -1,0 +1,119 @@
+// Rows' weights in several classes as whole numbers, for trees that the classes of a joint model
+// share: sums do not depend on the order of additions, and differences of sums are exact.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "properboost/core/aligned.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/random.hpp"
+#include "properboost/data/codes.hpp"
+#include "properboost/trees/row_units.hpp"
+
+namespace properboost {
+
+// For each class a row has a gradient (its weight, with the sign of its label) and beside it what
+// the criterion divides by: its curvature or its weight.  Both are rounded up or down at random, by
+// the tree's key, so that sums of 31 bits are right on average: a table of sums has a few numbers
+// for each code and class, and its size is what trees of several classes are slow by.
+class JointUnits {
+ public:
+  // `classes` has every class's weights; `class_of` the class of each segment.
+  void set(const std::vector<RowWeights>& classes, bool needs_curvature,
+           const std::vector<std::size_t>& class_of, const std::vector<RowBlock>& blocks,
+           std::size_t all_rows, std::uint64_t key, Team& team) {
+    classes_ = classes.size();
+    struct Total {
+      double gradient = 0.0, beside = 0.0;
+    };
+    std::vector<Total> parts(blocks.size() * classes_);
+    double a_pass = 0.0;
+    for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
+    a_pass *= static_cast<double>(classes_);
+    team.for_each(parts.size(), a_pass, [&](std::size_t task) {
+      const RowBlock& block = blocks[task / classes_];
+      const RowWeights& own = classes[task % classes_];
+      for (std::size_t i = block.begin; i < block.end; ++i) {
+        parts[task].gradient += own.weight_of(i);
+        if (needs_curvature) parts[task].beside += own.curvature_of(i);
+      }
+    });
+    Total most;
+    for (std::size_t k = 0; k < classes_; ++k) {
+      Total own;
+      for (std::size_t c = 0; c < blocks.size(); ++c) {
+        own.gradient += parts[c * classes_ + k].gradient;
+        own.beside += parts[c * classes_ + k].beside;
+      }
+      most.gradient = std::max(most.gradient, own.gradient);
+      most.beside = std::max(most.beside, own.beside);
+    }
+    const double gradients = per_unit(most.gradient);
+    const double besides = needs_curvature ? per_unit(most.beside) : gradients;
+    gradient_unit_ = 1.0 / gradients;
+    beside_unit_ = 1.0 / besides;
+    units_.resize(all_rows * stride());
+    const std::uint64_t stream = stream_key(key, kRoundingStream);
+    team.for_each(blocks.size(), 3.0 * a_pass, [&](std::size_t c) {
+      constexpr std::size_t kStrip = 128;  // rows whose units stay in the cache
+      const RowBlock& block = blocks[c];
+      std::array<std::uint32_t, kStrip> drawn;
+      for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+        const std::size_t n = std::min(kStrip, block.end - begin);
+        for (std::size_t i = 0; i < n; ++i) {
+          drawn[i] = static_cast<std::uint32_t>(draw_bits(stream, begin + i) >> 32);
+        }
+        std::int32_t* const strip = units_.data() + begin * stride();
+        std::fill_n(strip, n * stride(), 0);
+        for (std::size_t k = 0; k < classes_; ++k) {
+          const RowWeights& own = classes[k];
+          const std::int32_t sign = class_of[block.segment] == k ? 1 : -1;
+          std::int32_t* to = strip + k;
+          for (std::size_t i = 0; i < n; ++i, to += stride()) {
+            // Classes of a row are rounded apart: by a low-discrepancy sequence from its draw.
+            const auto turn = static_cast<std::uint32_t>(k * kGolden);
+            const double up = 0x1p-32 * static_cast<double>(drawn[i] + turn);
+            const double weight = own.weight_of(begin + i);
+            const double beside = needs_curvature ? own.curvature_of(begin + i) : weight;
+            to[0] = sign * static_cast<std::int32_t>(gradients * weight + up);
+            to[classes_] = static_cast<std::int32_t>(besides * beside + up);
+          }
+        }
+      }
+    });
+  }
+
+  std::size_t classes() const noexcept { return classes_; }
+  // The numbers of a row, in whole vectors: its gradients by class, then what is beside them.
+  std::size_t stride() const noexcept { return stride_for(classes_); }
+  const std::int32_t* row(std::size_t i) const noexcept { return units_.data() + i * stride(); }
+  double gradient_unit() const noexcept { return gradient_unit_; }
+  double beside_unit() const noexcept { return beside_unit_; }
+
+  static constexpr std::size_t kTogether = 8;  // sums in a vector
+  static std::size_t stride_for(std::size_t classes) noexcept {
+    return (2 * classes + kTogether - 1) / kTogether * kTogether;
+  }
+
+ private:
+  static constexpr std::uint64_t kRoundingStream = ~std::uint64_t{0};
+  static constexpr std::uint64_t kGolden = 0x9e3779b9;
+
+  // Sums then stay below 2^30.
+  static double per_unit(double total) {
+    if (!std::isfinite(total)) throw std::invalid_argument("weight must have a finite sum");
+    return total > 0.0 ? std::ldexp(1.0, std::min(29 - std::ilogb(total), 1000)) : 1.0;
+  }
+
+  std::size_t classes_ = 0;
+  double gradient_unit_ = 1.0, beside_unit_ = 1.0;
+  Aligned<std::int32_t> units_;
+};
+
+}  // namespace properboost
