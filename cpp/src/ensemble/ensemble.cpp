@@ -31,6 +31,25 @@ void add_entries(const double* entries, const TileCodes& codes, std::size_t n, s
   });
 }
 
+// Forests that differ in their values alone are walked once: the classes of a joint model share
+// their trees.  Returns the models of each.
+std::vector<std::vector<std::size_t>> group_by_nodes(const std::vector<const Forest*>& forests) {
+  const auto same = [](const Forest& a, const Forest& b) {
+    return a.roots == b.roots && a.nodes.feature == b.nodes.feature &&
+           a.nodes.left == b.nodes.left && a.nodes.goes_left == b.nodes.goes_left &&
+           a.nodes.goes_right == b.nodes.goes_right;
+  };
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t m = 0; m < forests.size(); ++m) {
+    if (!groups.empty() && same(*forests[groups.back().front()], *forests[m])) {
+      groups.back().push_back(m);
+    } else {
+      groups.push_back({m});
+    }
+  }
+  return groups;
+}
+
 }  // namespace
 
 void predict_raw(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
@@ -118,9 +137,11 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
                  double* out, Team& team) {
   std::vector<std::uint8_t> asked(bins.size(), 0);
   std::size_t trees = 0;
-  for (const Forest* forest : forests) {
-    trees += forest->roots.size() - 1;
-    for (const std::int32_t f : forest->nodes.feature) {
+  const std::vector<std::vector<std::size_t>> groups = group_by_nodes(forests);
+  for (const std::vector<std::size_t>& models : groups) {
+    const Forest& forest = *forests[models.front()];
+    trees += forest.roots.size() - 1;
+    for (const std::int32_t f : forest.nodes.feature) {
       if (f != Tree::kLeaf) asked[static_cast<std::size_t>(f)] = 1;
     }
   }
@@ -140,17 +161,25 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
       bins.encode_tile(table, block, RowOrder{}, rows,
                        [&](std::size_t w) { return codes[place[block.wanted[w]]].data(); });
     }
-    for (std::size_t m = 0; m < forests.size(); ++m) {
-      const Forest& forest = *forests[m];
-      std::array<double, Tile::kRows> sums{};
+    std::array<std::size_t, Tile::kRows> node;
+    std::vector<std::array<double, Tile::kRows>> sums;
+    for (const std::vector<std::size_t>& models : groups) {
+      const Forest& forest = *forests[models.front()];
+      sums.assign(models.size(), {});
       for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
         for (std::size_t i = 0; i < rows.size; ++i) {
-          sums[i] += forest.values[forest.nodes.find_node(
-              [&](std::size_t f) { return codes[place[f]][i]; }, forest.roots[t])];
+          node[i] = forest.nodes.find_node([&](std::size_t f) { return codes[place[f]][i]; },
+                                           forest.roots[t]);
+        }
+        for (std::size_t k = 0; k < models.size(); ++k) {
+          const double* const values = forests[models[k]]->values.data();
+          for (std::size_t i = 0; i < rows.size; ++i) sums[k][i] += values[node[i]];
         }
       }
-      for (std::size_t i = 0; i < rows.size; ++i) {
-        out[(rows.begin + i) * forests.size() + m] = sums[i];
+      for (std::size_t k = 0; k < models.size(); ++k) {
+        for (std::size_t i = 0; i < rows.size; ++i) {
+          out[(rows.begin + i) * forests.size() + models[k]] = sums[k][i];
+        }
       }
     }
   });

@@ -17,6 +17,7 @@ struct CodeSet {
   std::array<std::uint64_t, kMaxCodes / 64> bits{};
 
   bool has(std::uint8_t code) const noexcept { return (bits[code / 64] >> (code % 64) & 1) != 0; }
+  bool operator==(const CodeSet& other) const noexcept { return bits == other.bits; }
   void insert(std::size_t code) noexcept { bits[code / 64] |= std::uint64_t{1} << (code % 64); }
 };
 
