@@ -2,7 +2,6 @@
 
 import copy
 import importlib.util
-import json
 import pickle
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 import properboost as pb
 from faults.interrupts import interrupted_after
-from helpers.models import LEARNERS, assert_same, same_model
+from helpers.models import LEARNERS, assert_same, document_of, load_document, same_model
 from helpers.reference.joint import FORMS
 from properboost import _core, losses
 from properboost.losses.probabilities import Link
@@ -560,13 +559,7 @@ def test_a_joint_model_comes_back(rows, tmp_path, loss, learner):
 @pytest.fixture
 def document(few, tmp_path):
     X, y = few
-    pb.ProperBoostClassifier("gboost", n_estimators=3).fit(X, y).save_model(tmp_path / "model.json")
-    return json.loads((tmp_path / "model.json").read_text("ascii"))
-
-
-def load(document, tmp_path):
-    (tmp_path / "other.json").write_text(json.dumps(document), "ascii")
-    return pb.load_model(tmp_path / "other.json")
+    return document_of(pb.ProperBoostClassifier("gboost", n_estimators=3).fit(X, y), tmp_path)
 
 
 def test_files_of_format_5_are_one_vs_rest(few, document, tmp_path):
@@ -576,9 +569,9 @@ def test_files_of_format_5_are_one_vs_rest(few, document, tmp_path):
     for name in ("multiclass", "temperature"):
         del old[name], old["parameters"][name]
     old["format_version"] = 5
-    model = load(old, tmp_path)
+    model = load_document(old, tmp_path)
     assert model.multiclass == model.multiclass_ == "one_vs_rest"
-    raw = load(document, tmp_path).decision_function(X)
+    raw = load_document(document, tmp_path).decision_function(X)
     np.testing.assert_array_equal(model.decision_function(X), raw)
     p = model.loss_.probability(raw)
     np.testing.assert_allclose(model.predict_proba(X), p / p.sum(axis=1, keepdims=True))
@@ -591,20 +584,19 @@ def test_files_of_format_5_are_one_vs_rest(few, document, tmp_path):
 @pytest.mark.parametrize("value", ["softmax", "auto", None, 1, ["canonical"], {}])
 def test_files_hold_couplings_that_the_loss_has(document, tmp_path, value):
     with pytest.raises(ValueError, match=r"other\.json: multiclass must be "):
-        load({**document, "multiclass": value}, tmp_path)
+        load_document({**document, "multiclass": value}, tmp_path)
 
 
 def test_files_of_two_classes_hold_none(binary, tmp_path):
-    pb.ProperBoostClassifier(n_estimators=2).fit(*binary).save_model(tmp_path / "model.json")
-    document = json.loads((tmp_path / "model.json").read_text("ascii"))
+    document = document_of(pb.ProperBoostClassifier(n_estimators=2).fit(*binary), tmp_path)
     with pytest.raises(ValueError, match="multiclass must be null with two classes"):
-        load({**document, "multiclass": "softmax"}, tmp_path)
+        load_document({**document, "multiclass": "softmax"}, tmp_path)
 
 
 def test_a_file_lacks_nothing(document, tmp_path):
     del document["multiclass"]
     with pytest.raises(ValueError, match="lacks the field 'multiclass'"):
-        load(document, tmp_path)
+        load_document(document, tmp_path)
 
 
 def test_trees_are_shared_by_the_classes_or_not(tmp_path):

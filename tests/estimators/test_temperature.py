@@ -1,7 +1,6 @@
 """The temperature of one-vs-rest models."""
 
 import copy
-import json
 import pickle
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.special import log_softmax
 from sklearn.base import clone
 
 import properboost as pb
-from helpers.models import LEARNERS, assert_same
+from helpers.models import LEARNERS, assert_same, document_of, load_document
 from properboost import _core, losses
 from properboost.losses.probabilities import Link
 
@@ -105,14 +104,7 @@ def test_it_comes_back(iris, tmp_path, learner):
 
 @pytest.fixture
 def document(iris, tmp_path):
-    model = pb.ProperBoostClassifier(**SETTINGS, temperature=0.6).fit(*iris)
-    model.save_model(tmp_path / "model.json")
-    return json.loads((tmp_path / "model.json").read_text("ascii"))
-
-
-def load(document, tmp_path):
-    (tmp_path / "other.json").write_text(json.dumps(document), "ascii")
-    return pb.load_model(tmp_path / "other.json")
+    return document_of(pb.ProperBoostClassifier(**SETTINGS, temperature=0.6).fit(*iris), tmp_path)
 
 
 def test_files_of_format_6_have_none(iris, document, tmp_path):
@@ -120,8 +112,8 @@ def test_files_of_format_6_have_none(iris, document, tmp_path):
     old = copy.deepcopy(document)
     del old["temperature"], old["parameters"]["temperature"]
     with pytest.raises(ValueError, match="lacks the field 'temperature'"):
-        load(old, tmp_path)
-    model = load({**old, "format_version": 6}, tmp_path)
+        load_document(old, tmp_path)
+    model = load_document({**old, "format_version": 6}, tmp_path)
     assert model.temperature is model.temperature_ is None
     plain = pb.ProperBoostClassifier(**SETTINGS).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
@@ -130,13 +122,12 @@ def test_files_of_format_6_have_none(iris, document, tmp_path):
 @pytest.mark.parametrize("value", [0.0, -2.0, "Infinity", "1", True, [1.0], {}])
 def test_files_hold_numbers_above_0(document, tmp_path, value):
     with pytest.raises(ValueError, match=r"other\.json: temperature must be "):
-        load({**document, "temperature": value}, tmp_path)
+        load_document({**document, "temperature": value}, tmp_path)
 
 
 @pytest.mark.parametrize("problem", ["iris", "binary"])
 def test_files_of_other_models_hold_none(problem, tmp_path, request):
     model = pb.ProperBoostClassifier(n_estimators=2).fit(*request.getfixturevalue(problem))
-    model.save_model(tmp_path / "model.json")
-    document = json.loads((tmp_path / "model.json").read_text("ascii"))
+    document = document_of(model, tmp_path)
     with pytest.raises(ValueError, match="temperature must be null unless classes are learnt"):
-        load({**document, "temperature": 1.0}, tmp_path)
+        load_document({**document, "temperature": 1.0}, tmp_path)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 
 import numpy as np
 
@@ -86,3 +87,15 @@ def assert_same_bits(ours, theirs, about=""):
 def monomials(**settings):
     settings = {"min_child_weight": 0.0, "rows_per_bin": None} | settings
     return pb.ProperBoostClassifier(weak_learner="monomial", **settings)
+
+
+def document_of(model, folder):
+    """What a fitted model's file holds."""
+    model.save_model(folder / "model.json")
+    return json.loads((folder / "model.json").read_text("ascii"))
+
+
+def load_document(document, folder):
+    """Load a model from what its file would hold."""
+    (folder / "other.json").write_text(json.dumps(document), "ascii")
+    return pb.load_model(folder / "other.json")
