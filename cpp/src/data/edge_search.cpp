@@ -277,10 +277,9 @@ void EdgeSearch::plant(const std::vector<double>& edges) {
 // Both are monotone in x, rounding included, so that a bin edge in a lower cell is below x.
 template <class T>
 std::uint32_t EdgeSearch::Cells<T>::cell_by_value(T x) const {
-  constexpr T kLast = static_cast<T>(kCells - 1);
   T cell = (x - low_) * scale_;
   cell = cell > T(0) ? cell : T(0);  // also for NaN
-  cell = cell < kLast ? cell : kLast;
+  cell = cell < last_ ? cell : last_;
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(cell));
 }
 
@@ -292,17 +291,20 @@ std::uint32_t EdgeSearch::Cells<T>::cell_by_key(T x) const {
 
 template <class T>
 void EdgeSearch::Cells<T>::build(const std::vector<double>& edges) {
+  // A model of many features with few bins each holds two of these for every feature.
+  const std::size_t cells = std::clamp(kCellsPerEdge * edges.size(), std::size_t{1}, kMostCells);
+  last_ = static_cast<T>(cells - 1);
   for (const double e : edges) edges_.push_back(round_down<T>(e) + T(0));
   if (!edges.empty()) {
     low_ = edges_.front();
-    scale_ = static_cast<T>(kCells) / (edges_.back() - low_);
+    scale_ = static_cast<T>(cells) / (edges_.back() - low_);
     low_key_ = sort_key(edges_.front());
     high_key_ = sort_key(edges_.back());
   }
   if (!std::isfinite(scale_) || !std::isfinite(low_)) low_ = scale_ = T(0);
-  while (((high_key_ - low_key_) >> shift_) >= kCells) ++shift_;
+  while (((high_key_ - low_key_) >> shift_) >= cells) ++shift_;
   const auto deal = [&](auto cell_of) {
-    std::vector<std::size_t> held(kCells, 0);
+    std::vector<std::size_t> held(cells, 0);
     for (const T e : edges_) ++held[cell_of(e)];
     return held;
   };
@@ -313,6 +315,7 @@ void EdgeSearch::Cells<T>::build(const std::vector<double>& edges) {
   };
   by_key_ = fullest(by_key) < fullest(held);
   if (by_key_) held = by_key;
+  first_.reserve(cells);
   std::size_t before = 0;
   for (const std::size_t here : held) {
     first_.push_back(static_cast<std::uint8_t>(before));

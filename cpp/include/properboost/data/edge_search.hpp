@@ -56,8 +56,7 @@ class EdgeSearch {
 
    private:
     using Key = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    static constexpr std::size_t kCells = 4096;
-
+    static constexpr std::size_t kMostCells = 4096, kCellsPerEdge = 16;
     static constexpr std::size_t kRun = 128;
 
     std::uint32_t cell_by_value(T x) const;
@@ -68,10 +67,10 @@ class EdgeSearch {
     std::vector<T> edges_;             // padded with +inf for the last steps
     std::vector<std::uint8_t> first_;  // edges in the cells before each
     bool by_key_ = false;
-    T low_ = 0, scale_ = 0;           // of cells by value
-    Key low_key_ = 0, high_key_ = 0;  // of cells by key: the edges' range
-    int shift_ = 0;                   // key bits within a cell
-    int steps_ = 0;                   // of the binary search within a cell
+    T low_ = 0, scale_ = 0, last_ = 0;  // of cells by value
+    Key low_key_ = 0, high_key_ = 0;    // of cells by key: the edges' range
+    int shift_ = 0;                     // key bits within a cell
+    int steps_ = 0;                     // of the binary search within a cell
   };
 
   int levels_ = 0;  // of the tree; 0 where cells are searched
