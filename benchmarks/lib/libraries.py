@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks.lib import engine
 from benchmarks.lib.data import Problem, load
-from benchmarks.lib.race import OURS
+from benchmarks.lib.race import OURS, by_name
 
 
 @dataclass(frozen=True)
@@ -357,13 +357,7 @@ def scikit_learn() -> Iterator[Way]:
     yield Way("scikit-learn: HGB", fit, score, _bin_sklearn, takes_bins=False, limit=limit_openmp)
 
 
-LIBRARIES = {
-    OURS: properboost,
-    "lightgbm": lightgbm,
-    "xgboost": xgboost,
-    "catboost": catboost,
-    "scikit-learn": scikit_learn,
-}
+LIBRARIES = by_name(properboost, lightgbm, xgboost, catboost, scikit_learn)
 
 
 def find_way(name: str) -> Way:

@@ -45,6 +45,7 @@ class Named(Protocol):
 
 
 SomeNamed = TypeVar("SomeNamed", bound=Named)
+Library = TypeVar("Library", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -214,6 +215,11 @@ def progress(text: str) -> None:
     """Show what is going on where somebody looks on."""
     if sys.stderr.isatty():
         print(f"\r{text:70}\r", end="", file=sys.stderr, flush=True)
+
+
+def by_name(*libraries: Library) -> dict[str, Library]:
+    """Return functions that each list a library's contestants, by the libraries' names."""
+    return {library.__name__.replace("_", "-"): library for library in libraries}
 
 
 def find(

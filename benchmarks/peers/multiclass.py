@@ -27,6 +27,8 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from benchmarks.lib.data import load_letters
+
 MOST_ROUNDS, PATIENCE = 1000, 30
 LARGE = 50_000  # rows x classes
 
@@ -71,11 +73,8 @@ def _held_out(read: Callable[[], tuple[Any, Any]]) -> Callable[[int], Split]:
 
 
 def _letter(_seed: int) -> Split:
-    from properboost.datasets import load_letter
-
-    X, y = load_letter(return_X_y=True, as_frame=True)
-    y = np.unique(y, return_inverse=True)[1]
-    return Split(X[:16_000], y[:16_000], X[16_000:], y[16_000:])
+    train, test = load_letters(), load_letters(test=True)
+    return Split(pd.DataFrame(train.X), train.y, pd.DataFrame(test.X), test.y)
 
 
 def _segment() -> tuple[Any, Any]:

@@ -29,6 +29,7 @@ from benchmarks.lib.race import (
     OURS,
     Contestant,
     Results,
+    by_name,
     find,
     in_one,
     print_against_ours,
@@ -88,6 +89,15 @@ def staged(model: Any, X: Any, rounds: range) -> Iterator[Any]:
     return islice(model.staged_predict_proba(X), rounds.start - 1, rounds.stop - 1, rounds.step)
 
 
+def at_all_rates(
+    name: str, make: Callable[[str, float, Setting, int], Any], score: Callable[..., Iterator[Any]]
+) -> Iterator[Way]:
+    """List a peer's ways: of each kind, at each rate."""
+    for kind, rates in RATES.items():
+        for rate in rates:
+            yield Way(f"{name} rate {rate:g}", kind, partial(make, kind, rate), score)
+
+
 # -- the ways --------------------------------------------------------------------------------------
 
 
@@ -118,7 +128,7 @@ def properboost() -> Iterator[Way]:
 def lightgbm() -> Iterator[Way]:
     from lightgbm import LGBMClassifier
 
-    def make(kind: str, rate: float, extra: dict[str, Any], setting: Setting, rounds: int) -> Any:
+    def make(extra: dict[str, Any], kind: str, rate: float, setting: Setting, rounds: int) -> Any:
         return LGBMClassifier(
             n_estimators=rounds, num_leaves=LEAVES[kind], learning_rate=rate, verbose=-1,
             max_bin=setting.bins, n_jobs=setting.threads, force_col_wise=True, **extra,
@@ -128,19 +138,12 @@ def lightgbm() -> Iterator[Way]:
         return (model.predict_proba(X, num_iteration=n) for n in rounds)
 
     quantized = {"use_quantized_grad": True}
-    for kind, rates in RATES.items():
-        for rate in rates:
-            yield Way(f"lightgbm: rate {rate:g}", kind, partial(make, kind, rate, {}), score)
-            yield Way(
-                f"lightgbm: quantized, rate {rate:g}", kind, partial(make, kind, rate, quantized),
-                score,
-            )  # fmt: skip
     half = {"subsample": 0.5, "subsample_freq": 1, "colsample_bytree": 0.5}
-    for rate in RATES["trees"]:
-        yield Way(
-            f"lightgbm: half of rows and columns, rate {rate:g}", "trees",
-            partial(make, "trees", rate, half), score,
-        )  # fmt: skip
+    yield from at_all_rates("lightgbm:", partial(make, {}), score)
+    yield from at_all_rates("lightgbm: quantized,", partial(make, quantized), score)
+    for way in at_all_rates("lightgbm: half of rows and columns,", partial(make, half), score):
+        if way.kind == "trees":
+            yield way
 
 
 def xgboost() -> Iterator[Way]:
@@ -156,9 +159,7 @@ def xgboost() -> Iterator[Way]:
     def score(model: Any, X: Any, rounds: range) -> Iterator[Any]:
         return (model.predict_proba(X, iteration_range=(0, n)) for n in rounds)
 
-    for kind, rates in RATES.items():
-        for rate in rates:
-            yield Way(f"xgboost: rate {rate:g}", kind, partial(make, kind, rate), score)
+    yield from at_all_rates("xgboost:", make, score)
 
 
 def catboost() -> Iterator[Way]:
@@ -176,9 +177,7 @@ def catboost() -> Iterator[Way]:
     def score(model: Any, X: Any, rounds: range) -> Iterator[Any]:
         return (model.predict_proba(X, ntree_end=n) for n in rounds)
 
-    for kind, rates in RATES.items():
-        for rate in rates:
-            yield Way(f"catboost: rate {rate:g}", kind, partial(make, kind, rate), score)
+    yield from at_all_rates("catboost:", make, score)
 
 
 def scikit_learn() -> Iterator[Way]:
@@ -190,18 +189,10 @@ def scikit_learn() -> Iterator[Way]:
             max_bins=setting.bins, early_stopping=False,
         )  # fmt: skip
 
-    for kind, rates in RATES.items():
-        for rate in rates:
-            yield Way(f"scikit-learn: rate {rate:g}", kind, partial(make, kind, rate), staged)
+    yield from at_all_rates("scikit-learn:", make, staged)
 
 
-LIBRARIES = {
-    OURS: properboost,
-    "lightgbm": lightgbm,
-    "xgboost": xgboost,
-    "catboost": catboost,
-    "scikit-learn": scikit_learn,
-}
+LIBRARIES = by_name(properboost, lightgbm, xgboost, catboost, scikit_learn)
 
 # -- how many rounds -------------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ from benchmarks.lib.libraries import (
     xgboost_bins,
     xgboost_parameters,
 )
-from benchmarks.lib.race import OURS, Contestant, find, in_one, print_against_ours, race
+from benchmarks.lib.race import OURS, Contestant, by_name, find, in_one, print_against_ours, race
 
 # Learning rates of the peers, some of which warn beyond 1.  Times do not depend on them.
 RATES = (0.05, 1.0)
@@ -434,13 +434,7 @@ def _weight_without(rows: NDArray[np.intp], task: Task) -> NDArray[np.float32]:
     return weight
 
 
-LIBRARIES = {
-    OURS: properboost,
-    "lightgbm": lightgbm,
-    "xgboost": xgboost,
-    "catboost": catboost,
-    "scikit-learn": scikit_learn,
-}
+LIBRARIES = by_name(properboost, lightgbm, xgboost, catboost, scikit_learn)
 
 COLUMNS = {
     "log loss": lambda found: f"{found.log_loss:.4f}",

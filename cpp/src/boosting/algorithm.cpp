@@ -19,17 +19,21 @@ std::size_t AdditiveBoosting::most_lanes(const Model& model) const {
   return grows_trees(model) ? 1 : coupling_.lanes;
 }
 
-std::vector<std::unique_ptr<Planner>> AdditiveBoosting::make_planners(
+std::vector<std::unique_ptr<Planner>> Algorithm::make_planners(
     const std::vector<const RoundContext*>& batches) const {
   std::vector<std::unique_ptr<Planner>> planners;
-  const LearnerKind kind = batches.front()->model(0).weak_learner->kind();
-  if (coupling_.shared_trees && batches.size() > 1 &&
-      std::holds_alternative<const GrownLearner*>(kind)) {
-    planners.push_back(make_joint_tree_planner(batches, *std::get<const GrownLearner*>(kind)));
-    return planners;
-  }
   for (const RoundContext* const batch : batches) planners.push_back(make_planner(*batch));
   return planners;
+}
+
+std::vector<std::unique_ptr<Planner>> AdditiveBoosting::make_planners(
+    const std::vector<const RoundContext*>& batches) const {
+  const LearnerKind kind = batches.front()->model(0).weak_learner->kind();
+  const auto* const grown = std::get_if<const GrownLearner*>(&kind);
+  if (grown == nullptr || !coupling_.shares_trees()) return Algorithm::make_planners(batches);
+  std::vector<std::unique_ptr<Planner>> one;
+  one.push_back(make_joint_tree_planner(batches, **grown));
+  return one;
 }
 
 std::unique_ptr<Planner> AdditiveBoosting::make_planner(const RoundContext& context) const {
@@ -60,15 +64,10 @@ std::unique_ptr<RowWeighting> VoteBoosting::make_weighting(std::size_t rows) con
 
 std::size_t VoteBoosting::most_lanes(const Model& /*model*/) const { return 1; }
 
-std::vector<std::unique_ptr<Planner>> VoteBoosting::make_planners(
-    const std::vector<const RoundContext*>& batches) const {
-  std::vector<std::unique_ptr<Planner>> planners;
-  for (const RoundContext* const batch : batches) {
-    planners.push_back(
-        std::visit([&](const auto* learner) { return make_vote_planner(*batch, *this, *learner); },
-                   batch->model(0).weak_learner->kind()));
-  }
-  return planners;
+std::unique_ptr<Planner> VoteBoosting::make_planner(const RoundContext& context) const {
+  return std::visit(
+      [&](const auto* learner) { return make_vote_planner(context, *this, *learner); },
+      context.model(0).weak_learner->kind());
 }
 
 }  // namespace properboost

@@ -72,7 +72,8 @@ class Boosting::State {
         cohorts.push_back(&dealt);
       }
     }
-    const std::size_t whole = whole_tasks(cohorts.size(), team);
+    constexpr double kShort = 5e6;  // nanoseconds
+    const std::size_t whole = whole_tasks(cohorts.size(), team, kShort);
     team.for_each(whole, longest_loop() * static_cast<double>(n * whole), [&](std::size_t p) {
       Team alone = Team::alone();
       run(*cohorts[p], n, asked, growers, tally, alone);
@@ -138,12 +139,13 @@ class Boosting::State {
     std::variant<std::vector<Lanes>, Begun> batches;
   };
 
-  // How many of some tasks, which each hand out the longest loop, are shared whole among threads
-  // because the loop is too short for that.
-  std::size_t whole_tasks(std::size_t tasks, const Team& team) const {
-    constexpr double kShort = 5e6, kShortest = 1e5;  // nanoseconds
+  // How many of some tasks, which each hand out the longest loop, are shared whole among threads:
+  // as many as divide evenly if the loop is shorter than so many nanoseconds, and all if it is not
+  // worth handing out.
+  std::size_t whole_tasks(std::size_t tasks, const Team& team, double shorter) const {
+    constexpr double kShortest = 1e5;
     if (longest_loop() < kShortest) return tasks;
-    return longest_loop() < kShort ? tasks / team.size() * team.size() : 0;
+    return longest_loop() < shorter ? tasks / team.size() * team.size() : 0;
   }
 
   // Counts the estimators of all cohorts, and reports them from the calling thread alone.
@@ -250,10 +252,6 @@ class Boosting::State {
     return rows;
   }
 
-  bool shares_trees(const std::vector<Lanes>& batches) const {
-    return algorithm_.coupling().shared_trees && batches.size() > 1;
-  }
-
   Memory memory_of(const Lanes& models, const std::vector<Lanes>& batches) const {
     const Model& first = models_[models.front()];
     const bool needs_curvature = algorithm_.response().needs_curvature();
@@ -262,18 +260,16 @@ class Boosting::State {
     for (const Lanes& lanes : batches) {
       widths.push_back(width_for(lanes.size()));
       all.kept += lanes.size() * rows_.bins.total_width();  // which codes are occupied
-      if (grows_trees(first)) {
-        if (!shares_trees(batches)) all.working += codes_.rows;  // their nodes
-      } else {
+      if (!grows_trees(first)) {
         all.working += Histogram::bytes(rows_.bins, widths.back(), needs_curvature);
       }
     }
     if (grows_trees(first)) {
       const std::size_t training = count_training_rows(first);
-      all.working +=
-          shares_trees(batches)
-              ? codes_.rows + TreeGrower::joint_bytes(codes_.rows, training, batches.size())
-              : TreeGrower::bytes(codes_.rows, training, needs_curvature);
+      const bool shares = algorithm_.coupling().shares_trees();
+      all.working += codes_.rows * (shares ? 1 : batches.size());  // the rows' nodes
+      all.working += shares ? TreeGrower::joint_bytes(codes_.rows, training, batches.size())
+                            : TreeGrower::bytes(codes_.rows, training, needs_curvature);
     }
     if (algorithm_.coupling().classes > 1) {
       all += CoupledMargins::needs(codes_.rows, models.size(), widths, *first.loss,
@@ -466,11 +462,9 @@ class Boosting::State {
       found[b] =
           running[b].planner->plan(t, std::vector<bool>(first, first + size), report, own_team);
     };
+    constexpr double kHoweverLong = std::numeric_limits<double>::infinity();
     std::size_t whole = 0;  // batches of features share memory
-    if (any_grows_trees()) {
-      const std::size_t even = running.size() / team.size() * team.size();
-      whole = std::max(even, whole_tasks(running.size(), team));
-    }
+    if (any_grows_trees()) whole = whole_tasks(running.size(), team, kHoweverLong);
     team.for_each(whole, longest_loop() * static_cast<double>(whole), [&](std::size_t b) {
       Team alone = Team::alone();
       plan_one(b, alone);

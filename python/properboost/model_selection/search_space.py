@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from properboost.boosting.options import (
     list_couplings,
 )
 from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.notices import warn
 from properboost.parameters import checks
@@ -29,7 +30,6 @@ from properboost.parameters.declare import (
 )
 from properboost.parameters.kinds import (
     Coupling,
-    Joint,
     LossName,
     Multiclass,
     MultiStrategy,
@@ -255,7 +255,8 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
         name, loss = chosen.pop("loss")
         coupling = chosen.pop("multiclass")
         strategies = lists["multi_strategy"]
-        if coupling not in get_args(Joint) and chosen["multi_strategy"] != strategies[0]:
+        joint = Link(loss, coupling).joint_loss
+        if not joint and chosen["multi_strategy"] != strategies[0]:
             continue  # it has no meaning
         if len(strategies) == 1:
             del chosen["multi_strategy"]

@@ -14,7 +14,6 @@ __all__ = [
     "Coupling",
     "Criterion",
     "Interactions",
-    "Joint",
     "LossName",
     "MonotonicConstraints",
     "MultiStrategy",
@@ -40,7 +39,6 @@ Selection: TypeAlias = Literal["greedy", "cyclic"]
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
-Joint: TypeAlias = Literal["softmax", "canonical"]
 Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]
 VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]

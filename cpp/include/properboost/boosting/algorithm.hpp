@@ -36,6 +36,8 @@ struct Coupling {
   std::string joint_loss = {};
   std::size_t lanes = kMostLanes;  // the most of a batch; the sums of a lone lane are in double
   bool shared_trees = false;       // one tree per round for all classes, not one each
+
+  bool shares_trees() const noexcept { return shared_trees && classes > 1; }
 };
 
 class Algorithm {
@@ -53,11 +55,14 @@ class Algorithm {
   virtual std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const = 0;
   // How many models with these weak learners may share a batch.
   virtual std::size_t most_lanes(const Model& model) const = 0;
-  // Planners of batches that advance in step, in their order; each plans for one batch or several.
+  // Planners of batches that advance in step, in their order; each plans for as many batches: one,
+  // unless an algorithm knows better.
   virtual std::vector<std::unique_ptr<Planner>> make_planners(
-      const std::vector<const RoundContext*>& batches) const = 0;
+      const std::vector<const RoundContext*>& batches) const;
 
  protected:
+  virtual std::unique_ptr<Planner> make_planner(const RoundContext& batch) const = 0;
+
   Algorithm(Choices choices, double l2) : choices_(std::move(choices)), l2_(l2) {}
 
  private:
@@ -79,7 +84,7 @@ class AdditiveBoosting final : public Algorithm {
       const std::vector<const RoundContext*>& batches) const override;
 
  private:
-  std::unique_ptr<Planner> make_planner(const RoundContext& batch) const;
+  std::unique_ptr<Planner> make_planner(const RoundContext& batch) const override;
 
   const VoteTargets one_;
   const Coupling coupling_;
@@ -100,10 +105,10 @@ class VoteBoosting final : public Algorithm {
   const Coupling& coupling() const noexcept override { return none_; }
   std::unique_ptr<RowWeighting> make_weighting(std::size_t rows) const override;
   std::size_t most_lanes(const Model& model) const override;
-  std::vector<std::unique_ptr<Planner>> make_planners(
-      const std::vector<const RoundContext*>& batches) const override;
 
  private:
+  std::unique_ptr<Planner> make_planner(const RoundContext& batch) const override;
+
   const std::shared_ptr<const Vote> vote_;
   const VoteTargets targets_;
   const double rho_;

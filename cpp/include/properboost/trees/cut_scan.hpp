@@ -3,6 +3,8 @@
 // The sums are whole numbers, so one branch of a cut is exactly the total minus the other.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -56,7 +58,7 @@ class CutScan {
     };
     if (missing_left) add_code(order.missing, 0);
     std::size_t last = 0;  // cut: a code without rows makes the same branches as before
-    std::vector<std::size_t> cut_of;
+    std::array<std::size_t, kMaxCodes> cut_of;
     for (std::size_t i = 0; i < order.size; ++i) {
       if (occupied(order.codes[i])) {
         lefts.resize(lefts.size() + sums_);
@@ -64,7 +66,7 @@ class CutScan {
                     lefts.begin() + static_cast<std::ptrdiff_t>((last + 1) * sums_));
         add_code(order.codes[i], ++last * sums_);
       }
-      cut_of.push_back(last);
+      cut_of[i] = last;
     }
     costs.resize(last + 1);
     evaluate_(lefts.data(), last + 1, costs.data());

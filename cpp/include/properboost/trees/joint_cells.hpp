@@ -87,17 +87,14 @@ class JointCells {
       bool occupied(std::size_t code) const { return feature.occupied_[code]; }
       double share(std::size_t code) const { return feature.shares_[code]; }
       void find_costs(const CutOrder& order, double* before, double* after) const {
-        feature.find_costs(order, *this, before, after);
+        const JointCells& cells = feature.cells_;
+        const auto evaluate = [&](const Unit* lefts, std::size_t n, CutCost* out) {
+          cells.evaluate(lefts, all.data(), n, out);
+        };
+        CutScan(feature.sums_, cells.stride(), left, cells.limits_.child_weight, evaluate)
+            .find_costs(order, [&](std::size_t code) { return occupied(code); }, before, after);
       }
     };
-
-    void find_costs(const CutOrder& order, const Cuts& cuts, double* before, double* after) const {
-      const auto evaluate = [&](const Unit* lefts, std::size_t n, CutCost* out) {
-        cells_.evaluate(lefts, cuts.all.data(), n, out);
-      };
-      CutScan(sums_, cells_.stride(), cuts.left, cells_.limits_.child_weight, evaluate)
-          .find_costs(order, [&](std::size_t code) { return occupied_[code]; }, before, after);
-    }
 
     // Orders categories along the first principal component of their mean gradients, as
     // Coppersmith, Hong and Hosking (1999) order theirs along that of class probabilities.  With
@@ -187,13 +184,8 @@ class JointCells {
         for (std::size_t i = 0; i < cuts; ++i) {
           const Unit* const left = lefts + (first + i) * stride();
           const std::size_t to = i * classes;
-          if (on_left) {
-            unpack([=](std::size_t j) { return left[j]; }, positive + to, negative + to,
-                   curvature + to);
-          } else {
-            unpack([=](std::size_t j) { return all[j] - left[j]; }, positive + to, negative + to,
-                   curvature + to);
-          }
+          unpack([=](std::size_t j) { return on_left ? left[j] : all[j] - left[j]; }, positive + to,
+                 negative + to, curvature + to);
         }
         criterion_.costs(positive, negative, curvature, cuts * classes, regularizers_, costs);
         for (std::size_t i = 0; i < cuts; ++i) {

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
@@ -54,10 +52,9 @@ class JointUnits {
       most.gradient = std::max(most.gradient, own.gradient);
       most.beside = std::max(most.beside, own.beside);
     }
-    const double gradients = per_unit(most.gradient);
-    const double besides = needs_curvature ? per_unit(most.beside) : gradients;
-    gradient_unit_ = 1.0 / gradients;
-    beside_unit_ = 1.0 / besides;
+    gradient_ = FixedPoint(most.gradient, kBits);
+    beside_ = needs_curvature ? FixedPoint(most.beside, kBits) : gradient_;
+    const double gradients = gradient_.per_unit, besides = beside_.per_unit;
     units_.resize(all_rows * stride());
     const std::uint64_t stream = stream_key(key, kRoundingStream);
     team.for_each(blocks.size(), 3.0 * a_pass, [&](std::size_t c) {
@@ -93,8 +90,8 @@ class JointUnits {
   // The numbers of a row, in whole vectors: its gradients by class, then what is beside them.
   std::size_t stride() const noexcept { return stride_for(classes_); }
   const std::int32_t* row(std::size_t i) const noexcept { return units_.data() + i * stride(); }
-  double gradient_unit() const noexcept { return gradient_unit_; }
-  double beside_unit() const noexcept { return beside_unit_; }
+  double gradient_unit() const noexcept { return gradient_.unit; }
+  double beside_unit() const noexcept { return beside_.unit; }
 
   static constexpr std::size_t kTogether = 8;  // sums in a vector
   static std::size_t stride_for(std::size_t classes) noexcept {
@@ -105,14 +102,10 @@ class JointUnits {
   static constexpr std::uint64_t kRoundingStream = ~std::uint64_t{0};
   static constexpr std::uint64_t kGolden = 0x9e3779b9;
 
-  // Sums then stay below 2^30.
-  static double per_unit(double total) {
-    if (!std::isfinite(total)) throw std::invalid_argument("weight must have a finite sum");
-    return total > 0.0 ? std::ldexp(1.0, std::min(29 - std::ilogb(total), 1000)) : 1.0;
-  }
+  static constexpr int kBits = 30;  // of sums, before rounding
 
   std::size_t classes_ = 0;
-  double gradient_unit_ = 1.0, beside_unit_ = 1.0;
+  FixedPoint gradient_, beside_;
   Aligned<std::int32_t> units_;
 };
 

@@ -33,17 +33,17 @@ struct RowWeights {
   }
 };
 
-// Numbers as multiples of a unit, a power of two: their sum takes 61 bits, and whole numbers whose
-// sum fits are stored unchanged.
+// Numbers as multiples of a unit, a power of two: their sum takes so many bits, and whole numbers
+// whose sum fits are stored unchanged.
 struct FixedPoint {
   double per_unit = 1.0;
   double unit = 1.0;
 
   FixedPoint() = default;
-  explicit FixedPoint(double total) {
+  explicit FixedPoint(double total, int bits = 61) {
     if (!std::isfinite(total)) throw std::invalid_argument("weight must have a finite sum");
     if (!(total > 0.0)) return;
-    per_unit = std::ldexp(1.0, std::min(60 - std::ilogb(total), 1023));
+    per_unit = std::ldexp(1.0, std::min(bits - 1 - std::ilogb(total), 1023));
     unit = 1.0 / per_unit;
   }
   // A call would keep loops from being vectorised, and x is not negative.

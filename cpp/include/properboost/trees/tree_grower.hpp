@@ -83,7 +83,7 @@ class TreeGrowers {
  public:
   class Return {
    public:
-    explicit Return(TreeGrowers* owner = nullptr) : owner_(owner) {}
+    explicit Return(TreeGrowers* owner) : owner_(owner) {}
     void operator()(TreeGrower* grower) const noexcept { owner_->take_back(grower); }
 
    private:

@@ -14,8 +14,7 @@ namespace properboost {
 // Where a tree sends each code at each of its nodes.
 class TreeWalk {
  public:
-  static constexpr std::size_t kMostNodes = 255;
-
+  // A tree of at most TreeGrower::kMostNodes nodes, whose numbers are bytes.
   explicit TreeWalk(const Tree& tree);
 
   // Writes nodes[row] for the n rows named, whose order is lost.
