@@ -3,103 +3,40 @@
     python -m benchmarks.peers.multiclass                        # all sets and libraries, hours
     python -m benchmarks.peers.multiclass --sets vowel segment --contestants tables LightGBM
 
-Published splits of rows are kept (letter: the first 16,000; pendigits, satimage, vowel); of the
-others a quarter is held out, stratified, by the seed.  Every contestant chooses from a grid of the
-same kind and size by cross-validation on the training rows, the number of rounds by early stopping
-there, and is then fitted to all of them with each seed.  Where there are more than 50,000 rows x
-classes, it chooses from the first values of the grid, by three folds.
+Every contestant chooses from a grid of the same kind and size by cross-validation on the training
+rows, the number of rounds by early stopping there, and is then fitted to all of them with each
+seed.  Where there are more than 50,000 rows x classes, it chooses from the first values of the
+grid, by three folds.
 
 The held-out rows are scored once for each seed, at the end.
 """
 
 import argparse
 import itertools
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import gmean
-from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.lib.data import load_letters
+from benchmarks.lib import sets
+from benchmarks.lib.sets import Split
 
 MOST_ROUNDS, PATIENCE = 1000, 30
 LARGE = 50_000  # rows x classes
 
 
-class Split(NamedTuple):
-    """Rows to learn from, and rows held out; labels count from 0."""
-
-    X: pd.DataFrame
-    y: Any
-    X_test: pd.DataFrame
-    y_test: Any
-
-    @property
-    def large(self) -> bool:
-        """Whether less is tried."""
-        return len(self.y) * (int(self.y.max()) + 1) > LARGE
+SETS = ("vowel", "segment", "digits", "hpc_data", "satimage", "pendigits", "letter")
 
 
-# -- sets -----------------------------------------------------------------------------------------
+def is_large(split: Split) -> bool:
+    """Whether less is tried."""
+    return len(split.y) * (int(split.y.max()) + 1) > LARGE
 
-
-def _published(name: str) -> Callable[[int], Split]:
-    def load(_seed: int) -> Split:
-        from properboost.datasets import load_uci
-
-        X, y = load_uci(name, subset="train", return_X_y=True)
-        X_test, y_test = load_uci(name, subset="test", return_X_y=True)
-        labels = np.unique(y)
-        return Split(X, np.searchsorted(labels, y), X_test, np.searchsorted(labels, y_test))
-
-    return load
-
-
-def _held_out(read: Callable[[], tuple[Any, Any]]) -> Callable[[int], Split]:
-    def load(seed: int) -> Split:
-        X, y = read()
-        X, y = pd.DataFrame(X), np.unique(y, return_inverse=True)[1]
-        split = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
-        return Split(split[0], split[2], split[1], split[3])
-
-    return load
-
-
-def _letter(_seed: int) -> Split:
-    train, test = load_letters(), load_letters(test=True)
-    return Split(pd.DataFrame(train.X), train.y, pd.DataFrame(test.X), test.y)
-
-
-def _segment() -> tuple[Any, Any]:
-    from properboost.datasets import load_uci
-
-    return load_uci("segment", return_X_y=True)
-
-
-def _hpc_data() -> tuple[Any, Any]:
-    table = pd.read_csv(Path(os.environ["PROPERBOOST_DATA"]) / "hpc_data.csv.gz")
-    y = table.pop("class")
-    table = table.drop(columns="rownames", errors="ignore")
-    texts = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
-    return table.astype(dict.fromkeys(texts, "category")), y
-
-
-SETS: dict[str, Callable[[int], Split]] = {
-    "vowel": _published("vowel"),
-    "segment": _held_out(_segment),
-    "digits": _held_out(lambda: load_digits(return_X_y=True)),
-    "hpc_data": _held_out(_hpc_data),
-    "satimage": _published("satimage"),
-    "pendigits": _published("pendigits"),
-    "letter": _letter,
-}
 
 # -- contestants ----------------------------------------------------------------------------------
 
@@ -115,10 +52,10 @@ def search(weak_learner: str, grid: dict[str, list[Any]], **settings: Any) -> Co
     def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
         from properboost import ProperBoostClassifierCV
 
-        lists = {name: values[:1] if split.large else values for name, values in grid.items()}
+        lists = {name: values[:1] if is_large(split) else values for name, values in grid.items()}
         model = ProperBoostClassifierCV(
             weak_learner=weak_learner,
-            cv=StratifiedKFold(3 if split.large else 5, shuffle=True, random_state=seed),
+            cv=StratifiedKFold(3 if is_large(split) else 5, shuffle=True, random_state=seed),
             random_state=seed,
             n_jobs=n_jobs,
             **(lists | settings),
@@ -144,8 +81,8 @@ def tune(library: Library, grid: dict[str, list[Any]], most: int = MOST_ROUNDS) 
     """Return a library whose settings are chosen by cross-validation with early stopping."""
 
     def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
-        lists = {name: values[:1] if split.large else values for name, values in grid.items()}
-        folds = StratifiedKFold(3 if split.large else 5, shuffle=True, random_state=seed)
+        lists = {name: values[:1] if is_large(split) else values for name, values in grid.items()}
+        folds = StratifiedKFold(3 if is_large(split) else 5, shuffle=True, random_state=seed)
         found = []
         for values in itertools.product(*lists.values()):
             setting = dict(zip(lists, values, strict=True))
@@ -340,7 +277,7 @@ def main() -> None:
         losses, errors = [], []
         begin = time.perf_counter()
         for seed in range(asked.seeds):
-            split = SETS[name](seed)
+            split = sets.SETS[name](seed)
             fitted = CONTESTANTS[contestant](split, seed, asked.threads)
             p = np.clip(fitted(split.X_test), 1e-15, 1.0)
             p /= p.sum(axis=1, keepdims=True)

@@ -1,0 +1,158 @@
+"""What nobody tuned: log loss at the defaults, beside LightGBM's and logistic regression's.
+
+    python -m benchmarks.peers.defaults                         # held-out rows, minutes
+    python -m benchmarks.peers.defaults --half development --folds 5    # training rows alone
+
+With `--folds` the models are cross-validated on the training rows, which is how defaults are
+chosen; without, the held-out rows are scored.  The two halves of the sets are reported apart
+(benchmarks/lib/sets.py); the problems on letters count as one set.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import gmean
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from benchmarks.lib.race import progress
+from benchmarks.lib.sets import CONFIRMATION, DEVELOPMENT, LETTERS, SETS, Split
+
+HALVES = {"development": DEVELOPMENT, "confirmation": CONFIRMATION}
+
+
+def properboost(**parameters: Any) -> Callable[[int], Any]:
+    """Return what makes a `ProperBoostClassifier`."""
+
+    def make(seed: int) -> Any:
+        from properboost import ProperBoostClassifier
+
+        return ProperBoostClassifier(random_state=seed, **parameters)
+
+    return make
+
+
+def search(seed: int) -> Any:
+    """Return a `ProperBoostClassifierCV`."""
+    from properboost import ProperBoostClassifierCV
+
+    return ProperBoostClassifierCV(random_state=seed)
+
+
+def lightgbm(seed: int) -> Any:
+    """Return LightGBM."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=seed, verbose=-1)
+
+
+def logistic_regression(_seed: int) -> Any:
+    """Return a logistic regression of standardised columns and of indicators of categories."""
+    categories = make_column_selector(dtype_include="category")
+    numbers = make_column_selector(dtype_exclude="category")
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
+        (OneHotEncoder(handle_unknown="ignore"), categories),
+    )
+    return make_pipeline(columns, LogisticRegression())
+
+
+CONTESTANTS: dict[str, Callable[[int], Any]] = {
+    "tables": properboost(),
+    "stumps": properboost(weak_learner="stump"),
+    "trees": properboost(weak_learner="tree"),
+    "search": search,
+    "LightGBM": lightgbm,
+    "logistic": logistic_regression,
+}
+
+
+def divide(name: str, seed: int, folds: int) -> Iterator[Split]:
+    """Yield the rows to learn from and those to score: of a set, or of folds of its training rows."""
+    whole = SETS[name](seed)
+    if not folds:
+        yield whole
+        return
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    for train, test in splitter.split(whole.X, whole.y):
+        yield Split(whole.X.iloc[train], whole.y[train], whole.X.iloc[test], whole.y[test])
+
+
+def score(make: Callable[[int], Any], name: str, seed: int, folds: int) -> float:
+    """Return the log loss."""
+    losses = []
+    for split in divide(name, seed, folds):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", "Found unknown categories")
+            model = make(seed).fit(split.X, split.y)
+            p = model.predict_proba(split.X_test)
+        losses.append(log_loss(split.y_test, p, labels=model.classes_))
+    return float(np.mean(losses))
+
+
+def score_all(
+    names: Sequence[str], contestants: Sequence[str], seeds: int, folds: int
+) -> pd.DataFrame:
+    """Return the log losses, a row per set; published splits have several seeds, too."""
+    table = pd.DataFrame(index=list(names), columns=list(contestants), dtype=float)
+    for name in names:
+        for contestant in contestants:
+            begin = time.perf_counter()
+            progress(f"{name}: {contestant}")
+            make = CONTESTANTS[contestant]
+            found = [score(make, name, seed, folds) for seed in range(seeds)]
+            table.loc[name, contestant] = np.mean(found)
+            table.loc[name, f"{contestant} +-"] = np.std(found)
+            table.loc[name, f"{contestant} s"] = (time.perf_counter() - begin) / seeds
+    progress("")
+    return table
+
+
+def count_letters_once(ratios: pd.DataFrame) -> pd.DataFrame:
+    """Return ratios with a single row for the problems on letters."""
+    unit = ["LETTER" if name in LETTERS else name for name in ratios.index]
+    return ratios.groupby(unit).agg(gmean)
+
+
+def report(table: pd.DataFrame, contestants: Sequence[str]) -> None:
+    """Print the log losses, then geometric means of ratios between contestants."""
+    for name, row in table.iterrows():
+        figures = "".join(f"{row[c]:>9.4f} +-{row[f'{c} +-']:.4f}" for c in contestants)
+        print(f"{name:24s}{figures}")
+    for peer in (c for c in ("LightGBM", "logistic") if c in contestants):
+        ratios = count_letters_once(table[list(contestants)].div(table[peer], axis=0))
+        figures = "".join(f"{gmean(ratios[c]):>17.3f}" for c in contestants)
+        print(f"{f'over {peer}, {len(ratios)} sets':24s}{figures}")
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--half", choices=HALVES, nargs="+", default=list(HALVES))
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--folds", type=int, default=0)
+    asked = parser.parse_args()
+    for half in asked.half:
+        names = [name for name in HALVES[half] if name in asked.sets]
+        if names:
+            table = score_all(names, asked.contestants, asked.seeds, asked.folds)
+            print(f"\n{half:24s}" + "".join(f"{c:>17}" for c in asked.contestants))
+            report(table, asked.contestants)
+
+
+if __name__ == "__main__":
+    main()
