@@ -79,7 +79,7 @@ CONTESTANTS: dict[str, Callable[[int], Any]] = {
 
 
 def divide(name: str, seed: int, folds: int) -> Iterator[Split]:
-    """Yield the rows to learn from and those to score: of a set, or of folds of its training rows."""
+    """Yield rows to learn from and rows to score: of a set, or of folds of its training rows."""
     whole = SETS[name](seed)
     if not folds:
         yield whole
