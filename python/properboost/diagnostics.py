@@ -26,6 +26,7 @@ from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import bound_gains, check_search
 from properboost.parameters import checks
 from properboost.parameters.kinds import LossName, RandomState, Scoring, Selection
+from properboost.parameters.shared import read_binning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -558,9 +559,9 @@ def _score_gains(
 ) -> NDArray[np.float64]:
     """Return the score of every gain in every split, (n_gains, n_splits)."""
     search = clone(search).set_params(cv=splits)
-    if search.rows_per_bin is not None:
+    per_bin = read_binning(search).rows_per_bin
+    if per_bin is not None:
         # `rows_per_bin` counts all rows of the table: scaled, n rows get as many bins as n would.
-        per_bin = checks.positive("rows_per_bin", search.rows_per_bin)
         search.set_params(rows_per_bin=per_bin * len(labels) / n)
     with warnings.catch_warnings():
         # The report itself says if the best gain is at an end of the grid.

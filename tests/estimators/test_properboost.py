@@ -133,7 +133,13 @@ def test_few_rows_of_many_classes_are_each_their_binary_problem(iris, weak_learn
 
 @pytest.mark.parametrize(
     ("settings", "expected"),
-    [({}, 5), ({"rows_per_bin": 50}, 10), ({"rows_per_bin": None}, 60), ({"max_bins": 3}, 3)],
+    [
+        ({}, 5),
+        ({"weak_learner": "stump"}, 25),
+        ({"rows_per_bin": 50}, 10),
+        ({"rows_per_bin": None}, 60),
+        ({"max_bins": 3}, 3),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_few_rows_have_few_bins(settings, expected):

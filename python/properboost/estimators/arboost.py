@@ -1,7 +1,7 @@
 """AR-Boost, and the boosting algorithms it is compared with: weak classifiers that vote."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,14 +16,15 @@ from properboost.losses.builtin import Exponential
 from properboost.losses.probabilities import Link
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, parameters, read
-from properboost.parameters.kinds import CategoricalFeatures, RandomState
+from properboost.parameters.kinds import CategoricalFeatures, RandomState, RowsPerBin
 from properboost.parameters.shared import (
-    BinningOptions,
     BinningParameters,
     RhoParameters,
+    SizeParameters,
     VerboseParameters,
     VotingOptions,
     VotingParameters,
+    read_binning,
 )
 from properboost.progress import Report, show_progress
 
@@ -58,18 +59,15 @@ class _Votes(Exponential):
 
 
 @parameters
-class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, VerboseParameters):
+class VotingClassifier(
+    VotingParameters,
+    BinningParameters,
+    SizeParameters[RowsPerBin],
+    BoostedClassifier,
+    VerboseParameters,
+):
     """Weak classifiers that vote, however rho was found."""
 
-    rows_per_bin: float | Literal["auto"] | None = parameter(
-        default="auto",
-        check=checks.either(checks.positive, "auto", None),
-        kind='float, None or "auto"',
-        doc="""
-        The least weight of a bin, on average; "auto" is 100 for the histogram and no limit for the
-        others, whose size restrains them.
-        """,
-    )
     categorical_features: CategoricalFeatures = parameter(
         default="from_dtype",
         doc="""
@@ -99,11 +97,6 @@ class VotingClassifier(VotingParameters, BinningParameters, BoostedClassifier, V
         # gets half of the next weights once only its rows are misclassified.
         tags.classifier_tags.poor_score = True
         return tags
-
-    def _binning_options(self) -> BinningOptions:
-        auto = 100.0 if self.weak_learner == "histogram" else None
-        given = self.rows_per_bin
-        return read(BinningOptions, self, rows_per_bin=auto if given == "auto" else given)
 
     def _set_voting(self, voting: Voting) -> None:
         self._voting = voting
@@ -284,7 +277,7 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
             self._check_classes(rows)
-            training = prepare(self._binning_options(), table, rows, rows.sort())
+            training = prepare(read_binning(self, None), table, rows, rows.sort())
             with show_progress(self.verbose, self.n_estimators) as report:
                 ensemble = self._boost(training, report)
             return self._set_votes(training, ensemble)

@@ -30,11 +30,11 @@ from properboost.parameters.kinds import (
     LossName,
     Multiclass,
     MultiStrategy,
+    RowsPerBin,
     Selection,
 )
 from properboost.parameters.shared import (
     LARGEST_INT,
-    BinningOptions,
     BinningParameters,
     BoostingOptions,
     BoostingParameters,
@@ -44,6 +44,7 @@ from properboost.parameters.shared import (
     SizeParameters,
     VerboseParameters,
     rate_of,
+    read_binning,
 )
 from properboost.progress import show_progress
 
@@ -57,7 +58,7 @@ class ProperBoostClassifier(
     PairParameters[float, Interactions],
     RegularizerParameters,
     BinningParameters,
-    SizeParameters,
+    SizeParameters[RowsPerBin],
     BoostedClassifier,
     VerboseParameters,
 ):
@@ -230,7 +231,7 @@ class ProperBoostClassifier(
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
-            training = prepare(read(BinningOptions, self), table, rows, rows.sort())
+            training = prepare(read_binning(self), table, rows, rows.sort())
             del rows  # bytes that boosting does not need
             return self._boost(loss, training)
 

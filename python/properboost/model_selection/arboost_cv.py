@@ -28,6 +28,7 @@ from properboost.model_selection.scoring import HeldOut
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
 from properboost.parameters.kinds import CV, Scoring
+from properboost.parameters.shared import read_binning
 from properboost.progress import show_progress
 
 __all__ = ["ARBoostClassifierCV"]
@@ -135,7 +136,7 @@ class ARBoostClassifierCV(VotingClassifier):
             self._check_classes(rows)
             task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
             order = rows.sort()
-            training = prepare(plain._binning_options(), table, rows, order)
+            training = prepare(read_binning(plain, None), table, rows, order)
             models = [clone(plain).set_params(rho=rho) for rho in rhos]
             total = self.n_estimators * len(models) * task.n_splits
             shown = f"best {task.score_name}"

@@ -43,14 +43,14 @@ from properboost.model_selection.search_space import (
     with_gain,
 )
 from properboost.notices import warn
-from properboost.parameters.declare import declared, parameter, read, search
-from properboost.parameters.kinds import CV, Scoring
+from properboost.parameters.declare import declared, parameter, search
+from properboost.parameters.kinds import CV, RowsPerBin, Scoring
 from properboost.parameters.shared import (
-    BinningOptions,
     BinningParameters,
     PairParameters,
     SizeParameters,
     VerboseParameters,
+    read_binning,
 )
 from properboost.progress import show_progress
 
@@ -62,7 +62,11 @@ MOST_ROUNDS, MOST_CYCLES = 1000, 200
 
 @search
 class ProperBoostClassifierCV(
-    SearchParameters, BinningParameters, SizeParameters, BoostedClassifier, VerboseParameters
+    SearchParameters,
+    BinningParameters,
+    SizeParameters[RowsPerBin],
+    BoostedClassifier,
+    VerboseParameters,
 ):
     """`ProperBoostClassifier` that chooses gain and number of estimators by cross-validation.
 
@@ -226,7 +230,7 @@ class ProperBoostClassifierCV(
             warn_of_free_gains(self, candidates[0].loss.gain)
             first = task.split_batches[0]
             order = rows.sort(first.part, first.roles.shape[1])
-            training = prepare(read(BinningOptions, self), table, rows, order)
+            training = prepare(read_binning(self), table, rows, order)
             self.classes_ = rows.classes
             self._seed = training.seed
 

@@ -20,6 +20,7 @@ __all__ = [
     "Multiclass",
     "RandomState",
     "Response",
+    "RowsPerBin",
     "Scoring",
     "Selection",
     "Step",
@@ -36,6 +37,7 @@ WeakLearner: TypeAlias = Literal["histogram", "stump", "tree", "monomial"]
 VotingCriterion: TypeAlias = Literal["gini", "error"]
 VotingLearner: TypeAlias = Literal["stump", "tree", "histogram"]
 Selection: TypeAlias = Literal["greedy", "cyclic"]
+RowsPerBin: TypeAlias = float | Literal["auto"] | None
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, get_args
 import numpy as np
 
 from properboost.parameters import checks
-from properboost.parameters.declare import Options, parameter, parameters
+from properboost.parameters.declare import Options, parameter, parameters, read
 from properboost.parameters.kinds import (
     CategoricalFeatures,
     ClassWeight,
@@ -43,6 +43,7 @@ __all__ = [
     "VotingOptions",
     "VotingParameters",
     "rate_of",
+    "read_binning",
 ]
 
 LARGEST_INT = 2**31 - 1
@@ -63,6 +64,7 @@ NOT_GROWN = tuple(name for name in get_args(WeakLearner) if name not in GROWN)
 Float = TypeVar("Float")
 Int = TypeVar("Int")
 Pairs = TypeVar("Pairs")
+PerBin = TypeVar("PerBin")
 Selected = TypeVar("Selected")
 Strategy = TypeVar("Strategy")
 Rate = TypeVar("Rate")
@@ -399,20 +401,23 @@ class BinningParameters:
 
 
 @parameters
-class SizeParameters:
+class SizeParameters(Generic[PerBin]):
     """How many rows a bin needs."""
 
-    rows_per_bin: float | None = parameter(
-        default=100,
-        check=checks.either(checks.positive, None),
+    rows_per_bin: PerBin = parameter(
+        default="auto",
+        check=checks.either(checks.positive, "auto", None),
+        kind='float, None or "auto"',
         doc="""
         A numeric feature also has at most one bin per this many training rows (by sample weight),
-        but may always have four.  A look-up table with a bin for every row learns the rows by
-        heart: over the ten small data sets of the BoostLR paper the cross-validated log loss is 3.1
-        with 255 bins and 0.48 with the default (50 rounds, gain 1).  None sets no such limit.
+        but may always have four; None sets no such limit.  "auto" goes by the weak learner.  It is
+        100 for look-up tables, since one with a bin for every row learns the rows by heart: over
+        the ten small data sets of the BoostLR paper the cross-validated log loss is 3.1 with 255
+        bins and 0.48 with 100 rows per bin (50 rounds, gain 1).  It is 20 for the other weak
+        learners, whose few cells restrain them, and None for those of votes.
         """,
         option="a numeric feature has at most one bin for so many rows, but may always have four; "
-        "none is no such limit",
+        "none is no such limit; auto is 100 for look-up tables, 20 for others and none for votes",
     )
 
 
@@ -574,8 +579,19 @@ class VotingParameters:
 # checked, and those that have no meaning beside the others are inert.
 
 
-class BinningOptions(Options, BinningParameters, SizeParameters, RunParameters):
+class BinningOptions(Options, BinningParameters, SizeParameters[float | None], RunParameters):
     """Options of binning."""
+
+
+def read_binning(model: Any, of_few_cells: float | None = 20.0) -> BinningOptions:
+    """Return how the features of a booster are cut.
+
+    `of_few_cells` is what "auto" rows per bin are for weak learners other than look-up tables.
+    """
+    given = model.rows_per_bin
+    if isinstance(given, str) and given == "auto":
+        given = 100.0 if model.weak_learner == "histogram" else of_few_cells
+    return read(BinningOptions, model, rows_per_bin=given)
 
 
 class BoostingOptions(
