@@ -18,10 +18,9 @@ FIRST_ROUNDS = 10  # with the memory that they are the first to touch
 def prepare(model: Any, X: Any, y: Any) -> Any:
     """Do what `fit` does before it boosts; returns properboost.training.Training."""
     from properboost.boosting.engine import prepare
-    from properboost.parameters.declare import read
-    from properboost.parameters.shared import BinningOptions
+    from properboost.parameters.shared import read_binning
 
-    return prepare(read(BinningOptions, model), *_sorted_rows(model, X, y))
+    return prepare(read_binning(model), *_sorted_rows(model, X, y))
 
 
 def _sorted_rows(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
