@@ -76,7 +76,11 @@ def make_properboost(setting: Setting, **parameters: Any) -> Any:
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
     parameters = {"n_estimators": setting.rounds, **parameters}
     if parameters.get("weak_learner") == "tree":
-        parameters |= {"max_leaf_nodes": setting.leaves, "min_child_weight": 0.0}
+        parameters |= {
+            "max_leaf_nodes": setting.leaves,
+            "min_child_weight": 0.0,
+            "max_features": 1.0,
+        }
     return ProperBoostClassifier(max_bins=setting.bins, n_jobs=setting.threads, **parameters)
 
 

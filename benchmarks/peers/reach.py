@@ -115,12 +115,15 @@ def properboost() -> Iterator[Way]:
     yield way("stumps", "tables")
     yield way("stumps", "tables, newton", response="newton")
     yield way("stumps", "stumps, newton", weak_learner="stump", response="newton")
-    newton = {"weak_learner": "tree", "response": "newton", "l2": 0.1, "min_child_weight": 0.1}
+    newton = {
+        "weak_learner": "tree", "response": "newton", "l2": 0.1, "min_child_weight": 0.1,
+        "max_leaf_nodes": LEAVES["trees"],
+    }  # fmt: skip
     for rate in RATES["trees"]:
-        yield way("trees", f"trees, rate {rate:g}", learning_rate=rate, **newton)
+        yield way("trees", f"trees, rate {rate:g}", learning_rate=rate, max_features=1.0, **newton)
         own = {"multi_strategy": "one_output_per_tree", "random_state": 0} | newton
-        half = {"subsample": 0.5, "max_features": 0.5}
-        yield way("trees", f"one tree per class, rate {rate:g}", learning_rate=rate, **own)
+        every, half = {"max_features": 1.0}, {"subsample": 0.5, "max_features": 0.5}
+        yield way("trees", f"one tree per class, rate {rate:g}", learning_rate=rate, **every, **own)
         name = f"one tree per class, half of rows and columns, rate {rate:g}"
         yield way("trees", name, learning_rate=rate, **half, **own)
 
@@ -290,6 +293,8 @@ def coupled(kind: str) -> Iterator[Way]:
             "weak_learner": "tree",
             "response": "newton",
             "multi_strategy": "one_output_per_tree",
+            "max_leaf_nodes": LEAVES["trees"],
+            "max_features": 1.0,
         },
     }
     for loss, multiclass in (

@@ -151,6 +151,31 @@ def test_few_rows_have_few_bins(settings, expected):
     assert len(halves.shape_function(0).values) == expected
 
 
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [([500, 500], 12), ([900, 100], 6), ([2000, 1500], 31), ([400, 300, 350], 11), ([60] * 8, 8)],
+)
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+def test_few_rows_of_a_class_have_small_trees(sizes, expected):
+    rng = np.random.default_rng(4)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.normal(size=(len(y), 3)) + 0.3 * y[:, None]
+    settings = {"weak_learner": "tree", "n_estimators": 3}
+    model = pb.ProperBoostClassifier(**settings).fit(X, y)
+    raw = model.decision_function(X)
+    named = pb.ProperBoostClassifier(max_leaf_nodes=expected, **settings).fit(X, y)
+    np.testing.assert_array_equal(raw, named.decision_function(X))
+    fewer = pb.ProperBoostClassifier(max_leaf_nodes=expected - 1, **settings).fit(X, y)
+    assert np.any(raw != fewer.decision_function(X))
+    # Rows are counted by sample weight.
+    settings |= {"rows_per_bin": None, "multiclass": "one_vs_rest"}
+    twice = pb.ProperBoostClassifier(**settings).fit(X, y, np.full(len(y), 2.0))
+    by_hand = pb.ProperBoostClassifier(**settings).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    np.testing.assert_allclose(
+        twice.decision_function(X), by_hand.decision_function(X), rtol=0, atol=1e-5
+    )
+
+
 # -- missing values and categories ----------------------------------------------------------------
 
 

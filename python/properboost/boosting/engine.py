@@ -24,6 +24,7 @@ from properboost.parameters.shared import (
     BinningOptions,
     BoostingOptions,
     VotingOptions,
+    leaves_of,
     rate_of,
 )
 
@@ -76,6 +77,16 @@ class Training:
         if self.pairs is not None:
             return _core.Bins([pair.grid for pair in self.pairs])
         return self.binning.native
+
+    @cached_property
+    def class_weights(self) -> NDArray[np.float64]:
+        """How many rows each class has, by sample weight."""
+        sizes = np.diff(self.segments).astype(np.float64)
+        if self.weight is not None:
+            sizes = np.add.reduceat(self.weight, self.segments[:-1])
+        weights = np.zeros(len(self.classes))
+        np.add.at(weights, self.class_of, sizes)
+        return weights
 
     def of_pairs(self, pairs: Sequence[PairBins]) -> "Training":
         """Return the same rows with the codes of pairs of these features."""
@@ -306,7 +317,7 @@ def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLea
     return _make_learner(
         options.weak_learner,
         smoothing=options.smoothing,
-        max_leaves=options.max_leaf_nodes,
+        max_leaves=leaves_of(options, training.class_weights),
         max_depth=options.max_depth or LARGEST_INT,
         max_literals=options.max_literals,
         min_child_weight=options.min_child_weight,

@@ -53,7 +53,7 @@ __all__ = ["ProperBoostClassifier", "check_parameters"]
 
 @estimator
 class ProperBoostClassifier(
-    BoostingParameters[float, int, Selection, MultiStrategy, float | None],
+    BoostingParameters[float, int, int | None, Selection, MultiStrategy, float | None],
     CouplingParameters[Multiclass],
     PairParameters[float, Interactions],
     RegularizerParameters,

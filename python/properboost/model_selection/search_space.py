@@ -108,6 +108,7 @@ class SearchParameters(
     BoostingParameters[
         float | Sequence[float],
         int | Sequence[int],
+        int | Sequence[int | None] | None,
         Selection | Sequence[Selection],
         MultiStrategy | Sequence[MultiStrategy],
         float | Sequence[float | None] | None,

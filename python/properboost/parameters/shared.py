@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from properboost.parameters import checks
 from properboost.parameters.declare import Options, parameter, parameters, read
@@ -42,6 +43,7 @@ __all__ = [
     "VerboseParameters",
     "VotingOptions",
     "VotingParameters",
+    "leaves_of",
     "rate_of",
     "read_binning",
 ]
@@ -63,6 +65,7 @@ NOT_GROWN = tuple(name for name in get_args(WeakLearner) if name not in GROWN)
 # names and a search to that or a list of it.
 Float = TypeVar("Float")
 Int = TypeVar("Int")
+Leaves = TypeVar("Leaves")
 Pairs = TypeVar("Pairs")
 PerBin = TypeVar("PerBin")
 Selected = TypeVar("Selected")
@@ -134,7 +137,7 @@ def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
 
 
 @parameters
-class BoostingParameters(Generic[Float, Int, Selected, Strategy, Rate]):
+class BoostingParameters(Generic[Float, Int, Leaves, Selected, Strategy, Rate]):
     """How a round's look-up table is chosen and made, and how far its step goes."""
 
     learning_rate: Rate = parameter(
@@ -161,12 +164,16 @@ class BoostingParameters(Generic[Float, Int, Selected, Strategy, Rate]):
         """,
         option="the weak learner",
     )
-    max_leaf_nodes: Int = parameter(
-        default=31,
-        check=partial(checks.integer, low=2, high=128),
-        kind="int",
-        doc="The most leaves of a tree, in [2, 128].",
-        option="the most leaves of a tree, 2 to 128",
+    max_leaf_nodes: Leaves = parameter(
+        default=None,
+        check=checks.either(partial(checks.integer, low=2, high=128), None),
+        kind="int or None",
+        doc="""
+        The most leaves of a tree, in [2, 128].  None is one for 80 training rows (by sample
+        weight), where every class counts as many as the smallest; but no fewer than six, or one
+        for each class, and no more than 31.
+        """,
+        option="the most leaves of a tree, 2 to 128; none goes by the rows of the smallest class",
         only_with={"weak_learner": ("tree",)},
     )
     max_depth: int | None = parameter(
@@ -199,12 +206,13 @@ class BoostingParameters(Generic[Float, Int, Selected, Strategy, Rate]):
         only_with={"weak_learner": GROWN},
     )
     max_features: Float = parameter(
-        default=1.0,
+        default=0.5,
         check=check_share,
         kind="float",
         doc="""
         Share of the features that each split of a tree, or literal of a monomial, is chosen from,
-        in (0, 1].  It is drawn anew each time and is never less than one feature.
+        in (0, 1].  It is drawn anew each time and is never less than one feature.  Half of them
+        make the trees of different rounds differ, which predicts better than the best splits.
         """,
         option="share of the features that each split of a tree or a rule is chosen from",
         only_with={"weak_learner": GROWN},
@@ -596,7 +604,7 @@ def read_binning(model: Any, of_few_cells: float | None = 20.0) -> BinningOption
 
 class BoostingOptions(
     Options,
-    BoostingParameters[float, int, Selection, MultiStrategy, float | None],
+    BoostingParameters[float, int, int | None, Selection, MultiStrategy, float | None],
     RegularizerParameters,
 ):
     """Options of boosting."""
@@ -604,6 +612,15 @@ class BoostingOptions(
 
 class VotingOptions(Options, RhoParameters, VotingParameters):
     """Options of voting."""
+
+
+def leaves_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> int:
+    """Return the most leaves of a tree that is grown from classes of these weights."""
+    if options.max_leaf_nodes is not None:
+        return options.max_leaf_nodes
+    n_classes = len(class_weights)
+    rows = n_classes * float(class_weights.min())
+    return int(min(max(rows / 80.0, 6, n_classes), 31))
 
 
 def rate_of(options: BoostingOptions, gain: float) -> float:
