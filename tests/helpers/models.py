@@ -85,7 +85,7 @@ def assert_same_bits(ours, theirs, about=""):
 
 
 def monomials(**settings):
-    settings = {"min_child_weight": 0.0, "rows_per_bin": None} | settings
+    settings = {"min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0} | settings
     return pb.ProperBoostClassifier(weak_learner="monomial", **settings)
 
 

@@ -52,9 +52,13 @@ def features_of(model, X, m=0):
 
 
 def edges(loss, H, margin, y, s):
-    """The edge of each feature, under the weights at these margins (eq. 42 with one feature)."""
+    """The edge of each feature, under the weights at these margins (eq. 42 with one feature).
+
+    A round that moved nothing, since what was drawn had no edge, has none.
+    """
     w = s * loss.weight(margin)
-    return (w * y) @ H / (w.sum() * np.abs(H).max(axis=0))
+    largest = np.abs(H).max(axis=0)
+    return (w * y) @ H / (w.sum() * np.where(largest > 0.0, largest, 1.0))
 
 
 def sides(y):

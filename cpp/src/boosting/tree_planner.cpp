@@ -68,7 +68,7 @@ class TreePlanner final : public Planner {
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty()) constrain(update, partition);
     if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(update, team);
-    update.may_move_later = learner_.subsample < 1.0 || limits_.max_features < 1.0;
+    update.may_move_later = learner_.draws(at_.rows.bins.size());
     return update;
   }
 

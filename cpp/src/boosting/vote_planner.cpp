@@ -244,7 +244,7 @@ class VoteTreePlanner final : public VotePlanner {
     update.codes = nodes_.data();
     set_table(update, grown.tree.size(), grown.weights, one_per_code());
     update.tree = std::move(grown.tree);
-    update.may_move_later = learner_.subsample < 1.0 || limits_.max_features < 1.0;
+    update.may_move_later = learner_.draws(at_.rows.bins.size());
     count_rows(update);
   }
 

@@ -180,7 +180,9 @@ class Growth {
     std::vector<std::optional<Split>> splits(leaves.size() * features);
     std::vector<std::uint8_t> allowed(splits.size(), 1);
     for (std::size_t k = 0; k < leaves.size(); ++k) {
-      if (limits_.max_features < 1.0) draw_features(leaves[k]->node, &allowed[k * features]);
+      if (limits_.drawn_of(features) < features) {
+        draw_features(leaves[k]->node, &allowed[k * features]);
+      }
     }
     team_.for_each(splits.size(), nanoseconds, [&](std::size_t task) {
       if (allowed[task] != 0) splits[task] = find_split(*leaves[task / features], task % features);
@@ -218,11 +220,10 @@ class Growth {
     return above;
   }
 
-  // The features that a node's split is chosen from: a random share, at least one.
+  // The features that a node's split is chosen from.
   void draw_features(std::size_t node, std::uint8_t* allowed) const {
     const std::size_t n = bins_.size();
-    const auto share = std::lround(limits_.max_features * static_cast<double>(n));
-    const auto wanted = std::max<std::size_t>(1, static_cast<std::size_t>(share));
+    const std::size_t wanted = limits_.drawn_of(n);
     std::vector<std::pair<std::uint64_t, std::size_t>> order;
     for (std::size_t f = 0; f < n; ++f) {
       order.emplace_back(draw_bits(key_, kFeatureStream + node, f), f);

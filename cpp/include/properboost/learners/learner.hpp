@@ -93,6 +93,11 @@ class GrownLearner : public WeakLearner {
   const double subsample;    // share of the rows that each tree is grown from
   const std::uint64_t seed;  // of the random draws
 
+  // Whether trees differ by what is drawn, so that a later one may find what this one did not.
+  bool draws(std::size_t features) const {
+    return subsample < 1.0 || limits.drawn_of(features) < features;
+  }
+
   // A node whose cell has no training rows gets the mean of the leaves below it.
   virtual Partition partition(const Tree& tree) const = 0;
 

@@ -1,6 +1,8 @@
 // Limits on the growth of a tree.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,6 +22,12 @@ struct TreeLimits {
   // Whether to grow a rule: a tree that splits only its left-most leaf, by the cost of two cells:
   // this leaf, and all others.
   bool only_left = false;
+
+  // How many of the features each split is chosen from, drawn anew each time: at least one.
+  std::size_t drawn_of(std::size_t features) const {
+    const auto share = std::llround(max_features * static_cast<double>(features));
+    return std::max<std::size_t>(1, static_cast<std::size_t>(share));
+  }
 };
 
 }  // namespace properboost
