@@ -74,7 +74,9 @@ def make_properboost(setting: Setting, **parameters: Any) -> Any:
     if parameters.get("response") == "newton":
         # Newton's values are steps already, and the peers' are not guarded either.
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
-    parameters = {"n_estimators": setting.rounds, **parameters}
+    # At equal rounds the papers' tables are compared, whatever the defaults are.
+    published = {"gain": 1.0, "selection": "greedy", "smoothing": 0.0}
+    parameters = {"n_estimators": setting.rounds, **published, **parameters}
     if parameters.get("weak_learner") == "tree":
         parameters |= {
             "max_leaf_nodes": setting.leaves,

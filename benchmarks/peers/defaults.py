@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from benchmarks.lib.race import progress
 from benchmarks.lib.sets import CONFIRMATION, DEVELOPMENT, LETTERS, SETS, Split
@@ -51,10 +51,13 @@ def search(seed: int) -> Any:
 
 
 def lightgbm(seed: int) -> Any:
-    """Return LightGBM."""
+    """Return LightGBM, which refuses some names of columns."""
     from lightgbm import LGBMClassifier
 
-    return LGBMClassifier(random_state=seed, verbose=-1)
+    numbered = FunctionTransformer(
+        lambda X: X.set_axis([f"x{j}" for j in range(X.shape[1])], axis=1)
+    )
+    return make_pipeline(numbered, LGBMClassifier(random_state=seed, verbose=-1))
 
 
 def logistic_regression(_seed: int) -> Any:

@@ -107,8 +107,9 @@ def properboost() -> Iterator[Way]:
     def way(kind: str, name: str, **parameters: Any) -> Way:
         def make(setting: Setting, rounds: int) -> Any:
             return ProperBoostClassifier(
-                n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads, **parameters
-            )
+                n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads,
+                **{"gain": 1.0, "selection": "greedy", "smoothing": 0.0, **parameters},
+            )  # fmt: skip
 
         return Way(f"{OURS}: {name}", kind, make, staged)
 
@@ -305,7 +306,8 @@ def coupled(kind: str) -> Iterator[Way]:
         def make(setting: Setting, rounds: int, loss: str = loss, form: str = multiclass) -> Any:
             return ProperBoostClassifier(
                 loss=loss, multiclass=form, n_estimators=rounds, max_bins=setting.bins,
-                n_jobs=setting.threads, **settings[kind],
+                n_jobs=setting.threads, gain=1.0, selection="greedy", smoothing=0.0,
+                **settings[kind],
             )  # fmt: skip
 
         yield Way(f"{OURS}: {loss}, {multiclass}", kind, make, staged)

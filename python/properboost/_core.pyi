@@ -188,7 +188,7 @@ class AdditiveBoosting(Algorithm):
     def __init__(
         self,
         *,
-        selection: Literal["greedy", "cyclic"] = ...,
+        selection: Literal["greedy", "cyclic", "unbiased"] = ...,
         response: Literal["real", "sign", "newton", "exact"] = ...,
         step: Literal["unit", "guarded", "line_search", "leveraging", "totally_corrective"] = ...,
         l2: float = ...,

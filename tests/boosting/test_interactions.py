@@ -372,8 +372,8 @@ def test_the_search_is_that_of_models_alone(n_classes, multiclass):
     temperature = results["temperature"][1] if multiclass == "one_vs_rest" else np.nan
     for train, test in cv.split(X, y):
         model = pb.ProperBoostClassifier(
-            n_estimators=8, rows_per_bin=None, interactions=2, interaction_rate=0.5,
-            interaction_smoothing=0.1, multiclass=multiclass,
+            n_estimators=8, rows_per_bin=None, interactions=2, interaction_rate=0.5, gain=1.0,
+            interaction_smoothing=0.1, multiclass=multiclass, selection="greedy",
             temperature=None if np.isnan(temperature) else temperature,
         ).fit(X[train], y[train])  # fmt: skip
         p = model.predict_proba(X[test])[np.arange(len(test)), y[test]]

@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import properboost as pb
 from helpers.commands import run
+from helpers.models import AS_PUBLISHED
 from properboost.cli import demo
 from properboost.datasets import _locate
 
@@ -69,8 +70,8 @@ def test_demo_prints_what_such_fits_give(capsys, monkeypatch):
     out, _ = run(capsys, "demo", "--rounds", 5, "--gains", 2, 0.5)
     (problem,) = small_problem(None)
     models = {
-        "Logistic": pb.ProperBoostClassifier("glog"),
-        "Exponential": pb.ProperBoostClassifier("exponential"),
+        "Logistic": pb.ProperBoostClassifier("glog", **AS_PUBLISHED),
+        "Exponential": pb.ProperBoostClassifier("exponential", **AS_PUBLISHED),
         "AdaBoost": pb.AdaBoost(),
         "LogitBoost": pb.LogitBoost(),
     }
@@ -78,7 +79,8 @@ def test_demo_prints_what_such_fits_give(capsys, monkeypatch):
         row = re.search(rf"^{loss} +(\S+) +(\S+) +\S+ +\S+ +\S+ +(\S+) +(\S+)", out, re.M)
         scores, errors = {}, {}
         for gain in (0.5, 2.0):
-            model = pb.ProperBoostClassifier(loss.lower(), gain=gain, n_estimators=5)
+            settings = AS_PUBLISHED | {"gain": gain, "n_estimators": 5}
+            model = pb.ProperBoostClassifier(loss.lower(), **settings)
             folds = StratifiedKFold(5, shuffle=True, random_state=0)
             p = cross_val_predict(model, problem.X, problem.y, cv=folds, method="predict_proba")
             scores[gain] = log_loss(problem.y, p)  # the folds are equally large
@@ -89,7 +91,7 @@ def test_demo_prints_what_such_fits_give(capsys, monkeypatch):
         assert row[1] == f"{gain:g}"
         assert row[2] == f"{scores[gain]:.4f}"
         assert int(row[4]) == errors[float(row[3])] == min(errors.values())
-        models[loss] = pb.ProperBoostClassifier(loss.lower(), gain=gain)
+        models[loss] = pb.ProperBoostClassifier(loss.lower(), **AS_PUBLISHED | {"gain": gain})
     for name, model in models.items():
         model.set_params(n_estimators=5).fit(problem.X, problem.y)
         wrong = np.sum(model.predict(problem.X_test) != problem.y_test)

@@ -29,7 +29,7 @@ from properboost import _core
 @pytest.mark.parametrize(
     ("weak_learner", "selection"),
     [
-        *itertools.product(["histogram", "stump"], ["greedy", "cyclic"]),
+        *itertools.product(["histogram", "stump"], ["greedy", "cyclic", "unbiased"]),
         ("tree", "greedy"),
     ],
 )
@@ -39,7 +39,7 @@ def test_every_combination_equals_the_reference(loss, weak_learner, response, st
     codes, features, bins, y = problem(0)
     rounds = {"histogram": 6, "stump": 6, "tree": 3}[weak_learner]
     common = {
-        "n_estimators": rounds if selection == "greedy" else 2,
+        "n_estimators": 2 if selection == "cyclic" else rounds,
         "selection": selection,
         "response": response,
         "step": step,

@@ -50,7 +50,7 @@ def rounds_of(boosting, n_classes):
 @pytest.mark.parametrize("response", RESPONSES)
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_rounds_are_those_of_the_reference(form, response, learner):
-    selections = ["greedy"] if learner == "tree" else ["greedy", "cyclic"]
+    selections = ["greedy"] if learner == "tree" else ["greedy", "cyclic", "unbiased"]
     steps = ["guarded", "unit", "line_search"]
     for step, selection in zip(steps, itertools.cycle(selections), strict=False):
         codes, features, bins, classes = several_classes(1, 3, 50 if response == "exact" else 150)
@@ -186,7 +186,7 @@ def test_threads_do_not_matter(form, n_classes):
                 assert_identical(some[0].rounds(k), other.rounds(k))
 
 
-@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
 @pytest.mark.parametrize("n_classes", [3, 16, 17, 18, 33])  # a last batch of 1 lane, and of more
 def test_a_weight_of_2_is_the_row_twice(n_classes, selection):
     codes, features, _, classes = several_classes(10, n_classes, 1_000)

@@ -57,7 +57,7 @@ def assert_curves_end_at(boosting, m, raw, y, weight, loss, gain):
         ("alpha", "sign", "line_search", "histogram", False),
     ],
 )
-@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
 @pytest.mark.parametrize("n", [3, 7, 21])
 def test_a_lane_is_the_model_alone(loss, response, step, learner, weighted, selection, n):
     codes, features, y, fold, weight, segments = folded(weighted=weighted)
@@ -125,7 +125,7 @@ def test_lanes_of_different_classes_share_a_pack():
         )
 
 
-@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
 def test_the_least_gains_are_one_model(selection):
     """Every step is shortened: the margins must not be thrown beyond what float32 remembers."""
     codes, features, _, y = problem(6)
@@ -153,7 +153,7 @@ def test_rows_without_a_role_count_nowhere():
     assert_curves_end_at(boosting, 0, expected[fold == 1], y[fold == 1], None, glog, 1.0)
 
 
-@pytest.mark.parametrize("selection", ["greedy", "cyclic"])
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
 def test_lanes_that_are_dropped_do_not_disturb_the_others(selection):
     codes, features, _y, _fold, _, segments = folded()
     gains = np.geomspace(0.5, 8.0, 20)
@@ -181,7 +181,7 @@ def test_lanes_that_are_dropped_do_not_disturb_the_others(selection):
 @given(
     n=st.integers(1, 40),
     n_threads=st.integers(1, 4),
-    selection=st.sampled_from(["greedy", "cyclic"]),
+    selection=st.sampled_from(["greedy", "cyclic", "unbiased"]),
     response=st.sampled_from(["real", "newton", "exact"]),
     seed=st.integers(0, 5),
 )

@@ -134,7 +134,7 @@ def test_the_values_are_those_of_the_response(response):
     raw = model.decision_function(frame)
     assert len(rule.conditions) > 1
     stump = pb.ProperBoostClassifier(
-        weak_learner="stump", response=response, n_estimators=1, rows_per_bin=None
+        weak_learner="stump", response=response, n_estimators=1, rows_per_bin=None, gain=1.0
     )
     holds = (raw == rule.value).astype(float)[:, None]
     # Sums of whole numbers and of float64: the first are exact.
@@ -155,8 +155,8 @@ def test_sign_rules_say_plus_or_minus_one(step):
 def test_one_literal_is_a_stump(response):
     for seed in range(4):
         frame, y, weight = few_values(seed)
-        settings = {"n_estimators": 10, "response": response, "rows_per_bin": None}
-        stumps = pb.ProperBoostClassifier(weak_learner="stump", **settings)
+        settings = {"n_estimators": 10, "response": response, "rows_per_bin": None, "gain": 1.0}
+        stumps = pb.ProperBoostClassifier(weak_learner="stump", selection="greedy", **settings)
         rules = monomials(max_literals=1, **settings).fit(frame, y, weight)
         stumps.fit(frame, y, weight)
         for name in ("cost", "step", "risk"):

@@ -215,12 +215,33 @@ def test_a_grid_may_run_over_learners_responses_and_steps():
 # -- the gain -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("weak_learner", "at_one_row"),
+    [("histogram", 20), ("stump", 14), ("monomial", 14), ("tree", 0)],
+)
+def test_a_gain_that_is_not_given_goes_by_the_rows_of_the_smallest_class(weak_learner, at_one_row):
+    rng = np.random.default_rng(0)
+
+    def gain_of(y, weight=None, **settings):
+        model = pb.ProperBoostClassifier(weak_learner=weak_learner, n_estimators=1, **settings)
+        return model.fit(rng.normal(size=(len(y), 2)), y, weight).loss_.gain
+
+    y = np.arange(300) % 3 == 0  # 100 rows of the smaller class
+    expected = max(1.0, at_one_row * 200 ** (-1 / 3))
+    assert gain_of(y) == pytest.approx(expected)
+    assert gain_of(y, np.full(300, 2.0), normalize_weights=True) == pytest.approx(expected)
+    assert gain_of(np.repeat([0, 1, 2], 100)) == pytest.approx(expected)
+    assert gain_of(y, loss="savage") == pytest.approx(expected)
+    assert gain_of(np.arange(2)) == (8.0 if at_one_row else 1.0)
+    every = np.arange(200_000) % 2 == 0  # so many rows need no gain
+    assert gain_of(every) == 1.0
+
+
 def test_the_gain_of_a_fit_is_the_losses():
     X, y = table()
     for loss, gain, expected in (
         (losses.GBoost(2.0), None, 2.0),
         (losses.GBoost(2.0), 2.0, 2.0),
-        ("gboost", None, 1.0),
         ("gboost", 3.0, 3.0),
     ):
         model = pb.ProperBoostClassifier(loss, gain=gain).fit(X, y)

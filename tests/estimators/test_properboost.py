@@ -85,7 +85,7 @@ def test_gain_is_the_inverse_of_the_learning_rate(binary, gain, response, step):
     X, y = binary
     settings = {"loss": "gboost", "response": response, "step": step, "n_estimators": 15}
     a = pb.ProperBoostClassifier(gain=gain, **settings).fit(X, y)
-    b = pb.ProperBoostClassifier(learning_rate=1 / gain, **settings).fit(X, y)
+    b = pb.ProperBoostClassifier(learning_rate=1 / gain, gain=1.0, **settings).fit(X, y)
     np.testing.assert_array_equal(a.history_["feature"], b.history_["feature"])
     F_a, F_b = a.decision_function(X), b.decision_function(X)
     p_a, p_b = a.predict_proba(X), b.predict_proba(X)

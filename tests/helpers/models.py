@@ -84,8 +84,14 @@ def assert_same_bits(ours, theirs, about=""):
     np.testing.assert_array_equal(ours, theirs, err_msg=about)
 
 
+AS_PUBLISHED = {"gain": 1.0, "selection": "greedy", "smoothing": 0.0}
+"""What the papers' look-up tables have; defaults are others."""
+
+
 def monomials(**settings):
-    settings = {"min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0} | settings
+    settings = {
+        "gain": 1.0, "min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0, **settings,
+    }  # fmt: skip
     return pb.ProperBoostClassifier(weak_learner="monomial", **settings)
 
 

@@ -58,7 +58,8 @@ def make_rows():
 
 
 def fit(loss, rows, **given):
-    return pb.ProperBoostClassifier(loss, **{"n_estimators": 40, **given}).fit(*rows)
+    gain = 1.0 if isinstance(loss, str) else None  # a loss has its own
+    return pb.ProperBoostClassifier(loss, **{"n_estimators": 40, "gain": gain, **given}).fit(*rows)
 
 
 def logit(p):

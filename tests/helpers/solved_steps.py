@@ -67,8 +67,14 @@ def sides(y):
 
 def fit(step, loss="glog", learner="stump", n=8, data=None, **settings):
     X, y, s = noisy() if data is None else data
+    settings = (
+        {"selection": "greedy", "smoothing": 0.0}
+        | LEARNERS[learner]
+        | {"response": "sign"}
+        | settings
+    )
     model = pb.ProperBoostClassifier(
         LOSSES[loss], weak_learner=learner, step=step, n_estimators=n, n_jobs=1,
-        rows_per_bin=None, **(LEARNERS[learner] | {"response": "sign"} | settings),
+        rows_per_bin=None, **settings,
     )  # fmt: skip
     return model.fit(X, y, s)

@@ -99,7 +99,7 @@ def look_up(model, X):
 def test_decisions_are_shape_functions_added_up(classes, selection):
     pd = pytest.importorskip("pandas")
     X, y = fit_rows()
-    settings = {"n_estimators": 12, "max_bins": 40, "multiclass": "one_vs_rest"}
+    settings = {"n_estimators": 12, "max_bins": 40, "multiclass": "one_vs_rest", "gain": 1.0}
     model = pb.ProperBoostClassifier(selection=selection, **settings)
     model.fit(X, np.minimum(y, classes - 1))
     others, _ = fit_rows(300, seed=6)

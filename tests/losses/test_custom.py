@@ -320,6 +320,7 @@ def test_searches_take_losses_of_ones_own(rows):
     own = from_pdf(stats.logistic())
     other = from_pdf(stats.norm(scale=4.0 / math.sqrt(2.0 * math.pi)), name="logistic")
     settings = {"cv": 3, "n_estimators": 30, "gains": [0.5, 2.0, 50.0], "random_state": 0}
+    settings["smoothings"] = [0.0]
     a = pb.ProperBoostClassifierCV([own, other, "tangent"], **settings).fit(*rows)
     b = pb.ProperBoostClassifierCV(["glog", "ggauss", "tangent"], **settings).fit(*rows)
     scores = [search.cv_results_["mean_test_score"] for search in (a, b)]

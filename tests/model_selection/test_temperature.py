@@ -271,7 +271,8 @@ def test_a_search_for_pairs_fits_its_own():
 
 def test_the_one_of_fewer_estimators_has_its_own():
     X, y = integers(n_classes=3)
-    settings = FEW | {"gains": [8.0], "n_estimators": "auto", "max_estimators": 30}
+    settings = FEW | {"gains": [8.0], "smoothings": [0.0]}
+    settings |= {"n_estimators": "auto", "max_estimators": 30}
     best = pb.ProperBoostClassifierCV(**settings).fit(X, y)
     few = pb.ProperBoostClassifierCV(**settings, one_standard_error=True).fit(X, y)
     assert few.n_estimators_ < best.n_estimators_

@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 import properboost as pb
+from helpers.models import AS_PUBLISHED
 from helpers.oracles import TRACE_IDS, TRACES
 
 
@@ -25,9 +26,8 @@ def letter():
 @pytest.mark.parametrize("trace", TRACES, ids=TRACE_IDS)
 def test_the_classifier_makes_the_errors_of_the_traces(letter, trace):
     (X, y), (X_test, y_test) = letter[trace["data"].removeprefix("LETTER.")]
-    model = pb.ProperBoostClassifier(
-        trace["loss"], gain=trace["gain"], response=trace["response"], step=trace["step"]
-    ).fit(X, y)
+    told = {name: trace[name] for name in ("loss", "gain", "response", "step")}
+    model = pb.ProperBoostClassifier(**AS_PUBLISHED | told).fit(X, y)
     errors = int((model.margins(X_test, y_test) <= 0).sum())  # a raw prediction of 0 is an error
     assert abs(errors - trace["test_errors"]) <= max(3, 0.005 * trace["test_errors"])
     loss = log_loss(y_test, np.clip(model.predict_proba(X_test)[:, 1], 1e-12, 1 - 1e-12))
@@ -39,8 +39,9 @@ def test_the_classifier_makes_the_errors_of_the_traces(letter, trace):
 def test_the_link_of_the_tuned_loss_is_the_calibrated_one(letter, part, gain):
     """Table 5: the same sums through the link of gain 1 are probabilities of another loss."""
     (X, y), (X_test, y_test) = letter[part]
-    tuned = pb.ProperBoostClassifier(gain=gain, n_estimators=50).fit(X, y)
-    shrunk = pb.ProperBoostClassifier(learning_rate=1 / gain, n_estimators=50).fit(X, y)
+    settings = AS_PUBLISHED | {"n_estimators": 50}
+    tuned = pb.ProperBoostClassifier(**settings | {"gain": gain}).fit(X, y)
+    shrunk = pb.ProperBoostClassifier(**settings, learning_rate=1 / gain).fit(X, y)
     raw = tuned.decision_function(X_test)
     np.testing.assert_array_equal(tuned.history_["feature"], shrunk.history_["feature"])
     # Sums of terms of order 10, some of which cancel.

@@ -32,7 +32,10 @@ from helpers.small_problem import fit
             "must be one of 'histogram', 'stump', 'tree', 'monomial'; got",
         ),
         ({"weak_learner": None}, "weak_learner must be one of .*; got None"),
-        ({"selection": "random"}, "selection must be one of 'greedy', 'cyclic'; got 'random'"),
+        (
+            {"selection": "random"},
+            "selection must be one of 'unbiased', 'greedy', 'cyclic'; got 'random'",
+        ),
         ({"selection": None}, "selection must be one of .*; got None"),
         ({"response": "probability"}, "response must be one of 'real', 'sign', 'newton', 'exact'"),
         ({"step": "armijo"}, "step must be one of 'guarded', 'unit', .*; got 'armijo'"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import properboost as pb
 from helpers.documents import JSON, assert_predicts, change, places
-from helpers.models import assert_same
+from helpers.models import AS_PUBLISHED, assert_same
 from properboost.parameters.declare import declared
 
 pd = pytest.importorskip("pandas")
@@ -96,9 +96,8 @@ def table():
 
 @pytest.fixture(scope="module")
 def model(table):
-    return pb.ProperBoostClassifier(n_estimators=4, max_bins=3, multiclass="one_vs_rest").fit(
-        *table
-    )
+    settings = AS_PUBLISHED | {"n_estimators": 4, "max_bins": 3, "multiclass": "one_vs_rest"}
+    return pb.ProperBoostClassifier(**settings).fit(*table)
 
 
 @pytest.fixture(scope="module")
@@ -326,7 +325,7 @@ def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
 def test_parameters_that_the_file_does_not_know_have_their_defaults(document, tmp_path):
     changed = copy.deepcopy(document)
     del changed["parameters"]["smoothing"]
-    assert load_text(json.dumps(changed), tmp_path).smoothing == 0.0
+    assert load_text(json.dumps(changed), tmp_path).smoothing == 0.1
 
 
 NUMERIC, TOWN = 0, 1

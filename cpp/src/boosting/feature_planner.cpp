@@ -2,14 +2,17 @@
 #include <optional>
 #include <utility>
 
+#include "properboost/boosting/effective_rows.hpp"
 #include "properboost/boosting/planner.hpp"
 #include "properboost/histogram/histogram.hpp"
+#include "properboost/learners/contrast.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {
 namespace {
 
-// Look-up tables: of the features up for selection, the one with the least cost is taken.
+// Look-up tables: of the features up for selection, the one with the least cost is taken, or the
+// one that is least likely to cost so little by chance.
 class FeaturePlanner final : public Planner {
  public:
   FeaturePlanner(const RoundContext& context, std::vector<const FeatureLearner*> learners)
@@ -19,6 +22,10 @@ class FeaturePlanner final : public Planner {
         histogram_(at_.rows.bins, at_.batch.margins->lanes(),
                    at_.algorithm.response().needs_curvature()) {
     if (in_turn_) return;  // cyclic selection sums its cells as it moves
+    if (at_.algorithm.selection().allows_for_chance() &&
+        at_.algorithm.response().sees_every_difference()) {
+      effective_.emplace(at_.rows, at_.weights, at_.batch);
+    }
     builder_.emplace(at_.rows, at_.batch.blocks, at_.batch.crowding, at_.batch.margins->lanes(),
                      at_.algorithm.response().needs_curvature(), at_.memory);
   }
@@ -38,7 +45,10 @@ class FeaturePlanner final : public Planner {
     if (builder_) builder_->fill(margins.weight(), margins.curvature(), histogram_, team);
     const Candidates candidates = at_.algorithm.selection().candidates(t, at_.rows.bins.size());
     const std::size_t lanes = at_.batch.models.size();
+    const std::vector<EffectiveRows> rows =
+        effective_ ? effective_->count() : std::vector<EffectiveRows>(lanes);
     std::vector<double> costs(lanes * candidates.size());
+    std::vector<Contrast> contrasts(effective_ ? costs.size() : 0);
     const double nanoseconds =
         4.0 * static_cast<double>(lanes) *
         static_cast<double>(at_.rows.bins.total_width() * candidates.size()) /
@@ -47,17 +57,34 @@ class FeaturePlanner final : public Planner {
       std::array<Cell, kMaxCodes> buffer;
       for (std::size_t k = 0; k < lanes; ++k) {
         if (!active[k]) continue;
-        costs[k * candidates.size() + c] = learner(k).cost(
-            feature(candidates.first + c, k, buffer),
-            learner(k).criterion_or(at_.algorithm.response()), at_.batch.regularizers[k]);
+        const std::size_t i = k * candidates.size() + c;
+        const FeatureCells cells = feature(candidates.first + c, k, buffer);
+        if (rows[k].known()) {
+          contrasts[i] =
+              learner(k).contrast(cells, criterion(k), at_.batch.regularizers[k], rows[k]);
+        } else {
+          costs[i] = cost_of(cells, k);
+        }
       }
     });
     std::vector<RoundUpdate> updates(lanes);
     const auto plan_lane = [&](std::size_t k) {
       if (!active[k]) return;
-      const double* own = costs.data() + k * candidates.size();
+      double* const own = &costs[k * candidates.size()];
+      std::array<Cell, kMaxCodes> buffer;
+      if (rows[k].known()) {
+        const std::size_t best =
+            least_likely(&contrasts[k * candidates.size()], candidates.size(), rows[k]);
+        const FeatureCells cells = feature(candidates.first + best, k, buffer);
+        updates[k] = plan_table(k, candidates.first + best, cost_of(cells, k), cells, team);
+        if (updates[k].moves) return;  // else another feature may
+        for (std::size_t c = 0; c < candidates.size(); ++c) {
+          own[c] = cost_of(feature(candidates.first + c, k, buffer), k);
+        }
+      }
       const std::size_t best = first_best(own, candidates.size());
-      updates[k] = plan_table(k, candidates.first + best, own[best], team);
+      const FeatureCells cells = feature(candidates.first + best, k, buffer);
+      updates[k] = plan_table(k, candidates.first + best, own[best], cells, team);
     };
     if (at_.algorithm.response().looks_at_rows()) {
       for (std::size_t k = 0; k < lanes; ++k) plan_lane(k);
@@ -69,22 +96,27 @@ class FeaturePlanner final : public Planner {
 
  private:
   const FeatureLearner& learner(std::size_t lane) const { return *learners_[lane]; }
+  const Criterion& criterion(std::size_t lane) const {
+    return learner(lane).criterion_or(at_.algorithm.response());
+  }
 
   FeatureCells feature(std::size_t f, std::size_t lane, std::array<Cell, kMaxCodes>& buffer) const {
     return histogram_.feature(
         f, lane, at_.batch.occupied.data() + lane * at_.rows.bins.total_width(), buffer);
   }
 
-  RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, Team& team) const {
-    std::array<Cell, kMaxCodes> buffer;
-    const FeatureCells feature = this->feature(f, lane, buffer);
+  double cost_of(const FeatureCells& feature, std::size_t lane) const {
+    return learner(lane).cost(feature, criterion(lane), at_.batch.regularizers[lane]);
+  }
+
+  RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, const FeatureCells& feature,
+                         Team& team) const {
     RoundUpdate update;
     update.feature = static_cast<std::int32_t>(f);
     update.codes = at_.rows.codes.feature(f);
     const Response& response = at_.algorithm.response();
     const Regularizers& r = at_.batch.regularizers[lane];
-    const Partition partition =
-        learner(lane).partition(feature, learner(lane).criterion_or(response), r);
+    const Partition partition = learner(lane).partition(feature, criterion(lane), r);
     if (learner(lane).has_criterion()) {  // rounds hold the response's cost all the same
       cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     }
@@ -96,6 +128,7 @@ class FeaturePlanner final : public Planner {
   const bool in_turn_;
   Histogram histogram_;
   std::optional<HistogramBuilder> builder_;
+  std::optional<EffectiveRowCount> effective_;
 };
 
 }  // namespace

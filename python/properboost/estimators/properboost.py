@@ -43,6 +43,7 @@ from properboost.parameters.shared import (
     RegularizerParameters,
     SizeParameters,
     VerboseParameters,
+    gain_of,
     rate_of,
     read_binning,
 )
@@ -166,9 +167,12 @@ class ProperBoostClassifier(
         doc="""
         The gain sigma > 0: the loss is sigma phi(v / sigma), v = y F(x).  Twice the gain with the
         same tables halves how far a round moves the probabilities.  None is the gain that a loss
-        object carries, and 1 with a name.  The gain of the fit is ``loss_.gain``.
+        object carries.  With a name it is a ``n ** (-1 / 3)``, at least 1 and at most 8, where n
+        is twice the sample weight of the smallest class and a is 20 for look-up tables, and 14 for
+        stumps and monomials; for trees it is 1.  The gain of the fit is ``loss_.gain``.
         """,
-        option="gain of the loss, above 0: larger regularises more; none is 1",
+        option="gain of the loss, above 0: larger regularises more; none goes by the rows of the "
+        "smallest class",
     )
     n_estimators: int = parameter(
         default=100,
@@ -233,6 +237,8 @@ class ProperBoostClassifier(
             )
             training = prepare(read_binning(self), table, rows, rows.sort())
             del rows  # bytes that boosting does not need
+            if self.gain is None and isinstance(self.loss, str):
+                loss = get_loss(self.loss, gain_of(self.weak_learner, training.class_weights))
             return self._boost(loss, training)
 
     def _boost(self, loss: MarginLoss, training: Training) -> Self:

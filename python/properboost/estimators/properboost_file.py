@@ -57,6 +57,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             own = model.loss.gain if isinstance(model.loss, MarginLoss) else 1.0
             if version <= 4 and own != 1.0 and model.gain == 1.0:
                 model.gain = None  # 1 was the default, which left it to the loss
+            if version <= 1:
+                model.selection = "greedy"  # which all models had
             if version <= 5:
                 model.multiclass = "one_vs_rest"  # which all models were
             check_parameters(model)

@@ -277,7 +277,7 @@ class ProperBoostClassifierCV(
 
     def _count_estimators(self) -> dict[str, int]:
         """Return how many estimators of each selection are tried at most."""
-        most = {"greedy": MOST_ROUNDS, "cyclic": MOST_CYCLES}
+        most = {"greedy": MOST_ROUNDS, "unbiased": MOST_ROUNDS, "cyclic": MOST_CYCLES}
         given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
         return most if given is None else dict.fromkeys(most, int(given))
 

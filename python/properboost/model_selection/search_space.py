@@ -95,7 +95,8 @@ def _read_alphas(name: str, value: object) -> list[float] | None:
 
 def _read_smoothings(name: str, value: object) -> list[float]:
     entries = partial(checks.entries, read=check_smoothing)
-    return checks.either(entries, None)(name, value) or [0.0]
+    default: Any = declared(BoostingOptions)["smoothing"].default
+    return checks.either(entries, None)(name, value) or [default]
 
 
 def _read_priors(name: str, value: object) -> list[float | None]:
@@ -147,7 +148,7 @@ class SearchParameters(
         default=None,
         check=_read_smoothings,
         kind="list of float or None",
-        doc="Values of `smoothing` to choose from; None is 0.",
+        doc="Values of `smoothing` to choose from; None is its default in `ProperBoostClassifier`.",
     )
     priors: Sequence[float | None] | None = parameter(
         default=None,

@@ -43,6 +43,7 @@ __all__ = [
     "VerboseParameters",
     "VotingOptions",
     "VotingParameters",
+    "gain_of",
     "leaves_of",
     "rate_of",
     "read_binning",
@@ -250,15 +251,18 @@ class BoostingParameters(Generic[Float, Int, Leaves, Selected, Strategy, Rate]):
         form="by feature",
     )
     selection: Selected = parameter(
-        default="greedy",
-        check=partial(checks.choice, known=("greedy", "cyclic")),
-        kind='{"greedy", "cyclic"}',
+        default="unbiased",
+        check=partial(checks.choice, known=get_args(Selection)),
+        kind='{"unbiased", "greedy", "cyclic"}',
         doc="""
-        Which feature a round uses: the best one, which needs all features' histograms; or each in
-        turn, which needs one histogram per round.  Trees and monomials choose a feature for
-        each split and ignore it.
+        Which feature a round uses.  "unbiased": the one whose cells tell the classes apart least
+        likely by chance, so that features of many bins or categories are not favoured; by Pearson's
+        chi-square on the effective number of rows, and its degrees of freedom.  "greedy": the one
+        of least cost, as in the papers.  "cyclic": each in turn, which needs one histogram per
+        round instead of all features'.  Trees and monomials choose a feature for each split by
+        cost and ignore it.
         """,
-        option="which feature a round takes: the best, or each in turn",
+        option="which feature a round takes: the least likely by chance, the best, or each in turn",
         only_with={"weak_learner": NOT_GROWN},
         search_default="cyclic",
     )
@@ -320,7 +324,7 @@ class RegularizerParameters:
         only_with={"response": ("real", "exact")},
     )
     smoothing: float = parameter(
-        default=0.0,
+        default=0.1,
         check=check_smoothing,
         doc="""
         How far the sums of each bin of a numeric feature spread over its neighbours before the
@@ -621,6 +625,15 @@ def leaves_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> i
     n_classes = len(class_weights)
     rows = n_classes * float(class_weights.min())
     return int(min(max(rows / 80.0, 6, n_classes), 31))
+
+
+def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> float:
+    """Return the gain of a loss that is given by its name, without one."""
+    if weak_learner == "tree":
+        return 1.0
+    at_one_row = 20.0 if weak_learner == "histogram" else 14.0
+    rows = max(2.0 * float(class_weights.min()), 1.0)
+    return min(max(at_one_row / float(np.cbrt(rows)), 1.0), 8.0)
 
 
 def rate_of(options: BoostingOptions, gain: float) -> float:

@@ -55,6 +55,9 @@ def fit(
     the weights' total is 0, when no feature can be cut, when the table is 0 in every cell that has
     rows, or when the risk does not fall along the table at step 0.
 
+    With unbiased selection the best feature is the one whose classes differ least likely by chance;
+    see `contrast`.
+
     With cyclic selection an estimator is a round for each feature in turn; a feature that does not
     help has a table and a step of 0, and it ends with a cycle in which none helps.
 
@@ -90,10 +93,11 @@ def fit(
         l2=l2,
         tie=tie,
         tree=tree or TreeSettings(),
+        selection=selection,
     )
     raw = np.zeros(len(t.y))
     features = range(len(bins))
-    whole = selection == "greedy" or learner == "tree"
+    whole = selection != "cyclic" or learner == "tree"
     turns = [features] if whole else [range(j, j + 1) for j in features]
     rounds: list[Round] = []
     for e in range(n_estimators):

@@ -89,7 +89,7 @@ def fit_joint(
     defaults = {
         "learner": "histogram", "response": "real", "step": "guarded", "learning_rate": 1.0,
         "prior": None, "smoothing": 0.0, "smoothing_in_score": True, "l2": 0.0, "tie": TIE,
-        "tree": TreeSettings(),
+        "tree": TreeSettings(), "selection": selection,
     }  # fmt: skip
     own = [
         Training(codes, bins, np.where(rows.own[:, k], 1.0, -1.0), weight, make_loss(loss, gain),
@@ -98,7 +98,7 @@ def fit_joint(
     ]  # fmt: skip
     share = 0.5 if own[0].step == "unit" else (n_classes - 1) / n_classes
     raw = np.zeros((len(classes), n_classes))
-    whole = selection == "greedy" or own[0].learner == "tree"
+    whole = selection != "cyclic" or own[0].learner == "tree"
     turns = [range(len(bins))] if whole else [range(j, j + 1) for j in range(len(bins))]
     found: list[list[Round]] = [[] for _ in own]
     for e in range(n_estimators):

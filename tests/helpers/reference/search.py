@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from helpers.reference.contrast import contrast, effective_rows, normal_deviate
 from helpers.reference.cells import Statistics, bin_statistics, smooth_ordered
 from helpers.reference.learners import CANDIDATES, Candidate, cell_score, first_best
 from helpers.reference.trees import Tree, grow_tree
@@ -52,6 +53,8 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
         best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
         chosen.append((j, best, plain))
     winner = first_best([c.score for _, c, _ in chosen], t.response, t.tie)
+    if t.selection == "unbiased" and t.response != "sign" and np.all(effective_rows(t, w) > 0):
+        winner = least_likely(t, chosen, effective_rows(t, w))
     feature, candidate, plain = chosen[winner]
     n_ordered = t.bins[feature].n_ordered
     return Cut(
@@ -63,6 +66,22 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
         t.smoothing,
         n_ordered,
     )
+
+
+def least_likely(
+    t: Training, chosen: Sequence[tuple[int, Candidate, Statistics]], rows: Array
+) -> int:
+    """The first feature whose cells are the least likely by chance.
+
+    Affinities that differ by less than costs that are ties are ties.
+    """
+    found = [
+        contrast(c, plain, t.bins[j].n_ordered > 0, t.learner == "histogram", rows)
+        for j, c, plain in chosen
+    ]
+    best = max(normal_deviate(*pair) for pair in found)
+    tie = 8 * t.tie / (1 / rows).sum()
+    return next(i for i, (chi, df) in enumerate(found) if normal_deviate(chi + tie, df) >= best)
 
 
 def plant(t: Training, w: Array, curvature: Array, round_: int, grown: Tree | None = None) -> Cut:

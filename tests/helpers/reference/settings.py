@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Learner = Literal["histogram", "stump", "tree"]
 Step = Literal["unit", "guarded", "line_search"]
-Selection = Literal["greedy", "cyclic"]
+Selection = Literal["greedy", "cyclic", "unbiased"]
 
 TIE = 1e-7  # scores this close to the best, relative to it, count as equal
 
@@ -62,6 +62,7 @@ class Training:
     l2: float
     tie: float
     tree: TreeSettings
+    selection: Selection
     total: float = field(init=False)  # S, the sum of the sample weights
     cap: float = field(init=False)
 

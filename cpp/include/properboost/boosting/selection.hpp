@@ -1,7 +1,9 @@
 // Selection: which features a round may use.
 //
-// `greedy` (the papers): all of them, and the best is taken.  `cyclic`: the features in turn; an
-// estimator is one cycle, with one look-up table per feature (as in InterpretML).
+// `greedy` (the papers): all of them, and the one of least cost is taken.  `unbiased`: all of them,
+// and the one whose cells tell the classes apart least likely by chance is taken; where a response
+// need not see that they do, or no weight is left, it is as greedy.  `cyclic`: the features in
+// turn; an estimator is one cycle, with one look-up table per feature (as in InterpretML).
 #pragma once
 
 #include <cstddef>
@@ -24,6 +26,8 @@ class Selection {
   virtual Candidates candidates(std::size_t table, std::size_t features) const = 0;
   // Whether the feature is known before its cells are filled.
   virtual bool in_turn() const = 0;
+  // Whether features are compared by how unlikely their cells are, and not by what they cost.
+  virtual bool allows_for_chance() const = 0;
 };
 
 namespace selections {
@@ -34,6 +38,16 @@ class Greedy final : public Selection {
   std::size_t tables_per_estimator(std::size_t) const override { return 1; }
   Candidates candidates(std::size_t, std::size_t features) const override { return {0, features}; }
   bool in_turn() const override { return false; }
+  bool allows_for_chance() const override { return false; }
+};
+
+class Unbiased final : public Selection {
+ public:
+  static constexpr const char* name = "unbiased";
+  std::size_t tables_per_estimator(std::size_t) const override { return 1; }
+  Candidates candidates(std::size_t, std::size_t features) const override { return {0, features}; }
+  bool in_turn() const override { return false; }
+  bool allows_for_chance() const override { return true; }
 };
 
 class Cyclic final : public Selection {
@@ -44,9 +58,10 @@ class Cyclic final : public Selection {
     return {table, table + 1};
   }
   bool in_turn() const override { return true; }
+  bool allows_for_chance() const override { return false; }
 };
 
-using Builtins = Registry<std::tuple<Greedy, Cyclic>>;
+using Builtins = Registry<std::tuple<Greedy, Cyclic, Unbiased>>;
 
 }  // namespace selections
 

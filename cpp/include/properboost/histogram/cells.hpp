@@ -1,6 +1,7 @@
 // Cells: the sums that a response needs of the rows in one cell of one feature.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +45,9 @@ struct FeatureCells {
   const FeatureBins* bins;
 
   std::size_t width() const noexcept { return static_cast<std::size_t>(bins->width()); }
+  std::size_t occupied_codes() const noexcept {
+    return static_cast<std::size_t>(std::count(occupied, occupied + width(), std::uint8_t{1}));
+  }
 };
 
 }  // namespace properboost

@@ -25,6 +25,13 @@ class Histogram final : public FeatureLearner {
     return criterion.cost(cells.data(), feature.width(), r);
   }
 
+  // The bins as they are: smoothing would have to be charged for less than their number.
+  Contrast contrast(const FeatureCells& feature, const Criterion&, const Regularizers&,
+                    const EffectiveRows& rows) const override {
+    return {chi_square(feature.cells, feature.width(), rows),
+            static_cast<double>(feature.occupied_codes()) - 1.0};
+  }
+
   Partition partition(const FeatureCells& feature, const Criterion&,
                       const Regularizers&) const override {
     Partition p;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "properboost/histogram/cells.hpp"
+#include "properboost/learners/contrast.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/trees/criterion.hpp"
 #include "properboost/trees/limits.hpp"
@@ -79,6 +80,9 @@ class FeatureLearner : public WeakLearner {
                       const Regularizers& r) const = 0;
   virtual Partition partition(const FeatureCells& feature, const Criterion& criterion,
                               const Regularizers& r) const = 0;
+  // How the classes differ in the cells that this learner would choose.
+  virtual Contrast contrast(const FeatureCells& feature, const Criterion& criterion,
+                            const Regularizers& r, const EffectiveRows& rows) const = 0;
 
  protected:
   using WeakLearner::WeakLearner;

@@ -1,6 +1,8 @@
 // The decision stump: the best two cells of one feature.
 #pragma once
 
+#include <array>
+
 #include "properboost/learners/learner.hpp"
 #include "properboost/trees/class_cuts.hpp"
 
@@ -15,6 +17,15 @@ class Stump final : public FeatureLearner {
   double cost(const FeatureCells& feature, const Criterion& criterion,
               const Regularizers& r) const override {
     return find_split(feature, criterion, r).cost;
+  }
+
+  Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
+                    const EffectiveRows& rows) const override {
+    const CellOfCode branch = find_split(feature, criterion, r).branch;
+    std::array<Cell, 3> cells{};
+    for (std::size_t b = 0; b < feature.width(); ++b) cells[branch[b]] += feature.cells[b];
+    return {chi_square(cells.data(), cells.size(), rows),
+            freedom_of_best_cut(feature.occupied_codes(), feature.bins->ordered())};
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,

@@ -25,7 +25,9 @@ class Response : public Criterion {
  public:
   virtual bool looks_at_rows() const noexcept = 0;             // or knows enough from the cells
   virtual bool is_cost_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
-  virtual double reported(double cost) const noexcept = 0;     // with the papers' sign
+  // Whether values differ wherever the classes' shares of cells do.
+  virtual bool sees_every_difference() const noexcept = 0;
+  virtual double reported(double cost) const noexcept = 0;  // with the papers' sign
   virtual void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                       double* out) const = 0;
 };
@@ -34,6 +36,7 @@ class Response : public Criterion {
 struct ResponseDefaults {
   static constexpr bool needs_curvature = false;
   static constexpr bool larger_is_better = false;  // the papers report minus the cost
+  static constexpr bool sees_every_difference = true;
 };
 
 template <class Policy>
@@ -41,6 +44,7 @@ class BoundResponse final : public BoundCriterion<Policy, Response> {
  public:
   bool looks_at_rows() const noexcept override { return HasRowValues<Policy>::value; }
   bool is_cost_a_sum_of_weights() const noexcept override { return !Policy::needs_curvature; }
+  bool sees_every_difference() const noexcept override { return Policy::sees_every_difference; }
   double reported(double cost) const noexcept override {
     return Policy::larger_is_better ? -cost : cost;
   }

@@ -10,6 +10,7 @@ namespace properboost::responses {
 struct Sign : ResponseDefaults {
   static constexpr const char* name = "sign";
   static constexpr bool larger_is_better = true;
+  static constexpr bool sees_every_difference = false;  // one class may be heavier in all cells
   static double cost(const Cell& c, const Regularizers&) { return -std::abs(c.gradient()); }
   static double value(const Cell& c, const Regularizers&) {
     return c.gradient() > 0.0 ? 1.0 : c.gradient() < 0.0 ? -1.0 : 0.0;

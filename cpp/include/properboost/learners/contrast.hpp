@@ -1,0 +1,112 @@
+// How unlikely a feature's cells are if the feature says nothing about the class.
+//
+// Sums of weights differ between the classes by chance, and the more cells there are the more they
+// do: by cost alone features of many bins win.  Pearson's statistic has the same mean in every
+// feature with as many degrees of freedom, and what it exceeds that by counts.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/math_double.hpp"
+#include "properboost/histogram/cells.hpp"
+#include "properboost/trees/split.hpp"
+
+namespace properboost {
+
+// Rows of equal weight that would scatter as much as a class's rows do: (sum s b)^2 / sum s b^2,
+// with the sample weight s and the boosting weight b.
+struct EffectiveRows {
+  double positive = 0.0, negative = 0.0;
+
+  bool known() const noexcept { return positive > 0.0 && negative > 0.0; }
+  double inverse() const noexcept { return 1.0 / positive + 1.0 / negative; }
+};
+
+struct Contrast {
+  double chi_square = 0.0;
+  double freedom = 0.0;  // its mean by chance
+
+  // The normal deviate that is exceeded by chance as rarely: Barndorff-Nielsen's r* of the gamma
+  // distribution, which orders features where tail probabilities are 0 or 1 in double, too.
+  double deviate() const {
+    if (!(freedom > 0.0)) return -kFarthest;
+    const double mean = 0.5 * freedom;
+    const double x = std::max(0.5 * chi_square, 1e-12 * mean);
+    const double ratio = x / mean;
+    const double root = std::sqrt(std::max(0.0, 2.0 * mean * (ratio - 1.0 - math::log(ratio))));
+    const double r = ratio < 1.0 ? -root : root;
+    constexpr double kNear = 1e-3;  // of the mean, where the quotient is 0 / 0
+    if (std::abs(ratio - 1.0) < kNear) return r + 1.0 / (3.0 * std::sqrt(mean));
+    const double u = (ratio - 1.0) * std::sqrt(mean);
+    return r + math::log(u / r) / r;
+  }
+
+  static constexpr double kFarthest = 1e300;
+};
+
+// Pearson's statistic of the shares of each class's weight in the cells.  It has no bound where a
+// cell has rows of the rarer class alone, and the Hellinger distance has, which is as large for
+// small differences: the smaller of the two counts.
+inline double chi_square(const Cell* cells, std::size_t n, const EffectiveRows& rows) {
+  double positive = 0.0, negative = 0.0;
+  for (std::size_t b = 0; b < n; ++b) {
+    positive += cells[b].positive;
+    negative += cells[b].negative;
+  }
+  if (!(positive > 0.0) || !(negative > 0.0)) return 0.0;
+  const double share = rows.positive / (rows.positive + rows.negative);
+  const double of_positive = 1.0 / positive, of_negative = 1.0 / negative;
+  std::array<double, kMaxCodes> pearson, affinity;
+  vectorized([&, cells, n, own = pearson.data(), common = affinity.data()] {
+    constexpr double kNone = 1e-300;  // makes 0 / 0 a 0
+    for (std::size_t b = 0; b < n; ++b) {
+      const double p = cells[b].positive * of_positive;
+      const double q = cells[b].negative * of_negative;
+      own[b] = (p - q) * (p - q) / (share * p + (1.0 - share) * q + kNone);
+      common[b] = std::sqrt(p * q);
+    }
+  });
+  const double bounded = 8.0 * (1.0 - std::accumulate(affinity.begin(), affinity.begin() + n, 0.0));
+  return std::min(std::accumulate(pearson.begin(), pearson.begin() + n, 0.0), bounded) /
+         rows.inverse();
+}
+
+// The first of the features that are least likely by chance.  Those are ties whose affinities
+// differ no more than costs that are ties do, so that the order of additions cannot decide a model.
+inline std::size_t least_likely(const Contrast* contrasts, std::size_t n,
+                                const EffectiveRows& rows) {
+  std::size_t best = 0;
+  double deviate = contrasts[0].deviate();
+  for (std::size_t i = 1; i < n; ++i) {
+    const double own = contrasts[i].deviate();
+    if (own > deviate) {
+      best = i;
+      deviate = own;
+    }
+  }
+  const double tie = 8.0 * kTie / rows.inverse();
+  for (std::size_t i = 0; i < best; ++i) {
+    const Contrast raised{contrasts[i].chi_square + tie, contrasts[i].freedom};
+    if (raised.deviate() >= deviate) return i;
+  }
+  return best;
+}
+
+// The mean, by chance, of the statistic of the best cut of so many cells.
+inline double freedom_of_best_cut(std::size_t cells, bool ordered) {
+  if (cells < 2) return 0.0;
+  const auto cuts = static_cast<double>(cells - 1);
+  // The largest of the squared, standardised values of a Brownian bridge at its cuts, by simulation
+  // of cells of equal size; of sets, which are cut in the order of their shares, half-normal theory
+  // has 2 / pi a cell (DESIGN .64 (B - 1)).
+  if (!ordered) return 1.0 + 0.6366 * (cuts - 1.0);
+  const double log_cuts = math::log(cuts);
+  return 1.0 + log_cuts * (0.9 - 0.027 * log_cuts);
+}
+
+}  // namespace properboost
