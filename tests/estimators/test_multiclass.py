@@ -155,9 +155,10 @@ def test_two_classes_do_not_know_it(binary, tmp_path):
 
 def test_one_vs_rest_is_a_model_per_class(few):
     X, y = few
-    model = pb.ProperBoostClassifier(n_estimators=6, multiclass="one_vs_rest").fit(X, y)
+    settings = {"n_estimators": 6, "gain": 2.0}
+    model = pb.ProperBoostClassifier(**settings, multiclass="one_vs_rest").fit(X, y)
     for k, label in enumerate(model.classes_):
-        alone = pb.ProperBoostClassifier(n_estimators=6).fit(X, y == label)
+        alone = pb.ProperBoostClassifier(**settings).fit(X, y == label)
         np.testing.assert_array_equal(alone.decision_function(X), model.decision_function(X)[:, k])
     p = model.loss_.probability(model.decision_function(X))
     np.testing.assert_allclose(model.predict_proba(X), p / p.sum(axis=1, keepdims=True))

@@ -230,7 +230,9 @@ def test_a_gain_that_is_not_given_goes_by_the_rows_of_the_smallest_class(weak_le
     expected = max(1.0, at_one_row * 200 ** (-1 / 3))
     assert gain_of(y) == pytest.approx(expected)
     assert gain_of(y, np.full(300, 2.0), normalize_weights=True) == pytest.approx(expected)
-    assert gain_of(np.repeat([0, 1, 2], 100)) == pytest.approx(expected)
+    assert gain_of(np.repeat([0, 1, 2, 2], 100)) == pytest.approx(
+        max(1.0, at_one_row * 300 ** (-1 / 3))
+    )
     assert gain_of(y, loss="savage") == pytest.approx(expected)
     assert gain_of(np.arange(2)) == (8.0 if at_one_row else 1.0)
     every = np.arange(200_000) % 2 == 0  # so many rows need no gain

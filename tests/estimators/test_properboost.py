@@ -124,7 +124,7 @@ def test_many_classes():
 @pytest.mark.parametrize("weak_learner", ["histogram", "tree"])
 def test_few_rows_of_many_classes_are_each_their_binary_problem(iris, weak_learner):
     X, y = iris
-    settings = {"weak_learner": weak_learner, "n_estimators": 10}
+    settings = {"weak_learner": weak_learner, "n_estimators": 10, "gain": 1.0}
     model = pb.ProperBoostClassifier(multiclass="one_vs_rest", **settings).fit(X, y)
     for k in range(3):
         one = pb.ProperBoostClassifier(**settings).fit(X, y == k)

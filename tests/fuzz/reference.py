@@ -131,7 +131,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         if rng.random() < 0.3:
             drawn["max_depth"] = int(rng.integers(1, 4))
     else:
-        drawn["selection"] = one("greedy", "cyclic")
+        drawn["selection"] = one("greedy", "cyclic", "unbiased")
         if drawn["weak_learner"] == "histogram":
             most = 0.25 if drawn["response"] == "exact" else 20.0
             narrow, wide = rng.uniform(0.0, 0.25), rng.uniform(0.0, most)

@@ -168,8 +168,9 @@ class ProperBoostClassifier(
         The gain sigma > 0: the loss is sigma phi(v / sigma), v = y F(x).  Twice the gain with the
         same tables halves how far a round moves the probabilities.  None is the gain that a loss
         object carries.  With a name it is a ``n ** (-1 / 3)``, at least 1 and at most 8, where n
-        is twice the sample weight of the smallest class and a is 20 for look-up tables, and 14 for
-        stumps and monomials; for trees it is 1.  The gain of the fit is ``loss_.gain``.
+        is the sample weight of the smallest class times the number of classes, and a is 20 for
+        look-up tables, and 14 for stumps and monomials; for trees it is 1.  The gain of the fit is
+        ``loss_.gain``.
         """,
         option="gain of the loss, above 0: larger regularises more; none goes by the rows of the "
         "smallest class",

@@ -632,7 +632,7 @@ def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> fl
     if weak_learner == "tree":
         return 1.0
     at_one_row = 20.0 if weak_learner == "histogram" else 14.0
-    rows = max(2.0 * float(class_weights.min()), 1.0)
+    rows = max(len(class_weights) * float(class_weights.min()), 1.0)
     return min(max(at_one_row / float(np.cbrt(rows)), 1.0), 8.0)
 
 
