@@ -29,7 +29,7 @@ def test_the_deviate_has_the_tail_probability(freedom):
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("share", "in_class"), [(0.25, 0.55), (0.1, 0.56)])
 def test_the_feature_that_says_something_is_chosen(wide, share, in_class):
-    """A flag that is 1 more often in one class than in the other, among 19 features of 200 values."""
+    """A flag that is 1 more often in one class than in the other, among 19 of 200 values."""
     n, found = 60_000, {"unbiased": 0, "greedy": 0}
     for seed in range(10):
         rng = np.random.default_rng(seed)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from helpers.reference.contrast import contrast, effective_rows, normal_deviate
 from helpers.reference.cells import Statistics, bin_statistics, smooth_ordered
+from helpers.reference.contrast import contrast, effective_rows, normal_deviate
 from helpers.reference.learners import CANDIDATES, Candidate, cell_score, first_best
 from helpers.reference.trees import Tree, grow_tree
 
