@@ -533,8 +533,14 @@ X0, Y0 = integers(60)
         ({"max_estimators": "many"}, "max_estimators must be an integer"),
         ({"one_standard_error": "yes"}, "one_standard_error must be True or False; got 'yes'"),
         ({"refit": "accuracy"}, "refit must be True or False; got 'accuracy'"),
-        ({"selection": "random"}, "'greedy', 'cyclic', or a list of these; got 'random'"),
-        ({"selection": ["greedy", 3]}, r"selection\[1\] must be one of .*'cyclic'; got 3"),
+        (
+            {"selection": "random"},
+            "one of 'unbiased', 'greedy', 'cyclic', or a list of these; got 'random'",
+        ),
+        (
+            {"selection": ["greedy", 3]},
+            r"selection\[1\] must be one of 'unbiased', 'greedy', 'cyclic'; got 3",
+        ),
         ({"selection": 3}, "selection must be one of .*; got 3"),
         ({"selection": []}, "selection must not be empty"),
         ({"l2": -1.0}, "l2 must be at least 0"),

@@ -19,15 +19,18 @@ struct Candidates {
   std::size_t size() const noexcept { return last - first; }
 };
 
+// By default an estimator has one table, and all features are up for it.
 class Selection {
  public:
   virtual ~Selection() = default;
-  virtual std::size_t tables_per_estimator(std::size_t features) const = 0;
-  virtual Candidates candidates(std::size_t table, std::size_t features) const = 0;
+  virtual std::size_t tables_per_estimator(std::size_t /*features*/) const { return 1; }
+  virtual Candidates candidates(std::size_t /*table*/, std::size_t features) const {
+    return {0, features};
+  }
   // Whether the feature is known before its cells are filled.
-  virtual bool in_turn() const = 0;
+  virtual bool in_turn() const { return false; }
   // Whether features are compared by how unlikely their cells are, and not by what they cost.
-  virtual bool allows_for_chance() const = 0;
+  virtual bool allows_for_chance() const { return false; }
 };
 
 namespace selections {
@@ -35,18 +38,11 @@ namespace selections {
 class Greedy final : public Selection {
  public:
   static constexpr const char* name = "greedy";
-  std::size_t tables_per_estimator(std::size_t) const override { return 1; }
-  Candidates candidates(std::size_t, std::size_t features) const override { return {0, features}; }
-  bool in_turn() const override { return false; }
-  bool allows_for_chance() const override { return false; }
 };
 
 class Unbiased final : public Selection {
  public:
   static constexpr const char* name = "unbiased";
-  std::size_t tables_per_estimator(std::size_t) const override { return 1; }
-  Candidates candidates(std::size_t, std::size_t features) const override { return {0, features}; }
-  bool in_turn() const override { return false; }
   bool allows_for_chance() const override { return true; }
 };
 
@@ -58,7 +54,6 @@ class Cyclic final : public Selection {
     return {table, table + 1};
   }
   bool in_turn() const override { return true; }
-  bool allows_for_chance() const override { return false; }
 };
 
 using Builtins = Registry<std::tuple<Greedy, Cyclic, Unbiased>>;

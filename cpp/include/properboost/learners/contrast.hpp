@@ -103,7 +103,7 @@ inline double freedom_of_best_cut(std::size_t cells, bool ordered) {
   const auto cuts = static_cast<double>(cells - 1);
   // The largest of the squared, standardised values of a Brownian bridge at its cuts, by simulation
   // of cells of equal size; of sets, which are cut in the order of their shares, half-normal theory
-  // has 2 / pi a cell (DESIGN .64 (B - 1)).
+  // has 2 / pi a cell.
   if (!ordered) return 1.0 + 0.6366 * (cuts - 1.0);
   const double log_cuts = math::log(cuts);
   return 1.0 + log_cuts * (0.9 - 0.027 * log_cuts);
