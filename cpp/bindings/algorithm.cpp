@@ -32,13 +32,11 @@ void check_between(const char* name, double value, double low, double high) {
   throw py::value_error(message.str());
 }
 
-std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smoothing,
-                                          std::size_t max_leaves, std::size_t max_depth,
-                                          double min_child_weight, double max_features,
-                                          std::vector<std::int8_t> directions,
-                                          std::size_t max_literals, double subsample,
-                                          std::uint64_t seed,
-                                          const std::optional<std::string>& criterion) {
+std::shared_ptr<WeakLearner> make_learner(
+    const std::string& name, double smoothing, std::size_t max_leaves, std::size_t max_depth,
+    double min_child_weight, double max_features, std::vector<std::int8_t> directions,
+    std::size_t max_literals, double subsample, std::uint64_t seed,
+    const std::optional<std::string>& criterion, bool allows_for_chance) {
   // A node's number is a byte.
   if (max_leaves < 1 || 2 * max_leaves - 1 > TreeGrower::kMostNodes) {
     throw py::value_error("max_leaves must be between 1 and 128");
@@ -58,13 +56,10 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
   if (criterion) {
     impurity = impurities::Builtins::make<Criterion, BoundImpurity>("criterion", *criterion, 0.0);
   }
-  const LearnerOptions options{
-      std::move(impurity),
-      smoothing,
-      {max_leaves, max_depth, min_child_weight, max_features, std::move(directions)},
-      max_literals,
-      subsample,
-      seed};
+  TreeLimits limits{max_leaves, max_depth, min_child_weight, max_features, std::move(directions)};
+  limits.chance = allows_for_chance ? 2.0 : 0.0;
+  const LearnerOptions options{std::move(impurity), smoothing, std::move(limits),
+                               max_literals,        subsample, seed};
   return learners::Builtins::make<WeakLearner>("weak_learner", name, options);
 }
 
@@ -129,7 +124,8 @@ void bind_algorithm(pybind11::module_& m) {
       .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
            "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
            "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
-           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none());
+           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none(),
+           "allows_for_chance"_a = false);
   properboost::bindings::make_class<Vote, std::shared_ptr<Vote>>(
       m, "Vote", "How a weak classifier votes in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");

@@ -218,6 +218,12 @@ void add_lone_and_lanes(CaseList& list) {
     choice.options.limits.directions = {1, -1, 0, 0, 0, 0, 0, 0};
     add_case("directions-tree", choice);
   }
+  for (const std::string learner : {"tree", "monomial"}) {
+    Choice choice;
+    choice.learner = learner;
+    choice.options.limits.chance = 2.0;
+    add_case("chance-" + learner, choice);
+  }
 }
 
 void add_votes(CaseList& list) {

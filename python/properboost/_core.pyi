@@ -160,6 +160,7 @@ class WeakLearner(metaclass=_Bound):
         max_depth: int = ...,
         min_child_weight: float = ...,
         max_features: float = ...,
+        allows_for_chance: bool = ...,
         directions: Sequence[int] = ...,
         max_literals: int = ...,
         subsample: float = ...,

@@ -30,7 +30,7 @@ from properboost import _core
     ("weak_learner", "selection"),
     [
         *itertools.product(["histogram", "stump"], ["greedy", "cyclic", "unbiased"]),
-        ("tree", "greedy"),
+        *itertools.product(["tree"], ["greedy", "unbiased"]),
     ],
 )
 @pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])

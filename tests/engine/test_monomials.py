@@ -384,10 +384,11 @@ def test_the_number_of_literals_is_chosen():
         gains=[0.5, 1.0],
         n_estimators=3,
         cv=3,
-        selection=["greedy", "cyclic"],
+        selection=["unbiased", "cyclic"],
     ).fit(X, y)
     assert model.best_params_["max_literals"] == 3
     assert set(model.cv_results_["param_max_literals"]) == {1, 2, 3}
+    assert set(model.cv_results_["param_selection"]) == {"unbiased"}
     assert len(model.cv_results_["params"]) == 6
     assert max(len(rule.conditions) for rule in model.rules()) == 3
     alone = pb.ProperBoostClassifier(weak_learner="monomial", **model.best_params_).fit(X, y)

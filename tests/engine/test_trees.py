@@ -69,6 +69,8 @@ OPTIONS = [
     {"subsample": 0.3, "max_features": 0.7, "min_child_weight": 1.0},
     {"directions": [1, -1, 0, 0]},
     {"directions": [-1, 0, 0, 1], "subsample": 0.8, "max_leaves": 12},
+    {"selection": "unbiased", "max_leaves": 20},
+    {"selection": "unbiased", "max_features": 0.7, "subsample": 0.8, "min_child_weight": 2.0},
 ]
 
 
@@ -80,7 +82,14 @@ OPTIONS = [
 def test_every_option_equals_the_reference(options, response, loss, step):
     codes, features, bins, y, weight = sorted_problem(1)
     options = {"max_leaves": 6, **options}
-    common = {"n_estimators": 3, "response": response, "step": step, "learning_rate": 0.6}
+    selection = options.pop("selection", "greedy")
+    common = {
+        "selection": selection,
+        "n_estimators": 3,
+        "response": response,
+        "step": step,
+        "learning_rate": 0.6,
+    }
     ours = train(
         codes, features, y, weight, loss=loss, gain=0.7, weak_learner="tree", **options, **common
     )

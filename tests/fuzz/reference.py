@@ -127,6 +127,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
             # A line search leaves all rows in balance: whether a tree of some helps is by chance.
             "subsample": one(1.0, 0.7 if drawn["step"] != "line_search" else 1.0),
             "random_state": int(rng.integers(5)),
+            "selection": one("greedy", "unbiased"),
         }
         if rng.random() < 0.3:
             drawn["max_depth"] = int(rng.integers(1, 4))

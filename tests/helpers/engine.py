@@ -44,6 +44,8 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
         own[name] = np.full(len(losses), default if given is None else given, dtype=float)
     kind = settings.pop("weak_learner", "histogram")
     options = {name: settings.pop(name) for name in TREES & settings.keys()}
+    if kind in ("tree", "monomial"):
+        options["allows_for_chance"] = settings.get("selection", "greedy") != "greedy"
     smoothings = own.pop("smoothing")
     learners = {h: _core.WeakLearner(kind, smoothing=h, **options) for h in set(smoothings)}
     n_threads = settings.pop("n_threads", 1)

@@ -90,7 +90,8 @@ AS_PUBLISHED = {"gain": 1.0, "selection": "greedy", "smoothing": 0.0}
 
 def monomials(**settings):
     settings = {
-        "gain": 1.0, "min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0, **settings,
+        "gain": 1.0, "min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0,
+        "selection": "greedy", **settings,
     }  # fmt: skip
     return pb.ProperBoostClassifier(weak_learner="monomial", **settings)
 

@@ -15,6 +15,6 @@ def noisy(n=300, d=5, seed=0):
 def fit_tree(X, y, weight=None, **settings):
     settings = {
         "weak_learner": "tree", "n_estimators": 5, "max_leaf_nodes": 6, "max_features": 1.0,
-        **settings,
+        "selection": "greedy", **settings,
     }  # fmt: skip
     return pb.ProperBoostClassifier(**settings).fit(X, y, weight)

@@ -19,6 +19,7 @@ class TreePlanner final : public Planner {
         limits_(learner.limits),
         slots_(Slots::of_classes(at_.model(0).roles)) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
+    limits_.chance = at_.weights.scaled(limits_.chance);
     if (!limits_.directions.empty() && limits_.directions.size() != at_.rows.bins.size()) {
       throw std::invalid_argument("directions must have an entry per feature");
     }

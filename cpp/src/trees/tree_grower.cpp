@@ -10,6 +10,7 @@
 
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/random.hpp"
+#include "properboost/trees/best_cut.hpp"
 #include "properboost/trees/class_cells.hpp"
 #include "properboost/trees/joint_cells.hpp"
 #include "properboost/trees/leaf_rows.hpp"
@@ -194,15 +195,33 @@ class Growth {
         const auto& split = splits[k * features + f];
         costs.push_back(split ? split->cost : std::numeric_limits<double>::infinity());
       }
-      const std::size_t best = first_best(costs.data(), costs.size());
       double unsplit = cells_.cost(totals_[leaf.node]);
       if (leaf.others) unsplit += cells_.cost(*leaf.others);
+      const std::size_t best =
+          limits_.chance > 0.0
+              ? first_best(charge(leaf.node, unsplit, costs, &splits[k * features]).data(),
+                           features)
+              : first_best(costs.data(), features);
       const double saving = unsplit - costs[best];
       const std::optional<Split>& split = splits[k * features + best];
       if (split && saving > kTie * std::abs(costs[best])) {
         leaf.choice = Choice{best, *split, saving};
       }
     }
+  }
+
+  // The costs of splits that save, charged for chance.
+  std::vector<double> charge(std::size_t node, double unsplit, const std::vector<double>& costs,
+                             const std::optional<Split>* splits) const {
+    const ChanceSaving one_cut = cells_.saving_by_chance(totals_[node], rows_, node);
+    const double chance = limits_.chance * std::max(0.0, one_cut.mean);
+    std::vector<double> charged(costs.size(), std::numeric_limits<double>::infinity());
+    for (std::size_t f = 0; f < costs.size(); ++f) {
+      if (!(unsplit - costs[f] > kTie * std::abs(costs[f]))) continue;
+      charged[f] = costs[f] + chance * freedom_of_best_cut(splits[f]->codes, bins_[f].ordered(),
+                                                           one_cut.freedom);
+    }
+    return charged;
   }
 
   Split find_split(const Leaf& leaf, std::size_t f) const {
@@ -312,7 +331,7 @@ class TreeGrower::State {
     const auto grow_by = [&](auto& units) {
       take(slots, units, rows, 0, key, team);
       auto grown =
-          grow_cells(ClassCells(criterion, r, limits, units),
+          grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
                      ClassAdder(packed_, bins_, slots, units), limits, key, progress, team);
       grown.tree.cell = std::move(grown.totals);
       return std::move(grown.tree);
@@ -346,7 +365,7 @@ class TreeGrower::State {
     joint_.set(classes, criterion.needs_curvature(), class_of, rows_.blocks(), codes_.rows, key,
                team);
     take(classes.front().share, key, [](std::size_t) { return true; }, team);
-    auto grown = grow_cells(JointCells(criterion, r, limits, joint_),
+    auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
     JointTree tree{std::move(grown.tree), {}};
     tree.cells = sum_classes(tree.tree, slots, classes, criterion.needs_curvature(), team);

@@ -20,12 +20,14 @@ from properboost.losses.probabilities import Link
 from properboost.parameters import checks
 from properboost.parameters.kinds import MonotonicConstraints
 from properboost.parameters.shared import (
+    GROWN,
     LARGEST_INT,
     BinningOptions,
     BoostingOptions,
     VotingOptions,
     leaves_of,
     rate_of,
+    selection_of,
 )
 
 __all__ = [
@@ -236,7 +238,7 @@ def start(
     )
     shared = options[0]
     algorithm = _core.AdditiveBoosting(
-        selection=shared.selection,
+        selection=selection_of(shared.weak_learner, shared.selection),
         response=shared.response,
         step=shared.step,
         l2=shared.l2,
@@ -326,6 +328,7 @@ def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLea
         subsample=options.subsample,
         seed=training.seed,
         criterion=options.criterion,
+        allows_for_chance=options.weak_learner in GROWN and options.selection != "greedy",
     )
 
 

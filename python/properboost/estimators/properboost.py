@@ -46,6 +46,7 @@ from properboost.parameters.shared import (
     gain_of,
     rate_of,
     read_binning,
+    selection_of,
 )
 from properboost.progress import show_progress
 
@@ -281,7 +282,8 @@ class ProperBoostClassifier(
                 f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
             )
         ensemble = make_ensemble(
-            training.binning, tuple(models), weights, options.selection, pairs, pair_weights,
+            training.binning, tuple(models), weights,
+            selection_of(options.weak_learner, options.selection), pairs, pair_weights,
             joint=bool(link.joint_loss),
         )  # fmt: skip
         temperature = None

@@ -42,6 +42,7 @@ from properboost.parameters.shared import (
     CouplingParameters,
     PairParameters,
     check_smoothing,
+    selection_of,
 )
 
 __all__ = [
@@ -238,7 +239,11 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
     if n_classes > 2:
         couplings = dict.fromkeys(c for _, loss in losses for c in _list_couplings(search, loss))
     lists: dict[str, list[Any]] = {
-        "selection": _list_values(search, "selection"),
+        "selection": list(
+            dict.fromkeys(
+                selection_of(search.weak_learner, s) for s in _list_values(search, "selection")
+            )
+        ),
         "multiclass": list(couplings),
         "multi_strategy": _list_values(search, "multi_strategy"),
         "loss": losses,

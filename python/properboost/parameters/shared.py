@@ -47,6 +47,7 @@ __all__ = [
     "leaves_of",
     "rate_of",
     "read_binning",
+    "selection_of",
 ]
 
 LARGEST_INT = 2**31 - 1
@@ -259,11 +260,11 @@ class BoostingParameters(Generic[Float, Int, Leaves, Selected, Strategy, Rate]):
         likely by chance, so that features of many bins or categories are not favoured; by Pearson's
         chi-square on the effective number of rows, and its degrees of freedom.  "greedy": the one
         of least cost, as in the papers.  "cyclic": each in turn, which needs one histogram per
-        round instead of all features'.  Trees and monomials choose a feature for each split by
-        cost and ignore it.
+        round instead of all features'.  Trees and monomials choose a feature for each split:
+        "unbiased" charges it for twice what chance would save on average, and "cyclic" has no
+        meaning there and is "unbiased".
         """,
         option="which feature a round takes: the least likely by chance, the best, or each in turn",
-        only_with={"weak_learner": NOT_GROWN},
         search_default="cyclic",
     )
     response: Response = parameter(
@@ -625,6 +626,11 @@ def leaves_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> i
     n_classes = len(class_weights)
     rows = n_classes * float(class_weights.min())
     return int(min(max(rows / 80.0, 6, n_classes), 31))
+
+
+def selection_of(weak_learner: WeakLearner, selection: Selection) -> Selection:
+    """Return how features are selected: trees and monomials have no turns."""
+    return "unbiased" if weak_learner in GROWN and selection == "cyclic" else selection
 
 
 def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> float:

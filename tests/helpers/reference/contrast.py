@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from helpers.reference.bins import Array
     from helpers.reference.cells import Statistics
     from helpers.reference.learners import Candidate
@@ -44,6 +46,34 @@ def contrast(
     if not ordered:
         return chi_square, 1 + 0.6366 * (n - 2)
     return chi_square, 1 + np.log(n - 1) * (0.9 - 0.027 * np.log(n - 1))
+
+
+def sum_of_squares(t: Training, w: Array, rows: Array) -> float:
+    """The sum of s b^2, where w is s b."""
+    return float((w[rows] ** 2 / t.weight[rows]).sum())
+
+
+def saving_by_chance(whole: Statistics, squares: Sequence[float], t: Training) -> float:
+    """What a cut of a cell saves on average if it says nothing: by the bend of its cost."""
+    p, q = float(whole.plus[0]), float(whole.minus[0])
+    if t.response == "sign":
+        return 0.0
+    if t.response == "newton":
+        curvature = float(whole.curvature[0]) + t.l2
+        return sum(squares) / curvature if whole.curvature[0] > 0 else 0.0
+    if not (p > 0 and q > 0):
+        return 0.0
+    return float(np.sqrt(p * q) / 8 * (squares[0] / p**2 + squares[1] / q**2))
+
+
+def charge_for_chance(plain: Statistics, ordered: bool, freedom: float = 1.0) -> float:
+    """Twice the mean, by chance, of the best cut's statistic, in units of one cut's."""
+    n = int((plain.plus + plain.minus > 0).sum())
+    if n < 2:
+        return 0.0
+    cuts = n - 1
+    beyond_one = np.log(cuts) * (0.9 - 0.027 * np.log(cuts)) if ordered else 0.6366 * (cuts - 1)
+    return float(2 * (1 + beyond_one * freedom ** (-2 / 3)))
 
 
 def normal_deviate(chi_square: float, freedom: float) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from helpers.reference.cells import bin_statistics
+from helpers.reference.contrast import charge_for_chance, saving_by_chance, sum_of_squares
 from helpers.reference.draws import draw_bits
 from helpers.reference.learners import cell_cost, first_least, positive_share, stump_cuts
 
@@ -165,10 +166,12 @@ def _find_split(
 ) -> Split | None:
     """What the best split of some rows saves, its feature, and the side of each code."""
     found: list[Split] = []
+    charges: list[float] = []
     before = np.inf
     for j in features:
         bins = t.bins[j]
         stats = bin_statistics(t.codes[j][rows], bins.n_bins, t.y[rows], w[rows], curvature[rows])
+        charges.append(charge_for_chance(stats, bins.n_ordered > 0))
         cuts = list(stump_cuts(stats, bins, t.response))
         sides = [stats.gathered(cut, 2) for cut in cuts]
         costs = [cell_cost(side, t.response, t.l2) for side in sides]
@@ -183,7 +186,27 @@ def _find_split(
                 costs[i] = np.inf
         i = first_least(costs, t.tie)
         found.append((costs[i], j, cuts[i]))
-    cost, feature, cut = found[first_least([cost for cost, _, _ in found], t.tie)]
+    chance = 0.0
+    if t.selection != "greedy" and features:
+        squares = [sum_of_squares(t, w, rows & own) for own in (t.y > 0, t.y < 0)]
+        chance = saving_by_chance(stats.gathered(np.zeros(bins.n_bins, int), 1), squares, t)
+    return _first_split(t, found, before, [chance * charge for charge in charges])
+
+
+def _first_split(
+    t: Training, found: Sequence[Split], before: float, charges: Sequence[float]
+) -> Split | None:
+    """The first of the least costs, or of those that save, charged for chance."""
+    costs = [cost for cost, _, _ in found]
+    if t.selection != "greedy":
+        saves = [before - cost > t.tie * abs(cost) for cost in costs]
+        costs = [
+            cost + charge if is_less else np.inf
+            for cost, charge, is_less in zip(costs, charges, saves, strict=True)
+        ]
+        if not any(saves):
+            return None
+    cost, feature, cut = found[first_least(costs, t.tie)]
     return (before - cost, feature, cut) if before - cost > t.tie * abs(cost) else None
 
 
@@ -196,6 +219,7 @@ def _find_shared_split(
 ) -> Split | None:
     t = classes[0]
     found: list[Split] = []
+    cells: list[Statistics] = []
     before = np.inf
     for j in features:
         bins = t.bins[j]
@@ -204,6 +228,7 @@ def _find_shared_split(
                            curvature[rows, k])
             for k, own in enumerate(classes)
         ]  # fmt: skip
+        cells.append(stats[0])
         cuts = list(stump_cuts(stats[0], bins, t.response))
         if not bins.n_ordered:
             cuts = _cuts_along_the_axis(stats, t.response)
@@ -220,8 +245,23 @@ def _find_shared_split(
         before = costs[0]  # no cut
         i = first_least(costs, t.tie)
         found.append((costs[i], j, cuts[i]))
-    cost, feature, cut = found[first_least([cost for cost, _, _ in found], t.tie)]
-    return (before - cost, feature, cut) if before - cost > t.tie * abs(cost) else None
+    chance = np.zeros(len(classes))
+    if t.selection != "greedy" and features:
+        for k, own in enumerate(classes):
+            squares = [sum_of_squares(own, w[:, k], rows & side) for side in (own.y > 0, own.y < 0)]
+            whole = stats[k].gathered(np.zeros(bins.n_bins, int), 1)
+            chance[k] = max(0.0, saving_by_chance(whole, squares, own))
+    alike = chance.sum() ** 2 / (chance**2).sum() if chance.any() else 0.0
+    freedom = max(1.0, alike * (1 - 1 / len(classes)))
+    return _first_split(
+        t,
+        found,
+        before,
+        [
+            chance.sum() * charge_for_chance(plain, t.bins[j].n_ordered > 0, freedom)
+            for j, plain in zip(features, cells, strict=True)
+        ],
+    )
 
 
 def _cuts_along_the_axis(

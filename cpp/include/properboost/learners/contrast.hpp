@@ -14,6 +14,7 @@
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math_double.hpp"
 #include "properboost/histogram/cells.hpp"
+#include "properboost/trees/best_cut.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {
@@ -95,18 +96,6 @@ inline std::size_t least_likely(const Contrast* contrasts, std::size_t n,
     if (raised.deviate() >= deviate) return i;
   }
   return best;
-}
-
-// The mean, by chance, of the statistic of the best cut of so many cells.
-inline double freedom_of_best_cut(std::size_t cells, bool ordered) {
-  if (cells < 2) return 0.0;
-  const auto cuts = static_cast<double>(cells - 1);
-  // The largest of the squared, standardised values of a Brownian bridge at its cuts, by simulation
-  // of cells of equal size; of sets, which are cut in the order of their shares, half-normal theory
-  // has 2 / pi a cell.
-  if (!ordered) return 1.0 + 0.6366 * (cuts - 1.0);
-  const double log_cuts = math::log(cuts);
-  return 1.0 + log_cuts * (0.9 - 0.027 * log_cuts);
 }
 
 }  // namespace properboost

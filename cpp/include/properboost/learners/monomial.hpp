@@ -38,6 +38,7 @@ class Monomial final : public GrownLearner {
     limits.child_weight = options.limits.child_weight;
     limits.max_features = options.limits.max_features;
     limits.only_left = true;
+    limits.chance = options.limits.chance;
     return limits;
   }
 

@@ -25,9 +25,7 @@ class Response : public Criterion {
  public:
   virtual bool looks_at_rows() const noexcept = 0;             // or knows enough from the cells
   virtual bool is_cost_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
-  // Whether values differ wherever the classes' shares of cells do.
-  virtual bool sees_every_difference() const noexcept = 0;
-  virtual double reported(double cost) const noexcept = 0;  // with the papers' sign
+  virtual double reported(double cost) const noexcept = 0;     // with the papers' sign
   virtual void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                       double* out) const = 0;
 };

@@ -9,6 +9,7 @@
 #include "properboost/trees/class_adder.hpp"
 #include "properboost/trees/class_cuts.hpp"
 #include "properboost/trees/criterion.hpp"
+#include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/limits.hpp"
 #include "properboost/trees/row_units.hpp"
 #include "properboost/trees/slots.hpp"
@@ -24,10 +25,12 @@ class ClassCells {
   using Total = Cell;  // of a node's rows
 
   ClassCells(const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
-             const RowUnits<kHasCurvature>& units)
+             const RowUnits<kHasCurvature>& units, const RowWeights& rows, const Slots& slots)
       : criterion_(criterion),
         regularizers_(r),
         limits_(limits),
+        rows_(rows),
+        slots_(slots),
         weight_unit_(units.unit_of_weight()),
         curvature_unit_(units.unit_of_curvature()) {}
 
@@ -42,6 +45,18 @@ class ClassCells {
   double cost(const Total& total) const { return criterion_.cost(&total, 1, regularizers_); }
   bool may_be_split(const Total& total) const {
     return kCurvature || (total.positive > 0.0 && total.negative > 0.0);
+  }
+
+  // What one cut of a node's rows saves by chance.
+  ChanceSaving saving_by_chance(const Total& total, const LeafRows& rows, std::size_t node) const {
+    std::array<double, 2> squares{};
+    for (std::size_t s = 0; s < slots_.segments.size(); ++s) {
+      squares[slots_.of_segment[s]] +=
+          rows.estimate_sum(node, s, [&](std::size_t i) { return rows_.square_of(i); });
+    }
+    return {properboost::saving_by_chance(criterion_, total, squares[Slots::kPositive],
+                                          squares[Slots::kNegative], regularizers_),
+            1.0};
   }
 
   // The cells of a feature's codes.
@@ -91,6 +106,8 @@ class ClassCells {
   const Criterion& criterion_;
   const Regularizers& regularizers_;
   const TreeLimits& limits_;
+  const RowWeights& rows_;
+  const Slots& slots_;
   double weight_unit_, curvature_unit_;
 };
 

@@ -4,6 +4,7 @@
 // is better.  BoundCriterion writes the loops.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "properboost/core/instruction_set.hpp"
@@ -25,6 +26,8 @@ class Criterion {
  public:
   virtual ~Criterion() = default;
   virtual bool needs_curvature() const noexcept = 0;
+  // Whether cells cost less than their sum wherever the classes' shares of them differ.
+  virtual bool sees_every_difference() const noexcept { return true; }
   virtual double cost(const Cell* cells, std::size_t n, const Regularizers& r) const = 0;
   // out[i] = the cost of one cell.
   virtual void costs(const double* positive, const double* negative, const double* curvature,
@@ -33,6 +36,35 @@ class Criterion {
   virtual void split_costs(const Cell* left, const Cell* right, std::size_t n,
                            const Regularizers& r, double* out) const = 0;
 };
+
+// What a cut that says nothing saves on average, and the degrees of freedom of that.
+struct ChanceSaving {
+  double mean;
+  double freedom;
+};
+
+// By how much a division of a cell in two lowers the cost, on average, if it says nothing: half the
+// cost's bend times the scatter of the sums, whose squares (of the rows' weights) these are.  A
+// cost is homogeneous in the cell, so this is the same however unequal the parts.
+inline double saving_by_chance(const Criterion& criterion, const Cell& cell,
+                               double positive_squares, double negative_squares,
+                               const Regularizers& r) {
+  if (!criterion.sees_every_difference()) return 0.0;
+  const auto bend = [&](double Cell::* sum) {
+    constexpr double kStep = 1e-3;  // of the sum, or of what divides it
+    const double h = kStep * (criterion.needs_curvature() ? cell.curvature : cell.*sum);
+    if (!(h > 0.0)) return 0.0;
+    std::array<double, 3> costs;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      Cell moved = cell;
+      moved.*sum += h * (static_cast<double>(i) - 1.0);
+      costs[i] = criterion.cost(&moved, 1, r);
+    }
+    return (2.0 * costs[1] - costs[0] - costs[2]) / (h * h);
+  };
+  return 0.5 *
+         (bend(&Cell::positive) * positive_squares + bend(&Cell::negative) * negative_squares);
+}
 
 template <class Policy, class Base = Criterion>
 class BoundCriterion : public Base {

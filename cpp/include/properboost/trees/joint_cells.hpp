@@ -15,7 +15,10 @@
 #include "properboost/trees/cut_scan.hpp"
 #include "properboost/trees/joint_adder.hpp"
 #include "properboost/trees/joint_units.hpp"
+#include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/limits.hpp"
+#include "properboost/trees/row_units.hpp"
+#include "properboost/trees/slots.hpp"
 
 namespace properboost {
 
@@ -26,8 +29,13 @@ class JointCells {
   using Total = std::vector<Unit>;  // of a node's rows: the numbers of a row; may be empty
 
   JointCells(const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
-             const JointUnits& units)
-      : criterion_(criterion), regularizers_(r), limits_(limits), units_(units) {}
+             const JointUnits& units, const std::vector<RowWeights>& classes, const Slots& slots)
+      : criterion_(criterion),
+        regularizers_(r),
+        limits_(limits),
+        units_(units),
+        classes_(classes),
+        slots_(slots) {}
 
   Total total(const Unit* sums, std::size_t width) const {
     Total total(stride(), 0);
@@ -51,6 +59,31 @@ class JointCells {
     return cut.cost;
   }
   static bool may_be_split(const Total& /*total*/) { return true; }
+
+  // What one cut of a node's rows saves by chance, in all classes.  If all K classes save alike,
+  // K - 1 are free.
+  ChanceSaving saving_by_chance(const Total& total, const LeafRows& rows, std::size_t node) const {
+    const std::size_t n = classes_.size();
+    std::vector<double> positive(n), negative(n), curvature(n);
+    unpack([&](std::size_t j) { return total[j]; }, positive.data(), negative.data(),
+           curvature.data());
+    double sum = 0.0, squares = 0.0;
+    for (std::size_t k = 0; k < n; ++k) {
+      double own = 0.0, others = 0.0;
+      for (std::size_t s = 0; s < slots_.segments.size(); ++s) {
+        (slots_.of_segment[s] == k ? own : others) +=
+            rows.estimate_sum(node, s, [&](std::size_t i) { return classes_[k].square_of(i); });
+      }
+      const double saving =
+          std::max(0.0, properboost::saving_by_chance(criterion_,
+                                                      Cell{positive[k], negative[k], curvature[k]},
+                                                      own, others, regularizers_));
+      sum += saving;
+      squares += saving * saving;
+    }
+    const double alike = squares > 0.0 ? sum * sum / squares : 0.0;
+    return {sum, std::max(1.0, alike * static_cast<double>(n - 1) / static_cast<double>(n))};
+  }
 
   // The cells of a feature's codes.
   class Feature {
@@ -238,6 +271,8 @@ class JointCells {
   const Regularizers& regularizers_;
   const TreeLimits& limits_;
   const JointUnits& units_;
+  const std::vector<RowWeights>& classes_;
+  const Slots& slots_;
 };
 
 }  // namespace properboost

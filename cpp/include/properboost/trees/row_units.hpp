@@ -28,6 +28,10 @@ struct RowWeights {
   double weight_of(std::size_t row) const noexcept {
     return static_cast<double>(weight[row]) * sample_weight[row];
   }
+  // The sample weight times the square of the boosting weight.
+  double square_of(std::size_t row) const noexcept {
+    return static_cast<double>(weight[row]) * weight_of(row);
+  }
   double curvature_of(std::size_t row) const noexcept {
     return static_cast<double>(curvature[row]) * sample_weight[row];
   }

@@ -43,7 +43,8 @@ struct Split {
   static constexpr std::uint8_t kLeft = 0, kRight = 1, kNeither = 2;
 
   double cost;
-  CellOfCode branch;  // of each code
+  CellOfCode branch;      // of each code
+  std::size_t codes = 0;  // that have rows
 
   void swap_branches() {
     for (std::uint8_t& b : branch) {
@@ -95,6 +96,9 @@ Split find_split(const FeatureBins& bins, const Cuts& cuts) {
   const bool missing_left = best < before;
   const std::size_t codes = best == 0 ? order.size : missing_left ? best : best - before + 1;
   Split split{costs[best], {}};
+  for (std::size_t b = 0; b < static_cast<std::size_t>(bins.width()); ++b) {
+    split.codes += cuts.occupied(b) ? 1 : 0;
+  }
   split.branch.fill(Split::kNeither);
   for (std::size_t i = 0; i < order.size; ++i) {
     split.branch[order.codes[i]] = i < codes ? Split::kLeft : Split::kRight;

@@ -7,6 +7,8 @@
 
 #include "properboost/data/binning.hpp"
 #include "properboost/trees/class_adder.hpp"
+#include "properboost/trees/criterion.hpp"
+#include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/limits.hpp"
 #include "properboost/trees/row_units.hpp"
 #include "properboost/trees/vote_cuts.hpp"
@@ -35,6 +37,11 @@ class VoteCells {
   }
   double cost(const Total& total) const { return vote_.cost(total); }
   bool may_be_split(const Total& total) const { return cost(total) > 0.0; }
+  // Votes are the papers' and allow for no chance.
+  static ChanceSaving saving_by_chance(const Total& /*total*/, const LeafRows& /*rows*/,
+                                       std::size_t /*node*/) {
+    return {0.0, 1.0};
+  }
   const CountingVote& vote() const noexcept { return vote_; }
 
   class Feature {
