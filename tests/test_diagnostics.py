@@ -53,7 +53,13 @@ def two_gaussians_error(size, gain, seeds):
         X, y = make_two_gaussians(size, random_state=seed)
         # 16 bins whatever the sample: of 10 rows, each has a bin of its own.
         model = ProperBoostClassifier(
-            gain=gain, n_estimators=50, selection="greedy", max_bins=16, rows_per_bin=None, n_jobs=1
+            gain=gain,
+            n_estimators=50,
+            selection="greedy",
+            max_cells=None,
+            max_bins=16,
+            rows_per_bin=None,
+            n_jobs=1,
         ).fit(X, y)
         own = [np.mean((p[:, 1] - true) ** 2) for p in model.staged_predict_proba(X_test)]
         errors += np.concatenate([own, np.full(50 - len(own), own[-1])]) / seeds

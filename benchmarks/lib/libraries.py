@@ -66,6 +66,9 @@ class Way:
 
 # -- properboost -----------------------------------------------------------------------------------
 
+PUBLISHED = {"max_cells": None, "gain": 1.0, "selection": "greedy", "smoothing": 0.0}
+"""The papers' tables, which are compared at equal rounds, whatever the defaults are."""
+
 
 def make_properboost(setting: Setting, **parameters: Any) -> Any:
     """Make an unfitted model."""
@@ -74,9 +77,7 @@ def make_properboost(setting: Setting, **parameters: Any) -> Any:
     if parameters.get("response") == "newton":
         # Newton's values are steps already, and the peers' are not guarded either.
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
-    # At equal rounds the papers' tables are compared, whatever the defaults are.
-    published = {"gain": 1.0, "selection": "greedy", "smoothing": 0.0}
-    parameters = {"n_estimators": setting.rounds, **published, **parameters}
+    parameters = {"n_estimators": setting.rounds, **PUBLISHED, **parameters}
     if parameters.get("weak_learner") == "tree":
         parameters |= {
             "max_leaf_nodes": setting.leaves,

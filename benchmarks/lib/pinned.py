@@ -20,7 +20,7 @@ NOT_SEARCHED = ("gain", "smoothing", "prior", "interaction_estimators", "tempera
 SEARCH = {name: value for name, value in TABLES.items() if name not in NOT_SEARCHED} | {
     "gains": "auto",
     "alphas": None,
-    "smoothings": None,
+    "smoothings": [0.0],
     "priors": None,
     "selection": "cyclic",
     "n_estimators": "auto",

@@ -24,7 +24,7 @@ from sklearn.metrics import log_loss
 
 from benchmarks.lib.cli import blocks, make_parser, print_heading, start
 from benchmarks.lib.data import Problem, load_letters, make_classes
-from benchmarks.lib.libraries import limit_openmp
+from benchmarks.lib.libraries import PUBLISHED, limit_openmp
 from benchmarks.lib.race import (
     OURS,
     Contestant,
@@ -108,7 +108,7 @@ def properboost() -> Iterator[Way]:
         def make(setting: Setting, rounds: int) -> Any:
             return ProperBoostClassifier(
                 n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads,
-                **{"gain": 1.0, "selection": "greedy", "smoothing": 0.0, **parameters},
+                **{**PUBLISHED, **parameters},
             )  # fmt: skip
 
         return Way(f"{OURS}: {name}", kind, make, staged)
@@ -306,8 +306,7 @@ def coupled(kind: str) -> Iterator[Way]:
         def make(setting: Setting, rounds: int, loss: str = loss, form: str = multiclass) -> Any:
             return ProperBoostClassifier(
                 loss=loss, multiclass=form, n_estimators=rounds, max_bins=setting.bins,
-                n_jobs=setting.threads, gain=1.0, selection="greedy", smoothing=0.0,
-                **settings[kind],
+                n_jobs=setting.threads, **PUBLISHED, **settings[kind],
             )  # fmt: skip
 
         yield Way(f"{OURS}: {loss}, {multiclass}", kind, make, staged)

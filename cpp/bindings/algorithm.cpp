@@ -33,10 +33,14 @@ void check_between(const char* name, double value, double low, double high) {
 }
 
 std::shared_ptr<WeakLearner> make_learner(
-    const std::string& name, double smoothing, std::size_t max_leaves, std::size_t max_depth,
-    double min_child_weight, double max_features, std::vector<std::int8_t> directions,
-    std::size_t max_literals, double subsample, std::uint64_t seed,
-    const std::optional<std::string>& criterion, bool allows_for_chance) {
+    const std::string& name, double smoothing, std::size_t max_cells, std::size_t max_leaves,
+    std::size_t max_depth, double min_child_weight, double max_features,
+    std::vector<std::int8_t> directions, std::size_t max_literals, double subsample,
+    std::uint64_t seed, const std::optional<std::string>& criterion, bool allows_for_chance) {
+  // A cell's number is a byte, and so is that of no cell.
+  if (max_cells == 1 || max_cells > 255) {
+    throw py::value_error("max_cells must be between 2 and 255, or 0");
+  }
   // A node's number is a byte.
   if (max_leaves < 1 || 2 * max_leaves - 1 > TreeGrower::kMostNodes) {
     throw py::value_error("max_leaves must be between 1 and 128");
@@ -58,7 +62,7 @@ std::shared_ptr<WeakLearner> make_learner(
   }
   TreeLimits limits{max_leaves, max_depth, min_child_weight, max_features, std::move(directions)};
   limits.chance = allows_for_chance ? 2.0 : 0.0;
-  const LearnerOptions options{std::move(impurity), smoothing, std::move(limits),
+  const LearnerOptions options{std::move(impurity), smoothing, max_cells, std::move(limits),
                                max_literals,        subsample, seed};
   return learners::Builtins::make<WeakLearner>("weak_learner", name, options);
 }
@@ -122,10 +126,10 @@ void bind_algorithm(pybind11::module_& m) {
   properboost::bindings::make_class<WeakLearner, std::shared_ptr<WeakLearner>>(
       m, "WeakLearner", "A weak learner with its options.")
       .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
-           "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
-           "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
-           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none(),
-           "allows_for_chance"_a = false);
+           "max_cells"_a = 0, "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited,
+           "min_child_weight"_a = 0.0, "max_features"_a = 1.0,
+           "directions"_a = std::vector<std::int8_t>(), "max_literals"_a = 2, "subsample"_a = 1.0,
+           "seed"_a = 0, "criterion"_a = py::none(), "allows_for_chance"_a = false);
   properboost::bindings::make_class<Vote, std::shared_ptr<Vote>>(
       m, "Vote", "How a weak classifier votes in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");

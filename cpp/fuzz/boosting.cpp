@@ -47,6 +47,7 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   options.literals = bytes.between(1, 127);
   options.subsample = bytes.share();
   options.seed = bytes.below(256);
+  if (bytes.below(4) == 3) options.cells = bytes.between(2, 255);
   return learners::Builtins::make<WeakLearner>("weak_learner",
                                                bytes.pick(learners::Builtins::names()), options);
 }

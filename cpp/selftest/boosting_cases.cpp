@@ -212,6 +212,17 @@ void add_lone_and_lanes(CaseList& list) {
     choice.options.smoothing = 12.0;
     add_case("diffused-histogram", choice);
   }
+  for (const std::string& response : responses::Builtins::names()) {
+    for (const std::size_t cells : {2, 3, 6}) {
+      Choice choice;
+      choice.response = response;
+      choice.options.cells = cells;
+      choice.options.smoothing = cells == 6 ? 0.1 : 0.0;
+      choice.models = cells == 3 ? 5 : 1;
+      choice.selection = cells == 2 ? "unbiased" : "greedy";
+      add_case(join("cells", std::to_string(cells), response), choice);
+    }
+  }
   {
     Choice choice;
     choice.learner = "tree";

@@ -69,9 +69,10 @@ def list_cases():
 
     P = pb.ProperBoostClassifier
     learners = {
-        "histogram": {}, "cyclic": {"selection": "cyclic"}, "stump": {"weak_learner": "stump"},
+        "histogram": {"max_cells": None}, "cyclic": {"selection": "cyclic", "max_cells": None},
+        "cells": {"max_cells": 3}, "stump": {"weak_learner": "stump"},
         "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
-        "monomial": {"weak_learner": "monomial"}, "pairs": {"interactions": 2},
+        "monomial": {"weak_learner": "monomial"}, "pairs": {"interactions": 2, "max_cells": None},
     }  # fmt: skip
     few = {"n_estimators": 4, "max_bins": 16, "rows_per_bin": 20}
     for name, learner in learners.items():
@@ -97,7 +98,7 @@ def list_cases():
             if step in SOLVED and loss == "savage":  # not convex
                 continue
             for learner in ("histogram", "stump"):
-                model = P(loss, step=step, weak_learner=learner, learning_rate=0.5, **few)
+                model = P(loss, step=step, learning_rate=0.5, **few, **learners[learner])
                 add(f"{learner}, {step}, {loss}", model, SMALL, WEIGHT)
         add(f"{step}, large", P(step=step, n_estimators=3), LARGE, LARGE_WEIGHT)
     grown = {"max_features": 0.6, "subsample": 0.7, "random_state": 5, "min_child_weight": 0.1}
@@ -112,9 +113,12 @@ def list_cases():
         add(f"tree, {response}, drawn, classes", model, CLASSES, CLASSES_WEIGHT)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
     add("tree, monotonic", model, SMALL)
-    model = P(smoothing=0.2, prior=1e-3, class_weight="balanced", normalize_weights=True, **few)
-    add("histogram, smoothed", model, SMALL, WEIGHT)
-    add("histogram, smoothed widely", P(smoothing=9.0, interactions=2, **few), SMALL, WEIGHT)
+    for name in ("histogram", "cells"):
+        smooth = {"smoothing": 0.2, "prior": 1e-3, **few, **learners[name]}
+        model = P(class_weight="balanced", normalize_weights=True, **smooth)
+        add(f"{name}, smoothed", model, SMALL, WEIGHT)
+        smooth |= {"smoothing": 9.0, "prior": None, "interactions": 2}
+        add(f"{name}, smoothed widely", P(**smooth), SMALL, WEIGHT)
     for criterion in get_args(VotingCriterion):
         for learner in get_args(VotingLearner):
             votes = {"weak_learner": learner, "criterion": criterion, "n_estimators": 5}

@@ -89,7 +89,7 @@ def test_the_estimate_is_what_is_taken_at_least():
 
 @linux
 def test_what_does_not_fit_is_refused_before_it_is_taken():
-    newton = {"response": "newton"}
+    newton = {"response": "newton", "max_cells": None}
     refused, fits = fit_in_processes((400, 80 * MEBIBYTE, newton), (400, 1.5, newton))
     needed = refused["needed"]
     assert 12 * 20_000 * 400 < needed < 20 * 20_000 * 400

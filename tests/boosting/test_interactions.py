@@ -157,8 +157,9 @@ def test_rows_of_which_the_model_is_sure_do_not_hide_the_others():
     sure = np.zeros((len(X), 1))
     sure[::3] = np.where(y[::3] == "yes", 1.0, -1.0)[:, None]
     model = pb.ProperBoostClassifier(
-        "exponential", gain=0.02, interactions=2, n_estimators=300, step="unit", learning_rate=0.02
-    ).fit(np.hstack([X, sure]), y)
+        "exponential", gain=0.02, interactions=2, n_estimators=300, step="unit",
+        learning_rate=0.02, max_cells=None,
+    ).fit(np.hstack([X, sure]), y)  # fmt: skip
     assert np.abs(model.decision_function(np.hstack([X, sure]))).max() / 0.02 > 45
     assert set(model.pairs_) == {(1, 4), (2, 5)}
 
@@ -373,7 +374,7 @@ def test_the_search_is_that_of_models_alone(n_classes, multiclass):
     for train, test in cv.split(X, y):
         model = pb.ProperBoostClassifier(
             n_estimators=8, rows_per_bin=None, interactions=2, interaction_rate=0.5, gain=1.0,
-            interaction_smoothing=0.1, multiclass=multiclass, selection="greedy",
+            interaction_smoothing=0.1, multiclass=multiclass, selection="greedy", max_cells=None,
             temperature=None if np.isnan(temperature) else temperature,
         ).fit(X[train], y[train])  # fmt: skip
         p = model.predict_proba(X[test])[np.arange(len(test)), y[test]]

@@ -56,6 +56,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "n_estimators": 7,
         "learning_rate": 0.5,
         "weak_learner": "stump",
+        "max_cells": 4,
         "max_leaf_nodes": 31,
         "max_depth": None,
         "min_child_weight": 1.0,

@@ -61,6 +61,34 @@ def test_every_combination_equals_the_reference(loss, weak_learner, response, st
     assert_equal_models(ours, theirs)
 
 
+@pytest.mark.parametrize("step", ["guarded", "line_search"])
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
+@pytest.mark.parametrize("max_cells", [2, 3, 5])
+@pytest.mark.parametrize(
+    ("response", "smoothing"),
+    [*itertools.product(["real", "sign", "newton", "exact"], [0.0, 0.2]), ("real", 4.0)],
+)
+def test_tables_of_few_cells_equal_the_reference(response, smoothing, max_cells, selection, step):
+    for seed, loss in ((1, "glog"), (2, "gboost")):
+        codes, features, bins, y = problem(seed)
+        common = {
+            "n_estimators": 2 if selection == "cyclic" else 6,
+            "selection": selection,
+            "response": response,
+            "step": step,
+            "learning_rate": 0.7,
+            "smoothing": smoothing,
+            "max_cells": max_cells,
+        }
+        ours = train(codes, features, y, loss=loss, gain=1.5, **common)
+        theirs = ref.fit(codes, bins, y, loss=ref.make_loss(loss, 1.5), **common)
+        assert_equal_models(ours, theirs)
+        occupied = [len(set(codes[j])) for j in ours.feature]
+        for t, width in enumerate(occupied):
+            table = ours.values[ours.offsets[t] : ours.offsets[t + 1]]
+            assert len(set(table[table != 0.0])) <= min(max_cells, width)
+
+
 @pytest.mark.parametrize(
     ("response", "extra"),
     [

@@ -26,9 +26,10 @@ def test_the_deviate_has_the_tail_probability(freedom):
         assert found == pytest.approx(stats.norm.isf(tail), abs=0.03)
 
 
+@pytest.mark.parametrize("max_cells", [None, 3])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("share", "in_class"), [(0.25, 0.55), (0.1, 0.56)])
-def test_the_feature_that_says_something_is_chosen(wide, share, in_class):
+def test_the_feature_that_says_something_is_chosen(wide, share, in_class, max_cells):
     """A flag that is 1 more often in one class than in the other, among 19 of 200 values."""
     n, found = 60_000, {"unbiased": 0, "greedy": 0}
     for seed in range(10):
@@ -41,13 +42,18 @@ def test_the_feature_that_says_something_is_chosen(wide, share, in_class):
         else:
             X[:, 0] = raised
         for selection in found:
-            found[selection] += first_choice(X, y, selection=selection) == 0
+            settings = {"selection": selection, "max_cells": max_cells}
+            found[selection] += first_choice(X, y, **settings) == 0
     assert found["unbiased"] >= 9
-    assert found["greedy"] == (10 if wide else 0)
+    assert wide or max_cells or found["greedy"] == 0
 
 
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump"])
-def test_features_that_say_nothing_are_chosen_alike(weak_learner):
+@pytest.mark.parametrize(
+    "learner",
+    [{"max_cells": None}, {"max_cells": 3}, {"max_cells": 5}, {"weak_learner": "stump"}],
+    ids=str,
+)
+def test_features_that_say_nothing_are_chosen_alike(learner):
     """Flags, numbers and categories: a third each, where chance is all there is."""
     n, draws = 1500, 240
     chosen = np.zeros(3)
@@ -59,7 +65,7 @@ def test_features_that_say_nothing_are_chosen_alike(weak_learner):
             "town": pd.Categorical(rng.integers(0, 40, n)),
         })  # fmt: skip
         y = rng.random(n) < 0.3
-        chosen[first_choice(frame, y, weak_learner=weak_learner)] += 1
+        chosen[first_choice(frame, y, **learner)] += 1
     assert chosen.min() > 0.2 * draws
     assert chosen.max() < 0.5 * draws
 

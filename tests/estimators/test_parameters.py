@@ -127,6 +127,7 @@ def test_values_are_read_as_they_are_worked_with():
 OTHERS = {
     "learning_rate": 0.5,
     "multi_strategy": "one_output_per_tree",
+    "max_cells": 2,
     "max_leaf_nodes": 4,
     "max_depth": 2,
     "max_literals": 1,

@@ -70,7 +70,8 @@ def test_blobs_are_told_apart(model):
 
 def test_unseen_rows_are_predicted_well(binary):
     X, y = binary
-    model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50, max_bins=16, rows_per_bin=None)
+    every_bin = {"max_cells": None, "max_bins": 16, "rows_per_bin": None}
+    model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50, **every_bin)
     assert model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
     model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.88
@@ -107,7 +108,7 @@ def test_a_loss_object_carries_its_gain(binary):
 
 def test_many_classes():
     X, y = pb.datasets.load_letter(subset="train", return_X_y=True)
-    settings = {"loss": "gboost", "gain": 2.0, "n_estimators": 20}
+    settings = {"loss": "gboost", "gain": 2.0, "n_estimators": 20, "max_cells": None}
     model = pb.ProperBoostClassifier(multiclass="one_vs_rest", **settings).fit(X, y)
     assert model.score(X, y) > 0.75
     assert model.decision_function(X).shape == (4000, 26)
@@ -134,7 +135,8 @@ def test_few_rows_of_many_classes_are_each_their_binary_problem(iris, weak_learn
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({}, 5),
+        ({}, 25),
+        ({"max_cells": None}, 5),
         ({"weak_learner": "stump"}, 25),
         ({"rows_per_bin": 50}, 10),
         ({"rows_per_bin": None}, 60),
@@ -149,6 +151,22 @@ def test_few_rows_have_few_bins(settings, expected):
     assert len(model.shape_function(0).values) == expected
     halves = model.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2), np.full(1000, 0.5))
     assert len(halves.shape_function(0).values) == expected
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(900, 3), (9_900, 3), (10_100, 4), (40_100, 6)])
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+def test_more_rows_have_more_cells(rows, expected):
+    """By sample weight; sums spread where rows are few."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2_000, 2))
+    y = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=2_000) > 0
+    weight = np.full(2_000, rows / 2_000)
+    settings = {"n_estimators": 4, "rows_per_bin": 20}
+    by_rule = pb.ProperBoostClassifier(**settings).fit(X, y, weight)
+    named = pb.ProperBoostClassifier(
+        max_cells=expected, smoothing=0.1 if rows < 5_000 else 0.0, **settings
+    ).fit(X, y, weight)
+    assert same_model(by_rule, named)
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
             most = 0.25 if drawn["response"] == "exact" else 20.0
             narrow, wide = rng.uniform(0.0, 0.25), rng.uniform(0.0, most)
             drawn["smoothing"] = one(0.0, float(narrow), float(wide))
+            drawn["max_cells"] = one(None, 3, int(rng.integers(2, 7)))
     if drawn["response"] in ("real", "exact"):
         drawn["prior"] = one(None, 1e-3)
     if drawn["response"] == "sign":  # later rounds find classes of equal weight in many bins
@@ -160,6 +161,8 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
         subsample=own.pop("subsample", 1.0),
         seed=own.pop("random_state", 0),
     )
+    own.setdefault("max_cells", 3)  # the default's for so few rows
+    own.setdefault("smoothing", 0.1)
     for unused in ("rows_per_bin", "max_bins"):
         own.pop(unused, None)
     alpha = {"alpha": evaluate("losses.Alpha()").alpha} if name == "alpha" else {}

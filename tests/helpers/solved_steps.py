@@ -68,7 +68,7 @@ def sides(y):
 def fit(step, loss="glog", learner="stump", n=8, data=None, **settings):
     X, y, s = noisy() if data is None else data
     settings = (
-        {"selection": "greedy", "smoothing": 0.0}
+        {"selection": "greedy", "smoothing": 0.0, "max_cells": None}
         | LEARNERS[learner]
         | {"response": "sign"}
         | settings

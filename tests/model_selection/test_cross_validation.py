@@ -23,7 +23,9 @@ X, Y = integers()
 GROUPS = np.arange(240) % 7
 
 # Each search as a function of the arguments that all have; bins are the same in every split.
-BOOST = pb.ProperBoostClassifier(n_estimators=6, rows_per_bin=None, selection="cyclic")
+BOOST = pb.ProperBoostClassifier(
+    n_estimators=6, rows_per_bin=None, selection="cyclic", max_cells=None
+)
 VOTE = pb.ARBoostClassifier(n_estimators=6)
 RADO = pb.RadoBoostClassifier("lasso", n_estimators=6, n_rados=50)
 

@@ -53,8 +53,8 @@ def test_what_is_searched(binary):
     assert set(results["param_smoothing"]) == {0.2}
     assert set(results) == {
         "params", "param_loss", "param_alpha", "param_gain", "param_smoothing", "param_prior",
-        "param_selection", "n_estimators", "split0_test_score", "split1_test_score",
-        "mean_test_score", "std_test_score", "rank_test_score",
+        "param_selection", "param_max_cells", "n_estimators", "split0_test_score",
+        "split1_test_score", "mean_test_score", "std_test_score", "rank_test_score",
     }  # fmt: skip
     for i, params in enumerate(results["params"]):
         model = pb.ProperBoostClassifier(**params, n_estimators=2, rows_per_bin=None)
@@ -65,7 +65,7 @@ def test_what_is_searched(binary):
     assert search.loss_.gain == search.gain_ == best["gain"]
     assert search.alpha_ == search.loss_.parameters.get("alpha")
     assert (search.smoothing_, search.prior_) == (best["smoothing"], best["prior"])
-    assert pd.DataFrame(results).shape == (12, 13)
+    assert pd.DataFrame(results).shape == (12, 14)
 
 
 def test_a_named_alpha_loss_has_its_default_alpha(binary):
@@ -137,12 +137,34 @@ def test_parameters_are_the_classifiers():
     """Whatever the classifier takes, the search takes, and passes on or chooses."""
     ours = pb.ProperBoostClassifierCV().get_params()
     theirs = pb.ProperBoostClassifier().get_params()
-    chosen = {"loss", "n_estimators", "selection", *declared(PairParameters)}
+    chosen = {"loss", "n_estimators", "selection", "max_cells", *declared(PairParameters)}
     chosen.add("learning_rate")  # the gains that are searched shrink the steps of trees, too
     others = {"gain", "prior", "smoothing", "interaction_estimators", "temperature"}
     assert set(theirs) - set(ours) == others
     for name in set(theirs) & set(ours) - chosen:
         assert ours[name] == theirs[name]
+
+
+def test_tables_of_few_cells_are_searched_beside_those_of_every_bin():
+    X, y = integers()
+    lists = {
+        "gains": [1.0, 4.0], "max_cells": [None, 3, "auto"], "n_estimators": 6, "cv": 3,
+        "rows_per_bin": None,
+    }  # fmt: skip
+    search = pb.ProperBoostClassifierCV(**lists).fit(X, y)
+    results = search.cv_results_
+    assert results["param_max_cells"].tolist() == [None, None, 3, 3, "auto", "auto"]
+    means = results["mean_test_score"]
+    assert means[2:4].tolist() == means[4:].tolist()  # 240 rows are few
+    for k in (1, 3):
+        settings = {**results["params"][k], "n_estimators": 6, "rows_per_bin": None}
+        scores = weighted_scores(
+            pb.ProperBoostClassifier(**settings), X, y, np.ones(len(y)), StratifiedKFold(3)
+        )
+        assert means[k] == pytest.approx(np.mean(scores), rel=1e-4)
+    assert pb.ProperBoostClassifierCV(weak_learner="stump", **lists).fit(X, y).cv_results_[
+        "param_gain"
+    ].tolist() == [1.0, 4.0]
 
 
 def test_lists_of_what_has_no_meaning_are_not_searched():

@@ -60,6 +60,7 @@ def test_adult():
     X, y = pb.datasets.load_adult(subset="train", return_X_y=True)
     X_test, y_test = pb.datasets.load_adult(subset="test", return_X_y=True)
     assert (len(X), len(X_test)) == (30_162, 15_060)
-    model = pb.ProperBoostClassifier(loss="glog", gain=2, n_estimators=100).fit(X, y)
+    settings = {"n_estimators": 100, "max_cells": None}
+    model = pb.ProperBoostClassifier(loss="glog", gain=2, **settings).fit(X, y)
     assert int((model.predict(X_test) != y_test).sum()) <= 2_060
     assert log_loss(y_test, model.predict_proba(X_test)[:, 1]) <= 0.292

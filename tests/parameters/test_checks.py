@@ -41,7 +41,7 @@ from helpers.small_problem import fit
         ({"step": "armijo"}, "step must be one of 'guarded', 'unit', .*; got 'armijo'"),
         ({"prior": 0.0}, r"prior must be above 0, or None; got 0\.0"),
         ({"prior": "auto"}, "prior must be a finite number above 0"),
-        ({"smoothing": 10_001}, r"smoothing must be between 0 and 10000; got 10001"),
+        ({"smoothing": 10_001}, r"smoothing must be between 0 and 10000, or None; got 10001"),
         ({"smoothing": -0.1}, r"smoothing must be between 0 and 10000"),
         ({"l2": -1}, "l2 must be at least 0; got -1"),
         ({"max_bins": 1}, "max_bins must be between 2 and 255; got 1"),

@@ -325,7 +325,10 @@ def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
 def test_parameters_that_the_file_does_not_know_have_their_defaults(document, tmp_path):
     changed = copy.deepcopy(document)
     del changed["parameters"]["smoothing"]
-    assert load_text(json.dumps(changed), tmp_path).smoothing == 0.1
+    assert load_text(json.dumps(changed), tmp_path).smoothing is None
+    changed = copy.deepcopy(document)
+    del changed["parameters"]["max_cells"]
+    assert load_text(json.dumps(changed), tmp_path).max_cells is None  # which all tables had
 
 
 NUMERIC, TOWN = 0, 1

@@ -25,9 +25,11 @@ from properboost.parameters.shared import (
     BinningOptions,
     BoostingOptions,
     VotingOptions,
+    cells_of,
     leaves_of,
     rate_of,
     selection_of,
+    smoothing_of,
 )
 
 __all__ = [
@@ -318,9 +320,10 @@ _make_learner = _remember(_core.WeakLearner)
 def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLearner:
     return _make_learner(
         options.weak_learner,
-        smoothing=options.smoothing,
+        smoothing=smoothing_of(options, training.class_weights),
         max_leaves=leaves_of(options, training.class_weights),
         max_depth=options.max_depth or LARGEST_INT,
+        max_cells=cells_of(options, training.class_weights) or 0,
         max_literals=options.max_literals,
         min_child_weight=options.min_child_weight,
         max_features=options.max_features,

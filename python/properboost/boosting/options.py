@@ -21,9 +21,11 @@ def check_loss_of_step(loss: MarginLoss, step: str) -> None:
         raise ValueError(f"step must not be {step!r} with loss={loss.name!r}, which is not convex")
 
 
-def check_smoothing_of_response(name: str, h: float, weak_learner: str, response: str) -> None:
+def check_smoothing_of_response(
+    name: str, h: float | None, weak_learner: str, response: str
+) -> None:
     """Check that a response that looks at rows knows in which cells they count."""
-    if h > 0.25 and weak_learner == "histogram" and response == "exact":
+    if h is not None and h > 0.25 and weak_learner == "histogram" and response == "exact":
         raise ValueError(f"{name} must be at most 0.25 with response='exact'; got {h!r}")
 
 
@@ -54,7 +56,11 @@ def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str) -> Coupli
 def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> BoostingOptions:
     """Return the options with which pairs are boosted."""
     return read(
-        BoostingOptions, options, learning_rate=rate_of(options, 1.0) * rate, smoothing=smoothing
+        BoostingOptions,
+        options,
+        learning_rate=rate_of(options, 1.0) * rate,
+        smoothing=smoothing,
+        max_cells=None,
     )
 
 

@@ -41,6 +41,7 @@ TABLES = {
     "n_estimators": 100,
     "learning_rate": 1.0,
     "weak_learner": "histogram",
+    "max_cells": None,
     "max_leaf_nodes": 31,
     "max_depth": None,
     "max_literals": 2,

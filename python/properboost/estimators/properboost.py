@@ -28,6 +28,7 @@ from properboost.parameters.declare import check_declared, estimator, parameter,
 from properboost.parameters.kinds import (
     Interactions,
     LossName,
+    MaxCells,
     Multiclass,
     MultiStrategy,
     RowsPerBin,
@@ -55,7 +56,7 @@ __all__ = ["ProperBoostClassifier", "check_parameters"]
 
 @estimator
 class ProperBoostClassifier(
-    BoostingParameters[float, int, int | None, Selection, MultiStrategy, float | None],
+    BoostingParameters[float, int, int | None, MaxCells, Selection, MultiStrategy, float | None],
     CouplingParameters[Multiclass],
     PairParameters[float, Interactions],
     RegularizerParameters,

@@ -59,6 +59,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
                 model.gain = None  # 1 was the default, which left it to the loss
             if version <= 1:
                 model.selection = "greedy"  # which all models had
+            if "max_cells" not in fields["parameters"].mapping():
+                model.max_cells = None  # which all tables had
             if version <= 5:
                 model.multiclass = "one_vs_rest"  # which all models were
             check_parameters(model)

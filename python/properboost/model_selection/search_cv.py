@@ -316,7 +316,7 @@ class ProperBoostClassifierCV(
         self.best_params_ = {**chosen.params, "n_estimators": at + 1}
         self.gain_ = chosen.loss.gain
         self.alpha_ = chosen.loss.parameters.get("alpha")
-        self.smoothing_ = chosen.options.smoothing
+        self.smoothing_ = chosen.params["smoothing"]
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
         self._warn_at_the_end()

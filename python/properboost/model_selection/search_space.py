@@ -31,12 +31,14 @@ from properboost.parameters.declare import (
 from properboost.parameters.kinds import (
     Coupling,
     LossName,
+    MaxCells,
     Multiclass,
     MultiStrategy,
     Selection,
 )
 from properboost.parameters.shared import (
     LARGEST_INT,
+    SMOOTHING,
     BoostingOptions,
     BoostingParameters,
     CouplingParameters,
@@ -96,8 +98,7 @@ def _read_alphas(name: str, value: object) -> list[float] | None:
 
 def _read_smoothings(name: str, value: object) -> list[float]:
     entries = partial(checks.entries, read=check_smoothing)
-    default: Any = declared(BoostingOptions)["smoothing"].default
-    return checks.either(entries, None)(name, value) or [default]
+    return checks.either(entries, None)(name, value) or [SMOOTHING]
 
 
 def _read_priors(name: str, value: object) -> list[float | None]:
@@ -111,6 +112,7 @@ class SearchParameters(
         float | Sequence[float],
         int | Sequence[int],
         int | Sequence[int | None] | None,
+        MaxCells | Sequence[MaxCells],
         Selection | Sequence[Selection],
         MultiStrategy | Sequence[MultiStrategy],
         float | Sequence[float | None] | None,
@@ -149,7 +151,7 @@ class SearchParameters(
         default=None,
         check=_read_smoothings,
         kind="list of float or None",
-        doc="Values of `smoothing` to choose from; None is its default in `ProperBoostClassifier`.",
+        doc="Values of `smoothing` to choose from; None is [0.1].",
     )
     priors: Sequence[float | None] | None = parameter(
         default=None,
@@ -250,11 +252,13 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
         "smoothing": _read_smoothings("smoothings", search.smoothings),
         "prior": _read_priors("priors", search.priors),
     }
+    if declared(type(search))["max_cells"].applies_to(search):  # not the default of one fit
+        lists["max_cells"] = _list_values(search, "max_cells")
     for name, entry in declared(BoostingOptions).items():
         if name not in lists and checks.is_list(getattr(search, name)) and entry.listable:
             lists[name] = _list_values(search, name)
         if name in lists and not entry.applies_to(search):
-            lists[name] = [entry.default]
+            lists[name] = [SMOOTHING if name == "smoothing" else entry.default]
     candidates = []
     gains = _find_gains(search)
     for values in itertools.product(*lists.values()):

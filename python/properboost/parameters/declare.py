@@ -45,6 +45,9 @@ Reader: TypeAlias = Callable[[str, object], object]
 Form: TypeAlias = Literal["by label", "by feature", "features", "losses", "matrix", "not saved"]
 """What files hold of a parameter, where a value or a list of values does not say it all."""
 
+SAME = object()
+"""What stands for the default of estimators as the default of searches: None may be another."""
+
 Class = TypeVar("Class", bound=type)
 O = TypeVar("O", bound="Options")  # noqa: E741
 
@@ -67,7 +70,7 @@ class Parameter:
     promise: Mapping[str, str] | None = None
     """If it promises something about the model, it is refused where it has no effect: this says
     why, for each of the other parameters."""
-    search_default: object = None
+    search_default: object = SAME
     """The default of a search that takes lists of it, where that is another."""
     form: Form | None = None
     """What files hold of it; a list of any other form is one to choose from."""
@@ -130,7 +133,7 @@ def parameter(
     option: str | None = None,
     only_with: Mapping[str, Sequence[str]] | None = None,
     promise: Mapping[str, str] | None = None,
-    search_default: object = None,
+    search_default: object = SAME,
     form: Form | None = None,
 ) -> Any:
     """Declare a parameter; what is left out is as in the declaration that this one replaces.
@@ -229,7 +232,11 @@ def declared(cls: type[object]) -> Mapping[str, Parameter]:
 
 def _fill(later: Parameter, earlier: Parameter) -> Parameter:
     """Return a redeclaration with what it leaves to the declaration it replaces."""
-    left = [f.name for f in fields(Parameter) if getattr(later, f.name) is None]
+    left = [
+        f.name
+        for f in fields(Parameter)
+        if getattr(later, f.name) is (SAME if f.name == "search_default" else None)
+    ]
     values = {name: getattr(earlier, name) for name in left if name != "default"}
     return replace(later, **values, listable=later.listable or earlier.listable)
 
@@ -250,7 +257,7 @@ def _settle(entry: Parameter, types: Mapping[Any, Any], lists: bool) -> Paramete
     entry = replace(entry, annotation=annotation)
     if not (lists and entry.listable):
         return entry
-    default = entry.default if entry.search_default is None else entry.search_default
+    default = entry.default if entry.search_default is SAME else entry.search_default
     return replace(entry, default=default, kind=f"{entry.kind} or list", takes_lists=True)
 
 

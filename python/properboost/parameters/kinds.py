@@ -15,6 +15,7 @@ __all__ = [
     "Criterion",
     "Interactions",
     "LossName",
+    "MaxCells",
     "MonotonicConstraints",
     "MultiStrategy",
     "Multiclass",
@@ -41,6 +42,7 @@ RowsPerBin: TypeAlias = float | Literal["auto"] | None
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
+MaxCells: TypeAlias = Literal["auto"] | int | None
 Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]
 VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]

@@ -13,6 +13,7 @@ from properboost.parameters.kinds import (
     CategoricalFeatures,
     ClassWeight,
     Criterion,
+    MaxCells,
     MonotonicConstraints,
     Multiclass,
     MultiStrategy,
@@ -43,11 +44,13 @@ __all__ = [
     "VerboseParameters",
     "VotingOptions",
     "VotingParameters",
+    "cells_of",
     "gain_of",
     "leaves_of",
     "rate_of",
     "read_binning",
     "selection_of",
+    "smoothing_of",
 ]
 
 LARGEST_INT = 2**31 - 1
@@ -57,6 +60,12 @@ SOLVED = ("leveraging", "totally_corrective")
 """Steps that are solved for in double precision."""
 
 NOT_SOLVED = tuple(name for name in get_args(Step) if name not in SOLVED)
+
+SMOOTHING = 0.1
+"""How far the sums of bins spread by default."""
+
+FEW_ROWS = 5000.0
+"""Up to so many rows numeric features have fewer than 255 bins, of 20 rows each."""
 
 GROWN = ("tree", "monomial")
 """Weak learners over several features."""
@@ -68,6 +77,7 @@ NOT_GROWN = tuple(name for name in get_args(WeakLearner) if name not in GROWN)
 Float = TypeVar("Float")
 Int = TypeVar("Int")
 Leaves = TypeVar("Leaves")
+Cells = TypeVar("Cells")
 Pairs = TypeVar("Pairs")
 PerBin = TypeVar("PerBin")
 Selected = TypeVar("Selected")
@@ -139,7 +149,7 @@ def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
 
 
 @parameters
-class BoostingParameters(Generic[Float, Int, Leaves, Selected, Strategy, Rate]):
+class BoostingParameters(Generic[Float, Int, Leaves, Cells, Selected, Strategy, Rate]):
     """How a round's look-up table is chosen and made, and how far its step goes."""
 
     learning_rate: Rate = parameter(
@@ -159,12 +169,27 @@ class BoostingParameters(Generic[Float, Int, Leaves, Selected, Strategy, Rate]):
     weak_learner: WeakLearner = parameter(
         default="histogram",
         doc="""
-        What gets a value in a round: every bin of a feature; both branches of a split; every leaf
-        of a tree, grown best first; the rows for which a rule holds ("this feature is in that range
-        or set, and that one ...") and all others (see `rules`).  Parameters of another weak learner
-        have no effect.
+        What gets a value in a round: every bin of a feature, or few cells of them (`max_cells`);
+        both branches of a split; every leaf of a tree, grown best first; the rows for which a rule
+        holds ("this feature is in that range or set, and that one ...") and all others (see
+        `rules`).  Parameters of another weak learner have no effect.
         """,
         option="the weak learner",
+    )
+    max_cells: Cells = parameter(
+        default="auto",
+        check=checks.either(partial(checks.integer, low=2, high=255), "auto", None),
+        kind='int, None or "auto"',
+        doc="""
+        The most cells of a round's look-up table, in [2, 255]: its bins are cut in two, then the
+        part whose cut saves most, and so on, each as a tree's split; few cells restrain what few
+        rows say.  "auto" is 3 below 10,000 training rows (by sample weight), 4 from there on, 5
+        from 20,000, and so on.  None is one for every bin.  Tables of pairs have all their cells.
+        """,
+        option="the most cells of a round's look-up table, cut best first; auto is 3 below 10,000 "
+        "rows, 4 below 20,000, and so on; none is every bin",
+        only_with={"weak_learner": ("histogram",)},
+        search_default=None,
     )
     max_leaf_nodes: Leaves = parameter(
         default=None,
@@ -324,16 +349,18 @@ class RegularizerParameters:
         "weight S and B bins",
         only_with={"response": ("real", "exact")},
     )
-    smoothing: float = parameter(
-        default=0.1,
-        check=check_smoothing,
+    smoothing: float | None = parameter(
+        default=None,
+        check=checks.either(check_smoothing, None),
         doc="""
         How far the sums of each bin of a numeric feature spread over its neighbours before the
         response gives the bins their values: by a standard deviation of sqrt(2 `smoothing`) bins,
         with `smoothing` in [0, 10,000].  Up to 0.25 it is the share that a bin gives to each of its
-        two neighbours; "exact" responses allow no more.  Other weak learners ignore it.
+        two neighbours; "exact" responses allow no more.  None is 0.1, and 0 for tables of few cells
+        (`max_cells`) of 5,000 rows or more.  Other weak learners ignore it.
         """,
-        option="how far a bin's sums spread: half the variance, in bins",
+        option="how far a bin's sums spread: half the variance, in bins; none is 0.1, and 0 for "
+        "few cells of 5,000 rows",
         only_with={"weak_learner": ("histogram",)},
     )
 
@@ -424,13 +451,14 @@ class SizeParameters(Generic[PerBin]):
         doc="""
         A numeric feature also has at most one bin per this many training rows (by sample weight),
         but may always have four; None sets no such limit.  "auto" goes by the weak learner.  It is
-        100 for look-up tables, since one with a bin for every row learns the rows by heart: over
-        the ten small data sets of the BoostLR paper the cross-validated log loss is 3.1 with 255
-        bins and 0.48 with 100 rows per bin (50 rounds, gain 1).  It is 20 for the other weak
-        learners, whose few cells restrain them, and None for those of votes.
+        100 for look-up tables of every bin (``max_cells=None``), since one with a bin for every row
+        learns the rows by heart: over the ten small data sets of the BoostLR paper the
+        cross-validated log loss is 3.1 with 255 bins and 0.48 with 100 rows per bin (50 rounds,
+        gain 1).  It is 20 where few cells restrain what is learnt, and None for votes.
         """,
         option="a numeric feature has at most one bin for so many rows, but may always have four; "
-        "none is no such limit; auto is 100 for look-up tables, 20 for others and none for votes",
+        "none is no such limit; auto is 100 for look-up tables of every bin, 20 for others, none "
+        "for votes",
     )
 
 
@@ -599,17 +627,20 @@ class BinningOptions(Options, BinningParameters, SizeParameters[float | None], R
 def read_binning(model: Any, of_few_cells: float | None = 20.0) -> BinningOptions:
     """Return how the features of a booster are cut.
 
-    `of_few_cells` is what "auto" rows per bin are for weak learners other than look-up tables.
+    `of_few_cells` is what "auto" rows per bin are but for look-up tables of every bin.
     """
     given = model.rows_per_bin
     if isinstance(given, str) and given == "auto":
-        given = 100.0 if model.weak_learner == "histogram" else of_few_cells
+        most = getattr(model, "max_cells", None)
+        every_bin = most is None or (checks.is_list(most) and None in most)
+        is_table = model.weak_learner == "histogram"
+        given = 100.0 if is_table and every_bin else of_few_cells
     return read(BinningOptions, model, rows_per_bin=given)
 
 
 class BoostingOptions(
     Options,
-    BoostingParameters[float, int, int | None, Selection, MultiStrategy, float | None],
+    BoostingParameters[float, int, int | None, MaxCells, Selection, MultiStrategy, float | None],
     RegularizerParameters,
 ):
     """Options of boosting."""
@@ -626,6 +657,22 @@ def leaves_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> i
     n_classes = len(class_weights)
     rows = n_classes * float(class_weights.min())
     return int(min(max(rows / 80.0, 6, n_classes), 31))
+
+
+def cells_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> int | None:
+    """Return the most cells of a look-up table; None is every bin."""
+    most: MaxCells = options.max_cells
+    if most != "auto":
+        return most
+    return 3 + int(np.log2(max(float(class_weights.sum()) / FEW_ROWS, 1.0)))
+
+
+def smoothing_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> float:
+    """Return how far the sums of bins spread."""
+    if options.smoothing is not None:
+        return options.smoothing
+    many = options.max_cells is not None and float(class_weights.sum()) >= FEW_ROWS
+    return 0.0 if many else SMOOTHING
 
 
 def selection_of(weak_learner: WeakLearner, selection: Selection) -> Selection:

@@ -46,6 +46,7 @@ def fit(
     l2: float = 0.0,
     tie: float = TIE,
     tree: TreeSettings | None = None,
+    max_cells: int | None = None,
 ) -> list[Round]:
     """Boost; `codes` is (features, rows), `y` is -1 or +1, weights are frequencies.
 
@@ -94,6 +95,7 @@ def fit(
         tie=tie,
         tree=tree or TreeSettings(),
         selection=selection,
+        max_cells=max_cells if learner == "histogram" else None,
     )
     raw = np.zeros(len(t.y))
     features = range(len(bins))

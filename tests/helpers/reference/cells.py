@@ -32,6 +32,10 @@ class Statistics:
         rows = add(self.rows).astype(np.int64)
         return Statistics(add(self.plus), add(self.minus), add(self.curvature), rows)
 
+    def of(self, own: NDArray[np.bool_]) -> Statistics:
+        """Nothing in other bins."""
+        return Statistics(self.plus * own, self.minus * own, self.curvature * own, self.rows * own)
+
     def smoothed(self, h: float, n_ordered: int) -> Statistics:
         def smooth(a: Array) -> Array:
             return smooth_ordered(a, h, n_ordered)

@@ -25,27 +25,30 @@ def effective_rows(t: Training, w: Array) -> Array:
 
 
 def contrast(
-    candidate: Candidate, plain: Statistics, ordered: bool, every_bin: bool, rows: Array
+    candidate: Candidate, plain: Statistics, ordered: bool, most: int | None, rows: Array
 ) -> tuple[float, float]:
     """The statistic of the cells that a learner would choose, and its mean by chance.
 
     Pearson's statistic of the two classes' shares; where it is larger, eight times the squared
-    Hellinger distance over the same variance.  A table has as many degrees of freedom as bins with
-    rows, less one; the best cut of them has fewer, but more than one.
+    Hellinger distance over the same variance.  A table of every bin has as many degrees of freedom
+    as bins with rows, less one; the best cut of them has fewer, but more than one, and each further
+    one finds the same share of what is left.
     """
     n = int((plain.rows > 0).sum())
-    cells = plain if every_bin else plain.gathered(candidate.cells, candidate.n_cells)
+    cells = plain if most is None else plain.gathered(candidate.cells, candidate.n_cells)
     p, q = cells.plus / cells.plus.sum(), cells.minus / cells.minus.sum()
     pooled = (rows[0] * p + rows[1] * q) / rows.sum()
     some = pooled > 0
     pearson = ((p - q)[some] ** 2 / pooled[some]).sum()
     hellinger = 8 * (1 - np.sqrt(p * q).sum())
     chi_square = min(pearson, hellinger) / (1 / rows).sum()
-    if every_bin or n < 2:
+    if most is None or n < 2:
         return chi_square, n - 1.0
-    if not ordered:
-        return chi_square, 1 + 0.6366 * (n - 2)
-    return chi_square, 1 + np.log(n - 1) * (0.9 - 0.027 * np.log(n - 1))
+    one = 1 + (np.log(n - 1) * (0.9 - 0.027 * np.log(n - 1)) if ordered else 0.6366 * (n - 2))
+    if most == 2 or n < 3:
+        return chi_square, one
+    cuts = most - 1 if ordered else (most - 1) ** 0.6
+    return chi_square, (n - 1) * (1 - (1 - one / (n - 1)) ** cuts)
 
 
 def sum_of_squares(t: Training, w: Array, rows: Array) -> float:

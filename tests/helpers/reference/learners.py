@@ -130,6 +130,31 @@ def positive_share(stats: Statistics, response: Response) -> Array:
     return np.divide(over, under, out=np.full(len(over), empty), where=under > 0)
 
 
+def best_cells(
+    stats: Statistics, bins: FeatureBins, response: Response, l2: float, tie: float, most: int
+) -> Candidate:
+    """At most so many cells: the best cut in two, then the best of all cuts of one cell, ...
+
+    A cell is cut as if it were the whole feature.  Among equal cuts the first cell's is taken; a
+    cut that saves nothing is not made.
+    """
+    cells, n_cells = None, 1
+    for _ in range(most - 1):
+        found: list[Candidate] = []
+        for cell in range(n_cells):
+            own = np.ones(bins.n_bins, bool) if cells is None else cells == cell
+            for cut in stump_cuts(stats.of(own), bins, response):
+                after = np.where(own & (cut == 1), n_cells, cut if cells is None else cells)
+                score = cell_score(stats.gathered(after, n_cells + 1), response, l2)
+                found.append(Candidate(after, n_cells + 1, score))
+        best = found[first_best([c.score for c in found], response, tie)]
+        if cells is not None and not (best.cells == n_cells).any():
+            break
+        cells, n_cells = best.cells, n_cells + 1
+    assert cells is not None
+    return Candidate(cells, n_cells, cell_score(stats.gathered(cells, n_cells), response, l2))
+
+
 CANDIDATES: dict[str, Callable[..., Iterator[Candidate]]] = {
     "histogram": histogram_candidates,
     "stump": stump_candidates,

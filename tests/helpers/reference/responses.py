@@ -47,7 +47,7 @@ def _exact_values(t: Training, weigh: Weigh, cut: Cut, pseudo: float) -> Array:
     cell_of_row = cut.candidate.cells[cut.codes]
     values = np.zeros(cut.candidate.n_cells)
     for b in range(cut.candidate.n_cells):
-        share = cut.row_share(b)[cell_of_row] if cut.h else (cell_of_row == b).astype(float)
+        share = cut.row_share(b)[cut.codes] if cut.h else (cell_of_row == b).astype(float)
         rows = share > 0
         if not rows.any():
             continue

@@ -9,7 +9,7 @@ import numpy as np
 
 from helpers.reference.cells import Statistics, bin_statistics, smooth_ordered
 from helpers.reference.contrast import contrast, effective_rows, normal_deviate
-from helpers.reference.learners import CANDIDATES, Candidate, cell_score, first_best
+from helpers.reference.learners import CANDIDATES, Candidate, best_cells, cell_score, first_best
 from helpers.reference.trees import Tree, grow_tree
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ class Cut:
 
     def row_share(self, cell: int) -> Array:
         """The share of each bin's rows that smoothing lends to a cell (histogram only)."""
-        unit = np.zeros(self.candidate.n_cells)
-        unit[cell] = 1.0
+        unit = (self.candidate.cells == cell).astype(float)
         return smooth_ordered(unit, self.h, self.n_ordered)  # the smoothing matrix is symmetric
 
 
@@ -49,8 +48,11 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
         b = t.bins[j]
         plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
         seen = plain.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else plain
-        cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2))
-        best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
+        if t.max_cells is None:
+            cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2))
+            best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
+        else:
+            best = best_cells(seen, b, t.response, t.l2, t.tie, t.max_cells)
         chosen.append((j, best, plain))
     winner = first_best([c.score for _, c, _ in chosen], t.response, t.tie)
     if t.selection == "unbiased" and t.response != "sign" and np.all(effective_rows(t, w) > 0):
@@ -68,6 +70,10 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
     )
 
 
+def _most(t: Training) -> int | None:
+    return 2 if t.learner == "stump" else t.max_cells
+
+
 def least_likely(
     t: Training, chosen: Sequence[tuple[int, Candidate, Statistics]], rows: Array
 ) -> int:
@@ -75,10 +81,7 @@ def least_likely(
 
     Affinities that differ by less than costs that are ties are ties.
     """
-    found = [
-        contrast(c, plain, t.bins[j].n_ordered > 0, t.learner == "histogram", rows)
-        for j, c, plain in chosen
-    ]
+    found = [contrast(c, plain, t.bins[j].n_ordered > 0, _most(t), rows) for j, c, plain in chosen]
     best = max(normal_deviate(*pair) for pair in found)
     tie = 8 * t.tie / (1 / rows).sum()
     return next(i for i, (chi, df) in enumerate(found) if normal_deviate(chi + tie, df) >= best)

@@ -63,6 +63,7 @@ class Training:
     tie: float
     tree: TreeSettings
     selection: Selection
+    max_cells: int | None
     total: float = field(init=False)  # S, the sum of the sample weights
     cap: float = field(init=False)
 

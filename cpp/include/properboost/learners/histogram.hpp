@@ -1,9 +1,11 @@
-// The histogram weak learner: every bin is a cell (BoostLR section 7; a look-up table).
+// The histogram weak learner: every bin is a cell (BoostLR section 7; a look-up table), or its bins
+// make the best so many cells.
 #pragma once
 
 #include <array>
 #include <numeric>
 
+#include "properboost/learners/few_cells.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/learners/smoothing.hpp"
 
@@ -13,43 +15,64 @@ class Histogram final : public FeatureLearner {
  public:
   static constexpr const char* name = "histogram";
   explicit Histogram(const LearnerOptions& options)
-      : FeatureLearner(options), smoothing_(options.smoothing) {}
+      : FeatureLearner(options), smoothing_(options.smoothing), most_(options.cells) {}
   bool cuts_in_two() const noexcept override { return false; }
   bool knows_shares() const noexcept override { return smoothing_.exchanges(); }
 
   double cost(const FeatureCells& feature, const Criterion& criterion,
               const Regularizers& r) const override {
-    if (!smoothing_.smooths(feature)) return criterion.cost(feature.cells, feature.width(), r);
-    std::array<Cell, kMaxCodes> cells;
-    smoothing_.smooth(feature, cells.data());
-    return criterion.cost(cells.data(), feature.width(), r);
+    std::array<Cell, kMaxCodes> buffer;
+    const FeatureCells smooth = smoothed(feature, buffer);
+    if (most_ > 0) return CellCutter(smooth, criterion, r, most_).cut().cost;
+    return criterion.cost(smooth.cells, smooth.width(), r);
   }
 
-  // The bins as they are: smoothing would have to be charged for less than their number.
-  Contrast contrast(const FeatureCells& feature, const Criterion&, const Regularizers&,
+  // The sums as they are: smoothing would have to be charged for less than the number of cells.
+  Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
                     const EffectiveRows& rows) const override {
+    if (most_ > 0) {
+      std::array<Cell, kMaxCodes> buffer;
+      const FeatureCells smooth = smoothed(feature, buffer);
+      return find_contrast(CellCutter(smooth, criterion, r, most_).cut(), most_, feature, rows);
+    }
     return {chi_square(feature.cells, feature.width(), rows),
             static_cast<double>(feature.occupied_codes()) - 1.0};
   }
 
-  Partition partition(const FeatureCells& feature, const Criterion&,
-                      const Regularizers&) const override {
+  Partition partition(const FeatureCells& feature, const Criterion& criterion,
+                      const Regularizers& r) const override {
+    std::array<Cell, kMaxCodes> buffer;
+    const FeatureCells smooth = smoothed(feature, buffer);
     Partition p;
-    const std::size_t n = feature.width();
-    p.cells.assign(feature.cells, feature.cells + n);
-    p.occupied.assign(feature.occupied, feature.occupied + n);
-    std::iota(p.cell_of.begin(), p.cell_of.end(), std::uint8_t{0});
-    if (!smoothing_.smooths(feature)) {
+    if (most_ > 0) {
+      p = make_partition(CellCutter(smooth, criterion, r, most_).cut(), most_, smooth);
+    } else {
+      const std::size_t n = smooth.width();
+      p.cells.assign(smooth.cells, smooth.cells + n);
+      p.occupied.assign(smooth.occupied, smooth.occupied + n);
+      std::iota(p.cell_of.begin(), p.cell_of.end(), std::uint8_t{0});
       p.shares = {{1.0, p.cell_of}};
-      return p;
     }
-    smoothing_.smooth(feature, p.cells.data());
-    if (knows_shares()) p.shares = smoothing_.shares(feature);
+    if (!smoothing_.smooths(feature)) return p;
+    p.shares.clear();
+    if (!knows_shares()) return p;
+    p.shares = smoothing_.shares(feature);
+    for (RowShare& share : p.shares) {
+      for (std::uint8_t& cell : share.cell_of) cell = p.cell_of[cell];
+    }
     return p;
   }
 
  private:
-  Smoothing smoothing_;
+  // The feature with smooth sums, which are in the buffer, or as it is.
+  FeatureCells smoothed(const FeatureCells& feature, std::array<Cell, kMaxCodes>& buffer) const {
+    if (!smoothing_.smooths(feature)) return feature;
+    smoothing_.smooth(feature, buffer.data());
+    return {buffer.data(), feature.occupied, feature.bins};
+  }
+
+  const Smoothing smoothing_;
+  const std::size_t most_;  // cells; 0 for one per code
 };
 
 }  // namespace properboost::learners

@@ -37,6 +37,7 @@ struct Partition {
 struct LearnerOptions {
   std::optional<std::shared_ptr<const Criterion>> criterion = {};  // or else the response
   double smoothing = 0.0;
+  std::size_t cells = 0;  // the most of a look-up table; 0 for one per code
   TreeLimits limits = {};
   std::size_t literals = 1;  // the most literals of a monomial
   double subsample = 1.0;

@@ -1,10 +1,8 @@
 // The decision stump: the best two cells of one feature.
 #pragma once
 
-#include <array>
-
+#include "properboost/learners/few_cells.hpp"
 #include "properboost/learners/learner.hpp"
-#include "properboost/trees/class_cuts.hpp"
 
 namespace properboost::learners {
 
@@ -16,36 +14,17 @@ class Stump final : public FeatureLearner {
 
   double cost(const FeatureCells& feature, const Criterion& criterion,
               const Regularizers& r) const override {
-    return find_split(feature, criterion, r).cost;
+    return CellCutter(feature, criterion, r, 2).cut().cost;
   }
 
   Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
                     const EffectiveRows& rows) const override {
-    const CellOfCode branch = find_split(feature, criterion, r).branch;
-    std::array<Cell, 3> cells{};
-    for (std::size_t b = 0; b < feature.width(); ++b) cells[branch[b]] += feature.cells[b];
-    return {chi_square(cells.data(), cells.size(), rows),
-            freedom_of_best_cut(feature.occupied_codes(), feature.bins->ordered())};
+    return find_contrast(CellCutter(feature, criterion, r, 2).cut(), 2, feature, rows);
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,
                       const Regularizers& r) const override {
-    Partition p;
-    p.cells.resize(3);
-    p.occupied.assign(3, 0);
-    p.cell_of = find_split(feature, criterion, r).branch;
-    for (std::size_t b = 0; b < feature.width(); ++b) {
-      p.cells[p.cell_of[b]] += feature.cells[b];
-      p.occupied[p.cell_of[b]] |= feature.occupied[b];
-    }
-    p.shares = {{1.0, p.cell_of}};
-    return p;
-  }
-
- private:
-  static Split find_split(const FeatureCells& feature, const Criterion& criterion,
-                          const Regularizers& r) {
-    return properboost::find_split(*feature.bins, ClassCuts(feature, criterion, r));
+    return make_partition(CellCutter(feature, criterion, r, 2).cut(), 2, feature);
   }
 };
 

@@ -21,6 +21,17 @@ inline double freedom_of_best_cut(std::size_t cells, bool ordered) {
   return 1.0 + log_cuts * (0.9 - 0.027 * log_cuts);
 }
 
+// The same of the best so many cells, each made by the best cut so far, by simulation: of what all
+// cells save, each further cut of ordered cells finds the same share of what is left.
+inline double freedom_of_best_cells(std::size_t cells, bool ordered, std::size_t most) {
+  const double one = freedom_of_best_cut(cells, ordered);
+  if (most == 2 || cells < 3) return one;
+  const auto all = static_cast<double>(cells - 1);
+  const auto cuts = static_cast<double>(most - 1);
+  const double times = ordered ? cuts : math::exp(0.6 * math::log(cuts));
+  return all * (1.0 - math::exp(times * math::log(1.0 - one / all)));
+}
+
 // The same where one cut's statistic has so many degrees of freedom, in units of them.
 inline double freedom_of_best_cut(std::size_t cells, bool ordered, double of_one_cut) {
   if (cells < 2) return 0.0;

@@ -1,0 +1,120 @@
+// The best so many cells of one feature: its codes are cut in two, then the part whose cut saves
+// most, and so on.
+//
+// Each cut is a split as a tree's is: ordered bins between neighbours, with missing values on the
+// better side, and categories in the order of their share of a class.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/histogram/cells.hpp"
+#include "properboost/learners/contrast.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/trees/best_cut.hpp"
+#include "properboost/trees/class_cuts.hpp"
+#include "properboost/trees/split.hpp"
+
+namespace properboost::learners {
+
+struct FewCells {
+  double cost;
+  CellOfCode cell_of;  // `most` where a code is in none: where training had no rows to place it
+
+  // The sums of the cells, and of what is in none.
+  static std::vector<Cell> gather(const CellOfCode& cell_of, std::size_t most,
+                                  const FeatureCells& feature) {
+    std::vector<Cell> cells(most + 1);
+    for (std::size_t b = 0; b < feature.width(); ++b) cells[cell_of[b]] += feature.cells[b];
+    return cells;
+  }
+};
+
+// Cuts a feature's codes into at most so many cells, from two on; fewer if no cut saves any more.
+class CellCutter {
+ public:
+  CellCutter(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
+             std::size_t most)
+      : feature_(feature), criterion_(criterion), regularizers_(r), most_(most) {}
+
+  FewCells cut() const {
+    const Split first = find_split(*feature_.bins, ClassCuts(feature_, criterion_, regularizers_));
+    FewCells found{first.cost, first.branch};
+    if (most_ == 2) return found;
+    for (std::uint8_t& cell : found.cell_of) {
+      if (cell == Split::kNeither) cell = static_cast<std::uint8_t>(most_);
+    }
+    std::vector<Part> parts = {cut_part(found.cell_of, 0), cut_part(found.cell_of, 1)};
+    while (true) {
+      // The cost of no cut, and of each part's: of equal ones the first is taken.
+      std::vector<double> costs = {found.cost};
+      for (const Part& part : parts) costs.push_back(found.cost - part.saving);
+      const std::size_t best = first_best(costs.data(), costs.size());
+      if (best == 0) return found;
+      const auto divided = static_cast<std::uint8_t>(best - 1);
+      const auto added = static_cast<std::uint8_t>(parts.size());
+      for (std::size_t b = 0; b < feature_.width(); ++b) {
+        if (found.cell_of[b] == divided && parts[divided].branch[b] == Split::kRight) {
+          found.cell_of[b] = added;
+        }
+      }
+      found.cost = costs[best];
+      if (parts.size() + 1 == most_) return found;
+      parts[divided] = cut_part(found.cell_of, divided);
+      parts.push_back(cut_part(found.cell_of, added));
+    }
+  }
+
+ private:
+  struct Part {
+    CellOfCode branch;
+    double saving;
+  };
+
+  // The best cut of one cell's codes.
+  Part cut_part(const CellOfCode& cell_of, std::uint8_t cell) const {
+    std::array<Cell, kMaxCodes> cells{};
+    std::array<std::uint8_t, kMaxCodes> occupied{};
+    Cell whole{};
+    for (std::size_t b = 0; b < feature_.width(); ++b) {
+      if (cell_of[b] != cell) continue;
+      cells[b] = feature_.cells[b];
+      occupied[b] = feature_.occupied[b];
+      whole += cells[b];
+    }
+    const FeatureCells own{cells.data(), occupied.data(), feature_.bins};
+    const Split split = find_split(*feature_.bins, ClassCuts(own, criterion_, regularizers_));
+    return {split.branch, criterion_.cost(&whole, 1, regularizers_) - split.cost};
+  }
+
+  const FeatureCells& feature_;
+  const Criterion& criterion_;
+  const Regularizers& regularizers_;
+  const std::size_t most_;
+};
+
+// The partition into these cells of the sums of a feature, smoothed or not.
+inline Partition make_partition(const FewCells& few, std::size_t most,
+                                const FeatureCells& feature) {
+  Partition p;
+  p.cells = FewCells::gather(few.cell_of, most, feature);
+  p.occupied.assign(most + 1, 0);
+  for (std::size_t b = 0; b < feature.width(); ++b) {
+    p.occupied[few.cell_of[b]] |= feature.occupied[b];
+  }
+  p.cell_of = few.cell_of;
+  p.shares = {{1.0, p.cell_of}};
+  return p;
+}
+
+// How the classes differ in these cells.
+inline Contrast find_contrast(const FewCells& few, std::size_t most, const FeatureCells& feature,
+                              const EffectiveRows& rows) {
+  const std::vector<Cell> cells = FewCells::gather(few.cell_of, most, feature);
+  return {chi_square(cells.data(), cells.size(), rows),
+          freedom_of_best_cells(feature.occupied_codes(), feature.bins->ordered(), most)};
+}
+
+}  // namespace properboost::learners
