@@ -213,7 +213,7 @@ void add_lone_and_lanes(CaseList& list) {
     add_case("diffused-histogram", choice);
   }
   for (const std::string& response : responses::Builtins::names()) {
-    for (const std::size_t cells : {2, 3, 6}) {
+    for (const std::size_t cells : Sizes{2, 3, 6}) {
       Choice choice;
       choice.response = response;
       choice.options.cells = cells;

@@ -72,7 +72,8 @@ def list_cases():
         "histogram": {"max_cells": None}, "cyclic": {"selection": "cyclic", "max_cells": None},
         "cells": {"max_cells": 3}, "stump": {"weak_learner": "stump"},
         "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
-        "monomial": {"weak_learner": "monomial"}, "pairs": {"interactions": 2, "max_cells": None},
+        "monomial": {"weak_learner": "monomial"},
+        "pairs": {"interactions": 2, "interaction_rate": 1.0, "max_cells": None},
     }  # fmt: skip
     few = {"n_estimators": 4, "max_bins": 16, "rows_per_bin": 20}
     for name, learner in learners.items():
@@ -117,7 +118,7 @@ def list_cases():
         smooth = {"smoothing": 0.2, "prior": 1e-3, **few, **learners[name]}
         model = P(class_weight="balanced", normalize_weights=True, **smooth)
         add(f"{name}, smoothed", model, SMALL, WEIGHT)
-        smooth |= {"smoothing": 9.0, "prior": None, "interactions": 2}
+        smooth |= {"smoothing": 9.0, "prior": None, "interactions": 2, "interaction_rate": 1.0}
         add(f"{name}, smoothed widely", P(**smooth), SMALL, WEIGHT)
     for criterion in get_args(VotingCriterion):
         for learner in get_args(VotingLearner):

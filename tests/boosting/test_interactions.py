@@ -125,7 +125,8 @@ def interactions():
 
 def test_the_strongest_pairs_are_found(interactions):
     X, y = interactions
-    model = pb.ProperBoostClassifier(interactions=2, n_estimators=50).fit(X, y)
+    settings = {"interactions": 2, "interaction_rate": 1.0, "n_estimators": 50}
+    model = pb.ProperBoostClassifier(**settings).fit(X, y)
     assert model.pairs_ == [(1, 4), (2, 5)]
     assert model.pair_importances_[0] > model.pair_importances_[1] > 0.1
     without = pb.ProperBoostClassifier(n_estimators=50).fit(X, y)
@@ -158,7 +159,7 @@ def test_rows_of_which_the_model_is_sure_do_not_hide_the_others():
     sure[::3] = np.where(y[::3] == "yes", 1.0, -1.0)[:, None]
     model = pb.ProperBoostClassifier(
         "exponential", gain=0.02, interactions=2, n_estimators=300, step="unit",
-        learning_rate=0.02, max_cells=None,
+        learning_rate=0.02, max_cells=None, interaction_rate=1.0,
     ).fit(np.hstack([X, sure]), y)  # fmt: skip
     assert np.abs(model.decision_function(np.hstack([X, sure]))).max() / 0.02 > 45
     assert set(model.pairs_) == {(1, 4), (2, 5)}

@@ -406,7 +406,7 @@ def test_pairs_go_on_from_where_features_end(loss, selection):
     settings = {"n_estimators": 10, "selection": selection, "rows_per_bin": 50}
     plain = pb.ProperBoostClassifier(loss, **settings).fit(X, y)
     model = pb.ProperBoostClassifier(
-        loss, interactions=1, interaction_estimators=8, **settings
+        loss, interactions=1, interaction_estimators=8, interaction_rate=1.0, **settings
     ).fit(X, y)
     assert model.pairs_ == [(1, 4)]
     history = pd.DataFrame(model.history_)

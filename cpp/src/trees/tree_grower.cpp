@@ -217,9 +217,10 @@ class Growth {
     const double chance = limits_.chance * std::max(0.0, one_cut.mean);
     std::vector<double> charged(costs.size(), std::numeric_limits<double>::infinity());
     for (std::size_t f = 0; f < costs.size(); ++f) {
-      if (!(unsplit - costs[f] > kTie * std::abs(costs[f]))) continue;
-      charged[f] = costs[f] + chance * freedom_of_best_cut(splits[f]->codes, bins_[f].ordered(),
-                                                           one_cut.freedom);
+      const std::optional<Split>& split = splits[f];
+      if (!split || !(unsplit - costs[f] > kTie * std::abs(costs[f]))) continue;
+      charged[f] = costs[f] +
+                   chance * freedom_of_best_cut(split->codes, bins_[f].ordered(), one_cut.freedom);
     }
     return charged;
   }

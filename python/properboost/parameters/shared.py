@@ -409,7 +409,7 @@ class PairParameters(Generic[Float, Pairs]):
     )
 
     interaction_rate: Float = parameter(
-        default=1.0,
+        default=0.05,
         check=checks.positive,
         kind="float",
         doc="Shrinkage > 0 of each step along a pair's look-up table, times `learning_rate`.",
