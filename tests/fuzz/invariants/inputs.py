@@ -143,6 +143,10 @@ def _powers(fit: Fit) -> None:
     settings |= {"min_child_weight": 0.0} | (
         {"rows_per_bin": None} if fit.has("rows_per_bin") else {}
     )
+    rules = {"gain": 1.0, "max_cells": 3, "smoothing": 0.0, "max_leaf_nodes": 8}  # count rows
+    for name, value in rules.items():
+        if fit.has(name) and fit.get(name) in (None, "auto"):
+            settings[name] = value
     weight = fit.rng.exponential(size=len(fit.y)) if fit.weight is None else fit.weight
     factor = 2.0 ** int(fit.rng.integers(-40, 41))
     with np.errstate(over="ignore"):
