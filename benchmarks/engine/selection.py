@@ -49,8 +49,10 @@ def find_smallest_p_value(X: np.ndarray, y: np.ndarray) -> int:
 
 
 def choose_first(selection: str, X: np.ndarray, y: np.ndarray, n_jobs: int) -> int:
-    """Return the column of a model's first round."""
-    model = ProperBoostClassifier(selection=selection, n_estimators=1, n_jobs=n_jobs)
+    """Return the column of a model's first round, of tables of every bin."""
+    model = ProperBoostClassifier(
+        selection=selection, max_cells=None, n_estimators=1, n_jobs=n_jobs
+    )
     return int(model.fit(X, y).history_["feature"][0])
 
 

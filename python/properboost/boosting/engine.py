@@ -28,7 +28,6 @@ from properboost.parameters.shared import (
     cells_of,
     leaves_of,
     rate_of,
-    selection_of,
     smoothing_of,
 )
 
@@ -240,7 +239,7 @@ def start(
     )
     shared = options[0]
     algorithm = _core.AdditiveBoosting(
-        selection=selection_of(shared.weak_learner, shared.selection),
+        selection=shared.selection,
         response=shared.response,
         step=shared.step,
         l2=shared.l2,

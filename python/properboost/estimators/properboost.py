@@ -254,6 +254,7 @@ class ProperBoostClassifier(
         wants_pairs = self._wants_pairs()
         later_steps = n_models * self._count_pair_estimators() if wants_pairs else 0
         options = read(BoostingOptions, self)
+        options = options.replace(selection=selection_of(options.weak_learner, options.selection))
         with show_progress(self.verbose, steps + later_steps) as report:
             stage = boost(
                 options, link, training, self.n_estimators, keep_raw=wants_pairs, report=report
@@ -283,8 +284,7 @@ class ProperBoostClassifier(
                 f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
             )
         ensemble = make_ensemble(
-            training.binning, tuple(models), weights,
-            selection_of(options.weak_learner, options.selection), pairs, pair_weights,
+            training.binning, tuple(models), weights, options.selection, pairs, pair_weights,
             joint=bool(link.joint_loss),
         )  # fmt: skip
         temperature = None

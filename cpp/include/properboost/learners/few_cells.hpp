@@ -22,10 +22,31 @@ namespace properboost::learners {
 struct FewCells {
   double cost;
   CellOfCode cell_of;  // `most` where a code is in none: where training had no rows to place it
+  std::size_t most;
 
+  // How the classes differ in these cells.
+  Contrast contrast(const FeatureCells& feature, const EffectiveRows& rows) const {
+    const std::vector<Cell> cells = gather(feature);
+    return {chi_square(cells.data(), cells.size(), rows),
+            freedom_of_best_cells(feature.occupied_codes(), feature.bins->ordered(), most)};
+  }
+
+  // The partition into these cells of the sums of a feature, smoothed or not.
+  Partition partition(const FeatureCells& feature) const {
+    Partition p;
+    p.cells = gather(feature);
+    p.occupied.assign(most + 1, 0);
+    for (std::size_t b = 0; b < feature.width(); ++b) {
+      p.occupied[cell_of[b]] |= feature.occupied[b];
+    }
+    p.cell_of = cell_of;
+    p.shares = {{1.0, p.cell_of}};
+    return p;
+  }
+
+ private:
   // The sums of the cells, and of what is in none.
-  static std::vector<Cell> gather(const CellOfCode& cell_of, std::size_t most,
-                                  const FeatureCells& feature) {
+  std::vector<Cell> gather(const FeatureCells& feature) const {
     std::vector<Cell> cells(most + 1);
     for (std::size_t b = 0; b < feature.width(); ++b) cells[cell_of[b]] += feature.cells[b];
     return cells;
@@ -41,7 +62,7 @@ class CellCutter {
 
   FewCells cut() const {
     const Split first = find_split(*feature_.bins, ClassCuts(feature_, criterion_, regularizers_));
-    FewCells found{first.cost, first.branch};
+    FewCells found{first.cost, first.branch, most_};
     if (most_ == 2) return found;
     for (std::uint8_t& cell : found.cell_of) {
       if (cell == Split::kNeither) cell = static_cast<std::uint8_t>(most_);
@@ -94,27 +115,5 @@ class CellCutter {
   const Regularizers& regularizers_;
   const std::size_t most_;
 };
-
-// The partition into these cells of the sums of a feature, smoothed or not.
-inline Partition make_partition(const FewCells& few, std::size_t most,
-                                const FeatureCells& feature) {
-  Partition p;
-  p.cells = FewCells::gather(few.cell_of, most, feature);
-  p.occupied.assign(most + 1, 0);
-  for (std::size_t b = 0; b < feature.width(); ++b) {
-    p.occupied[few.cell_of[b]] |= feature.occupied[b];
-  }
-  p.cell_of = few.cell_of;
-  p.shares = {{1.0, p.cell_of}};
-  return p;
-}
-
-// How the classes differ in these cells.
-inline Contrast find_contrast(const FewCells& few, std::size_t most, const FeatureCells& feature,
-                              const EffectiveRows& rows) {
-  const std::vector<Cell> cells = FewCells::gather(few.cell_of, most, feature);
-  return {chi_square(cells.data(), cells.size(), rows),
-          freedom_of_best_cells(feature.occupied_codes(), feature.bins->ordered(), most)};
-}
 
 }  // namespace properboost::learners

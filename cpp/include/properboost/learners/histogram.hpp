@@ -33,7 +33,7 @@ class Histogram final : public FeatureLearner {
     if (most_ > 0) {
       std::array<Cell, kMaxCodes> buffer;
       const FeatureCells smooth = smoothed(feature, buffer);
-      return find_contrast(CellCutter(smooth, criterion, r, most_).cut(), most_, feature, rows);
+      return CellCutter(smooth, criterion, r, most_).cut().contrast(feature, rows);
     }
     return {chi_square(feature.cells, feature.width(), rows),
             static_cast<double>(feature.occupied_codes()) - 1.0};
@@ -45,7 +45,7 @@ class Histogram final : public FeatureLearner {
     const FeatureCells smooth = smoothed(feature, buffer);
     Partition p;
     if (most_ > 0) {
-      p = make_partition(CellCutter(smooth, criterion, r, most_).cut(), most_, smooth);
+      p = CellCutter(smooth, criterion, r, most_).cut().partition(smooth);
     } else {
       const std::size_t n = smooth.width();
       p.cells.assign(smooth.cells, smooth.cells + n);

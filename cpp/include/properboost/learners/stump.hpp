@@ -19,12 +19,12 @@ class Stump final : public FeatureLearner {
 
   Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
                     const EffectiveRows& rows) const override {
-    return find_contrast(CellCutter(feature, criterion, r, 2).cut(), 2, feature, rows);
+    return CellCutter(feature, criterion, r, 2).cut().contrast(feature, rows);
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,
                       const Regularizers& r) const override {
-    return make_partition(CellCutter(feature, criterion, r, 2).cut(), 2, feature);
+    return CellCutter(feature, criterion, r, 2).cut().partition(feature);
   }
 };
 
