@@ -226,8 +226,21 @@ void add_lone_and_lanes(CaseList& list) {
   {
     Choice choice;
     choice.learner = "tree";
-    choice.options.limits.directions = {1, -1, 0, 0, 0, 0, 0, 0};
+    choice.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
     add_case("directions-tree", choice);
+  }
+  for (const std::string learner : {"histogram", "stump", "monomial"}) {
+    for (const std::string& response : responses::Builtins::names()) {
+      Choice choice;
+      choice.learner = learner;
+      choice.response = response;
+      choice.options.directions = {1, -1, -1, 1, 0, 1, -1, 1};
+      choice.models = response == "real" ? 5 : 1;
+      choice.selection = response == "newton" ? "unbiased" : "greedy";
+      choice.options.cells = response == "sign" ? 4 : 0;
+      choice.options.smoothing = response == "exact" ? 0.1 : 0.0;
+      add_case(join("directions", learner, response), choice);
+    }
   }
   for (const std::string learner : {"tree", "monomial"}) {
     Choice choice;

@@ -1,4 +1,5 @@
 #include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,9 @@ class FeaturePlanner final : public Planner {
         in_turn_(at_.algorithm.selection().in_turn()),
         histogram_(at_.rows.bins, at_.batch.margins->lanes(),
                    at_.algorithm.response().needs_curvature()) {
+    for (const FeatureLearner* const learner : learners_) {
+      directions_.push_back(find_directions(*learner));
+    }
     if (in_turn_) return;  // cyclic selection sums its cells as it moves
     if (at_.algorithm.selection().allows_for_chance() &&
         at_.algorithm.response().sees_every_difference()) {
@@ -60,8 +64,7 @@ class FeaturePlanner final : public Planner {
         const std::size_t i = k * candidates.size() + c;
         const FeatureCells cells = feature(candidates.first + c, k, buffer);
         if (rows[k].known()) {
-          contrasts[i] =
-              learner(k).contrast(cells, criterion(k), at_.batch.regularizers[k], rows[k]);
+          contrasts[i] = contrast_of(cells, k, rows[k]);
         } else {
           costs[i] = cost_of(cells, k);
         }
@@ -82,9 +85,17 @@ class FeaturePlanner final : public Planner {
           own[c] = cost_of(feature(candidates.first + c, k, buffer), k);
         }
       }
-      const std::size_t best = first_best(own, candidates.size());
-      const FeatureCells cells = feature(candidates.first + best, k, buffer);
-      updates[k] = plan_table(k, candidates.first + best, own[best], cells, team);
+      // A feature that may only move the wrong way must not keep others from moving.
+      const std::size_t most = directions_[k].empty() ? 1 : candidates.size();
+      for (std::size_t tried = 0; tried < most; ++tried) {
+        const std::size_t best = first_best(own, candidates.size());
+        if (tried > 0 && own[best] == kNone) return;
+        const FeatureCells cells = feature(candidates.first + best, k, buffer);
+        RoundUpdate update = plan_table(k, candidates.first + best, own[best], cells, team);
+        own[best] = kNone;
+        if (update.moves || tried == 0) updates[k] = std::move(update);
+        if (updates[k].moves) return;
+      }
     };
     if (at_.algorithm.response().looks_at_rows()) {
       for (std::size_t k = 0; k < lanes; ++k) plan_lane(k);
@@ -101,12 +112,37 @@ class FeaturePlanner final : public Planner {
   }
 
   FeatureCells feature(std::size_t f, std::size_t lane, std::array<Cell, kMaxCodes>& buffer) const {
-    return histogram_.feature(
+    FeatureCells cells = histogram_.feature(
         f, lane, at_.batch.occupied.data() + lane * at_.rows.bins.total_width(), buffer);
+    if (!directions_[lane].empty()) cells.directions = directions_[lane][f];
+    return cells;
   }
 
   double cost_of(const FeatureCells& feature, std::size_t lane) const {
-    return learner(lane).cost(feature, criterion(lane), at_.batch.regularizers[lane]);
+    const Regularizers& r = at_.batch.regularizers[lane];
+    if (!feature.are_in_order()) return learner(lane).cost(feature, criterion(lane), r);
+    const Partition partition = partition_of(feature, lane, CellOrder(feature));
+    return criterion(lane).cost(partition.cells.data(), partition.cells.size(), r);
+  }
+
+  Contrast contrast_of(const FeatureCells& feature, std::size_t lane,
+                       const EffectiveRows& rows) const {
+    const Regularizers& r = at_.batch.regularizers[lane];
+    if (!feature.are_in_order()) return learner(lane).contrast(feature, criterion(lane), r, rows);
+    Partition partition = learner(lane).partition(feature, criterion(lane), r);
+    partition.gather(feature);
+    CellOrder(feature).pool_by_share(partition, criterion(lane).needs_curvature());
+    return {chi_square(partition.cells.data(), partition.cells.size(), rows),
+            learner(lane).freedom(feature)};
+  }
+
+  // The cells of the learner, in order.
+  Partition partition_of(const FeatureCells& feature, std::size_t lane,
+                         const CellOrder& order) const {
+    Partition partition =
+        learner(lane).partition(feature, criterion(lane), at_.batch.regularizers[lane]);
+    order.pool_by_share(partition, criterion(lane).needs_curvature());
+    return partition;
   }
 
   RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, const FeatureCells& feature,
@@ -116,15 +152,20 @@ class FeaturePlanner final : public Planner {
     update.codes = at_.rows.codes.feature(f);
     const Response& response = at_.algorithm.response();
     const Regularizers& r = at_.batch.regularizers[lane];
-    const Partition partition = learner(lane).partition(feature, criterion(lane), r);
+    const CellOrder order(feature);
+    Partition partition = partition_of(feature, lane, order);
     if (learner(lane).has_criterion()) {  // rounds hold the response's cost all the same
       cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     }
-    set_table(update, lane, feature.cells, feature.width(), cost, partition, team);
+    set_table(update, lane, feature.cells, feature.width(), cost, std::move(partition), order,
+              team);
     return update;
   }
 
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+
   const std::vector<const FeatureLearner*> learners_;  // of the lanes
+  std::vector<std::vector<Directions>> directions_;    // the same; empty where there are none
   const bool in_turn_;
   Histogram histogram_;
   std::optional<HistogramBuilder> builder_;

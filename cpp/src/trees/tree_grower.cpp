@@ -76,6 +76,7 @@ class Growth {
     Sums sums;  // empty if they are made when they are needed
     std::optional<Choice> choice;
     std::optional<Total> others;  // for a rule: the rows for which it does not hold
+    int rises = 0;                // where it holds the value must not be less (1) or more (-1)
   };
   // A leaf that is split when its turn comes.
   struct Waiting {
@@ -110,7 +111,10 @@ class Growth {
     if (!root.choice) return;
     const Choice first = *std::move(root.choice);
     std::array<Leaf, 2> ends = divide(std::move(root), first);
-    for (std::size_t i = 0; i < 2; ++i) ends[i].others = totals_[ends[1 - i].node];
+    for (std::size_t i = 0; i < 2; ++i) {
+      ends[i].others = totals_[ends[1 - i].node];
+      ends[i].rises = sign_of_literal(first, i == 0 ? Split::kLeft : Split::kRight);
+    }
     progress();
     find_splits({&ends[0], &ends[1]});
     const auto comes_first = [&](const Leaf& a, const Leaf& b) {
@@ -127,12 +131,29 @@ class Growth {
     while (end.choice) {
       progress();
       const Choice choice = *std::move(end.choice);
+      const int rises = end.rises != 0 ? end.rises : sign_of_literal(choice, Split::kLeft);
       std::array<Leaf, 2> children = divide(std::move(end), choice);
       Cells::add(others, totals_[children[1].node]);
       end = std::move(children[0]);
       end.others = others;
+      end.rises = rises;
       find_splits({&end});
     }
+  }
+
+  int direction_of(std::size_t f) const {
+    return limits_.directions.empty() ? 0 : limits_.directions[f];
+  }
+
+  // Whether the value where a literal of this branch holds must not be less (1) or more (-1) than
+  // elsewhere.  One that only tells missing values from others may be either.
+  int sign_of_literal(const Choice& choice, std::uint8_t branch) const {
+    const int direction = direction_of(choice.feature);
+    if (direction == 0) return 0;
+    const auto last = static_cast<std::size_t>(bins_[choice.feature].bins()) - 1;
+    const int holds_above = choice.split.branch[last] == branch ? 1 : 0;
+    const int holds_below = choice.split.branch[0] == branch ? 1 : 0;
+    return direction * (holds_above - holds_below);
   }
 
   static std::size_t bytes(const Leaf& leaf) {
@@ -225,18 +246,27 @@ class Growth {
     return charged;
   }
 
-  Split find_split(const Leaf& leaf, std::size_t f) const {
+  std::optional<Split> find_split(const Leaf& leaf, std::size_t f) const {
     Sums memory;
-    const typename Cells::Feature feature(cells_, bins_[f], f,
+    const typename Cells::Feature feature(cells_, bins_[f],
                                           sums_.feature(leaf.node, leaf.sums, f, memory));
-    if (!leaf.others) return feature.find_split({}, {});
+    const int direction = direction_of(f);
+    if (!leaf.others) return feature.find_split({}, {}, direction);
     // Rows that a literal excludes join those for which the rule did not hold before.  Because
     // costs are concave, the best cut of categories ordered by their share of a class is the best
-    // of all sets here, too.
-    Split below = feature.find_split({}, *leaf.others);
-    Split above = feature.find_split(*leaf.others, {});
-    if (!(above.cost < below.cost - kTie * std::abs(below.cost))) return below;
-    above.swap_branches();
+    // of all sets here, too.  A literal must agree with its own feature's direction and with those
+    // of the literals before it.
+    std::optional<Split> below, above;
+    if (direction * leaf.rises <= 0) {
+      below = feature.find_split({}, *leaf.others, direction != 0 ? direction : -leaf.rises);
+    }
+    if (direction * leaf.rises >= 0) {
+      above = feature.find_split(*leaf.others, {}, direction != 0 ? direction : leaf.rises);
+    }
+    const bool is_below_best =
+        below && !(above && above->cost < below->cost - kTie * std::abs(below->cost));
+    if (is_below_best) return below;
+    above->swap_branches();
     return above;
   }
 

@@ -12,6 +12,7 @@ from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.options import (
+    check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
     find_coupling,
@@ -322,6 +323,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
         h = getattr(model, name)
         check_smoothing_of_response(name, h, model.weak_learner, model.response)
     find_coupling(model.multiclass, loss, model.step)
+    check_directions_of_pairs(model.monotonic_cst, model.weak_learner, model._wants_pairs())
     return loss
 
 

@@ -269,11 +269,13 @@ class BoostingParameters(Generic[Float, Int, Leaves, Cells, Selected, Strategy, 
         kind="list of int, dict or None",
         doc="""
         For each numeric feature (by position, or some by name): 1 if the raw prediction must not
-        fall with it, -1 if it must not rise, 0 for no constraint.  With trees and two classes only;
-        it is refused with anything else.
+        fall with it, -1 if it must not rise, 0 for no constraint.  Missing values are free.  Look-up
+        tables, also those of pairs, get cells in that order by making those one that are not
+        (isotonic regression); rules and trees are grown so.  It is refused with more than two
+        classes, with steps that are solved for, and with stumps over pairs.
         """,
-        only_with={"weak_learner": ("tree",)},
-        promise={"weak_learner": "only trees can be grown so that it holds"},
+        only_with={"step": NOT_SOLVED},
+        promise={"step": "a step that is solved for may be negative"},
         form="by feature",
     )
     selection: Selected = parameter(

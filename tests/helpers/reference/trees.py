@@ -181,8 +181,7 @@ def _find_split(
                 side.curvature * t.loss.gain if t.response == "newton" else side.plus + side.minus
             )
             share = positive_share(side, t.response)
-            direction = t.tree.directions[j] if t.tree.directions else 0
-            if min(weight) < t.tree.min_child_weight or direction * (share[1] - share[0]) < 0:
+            if min(weight) < t.tree.min_child_weight or t.direction(j) * (share[1] - share[0]) < 0:
                 costs[i] = np.inf
         i = first_least(costs, t.tie)
         found.append((costs[i], j, cuts[i]))

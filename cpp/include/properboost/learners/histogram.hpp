@@ -35,8 +35,13 @@ class Histogram final : public FeatureLearner {
       const FeatureCells smooth = smoothed(feature, buffer);
       return CellCutter(smooth, criterion, r, most_).cut().contrast(feature, rows);
     }
-    return {chi_square(feature.cells, feature.width(), rows),
-            static_cast<double>(feature.occupied_codes()) - 1.0};
+    return {chi_square(feature.cells, feature.width(), rows), freedom(feature)};
+  }
+
+  double freedom(const FeatureCells& feature) const override {
+    if (most_ > 0) return freedom_of_best_cells(feature, most_);
+    if (feature.are_in_order()) return freedom_in_order(feature);
+    return static_cast<double>(feature.occupied_codes()) - 1.0;
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,
@@ -68,7 +73,7 @@ class Histogram final : public FeatureLearner {
   FeatureCells smoothed(const FeatureCells& feature, std::array<Cell, kMaxCodes>& buffer) const {
     if (!smoothing_.smooths(feature)) return feature;
     smoothing_.smooth(feature, buffer.data());
-    return {buffer.data(), feature.occupied, feature.bins};
+    return {buffer.data(), feature.occupied, feature.bins, feature.directions};
   }
 
   const Smoothing smoothing_;

@@ -22,6 +22,10 @@ class Stump final : public FeatureLearner {
     return CellCutter(feature, criterion, r, 2).cut().contrast(feature, rows);
   }
 
+  double freedom(const FeatureCells& feature) const override {
+    return freedom_of_best_cells(feature, 2);
+  }
+
   Partition partition(const FeatureCells& feature, const Criterion& criterion,
                       const Regularizers& r) const override {
     return CellCutter(feature, criterion, r, 2).cut().partition(feature);

@@ -62,8 +62,8 @@ class ClassCells {
   // The cells of a feature's codes.
   class Feature {
    public:
-    Feature(const ClassCells& cells, const FeatureBins& bins, std::size_t f, const Unit* sums)
-        : cells_(cells), f_(f), feature_{codes_.data(), occupied_.data(), &bins} {
+    Feature(const ClassCells& cells, const FeatureBins& bins, const Unit* sums)
+        : cells_(cells), feature_{codes_.data(), occupied_.data(), &bins} {
       for (std::size_t b = 0; b < feature_.width(); ++b) {
         codes_[b] = cells.cell(sums, feature_.width(), b);
         const bool occupied = codes_[b].weight() > 0.0 || (kCurvature && codes_[b].curvature > 0.0);
@@ -73,17 +73,14 @@ class ClassCells {
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;
 
-    Split find_split(const Total& beside_left, const Total& beside_right) const {
-      const TreeLimits& limits = cells_.limits_;
-      const int direction = limits.directions.empty() ? 0 : limits.directions[f_];
-      const ClassCuts cuts(feature_, cells_.criterion_, cells_.regularizers_, limits.child_weight,
-                           direction, beside_left, beside_right);
+    Split find_split(const Total& beside_left, const Total& beside_right, int direction) const {
+      const ClassCuts cuts(feature_, cells_.criterion_, cells_.regularizers_,
+                           cells_.limits_.child_weight, direction, beside_left, beside_right);
       return properboost::find_split(*feature_.bins, cuts);
     }
 
    private:
     const ClassCells& cells_;
-    std::size_t f_;
     std::array<Cell, kMaxCodes> codes_;
     std::array<std::uint8_t, kMaxCodes> occupied_;
     FeatureCells feature_;

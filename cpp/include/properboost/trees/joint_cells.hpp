@@ -88,7 +88,7 @@ class JointCells {
   // The cells of a feature's codes.
   class Feature {
    public:
-    Feature(const JointCells& cells, const FeatureBins& bins, std::size_t /*f*/, const Unit* sums)
+    Feature(const JointCells& cells, const FeatureBins& bins, const Unit* sums)
         : cells_(cells), bins_(bins), sums_(sums) {
       const auto width = static_cast<std::size_t>(bins.width());
       for (std::size_t b = 0; b < width; ++b) {
@@ -100,7 +100,8 @@ class JointCells {
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;
 
-    Split find_split(const Total& beside_left, const Total& beside_right) const {
+    // There are no directions.
+    Split find_split(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
       Total left = beside_left;
       left.resize(cells_.stride(), 0);
       Total all = cells_.total(sums_, static_cast<std::size_t>(bins_.width()));

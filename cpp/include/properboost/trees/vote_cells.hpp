@@ -46,10 +46,11 @@ class VoteCells {
 
   class Feature {
    public:
-    Feature(const VoteCells& cells, const FeatureBins& bins, std::size_t /*f*/, const Unit* sums)
+    Feature(const VoteCells& cells, const FeatureBins& bins, const Unit* sums)
         : cells_(cells), bins_(bins), sums_(sums) {}
 
-    Split find_split(const Total& beside_left, const Total& beside_right) const {
+    // There are no directions.
+    Split find_split(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
       const VoteCuts cuts(cells_.vote_, sums_, static_cast<std::size_t>(bins_.width()),
                           cells_.limits_.child_weight, beside_left, beside_right);
       return properboost::find_split(bins_, cuts);
