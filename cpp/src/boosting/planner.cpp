@@ -20,8 +20,8 @@ void require_finite(double x, const char* what, std::size_t round) {
 }
 
 void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_code,
-                        std::size_t width, double cost, Partition partition,
-                        const CellOrder& order, Team& team) const {
+                        std::size_t width, double cost, Partition partition, const CellOrder& order,
+                        Team& team) const {
   const Response& response = at_.algorithm.response();
   BatchMargins& margins = *at_.batch.margins;
   Regularizers r = at_.batch.regularizers[lane];

@@ -192,10 +192,9 @@ def _find_directions(given: MonotonicConstraints, training: Training) -> tuple[i
         )
     if not any(directions):
         return ()
-    wanted = range(len(features))
     if training.pairs is not None:
-        wanted = [j for pair in training.pairs for j in (pair.first, pair.second)]
-    return tuple(int(directions[j]) for j in wanted)
+        directions = [directions[j] for pair in training.pairs for j in (pair.first, pair.second)]
+    return tuple(int(direction) for direction in directions)
 
 
 def find_signs(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:

@@ -394,7 +394,7 @@ class TableEnsemble(Ensemble):
         (rounds,) = self.models
         n_bins = self.binning.features[feature].n_bins
         weight = self.bin_weights[feature][:n_bins]
-        own = np.flatnonzero((rounds.feature == feature) & (rounds.step != 0.0))
+        own = np.flatnonzero((rounds.feature == feature) & (rounds.step != 0.0)).tolist()
         sums = np.cumsum([rounds.table(t) for t in own], axis=0)
         unit = 2.0 ** (np.frexp(np.abs(sums).max(initial=1e-300))[1] - 50)
         values, step = rounds.values.copy(), rounds.step.copy()
@@ -515,9 +515,7 @@ def regress_isotonic(
     held = np.flatnonzero(weight > 0.0)
     if not len(held):
         return np.zeros_like(values)
-    fitted = isotonic_regression(
-        values[held], sample_weight=weight[held], increasing=direction > 0
-    )
+    fitted = isotonic_regression(values[held], sample_weight=weight[held], increasing=direction > 0)
     between = np.interp(np.arange(len(values)), held, fitted)
     in_order: NDArray[np.float64] = direction * np.maximum.accumulate(direction * between)
     return in_order

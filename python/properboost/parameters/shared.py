@@ -269,10 +269,10 @@ class BoostingParameters(Generic[Float, Int, Leaves, Cells, Selected, Strategy, 
         kind="list of int, dict or None",
         doc="""
         For each numeric feature (by position, or some by name): 1 if the raw prediction must not
-        fall with it, -1 if it must not rise, 0 for no constraint.  Missing values are free.  Look-up
-        tables, also those of pairs, get cells in that order by making those one that are not
-        (isotonic regression); rules and trees are grown so.  It is refused with more than two
-        classes, with steps that are solved for, and with stumps over pairs.
+        fall with it, -1 if it must not rise, 0 for no constraint.  Missing values are free.  In a
+        look-up table, also of a pair, neighbouring cells in the wrong order are made one (isotonic
+        regression); trees and rules are grown in order.  It is refused with more than two classes,
+        with steps that are solved for, and with stumps over pairs.
         """,
         only_with={"step": NOT_SOLVED},
         promise={"step": "a step that is solved for may be negative"},

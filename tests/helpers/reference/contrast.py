@@ -43,7 +43,8 @@ def contrast(
         pools = pool_by_share(candidate.cells, plain, n_ordered, direction, response)
         candidate = replace(candidate, cells=pools)
     n = int((plain.rows > 0).sum())
-    cells = plain if most is None and not direction else plain.gathered(candidate.cells, candidate.n_cells)
+    every = most is None and not direction
+    cells = plain if every else plain.gathered(candidate.cells, candidate.n_cells)
     p, q = cells.plus / cells.plus.sum(), cells.minus / cells.minus.sum()
     pooled = (rows[0] * p + rows[1] * q) / rows.sum()
     some = pooled > 0

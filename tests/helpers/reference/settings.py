@@ -23,7 +23,9 @@ TIE = 1e-7  # scores this close to the best, relative to it, count as equal
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """What bounds a tree, what is drawn for it, and, of any learner, which features have a direction.
+    """What bounds a tree, what is drawn for it, and which features have a direction.
+
+    The directions are those of other learners, too.
 
     `min_child_weight` is what each side of a split holds at least: of the rows' weights
     s_i w(y_i F_i), or under newton of their curvatures, s_i times the loss's at gain 1 and margin

@@ -15,7 +15,7 @@ struct Axis {
   std::size_t lines, next, length, stride;
 };
 
-// The ordered bins are one axis; a grid has one along its rows, then one along its columns.  Missing
+// The ordered bins are one axis; a grid has one along its rows, then one along its columns. Missing
 // values and categories have no neighbours, and an axis may be of one code.
 inline std::array<Axis, 2> find_axes(const FeatureBins& bins) {
   const auto size = [](int n) { return static_cast<std::size_t>(n); };

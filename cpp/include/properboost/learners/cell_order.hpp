@@ -39,7 +39,8 @@ class CellOrder {
     // Whatever a code must not be below comes before it.
     const bool grid = !feature.bins->ordered();
     const Axis& along = axes[0];
-    const auto columns = grid ? static_cast<std::size_t>(feature.bins->grid().columns) : along.length;
+    const auto columns =
+        grid ? static_cast<std::size_t>(feature.bins->grid().columns) : along.length;
     for (std::size_t i = 0; i < along.lines; ++i) {
       const std::size_t row = feature.directions[1] < 0 ? along.lines - 1 - i : i;
       for (std::size_t j = 0; j < columns; ++j) {

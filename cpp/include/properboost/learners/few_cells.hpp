@@ -95,8 +95,7 @@ class CellCutter {
 
   Split best_cut(const FeatureCells& codes) const {
     const int direction = feature_.bins->ordered() ? feature_.directions[0] : 0;
-    return find_split(*feature_.bins,
-                      ClassCuts(codes, criterion_, regularizers_, 0.0, direction));
+    return find_split(*feature_.bins, ClassCuts(codes, criterion_, regularizers_, 0.0, direction));
   }
 
   // The best cut of one cell's codes.
