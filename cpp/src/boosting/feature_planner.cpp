@@ -7,10 +7,13 @@
 #include "properboost/boosting/planner.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/contrast.hpp"
+#include "properboost/learners/shrinkage.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {
 namespace {
+
+using learners::shrunk;
 
 // Look-up tables: of the features up for selection, the one with the least cost is taken, or the
 // one that is least likely to cost so little by chance.
@@ -74,15 +77,16 @@ class FeaturePlanner final : public Planner {
     const auto plan_lane = [&](std::size_t k) {
       if (!active[k]) return;
       double* const own = &costs[k * candidates.size()];
-      std::array<Cell, kMaxCodes> buffer;
+      std::array<Cell, kMaxCodes> buffer, other;
       if (rows[k].known()) {
         const std::size_t best =
             least_likely(&contrasts[k * candidates.size()], candidates.size(), rows[k]);
         const FeatureCells cells = feature(candidates.first + best, k, buffer);
-        updates[k] = plan_table(k, candidates.first + best, cost_of(cells, k), cells, team);
+        const FeatureCells seen = shrunk(cells, rows[k], other);
+        updates[k] = plan_table(k, candidates.first + best, cost_of(seen, k), cells, seen, team);
         if (updates[k].moves) return;  // else another feature may
         for (std::size_t c = 0; c < candidates.size(); ++c) {
-          own[c] = cost_of(feature(candidates.first + c, k, buffer), k);
+          own[c] = cost_of(shrunk(feature(candidates.first + c, k, buffer), rows[k], other), k);
         }
       }
       // A feature that may only move the wrong way must not keep others from moving.
@@ -91,7 +95,8 @@ class FeaturePlanner final : public Planner {
         const std::size_t best = first_best(own, candidates.size());
         if (tried > 0 && own[best] == kNone) return;
         const FeatureCells cells = feature(candidates.first + best, k, buffer);
-        RoundUpdate update = plan_table(k, candidates.first + best, own[best], cells, team);
+        const FeatureCells seen = shrunk(cells, rows[k], other);
+        RoundUpdate update = plan_table(k, candidates.first + best, own[best], cells, seen, team);
         own[best] = kNone;
         if (update.moves || tried == 0) updates[k] = std::move(update);
         if (updates[k].moves) return;
@@ -145,15 +150,16 @@ class FeaturePlanner final : public Planner {
     return partition;
   }
 
+  // The weak learner sees `seen` of what is in the feature's cells.
   RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, const FeatureCells& feature,
-                         Team& team) const {
+                         const FeatureCells& seen, Team& team) const {
     RoundUpdate update;
     update.feature = static_cast<std::int32_t>(f);
     update.codes = at_.rows.codes.feature(f);
     const Response& response = at_.algorithm.response();
     const Regularizers& r = at_.batch.regularizers[lane];
-    const CellOrder order(feature);
-    Partition partition = partition_of(feature, lane, order);
+    const CellOrder order(seen);
+    Partition partition = partition_of(seen, lane, order);
     if (learner(lane).has_criterion()) {  // rounds hold the response's cost all the same
       cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     }

@@ -33,7 +33,7 @@ class Cut:
     codes: Codes
     candidate: Candidate
     stats: Statistics  # of the cells, plain
-    response_stats: Statistics  # of the cells, smoothed where that is asked for
+    response_stats: Statistics  # of the cells, shrunk and smoothed where that is asked for
     h: float
     n_ordered: int
     tree: Tree | None = None
@@ -57,34 +57,37 @@ class Cut:
 
 def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> Cut:
     """The best candidate of some features; ties go to the first of them."""
-    chosen: list[tuple[int, Candidate, Statistics]] = []
+    chosen: list[tuple[int, Candidate, Statistics, Statistics]] = []
     free: list[tuple[int, Candidate, Statistics]] = []
+    rows = effective_rows(t, w)
+    allows_for_chance = t.selection == "unbiased" and t.response != "sign" and np.all(rows > 0)
     for j in features:
         b = t.bins[j]
         plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
-        seen = plain.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else plain
+        kept = plain.shrunk(rows) if allows_for_chance and b.n_ordered == 0 else plain
+        seen = kept.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else kept
         if t.max_cells is None:
             cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j)))
             best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
         else:
             best = best_cells(seen, b, t.response, t.l2, t.tie, t.max_cells, t.direction(j))
-        free.append((j, best, plain))
+        free.append((j, best, plain if _most(t) is None else kept))
         if t.direction(j):
             cells = pool_by_share(best.cells, seen, b.n_ordered, t.direction(j), t.response)
             score = cell_score(seen.gathered(cells, best.n_cells), t.response, t.l2)
             best = Candidate(cells, best.n_cells, score)
-        chosen.append((j, best, plain))
-    winner = first_best([c.score for _, c, _ in chosen], t.response, t.tie)
-    if t.selection == "unbiased" and t.response != "sign" and np.all(effective_rows(t, w) > 0):
-        winner = least_likely(t, free, effective_rows(t, w))
-    feature, candidate, plain = chosen[winner]
+        chosen.append((j, best, plain, kept))
+    winner = first_best([c.score for _, c, *_ in chosen], t.response, t.tie)
+    if allows_for_chance:
+        winner = least_likely(t, free, rows)
+    feature, candidate, plain, kept = chosen[winner]
     n_ordered = t.bins[feature].n_ordered
     return Cut(
         feature,
         t.codes[feature],
         candidate,
         plain.gathered(candidate.cells, candidate.n_cells),
-        plain.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
+        kept.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
         t.smoothing,
         n_ordered,
     )

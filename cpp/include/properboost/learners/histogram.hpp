@@ -7,6 +7,7 @@
 
 #include "properboost/learners/few_cells.hpp"
 #include "properboost/learners/learner.hpp"
+#include "properboost/learners/shrinkage.hpp"
 #include "properboost/learners/smoothing.hpp"
 
 namespace properboost::learners {
@@ -27,13 +28,14 @@ class Histogram final : public FeatureLearner {
     return criterion.cost(smooth.cells, smooth.width(), r);
   }
 
-  // The sums as they are: smoothing would have to be charged for less than the number of cells.
+  // One cell per code: the sums as they are, since smooth or shrunk ones would have to be charged
+  // for less than the number of cells.
   Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
                     const EffectiveRows& rows) const override {
     if (most_ > 0) {
-      std::array<Cell, kMaxCodes> buffer;
-      const FeatureCells smooth = smoothed(feature, buffer);
-      return CellCutter(smooth, criterion, r, most_).cut().contrast(feature, rows);
+      std::array<Cell, kMaxCodes> buffer, other;
+      const FeatureCells kept = shrunk(feature, rows, buffer);
+      return CellCutter(smoothed(kept, other), criterion, r, most_).cut().contrast(kept, rows);
     }
     return {chi_square(feature.cells, feature.width(), rows), freedom(feature)};
   }
