@@ -33,7 +33,7 @@ inline double freedom_of_best_cells(std::size_t cells, bool ordered, std::size_t
 }
 
 // The same of cells that must be in order and would have so many degrees of freedom in `all`; by
-// simulation, too.  Of two cells half the cuts are in the wrong order.
+// simulation, too.  Half the cuts of two cells are in the wrong order.
 inline double freedom_of_best_cells_in_order(std::size_t cells, double all, std::size_t most) {
   if (cells < 2) return 0.0;
   const double one = 0.5 + 0.54 * math::log(static_cast<double>(cells - 1));
