@@ -23,7 +23,7 @@ class CellOrder {
  public:
   CellOrder() = default;
 
-  // Of the codes of a feature along the axes that have a direction.
+  // The order of a feature's codes along the axes that have a direction.
   explicit CellOrder(const FeatureCells& feature) {
     if (!feature.are_in_order()) return;
     const std::array<Axis, 2> axes = find_axes(*feature.bins);
