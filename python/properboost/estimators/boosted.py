@@ -216,6 +216,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         n_threads = checks.count_threads(self.n_jobs)
         return Link(self.loss_, self.multiclass_, n_threads, self.temperature_)
 
+    @property
+    def intercept_(self) -> float | NDArray[np.float64]:
+        """What every raw prediction has besides the rounds: a number, or one for each class."""
+        self._check_fitted()
+        own = self._ensemble.intercept
+        return float(own[0]) if len(own) == 1 and len(self.classes_) == 2 else own
+
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]
         return labels

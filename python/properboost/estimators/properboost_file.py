@@ -9,6 +9,7 @@ from properboost.losses.builtin import MarginLoss
 from properboost.losses.custom import CustomLoss
 from properboost.parameters.kinds import Coupling
 from properboost.persistence import Codec, Node, kind
+from properboost.persistence.ensembles import INTERCEPTS
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss, describe_loss
 from properboost.persistence.parameters import build_estimator, describe_parameters
@@ -44,6 +45,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         """Return the fitted model that fields describe."""
         # Version 4 has the votes' field in every file.
         others = {"voting": version == 4, "multiclass": version > 5, "temperature": version > 6}
+        others[INTERCEPTS] = INTERCEPTS in node.mapping()
         fields = node.fields(*find_fields(version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
@@ -61,6 +63,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
                 model.selection = "greedy"  # which all models had
             if "max_cells" not in fields["parameters"].mapping():
                 model.max_cells = None  # which all tables had
+            if "intercept" not in fields["parameters"].mapping():
+                model.intercept = None  # which all models had
             if version <= 5:
                 model.multiclass = "one_vs_rest"  # which all models were
             check_parameters(model)

@@ -199,6 +199,14 @@ class SearchParameters(
         not affected.
         """,
     )
+    calibrate: bool = parameter(
+        default=True,
+        doc="""
+        Whether the chosen candidate gets a slope and an intercept, see Notes.  Candidates are
+        compared without.
+        """,
+        option="fit a slope and an intercept of raw predictions to the rows that splits hold out",
+    )
     refit: bool = parameter(
         default=True,
         doc="Fit the chosen candidate to all rows.  Without it there is no model to predict with.",
