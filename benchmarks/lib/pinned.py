@@ -15,7 +15,15 @@ from properboost.estimators.presets import TABLES, VOTES
 
 RULE = {"loss": "glog", "response": "real", "step": "guarded"}
 
-NOT_SEARCHED = ("gain", "smoothing", "prior", "interaction_estimators", "temperature", "intercept", "slope")
+NOT_SEARCHED = (
+    "gain",
+    "smoothing",
+    "prior",
+    "interaction_estimators",
+    "temperature",
+    "intercept",
+    "slope",
+)
 
 SEARCH = {name: value for name, value in TABLES.items() if name not in NOT_SEARCHED} | {
     "gains": "auto",

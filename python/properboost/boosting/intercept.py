@@ -1,6 +1,6 @@
 """The intercept: a constant on F that makes mean probabilities of training rows their shares.
 
-The mean rises with the constant, so that there is one root.  Of a joint model the means are the
+The mean rises with the constant, so that there is one root.  In a joint model the means are the
 gradient of a convex function of the classes' constants, the loss of a canonical link, and only how
 constants differ matters: they add up to 0.
 """
@@ -88,8 +88,7 @@ def find_intercepts(
     for m in range(n_models):
         is_own = own == (1 if n_models == 1 else m)
         means = _Means(alone, raw[:, m], is_own.astype(np.intp), weight)
-        root = _find_root(lambda b, means=means: int(means.excess(b)[1]), link.loss.gain)
-        found.append(_round(root, link.loss.gain))
+        found.append(_round(_find_root(means.excess_of_own, link.loss.gain), link.loss.gain))
     return tuple(found)
 
 
@@ -100,14 +99,11 @@ def _round(intercept: float, gain: float) -> float:
 class _Means:
     """By how much the sums of probabilities exceed those of their classes' rows."""
 
-    def __init__(
-        self, link: Link, raw: Array, own: NDArray[np.intp], weight: Array | None
-    ) -> None:
+    def __init__(self, link: Link, raw: Array, own: NDArray[np.intp], weight: Array | None) -> None:
         self._link, self._raw = link, raw
         self._n_classes = 2 if raw.ndim == 1 else raw.shape[1]
         weight = np.ones(len(raw)) if weight is None else weight / weight.max()
         self._weight = np.ldexp(weight, BITS - len(raw).bit_length())
-        self.unit = float(self._weight.sum())
         counts = np.rint(self._weight).astype(np.int64)
         self._of_classes = np.array(
             [counts[own == k].sum() for k in range(self._n_classes)], dtype=np.int64
@@ -126,6 +122,10 @@ class _Means:
         for _, p, weight in self._blocks(intercept):
             total += np.rint(weight * p).astype(np.int64).sum(axis=0)
         return total
+
+    def excess_of_own(self, intercept: float) -> int:
+        """Return that of the second of two classes."""
+        return int(self.excess(intercept)[1])
 
     def differentiate(self, intercept: Array) -> Array:
         """Return how these sums change with the intercepts, (n_classes, n_classes)."""

@@ -125,8 +125,10 @@ def _describe_search(model: Model) -> list[str]:
     found = model.calibration_
     if found is not None and found["kept"]:
         kind = "temperature" if "temperature" in found else "slope"
-        what = f"{kind} {found[kind]:g} and intercepts" if len(model.classes_) > 2 else (
-            f"slope {found['slope']:g} and intercept {found['intercept']:g}"
+        what = (
+            f"{kind} {found[kind]:g} and intercepts"
+            if len(model.classes_) > 2
+            else (f"slope {found['slope']:g} and intercept {found['intercept']:g}")
         )
         lines.append(f"calibrated on the rows held out (log loss {-found['gain']:+.4f}): {what}")
     return [*lines, ""]

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.boosting.fit import Stage, boost, report_from
-from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
 from properboost.boosting.interactions import PairBins
+from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
 from properboost.boosting.options import (
     check_loss_of_step,
     check_smoothing_of_response,

@@ -12,7 +12,11 @@ from properboost.persistence import Codec, Node, kind
 from properboost.persistence.ensembles import INTERCEPTS
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss, describe_loss
-from properboost.persistence.parameters import build_estimator, describe_parameters
+from properboost.persistence.parameters import (
+    build_estimator,
+    describe_parameters,
+    knows_parameter,
+)
 
 __all__ = ["ProperBoostFile"]
 
@@ -38,6 +42,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             "parameters": parameters,
             "multiclass": model.multiclass_,
             "temperature": model.temperature_,
+            INTERCEPTS: list(model._ensemble.intercepts),
             **describe_fitted(model),
         }
 
@@ -45,7 +50,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         """Return the fitted model that fields describe."""
         # Version 4 has the votes' field in every file.
         others = {"voting": version == 4, "multiclass": version > 5, "temperature": version > 6}
-        others[INTERCEPTS] = INTERCEPTS in node.mapping()
+        # Files without the parameter have none.
+        others[INTERCEPTS] = knows_parameter(node, "intercept")
         fields = node.fields(*find_fields(version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")

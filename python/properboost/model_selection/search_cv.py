@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,6 +58,9 @@ from properboost.parameters.shared import (
 from properboost.progress import show_progress
 
 __all__ = ["ProperBoostClassifierCV"]
+
+Winner: TypeAlias = tuple[Candidate, int, Sequence[SplitRows]]
+"""A candidate, its number of estimators, and the rows that it is boosted on last."""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """Estimators at most where ``max_estimators`` is None."""
@@ -251,11 +254,12 @@ class ProperBoostClassifierCV(
 
             split_rows = list(arrange(rows, task.split_batches, order, training))
             found = self._boost(candidates, split_rows, task, "searching")
-            winner = self._choose(candidates, found), self.n_estimators_, split_rows
+            taken = self._choose(candidates, found)
+            winner: Winner = taken, self.n_estimators_, split_rows
             if max(list_interactions(self)[0]) > 0:
-                winner = self._search_pairs(winner[0], split_rows, task)
+                winner = self._search_pairs(taken, split_rows, task)
             self.best_params_ |= {"slope": 1.0, "intercept": None}
-            self.calibration_ = None
+            self.calibration_: dict[str, Any] | None = None
             if self.calibrate:
                 self._calibrate(*winner, task)
             best = _make_estimator(self, self.best_params_)
@@ -350,17 +354,14 @@ class ProperBoostClassifierCV(
 
     def _search_pairs(
         self, chosen: Candidate, split_rows: Sequence[SplitRows], task: CVTask
-    ) -> tuple[Candidate, int, Sequence[SplitRows]]:
-        """Choose how many pairs the candidate gets, and their parameters.
-
-        Returns the candidate, its number of estimators and the rows that are boosted last.
-        """
+    ) -> Winner:
+        """Choose how many pairs the candidate gets, and their parameters; return the winner."""
         numbers, grid = list_interactions(self)
         found = split_pairs(chosen, self.n_estimators_, split_rows, max(numbers))
         if not found[0].training.pairs:  # one feature has no pairs
             numbers = [0]
         results: list[dict[str, Any]] = []
-        boosted: list[tuple[Candidate, int, Sequence[SplitRows]]] = []
+        boosted: list[Winner] = []
         known = {name: self.best_params_[name] for name in {"temperature"} & {*self.best_params_}}
         if 0 in numbers:
             results.append({"interactions": 0, "mean_test_score": self.best_score_, **known})
@@ -411,13 +412,13 @@ class ProperBoostClassifierCV(
             kept = bool(after >= before)
         if found is None:
             return
-        slope, intercepts = found.slope, found.intercepts
-        if winner.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
+        slope, intercepts = found.slope, list(found.intercepts)
+        own: dict[str, Any] = {"slope": slope, "intercept": intercepts}
+        if winner.coupling is None:
+            own["intercept"] = intercepts[0]
+        elif winner.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
             own = {"temperature": float(f"{1.0 / slope:.6g}"), "slope": 1.0}
             own["intercept"] = [b / slope for b in intercepts]
-        else:
-            own = {"slope": slope}
-            own["intercept"] = list(intercepts) if len(intercepts) > 1 else intercepts[0]
         self.calibration_ = {**own, "gain": found.gain, "error": found.error, "kept": kept}
         if kept:
             self.best_params_ |= own

@@ -20,7 +20,11 @@ from properboost.persistence.labels import (
     describe_names,
 )
 from properboost.persistence.losses import LossList
-from properboost.persistence.parameters import build_estimator, describe_parameters
+from properboost.persistence.parameters import (
+    build_estimator,
+    describe_parameters,
+    knows_parameter,
+)
 from properboost.persistence.results import (
     build_columns,
     build_curves,
@@ -117,8 +121,8 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
 
     def build(self, node: Node, version: int) -> ProperBoostClassifierCV:
         """Return the search that fields describe."""
-        has_calibration = [name for name in ("calibration",) if name in node.mapping()]
-        fields = node.fields(*_FIELDS, *has_calibration)
+        calibrates = knows_parameter(node, "calibrate")
+        fields = node.fields(*_FIELDS, *(["calibration"] if calibrates else []))
         losses = LossList.build(fields["losses"], version)
         model = _build_unfitted(fields["parameters"], losses.resolve, version)
         model._seed = fields["seed"].integer(0, 2**32 - 1)
@@ -133,7 +137,8 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         if not isinstance(model.best_params_, dict):
             fields["best_params"].fail("must hold entries")
         model.cv_results_ = build_columns(fields["cv_results"], losses)
-        if has_calibration:
+        model.calibration_ = None
+        if calibrates:
             model.calibration_ = _build_calibration(fields["calibration"], losses)
         if fields["interaction_results"].value is not None:
             model.interaction_results_ = build_columns(fields["interaction_results"], losses)

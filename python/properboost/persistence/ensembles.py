@@ -36,7 +36,7 @@ ENSEMBLE_FIELDS = {
 """The fields that stand for an ensemble, and the format versions that they came with."""
 
 INTERCEPTS = "intercepts"
-"""The field that ensembles with intercepts have besides: a number per model."""
+"""The field of ensembles that may have intercepts: a number per model, or none."""
 
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
 _MOST_NODES = 255  # of a tree: a row's node is a byte
@@ -53,7 +53,6 @@ def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
         "features": describe_weighted_bins(ensemble.binning, ensemble.bin_weights),
         "pairs": pairs,
         "models": [_describe_rounds(rounds) for rounds in ensemble.models],
-        **({INTERCEPTS: list(ensemble.intercepts)} if ensemble.intercepts else {}),
     }
 
 
@@ -98,7 +97,7 @@ def build_ensemble(
     if version > 1:
         selection = fields["selection"].choice(_core.selection_names())
     intercepts: tuple[float, ...] = ()
-    if INTERCEPTS in fields:
+    if INTERCEPTS in fields and fields[INTERCEPTS].sequence():
         intercepts = tuple(fields[INTERCEPTS].reals(n_models).tolist())
         largest = max(map(abs, intercepts))
         if max(rounds.bound() for rounds in models) + largest > LARGEST_RAW:
