@@ -258,7 +258,6 @@ class ProperBoostClassifierCV(
             winner: Winner = taken, self.n_estimators_, split_rows
             if max(list_interactions(self)[0]) > 0:
                 winner = self._search_pairs(taken, split_rows, task)
-            self.best_params_ |= {"slope": 1.0, "intercept": None}
             self.calibration_: dict[str, Any] | None = None
             if self.calibrate:
                 self._calibrate(*winner, task)
@@ -417,7 +416,7 @@ class ProperBoostClassifierCV(
         if winner.coupling is None:
             own["intercept"] = intercepts[0]
         elif winner.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
-            own = {"temperature": float(f"{1.0 / slope:.6g}"), "slope": 1.0}
+            own = {"temperature": float(f"{1.0 / slope:.6g}")}
             own["intercept"] = [b / slope for b in intercepts]
         self.calibration_ = {**own, "gain": found.gain, "error": found.error, "kept": kept}
         if kept:
@@ -479,6 +478,7 @@ def _or_nan(value: Any) -> Any:
 def _describe(candidate: Candidate) -> dict[str, Any]:
     """Return what the results have of a candidate, each in a column of its own."""
     columns = {**candidate.params, "loss": candidate.loss.name}
+    del columns["intercept"]  # nobody has one yet
     alpha = candidate.loss.parameters.get("alpha")
     return columns if alpha is None else {**columns, "alpha": alpha}
 
