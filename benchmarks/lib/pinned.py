@@ -15,7 +15,15 @@ from properboost.estimators.presets import TABLES, VOTES
 
 RULE = {"loss": "glog", "response": "real", "step": "guarded"}
 
-NOT_SEARCHED = ("gain", "smoothing", "prior", "interaction_estimators", "temperature")
+NOT_SEARCHED = (
+    "gain",
+    "smoothing",
+    "prior",
+    "interaction_estimators",
+    "temperature",
+    "intercept",
+    "slope",
+)
 
 SEARCH = {name: value for name, value in TABLES.items() if name not in NOT_SEARCHED} | {
     "gains": "auto",
@@ -28,6 +36,7 @@ SEARCH = {name: value for name, value in TABLES.items() if name not in NOT_SEARC
     "interaction_rate": (1.0, 0.5, 0.25, 0.125),
     "interaction_smoothing": (0.0, 0.1, 0.2, 0.25),
     "one_standard_error": False,
+    "calibrate": False,
     "refit": True,
     "cv": 5,
     "scoring": "neg_log_loss",

@@ -385,7 +385,7 @@ def encode_pairs(
 def normal_deviates(
     chi_square: NDArray[np.float64], freedom: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The normal deviates that are exceeded by chance as rarely as these statistics are."""
+    """Return the normal deviates that are exceeded by chance as rarely as these statistics."""
 
 def find_interactions(
     levels: NDArray[np.uint8],
@@ -394,7 +394,7 @@ def find_interactions(
     scale: float = ...,
     n_threads: int = ...,
 ) -> NDArray[np.float64]:
-    """What the pairs (0, 1), (0, 2), ... say: chi-squares and their means by chance, (2, n_pairs).
+    """Return chi-squares of the pairs (0, 1), (0, 2), ..., and their means by chance, (2, n_pairs).
 
     levels, (n_features, n_rows), are below 16.  The gradients and variances are for sample weights
     divided by `scale`.

@@ -67,6 +67,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "interactions": 1,
         "multiclass": "one_vs_rest",
         "temperature": 0.5,
+        "intercept": "share",
         "selection": "cyclic",
         "response": "newton",
         "criterion": None,

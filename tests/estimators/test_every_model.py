@@ -171,11 +171,11 @@ def test_what_training_never_saw_says_nothing(learner, loss, response):
         model = make_model(learner, loss, response).fit(pd.DataFrame({"x": column}), y, weight)
         raw = model.decision_function(pd.DataFrame({"x": column}))
         assert len(set(raw)) > 1
-        expected = 0.0
+        expected = model.intercept_
         if learner == "tree":
             expected = np.average(raw, weights=weight)
         elif learner == "monomial":
-            expected = sum(rule.otherwise for rule in model.rules())
+            expected = model.intercept_ + sum(rule.otherwise for rule in model.rules())
         unseen = model.decision_function(pd.DataFrame({"x": new}))
         np.testing.assert_allclose(unseen, expected, rtol=1e-9, atol=1e-12)
 
@@ -190,7 +190,8 @@ def test_stages_end_in_the_decision_on_all_rows(learner, loss, response):
     assert np.isfinite(raw).all()
     np.testing.assert_allclose(stages[-1], raw, rtol=1e-12, atol=1e-12)
     first = clone(model).set_params(n_estimators=1, interactions=0).fit(*make_table())
-    np.testing.assert_allclose(stages[0], first.decision_function(X), rtol=1e-12, atol=1e-12)
+    expected = first.decision_function(X) - first.intercept_ + model.intercept_
+    np.testing.assert_allclose(stages[0], expected, rtol=1e-12, atol=1e-12)
 
 
 # -- keeping --------------------------------------------------------------------------------------

@@ -167,6 +167,13 @@ def _draw_class_weight(rng: Generator, shape: Shape) -> str:
     return f"{{{', '.join(f'{label}: {factor!r}' for label, factor in pairs)}}}"
 
 
+def _draw_intercept(rng: Generator, shape: Shape) -> str:
+    numbers = [float(10.0 ** rng.uniform(-3, 3)) for _ in shape.labels]
+    some = numbers[:1] if len(numbers) == 2 else numbers
+    known = ["'share'", "'auto'", "None", repr(numbers[0]), repr(some)]
+    return known[rng.integers(len(known))]
+
+
 def _draw_matrix(rng: Generator, shape: Shape) -> str:
     size = shape.d + int(rng.integers(0, 2))
     return str(rng.choice([f"np.eye({size})", f"np.ones(({size}, {size})) + np.eye({size})"]))
@@ -193,6 +200,7 @@ OF_TABLE: dict[str, Draw] = {
     "interactions": _draw_pairs,
     "categorical_features": _draw_categories,
     "class_weight": _draw_class_weight,
+    "intercept": _draw_intercept,
     "ridge_matrix": _draw_matrix,
     "regularizer": _draw_regularizer,
     "random_state": _one("0", "1", "4294967295", "None"),

@@ -84,7 +84,9 @@ def assert_same_bits(ours, theirs, about=""):
     np.testing.assert_array_equal(ours, theirs, err_msg=about)
 
 
-AS_PUBLISHED = {"max_cells": None, "gain": 1.0, "selection": "greedy", "smoothing": 0.0}
+AS_PUBLISHED = {
+    "max_cells": None, "gain": 1.0, "selection": "greedy", "smoothing": 0.0, "intercept": None,
+}  # fmt: skip
 """What the papers' look-up tables have; defaults are others."""
 
 

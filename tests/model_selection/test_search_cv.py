@@ -236,9 +236,8 @@ def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
         assert curve.shape == (2, 3, 9)
     for i, gain in enumerate([0.5, 2.0]):
         for k, (train, test) in enumerate(cv.split(X, y)):
-            model = pb.ProperBoostClassifier(loss, gain=gain, max_cells=None, **shared).fit(
-                X[train], y[train]
-            )
+            own = {"max_cells": None, "intercept": None, **shared}
+            model = pb.ProperBoostClassifier(loss, gain=gain, **own).fit(X[train], y[train])
             for t, p in enumerate(model.staged_predict_proba(X[test])):
                 expected = {
                     "neg_log_loss": -log_loss(y[test], p),

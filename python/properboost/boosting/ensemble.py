@@ -99,6 +99,10 @@ class Rounds:
             largest = np.maximum.reduceat(np.abs(self.values), self.offsets[:-1])
             return float(np.sum(np.abs(self.step) * largest))
 
+    def times(self, slope: float) -> "Rounds":
+        """Return the same rounds with every step multiplied."""
+        return replace(self, step=self.step * slope)
+
     def find_codes(
         self, t: int, codes: NDArray[np.uint8], n_threads: int
     ) -> NDArray[np.integer[Any]]:
@@ -141,6 +145,8 @@ class Ensemble(ABC):
     joint: bool = False
     """Whether the models are of one joint model: a part that all of them have says nothing, and so
     explanations are of what is left of a model without the mean over the models."""
+    intercepts: tuple[float, ...] = ()
+    """What every row has besides the rounds, a number per model; none stands for zeros."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -162,9 +168,21 @@ class Ensemble(ABC):
     not_additive: ClassVar[str]
     """Why ensembles without shape functions have none."""
 
-    @abstractmethod
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """The intercept of each model."""
+        return np.array(self.intercepts or np.zeros(len(self.models)), dtype=np.float64)
+
     def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         """Return F, of shape (n_rows, n_models)."""
+        raw = self._add_rounds(table, n_threads)
+        if self.intercepts:
+            raw += self.intercept
+        return raw
+
+    @abstractmethod
+    def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        """Return what all rounds add up to, (n_rows, n_models)."""
 
     def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
         """Yield F after one estimator, two, ...; a model that stopped early stays as it is."""
@@ -173,7 +191,7 @@ class Ensemble(ABC):
 
     def follow(self, codes: NDArray[np.uint8], n_threads: int) -> Iterator[NDArray[np.float64]]:
         """Yield the same array after each estimator: F of rows of these codes."""
-        raw = np.zeros((codes.shape[1], len(self.models)))
+        raw = np.tile(self.intercept, (codes.shape[1], 1))
         for stage in self.stages():
             for m, (rounds, some) in enumerate(zip(self.models, stage, strict=True)):
                 for t in some:
@@ -183,8 +201,8 @@ class Ensemble(ABC):
             yield raw
 
     def of_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
-        """Return F of rows of these codes."""
-        raw = np.zeros((codes.shape[1], len(self.models)))
+        """Return F of rows of these codes, round by round."""
+        raw = np.tile(self.intercept, (codes.shape[1], 1))
         for stage in self.follow(codes, n_threads):
             raw = stage
         return raw
@@ -192,6 +210,15 @@ class Ensemble(ABC):
     def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
         """Return the codes that rounds look up, (n_features, n_rows)."""
         return self.binning.encode(table, None, n_threads)
+
+    def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
+        """Return F of rows of these codes, in the quickest order."""
+        return self.of_codes(codes, n_threads)
+
+    def _baseline_intercept(self, model: int) -> float:
+        """Return the intercept that explanations of one model begin with."""
+        own = self.intercept
+        return float(own[model] - (own.mean() if self.joint else 0.0))
 
     @abstractmethod
     def contributions(
@@ -332,8 +359,16 @@ class TableEnsemble(Ensemble):
     def _part(self, table: NDArray[np.float64], term: int) -> NDArray[np.float64]:
         return table[self.offsets[term] : self.offsets[term + 1]]
 
-    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        """Return F, of shape (n_rows, n_models): one look-up per feature and pair."""
+    def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:  # noqa: ARG002
+        """Return F of rows of these codes: one look-up per feature and pair."""
+        raw = np.tile(self.intercept, (codes.shape[1], 1))
+        for m, rounds in enumerate(self.models):
+            (sums,) = self._add_up([rounds])
+            for term in np.unique(rounds.feature):
+                raw[:, m] += find_entries(self._part(sums, term), codes[term])
+        return raw
+
+    def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         pairs = [pair.native for pair in self.pairs]
         if not self._is_sparse:
             return self.binning.predict_raw(table, self.sums, pairs, n_threads)
@@ -365,7 +400,7 @@ class TableEnsemble(Ensemble):
                     find_entries(pair.second_level, some[pair.second]),
                 )
                 part[:, n_features + p] = look_up(grid, own_effects, *levels)
-        return values, sum(means, 0.0)
+        return values, sum(means, self._baseline_intercept(model))
 
     def term_importances(self) -> NDArray[np.float64]:
         """Mean absolute deviation of each feature's and pair's table, adding up to 1.
@@ -438,8 +473,7 @@ class DampedEnsemble(Ensemble):
             raw[:, 0] += np.exp(-self.damping * np.abs(raw[:, 0])) * added
             yield raw
 
-    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        """Return F, of shape (n_rows, 1)."""
+    def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         return self.of_codes(self.encode(table, n_threads), n_threads)
 
     def contributions(
@@ -470,8 +504,7 @@ class TreeEnsemble(Ensemble):
         """The engine's trees, with the steps multiplied into their values, one forest per model."""
         return [rounds.forest() for rounds in self.models]
 
-    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        """Return F, of shape (n_rows, n_models): the sum of the trees."""
+    def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         return self.binning.predict_raw_trees(table, self.forests, n_threads)
 
     def contributions(
@@ -479,7 +512,7 @@ class TreeEnsemble(Ensemble):
     ) -> tuple[NDArray[np.float64], float]:
         """Return the sums of what `explain_tree` says of the trees."""
         codes = self.binning.encode(table, None, n_threads)
-        values, baseline = np.zeros(codes.shape), 0.0
+        values, baseline = np.zeros(codes.shape), self._baseline_intercept(model)
         widths = [feature.width for feature in self.binning.features]
         n_models = len(self.models)
         for m in range(n_models) if self.joint else [model]:
@@ -530,9 +563,10 @@ def make_ensemble(
     pair_weights: tuple[NDArray[np.float64], ...] = (),
     damping: float = 0.0,
     joint: bool = False,
+    intercepts: tuple[float, ...] = (),
 ) -> Ensemble:
     """Return the ensemble of these rounds: damped, of trees, or of look-up tables."""
-    shared = (binning, models, bin_weights, selection, joint)
+    shared = (binning, models, bin_weights, selection, joint, intercepts)
     if damping > 0.0:
         return DampedEnsemble(*shared, damping)
     if any(rounds.trees is not None for rounds in models):

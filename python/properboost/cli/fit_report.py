@@ -121,4 +121,14 @@ def _describe_search(model: Model) -> list[str]:
     unit = "cycles" if model.selection_ == "cyclic" else "rounds"
     chosen = f"gain {model.gain_:g}, {model.n_estimators_:,} {unit}"
     score = f"(log loss {-model.best_score_:.4f})"
-    return [f"chosen by {model.cv}-fold cross-validation {score}: {chosen}", ""]
+    lines = [f"chosen by {model.cv}-fold cross-validation {score}: {chosen}"]
+    found = model.calibration_
+    if found is not None and found["kept"]:
+        kind = "temperature" if "temperature" in found else "slope"
+        what = (
+            f"{kind} {found[kind]:g} and intercepts"
+            if len(model.classes_) > 2
+            else (f"slope {found['slope']:g} and intercept {found['intercept']:g}")
+        )
+        lines.append(f"calibrated on the rows held out (log loss {-found['gain']:+.4f}): {what}")
+    return [*lines, ""]

@@ -132,6 +132,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield what `decision_function` would return after one round or cycle, two, ....
 
+        All have the intercept of the whole model.
+
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
@@ -216,6 +218,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         """What turns raw predictions into probabilities."""
         n_threads = checks.count_threads(self.n_jobs)
         return Link(self.loss_, self.multiclass_, n_threads, self.temperature_)
+
+    @property
+    def intercept_(self) -> float | NDArray[np.float64]:
+        """What every raw prediction has besides the rounds: a number, or one for each class."""
+        self._check_fitted()
+        own = self._ensemble.intercept
+        return float(own[0]) if len(own) == 1 and len(self.classes_) == 2 else own
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]
@@ -366,7 +375,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         In a joint model (`multiclass_` is "softmax" or "canonical") the probabilities depend only
         on how raw predictions differ between classes.  So functions are centred: the mean over the
         classes, value by value, is subtracted from each.  They add up to the raw prediction less
-        its mean over the classes, which has the same probabilities.
+        its mean over the classes, which has the same probabilities.  `intercept_` is in none of
+        them.
         """
         ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
@@ -482,7 +492,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         -------
         Contributions
             Values of shape (n_rows, n_features), followed by those of `pairs_`, if any; the
-            baseline they are added to, and the names of what adds them.
+            baseline they are added to, of which `intercept_` is part, and the names of what adds
+            them.
             ``baseline + values.sum(axis=1)`` is the raw prediction of the class, to about 1e-12 of
             their size; in a joint model, less its mean over the classes (see `shape_function`),
             for which trees of all classes are explained.
@@ -527,7 +538,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Returns
         -------
         list of Rule
-            In the order of the rounds.  The raw prediction is the sum of what they add.
+            In the order of the rounds.  The raw prediction is `intercept_` and the sum of what they
+            add.
 
         Examples
         --------

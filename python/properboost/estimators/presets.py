@@ -64,6 +64,8 @@ TABLES = {
     "categorical_features": "from_dtype",
     "multiclass": "one_vs_rest",
     "temperature": None,
+    "intercept": None,
+    "slope": 1.0,
     "class_weight": None,
     "normalize_weights": False,
     "random_state": None,

@@ -1,6 +1,7 @@
 """The classifier: scikit-learn's interface to the engine."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
+from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
 from properboost.boosting.options import (
     check_directions_of_pairs,
     check_loss_of_step,
@@ -28,6 +30,7 @@ from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
 from properboost.parameters.kinds import (
     Interactions,
+    Intercept,
     LossName,
     MaxCells,
     Multiclass,
@@ -53,6 +56,14 @@ from properboost.parameters.shared import (
 from properboost.progress import show_progress
 
 __all__ = ["ProperBoostClassifier", "check_parameters"]
+
+
+def check_intercept(name: str, value: object) -> object:
+    """Check how the intercept is found, or its numbers; how many is checked with the data."""
+    if checks.is_list(value):
+        checks.entries(name, value, checks.finite)
+        return value
+    return checks.either(checks.finite, "auto", "share", None)(name, value)
 
 
 @estimator
@@ -202,6 +213,32 @@ class ProperBoostClassifier(
         only_with={"multiclass": ("auto", "one_vs_rest")},
         promise={"multiclass": "joint models have a link of their own"},
     )
+    intercept: Intercept = parameter(
+        default="auto",
+        check=check_intercept,
+        kind='"auto", "share", None, float or list of float',
+        doc="""
+        What is added to every raw prediction when boosting is over.  "share": what makes the mean
+        probability of the training rows, by weight, the share of the class.  With several classes
+        it is a number for each, which add up to 0 where one softmax or joint link makes all
+        probabilities; models one against the rest have the shares of their own classes each, before
+        probabilities are divided by their sum.  None is nothing.  "auto" is "share" for losses that
+        are not canonical (exponential, savage, alpha above 0), whose minimum has another mean,
+        where the training rows' p (1 - p) add up to 10 in every model; with canonical losses, and
+        those that reach certainty (tangent), it is None.  Numbers, one or, with
+        several classes, one for each, are added as they are: `ProperBoostClassifierCV` fits them.
+        """,
+        option="added to raw predictions: share makes mean probabilities the classes' shares; auto "
+        "does so for losses that are not canonical",
+    )
+    slope: float = parameter(
+        default=1.0,
+        check=checks.positive,
+        doc="""
+        What every step is multiplied by when boosting is over, above 0; before the intercept is
+        added.  `ProperBoostClassifierCV` fits it.
+        """,
+    )
     interaction_estimators: int | None = parameter(
         default=None,
         check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
@@ -249,8 +286,12 @@ class ProperBoostClassifier(
         """Boost a model of two classes, or one a class; then pairs, if asked."""
         two = len(training.classes) == 2
         n_models = 1 if two else len(training.classes)
+        intercept = read_intercept(self.intercept, n_models)
         coupling = None if two else find_coupling(self.multiclass, loss, self.step)
-        link = Link(loss, coupling)
+        temperature = None
+        if coupling == "one_vs_rest" and self.temperature is not None:
+            temperature = checks.positive("temperature", self.temperature)
+        link = Link(loss, coupling, training.n_threads)
         steps = n_models * self.n_estimators
         wants_pairs = self._wants_pairs()
         later_steps = n_models * self._count_pair_estimators() if wants_pairs else 0
@@ -265,11 +306,12 @@ class ProperBoostClassifier(
             pair_weights: tuple[NDArray[np.float64], ...] = ()
             if wants_pairs:
                 pairs = self._choose_pairs(link, training, stage)
-            if pairs:
+            of_pairs = training.of_pairs(pairs) if pairs else None
+            if of_pairs is not None:
                 later = boost(
                     for_pairs(options, self.interaction_rate, self.interaction_smoothing),
                     link,
-                    training.of_pairs(pairs),
+                    of_pairs,
                     self._count_pair_estimators(),
                     base=stage.raw,
                     report=report and report_from(report, steps),
@@ -279,18 +321,32 @@ class ProperBoostClassifier(
                     Rounds.join(a, b, n_features) for a, b in zip(models, later.models, strict=True)
                 ]
                 pair_weights = later.bin_weights
-        if max(rounds.bound() for rounds in models) > LARGEST_RAW:
+        if self.slope != 1.0:
+            models = [rounds.times(checks.positive("slope", self.slope)) for rounds in models]
+        added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
+        if max(rounds.bound() for rounds in models) + added > LARGEST_RAW:
+            rate = rate_of(options, loss.gain)
+            what, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
+            if self.slope > 1.0 or added > 0.0:
+                what = f"slope={self.slope!r} and intercept={self.intercept!r}"
+                smaller = "slope or the intercept"
             raise ValueError(
-                f"gain={loss.gain!r} and learning_rate={rate_of(options, loss.gain)!r} make raw "
-                f"predictions beyond {LARGEST_RAW:g}: make the learning_rate smaller"
+                f"{what} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"
             )
         ensemble = make_ensemble(
             training.binning, tuple(models), weights, options.selection, pairs, pair_weights,
             joint=bool(link.joint_loss),
         )  # fmt: skip
-        temperature = None
-        if coupling == "one_vs_rest" and self.temperature is not None:
-            temperature = checks.positive("temperature", self.temperature)
+        if isinstance(intercept, tuple):
+            ensemble = replace(ensemble, intercepts=intercept)
+        elif intercept == "share" or (intercept == "auto" and needs_intercept(loss)):
+            codes = [training.codes] if of_pairs is None else [training.codes, of_pairs.codes]
+            raw = ensemble.add_up(np.concatenate(codes), training.n_threads)
+            own = np.repeat(training.class_of, np.diff(training.segments))
+            if intercept == "share" or is_known(loss, raw, training.weight):
+                link = replace(link, temperature=temperature)
+                found = find_intercepts(link, raw, own, training.weight)
+                ensemble = replace(ensemble, intercepts=found)
         return self._set_fitted(
             loss, training.classes, ensemble, training.seed, coupling, temperature
         )
@@ -325,6 +381,17 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     find_coupling(model.multiclass, loss, model.step)
     check_directions_of_pairs(model.monotonic_cst, model.weak_learner, model._wants_pairs())
     return loss
+
+
+def read_intercept(given: Any, n_models: int) -> str | tuple[float, ...] | None:
+    """Return how the intercept is found, or what it is."""
+    if given is None or isinstance(given, str):
+        return given
+    values = tuple(given) if checks.is_list(given) else (given,) * (1 if n_models == 1 else 0)
+    if len(values) != n_models:
+        wanted = "one number" if n_models == 1 else f"{n_models} numbers, one for each class"
+        raise ValueError(f"intercept must be {wanted}, or a name; got {given!r}")
+    return tuple(float(value) for value in values)
 
 
 def _read_pairs(

@@ -9,9 +9,14 @@ from properboost.losses.builtin import MarginLoss
 from properboost.losses.custom import CustomLoss
 from properboost.parameters.kinds import Coupling
 from properboost.persistence import Codec, Node, kind
+from properboost.persistence.ensembles import INTERCEPTS
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss, describe_loss
-from properboost.persistence.parameters import build_estimator, describe_parameters
+from properboost.persistence.parameters import (
+    build_estimator,
+    describe_parameters,
+    knows_parameter,
+)
 
 __all__ = ["ProperBoostFile"]
 
@@ -37,6 +42,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             "parameters": parameters,
             "multiclass": model.multiclass_,
             "temperature": model.temperature_,
+            INTERCEPTS: list(model._ensemble.intercepts),
             **describe_fitted(model),
         }
 
@@ -44,6 +50,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         """Return the fitted model that fields describe."""
         # Version 4 has the votes' field in every file.
         others = {"voting": version == 4, "multiclass": version > 5, "temperature": version > 6}
+        # Files without the parameter have none.
+        others[INTERCEPTS] = knows_parameter(node, "intercept")
         fields = node.fields(*find_fields(version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
@@ -61,6 +69,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
                 model.selection = "greedy"  # which all models had
             if "max_cells" not in fields["parameters"].mapping():
                 model.max_cells = None  # which all tables had
+            if "intercept" not in fields["parameters"].mapping():
+                model.intercept = None  # which all models had
             if version <= 5:
                 model.multiclass = "one_vs_rest"  # which all models were
             check_parameters(model)

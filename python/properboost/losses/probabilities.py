@@ -86,6 +86,24 @@ class Link:
         joint = _core.JointLoss(name, self.loss.native)
         return joint.log_probabilities(np.ascontiguousarray(scores), self.n_threads)
 
+    def densities(
+        self, raw: NDArray[np.float64], probability: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the q by which probabilities change with raw predictions, of their shape.
+
+        With two classes dp/dF is q, in both columns.  With more dp_j / dF_i is q_j (1[i = j] -
+        q_i / the sum of q): the row's shift keeps the sum of probabilities.
+        """
+        if raw.ndim == 1:
+            q = 1.0 / self.loss.regularization_strength(raw)
+            return np.stack([q, q], axis=1)
+        if self.temperature is not None or self.joint_loss == "softmax":
+            temperature = 1.0 if self.temperature is None else self.temperature
+            return probability / (2.0 * self.loss.gain * temperature)
+        strength = self.loss.regularization_strength(self.loss.link(probability))
+        densities: NDArray[np.float64] = 1.0 / strength
+        return densities
+
     def _divide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return F / (sigma T), or as much of it as keeps the order of a row's classes."""
         assert self.temperature is not None

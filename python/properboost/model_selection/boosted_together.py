@@ -32,6 +32,7 @@ __all__ = [
     "arrange",
     "boost_candidates",
     "count_models",
+    "predict_held_out",
     "split_pairs",
 ]
 
@@ -269,6 +270,23 @@ class _BatchModels:
             self.boosting.advance(at - before, models, report)
             self.estimators = np.asarray(self.boosting.n_estimators)
         return len(models) * (at - before)
+
+
+def predict_held_out(
+    candidate: Candidate, n_estimators: int, split_rows: Sequence[SplitRows]
+) -> tuple[list[HeldOut], list[Array]]:
+    """Return the rows that each split holds out, and what a candidate's model predicts of them.
+
+    The models of the splits are boosted once more, together: while a search goes on, none of them
+    is known to be the one whose predictions will be wanted.
+    """
+    rows, raws = [], []
+    for own in split_rows:
+        models = _BatchModels([candidate], own)
+        models.advance(0, n_estimators, [0], None)
+        rows += own.held_out
+        raws += [models.raw_held_out(0, s) for s in range(len(own.splits))]
+    return rows, raws
 
 
 def split_pairs(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,16 @@ from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.model_selection.boosted_together import (
     SplitRows,
     arrange,
     boost_candidates,
     count_models,
+    predict_held_out,
     split_pairs,
 )
+from properboost.model_selection.calibration import calibrate, make_scaled
 from properboost.model_selection.cross_validation import (
     CVScores,
     CVTask,
@@ -56,6 +59,9 @@ from properboost.parameters.shared import (
 from properboost.progress import show_progress
 
 __all__ = ["ProperBoostClassifierCV"]
+
+Winner: TypeAlias = tuple[Candidate, int, Sequence[SplitRows]]
+"""A candidate, its number of estimators, and the rows that it is boosted on last."""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """Estimators at most where ``max_estimators`` is None."""
@@ -92,9 +98,13 @@ class ProperBoostClassifierCV(
     best_index_ : int
         Place of the chosen candidate in `cv_results_`.
     best_score_ : float
-        Its mean score over the splits, with that number of estimators.
+        Its mean score over the splits, with that number of estimators, before calibration.
     best_estimator_ : ProperBoostClassifier
         The fitted model as that estimator; with `refit` only.
+    calibration_ : dict or None
+        Slope and intercept (of one-vs-rest models also temperature), the gain in
+        log loss of rows held out, its standard error (error), and whether they were kept.  None
+        without `calibrate`, and where there was nothing to fit.
     interaction_results_ : dict of ndarray
         With a search for pairs: interactions, interaction_rate, interaction_smoothing,
         interaction_estimators (the number that was best), mean_test_score and, for several classes
@@ -127,6 +137,14 @@ class ProperBoostClassifierCV(
     has the least log loss of all splits' held-out rows, after each number of estimators that is
     scored.  The way that scores better is taken (of equal scores, that of less log loss).  So T is
     fitted to the rows that it is scored on, one number to all of them.
+
+    *Calibration* multiplies F by a slope and adds an intercept, with several classes one for each
+    that add up to 0.  They maximise the likelihood of the rows that the splits hold out, under the
+    model's own link (of one-vs-rest models the softmax, of which the slope is 1 / T), beside 20
+    rows that say the probabilities are right.  They are kept if they lower the log loss of these
+    rows by more than one standard error, after one row's share for each number that is fitted,
+    and if the score asked for is not lower.  The slope is above 0, so rows keep their
+    order.  For this the chosen candidate is boosted on the splits once more.
 
     *Bins* are found once, from all rows, test rows included, but never from labels; so are the
     factors of ``class_weight="balanced"``.  `subsample` draws rows by their places among all rows,
@@ -237,14 +255,17 @@ class ProperBoostClassifierCV(
 
             split_rows = list(arrange(rows, task.split_batches, order, training))
             found = self._boost(candidates, split_rows, task, "searching")
-            self._choose(candidates, found)
-            best = _make_estimator(self, self.best_params_)
+            taken = self._choose(candidates, found)
+            winner: Winner = taken, self.n_estimators_, split_rows
             if max(list_interactions(self)[0]) > 0:
-                chosen = candidates[self.best_index_]
-                best.set_params(**self._search_pairs(chosen, split_rows, task))
+                winner = self._search_pairs(taken, split_rows, task)
+            self.calibration_: dict[str, Any] | None = None
+            if self.calibrate:
+                self._calibrate(*winner, task)
+            best = _make_estimator(self, self.best_params_)
             if self.refit and best.subsample < 1.0:  # rows are drawn by their places
                 training = reorder(training, order, rows.sort())
-            del rows, task, order, split_rows  # bytes that the refit does not need
+            del rows, task, order, split_rows, winner  # bytes that the refit does not need
             if self.refit:
                 self._refit(best, candidates[self.best_index_].loss, training)
         return self
@@ -282,8 +303,8 @@ class ProperBoostClassifierCV(
         given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
         return most if given is None else dict.fromkeys(most, int(given))
 
-    def _choose(self, candidates: Sequence[Candidate], found: CVScores) -> None:
-        """Set what is known of every candidate, and which is taken."""
+    def _choose(self, candidates: Sequence[Candidate], found: CVScores) -> Candidate:
+        """Set what is known of every candidate, and return the one that is taken."""
         self.validation_curves_, log_losses = found.values
         curves = self.validation_curves_
         means = mean_scores(curves)
@@ -321,6 +342,7 @@ class ProperBoostClassifierCV(
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
         self._warn_at_the_end()
+        return chosen
 
     def _warn_at_the_end(self) -> None:
         """Warn if the chosen gain is at an end of the user's list; "auto" ends where it should."""
@@ -332,16 +354,18 @@ class ProperBoostClassifierCV(
 
     def _search_pairs(
         self, chosen: Candidate, split_rows: Sequence[SplitRows], task: CVTask
-    ) -> dict[str, Any]:
-        """Choose how many pairs the candidate gets, and their parameters; return the choice."""
+    ) -> Winner:
+        """Choose how many pairs the candidate gets, and their parameters; return the winner."""
         numbers, grid = list_interactions(self)
         found = split_pairs(chosen, self.n_estimators_, split_rows, max(numbers))
         if not found[0].training.pairs:  # one feature has no pairs
             numbers = [0]
         results: list[dict[str, Any]] = []
+        boosted: list[Winner] = []
         known = {name: self.best_params_[name] for name in {"temperature"} & {*self.best_params_}}
         if 0 in numbers:
             results.append({"interactions": 0, "mean_test_score": self.best_score_, **known})
+            boosted.append((chosen, self.n_estimators_, split_rows))
         for n in sorted(set(numbers) - {0}):
             some = [replace(rows, training=rows.training.first_pairs(n)) for rows in found]
             candidates = [for_pairs(chosen, n, *values) for values in grid]
@@ -350,18 +374,54 @@ class ProperBoostClassifierCV(
             for k, (mean, other) in enumerate(zip(means, others, strict=True)):
                 last = len(mean) - 1
                 at = find_best(mean, other) if self.n_estimators == "auto" else last
-                settings = _set_temperature(candidates[k], scores.temperatures[k, at]).params
-                settings = {**settings, "interaction_estimators": at + 1}
+                tuned = _set_temperature(candidates[k], scores.temperatures[k, at])
+                settings = {**tuned.params, "interaction_estimators": at + 1}
+                boosted.append((tuned, at + 1, some))
                 results.append({**settings, "mean_test_score": float(mean[at])})
         names = list(results[-1])
         self.interaction_results_ = {
             name: np.array([_or_nan(entry.get(name)) for entry in results]) for name in names
         }
-        taken = dict(max(results, key=lambda entry: entry["mean_test_score"]))
+        best = max(range(len(results)), key=lambda k: results[k]["mean_test_score"])
+        taken = dict(results[best])
         check_found(taken["mean_test_score"], self.scoring)
         self.best_score_ = taken.pop("mean_test_score")
         self.best_params_ |= taken
-        return taken
+        return boosted[best]
+
+    def _calibrate(
+        self,
+        winner: Candidate,
+        n_estimators: int,
+        split_rows: Sequence[SplitRows],
+        task: CVTask,
+    ) -> None:
+        """Fit a slope and intercepts to what the winner's models predict of rows held out."""
+        rows, raws = predict_held_out(winner, n_estimators, split_rows)
+        n_threads = split_rows[0].training.n_threads
+        link = Link(winner.loss, winner.coupling, n_threads, winner.params.get("temperature"))
+        found = calibrate(link, rows, raws, task.rows.training_weight)
+        kept = found is not None and found.helps
+        if found is not None and kept and task.score is not BUILT_IN["neg_log_loss"]:
+            # What helps probabilities must not cost what was asked for.
+            scaled = make_scaled(link)
+            before, after = (
+                np.mean([task.score(own, by, raw) for own, raw in zip(rows, some, strict=True)])
+                for by, some in ((link, raws), (scaled, [found.apply(raw) for raw in raws]))
+            )
+            kept = bool(after >= before)
+        if found is None:
+            return
+        slope, intercepts = found.slope, list(found.intercepts)
+        own: dict[str, Any] = {"slope": slope, "intercept": intercepts}
+        if winner.coupling is None:
+            own["intercept"] = intercepts[0]
+        elif winner.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
+            own = {"temperature": float(f"{1.0 / slope:.6g}")}
+            own["intercept"] = [b / slope for b in intercepts]
+        self.calibration_ = {**own, "gain": found.gain, "error": found.error, "kept": kept}
+        if kept:
+            self.best_params_ |= own
 
     def _refit(self, best: ProperBoostClassifier, loss: MarginLoss, training: Training) -> None:
         best._boost(loss, training)
@@ -423,6 +483,7 @@ def _or_nan(value: Any) -> Any:
 def _describe(candidate: Candidate) -> dict[str, Any]:
     """Return what the results have of a candidate, each in a column of its own."""
     columns = {**candidate.params, "loss": candidate.loss.name}
+    del columns["intercept"]  # nobody has one yet
     alpha = candidate.loss.parameters.get("alpha")
     return columns if alpha is None else {**columns, "alpha": alpha}
 

@@ -20,7 +20,11 @@ from properboost.persistence.labels import (
     describe_names,
 )
 from properboost.persistence.losses import LossList
-from properboost.persistence.parameters import build_estimator, describe_parameters
+from properboost.persistence.parameters import (
+    build_estimator,
+    describe_parameters,
+    knows_parameter,
+)
 from properboost.persistence.results import (
     build_columns,
     build_curves,
@@ -108,6 +112,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             "best_score": write_real(model.best_score_),
             "best_params": describe_value(model.best_params_, losses),
             "cv_results": describe_columns(model.cv_results_, losses),
+            "calibration": describe_value(getattr(model, "calibration_", None), losses),
             "interaction_results": None if pairs is None else describe_columns(pairs, losses),
             "validation_curves": describe_curves(model.validation_curves_),
             "best_estimator": None if best is None else ProperBoostFile().describe(best),
@@ -116,7 +121,8 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
 
     def build(self, node: Node, version: int) -> ProperBoostClassifierCV:
         """Return the search that fields describe."""
-        fields = node.fields(*_FIELDS)
+        calibrates = knows_parameter(node, "calibrate")
+        fields = node.fields(*_FIELDS, *(["calibration"] if calibrates else []))
         losses = LossList.build(fields["losses"], version)
         model = _build_unfitted(fields["parameters"], losses.resolve, version)
         model._seed = fields["seed"].integer(0, 2**32 - 1)
@@ -131,6 +137,9 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         if not isinstance(model.best_params_, dict):
             fields["best_params"].fail("must hold entries")
         model.cv_results_ = build_columns(fields["cv_results"], losses)
+        model.calibration_ = None
+        if calibrates:
+            model.calibration_ = _build_calibration(fields["calibration"], losses)
         if fields["interaction_results"].value is not None:
             model.interaction_results_ = build_columns(fields["interaction_results"], losses)
         model.validation_curves_ = build_curves(fields["validation_curves"], 3)
@@ -153,9 +162,18 @@ def _build_unfitted(
         node.fail(f"asks for more than {_MOST_CANDIDATES} candidates")
     model: ProperBoostClassifierCV
     model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
+    if "calibrate" not in node.mapping():
+        model.calibrate = False  # which no search did
     if version <= 5:
         model.multiclass = "one_vs_rest"  # which all models were
     return model
+
+
+def _build_calibration(node: Node, losses: LossList) -> dict[str, Any] | None:
+    value = build_value(node, losses)
+    if value is not None and not isinstance(value, dict):
+        node.fail("must be null or hold entries")
+    return value
 
 
 def _count_candidates(parameters: Mapping[str, Any]) -> int:

@@ -200,6 +200,14 @@ class SearchParameters(
         not affected.
         """,
     )
+    calibrate: bool = parameter(
+        default=True,
+        doc="""
+        Whether the chosen candidate gets a slope and an intercept, see Notes.  Candidates are
+        compared without.
+        """,
+        option="fit a slope and an intercept of raw predictions to the rows that splits hold out",
+    )
     refit: bool = parameter(
         default=True,
         doc="Fit the chosen candidate to all rows.  Without it there is no model to predict with.",
@@ -282,6 +290,7 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
         for gain in _make_gains(loss, total) if gains is None else gains:
             tuned = with_gain(loss, gain)
             params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
+            params["intercept"] = None  # not the default of one fit
             candidates.append(Candidate(tuned, applied, params, coupling))
     return candidates
 

@@ -14,6 +14,7 @@ __all__ = [
     "Coupling",
     "Criterion",
     "Interactions",
+    "Intercept",
     "LossName",
     "MaxCells",
     "MonotonicConstraints",
@@ -42,6 +43,7 @@ RowsPerBin: TypeAlias = float | Literal["auto"] | None
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
+Intercept: TypeAlias = Literal["auto", "share"] | float | Sequence[float] | None
 MaxCells: TypeAlias = Literal["auto"] | int | None
 Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]

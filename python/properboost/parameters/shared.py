@@ -286,8 +286,8 @@ class BoostingParameters(Generic[Float, Int, Leaves, Cells, Selected, Strategy, 
         Which feature a round uses.  "unbiased": the one whose cells tell the classes apart least
         likely by chance, so that features of many bins or categories are not favoured; by Pearson's
         chi-square on the effective number of rows, and its degrees of freedom; and categories, and
-        the cells of pairs, are shrunk towards their mean by their number of rows.  "greedy": the one
-        of least cost, as in the papers.  "cyclic": each in turn, which needs one histogram per
+        the cells of pairs, are shrunk towards their mean by their number of rows.  "greedy": the
+        one of least cost, as in the papers.  "cyclic": each in turn, which needs one histogram per
         round instead of all features'.  Trees and monomials choose a feature for each split:
         "unbiased" charges it for twice what chance would save on average, and "cyclic" has no
         meaning there and is "unbiased".

@@ -24,7 +24,7 @@ from properboost.persistence.bins import (
 from properboost.persistence.json_node import Node
 from properboost.persistence.trees import build_tree, describe_tree
 
-__all__ = ["ENSEMBLE_FIELDS", "build_ensemble", "describe_ensemble"]
+__all__ = ["ENSEMBLE_FIELDS", "INTERCEPTS", "build_ensemble", "describe_ensemble"]
 
 ENSEMBLE_FIELDS = {
     "categorical_from_dtype": 1,
@@ -34,6 +34,9 @@ ENSEMBLE_FIELDS = {
     "models": 1,
 }
 """The fields that stand for an ensemble, and the format versions that they came with."""
+
+INTERCEPTS = "intercepts"
+"""The field of ensembles that may have intercepts: a number per model, or none."""
 
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
 _MOST_NODES = 255  # of a tree: a row's node is a byte
@@ -93,8 +96,14 @@ def build_ensemble(
     selection = "greedy"
     if version > 1:
         selection = fields["selection"].choice(_core.selection_names())
+    intercepts: tuple[float, ...] = ()
+    if INTERCEPTS in fields and fields[INTERCEPTS].sequence():
+        intercepts = tuple(fields[INTERCEPTS].reals(n_models).tolist())
+        largest = max(map(abs, intercepts))
+        if max(rounds.bound() for rounds in models) + largest > LARGEST_RAW:
+            fields[INTERCEPTS].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
     ensemble = make_ensemble(
-        binning, models, weights, selection, pairs, pair_weights, damping, joint
+        binning, models, weights, selection, pairs, pair_weights, damping, joint, intercepts
     )
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")

@@ -17,7 +17,7 @@ from properboost.parameters import checks
 from properboost.parameters.declare import Form, declared
 from properboost.persistence.json_node import Node, plain
 
-__all__ = ["NotSaved", "build_estimator", "describe_parameters"]
+__all__ = ["NotSaved", "build_estimator", "describe_parameters", "knows_parameter"]
 
 Model = TypeVar("Model")
 
@@ -139,6 +139,12 @@ def build_estimator(
     except (TypeError, ValueError) as error:
         node.fail(f"has a value that is not allowed: {error}")
     return model
+
+
+def knows_parameter(node: Node, name: str) -> bool:
+    """Whether the writer of an estimator's document knew a parameter."""
+    parameters = node.mapping().get("parameters")
+    return parameters is not None and name in parameters.object()
 
 
 def _read_losses(node: Node, resolve: Callable[[Node], MarginLoss]) -> Any:

@@ -24,9 +24,11 @@ _TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
 
 
 def describe_value(value: Any, losses: LossList) -> Any:
-    """Return what stands for a number, a name, a loss or nothing; or for a dict of them."""
+    """Return what stands for a number, a name, a loss or nothing; a list, or a dict, of them."""
     if isinstance(value, Mapping):
         return {"entries": {name: describe_value(entry, losses) for name, entry in value.items()}}
+    if isinstance(value, list):
+        return {"list": [describe_value(entry, losses) for entry in value]}
     if isinstance(value, MarginLoss):
         return losses.refer(value)
     value = plain(value)
@@ -46,6 +48,8 @@ def build_value(node: Node, losses: LossList) -> Any:
     if "entries" in node.value:
         entries = node.fields("entries")["entries"].mapping()
         return {name: build_value(entry, losses) for name, entry in entries.items()}
+    if "list" in node.value:
+        return [build_value(entry, losses) for entry in node.fields("list")["list"].entries()]
     if "number" in node.value:
         return NOT_FINITE[node.fields("number")["number"].choice(NOT_FINITE)]
     return losses.resolve(node)

@@ -39,7 +39,8 @@ class Fit:
         """The size of what raw predictions are sums of."""
         if not isinstance(self.model, BoostedClassifier):
             return float(np.abs(self.raw).max())
-        return max(rounds.bound() for rounds in self.model._ensemble.models)
+        ensemble = self.model._ensemble
+        return max(rounds.bound() for rounds in ensemble.models) + np.abs(ensemble.intercept).max()
 
     def has(self, *names: str) -> bool:
         return all(name in self.model.get_params() for name in names)

@@ -65,13 +65,9 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
         b = t.bins[j]
         plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
         kept = plain.shrunk(rows) if allows_for_chance and b.n_ordered == 0 else plain
-        seen = kept.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else kept
-        if t.max_cells is None:
-            cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j)))
-            best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
-        else:
-            best = best_cells(seen, b, t.response, t.l2, t.tie, t.max_cells, t.direction(j))
-        free.append((j, best, plain if _most(t) is None else kept))
+        free.append((j, _best_of(t, j, _seen(t, j, plain)), plain))
+        seen = _seen(t, j, kept)
+        best = _best_of(t, j, seen)
         if t.direction(j):
             cells = pool_by_share(best.cells, seen, b.n_ordered, t.direction(j), t.response)
             score = cell_score(seen.gathered(cells, best.n_cells), t.response, t.l2)
@@ -91,6 +87,19 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
         t.smoothing,
         n_ordered,
     )
+
+
+def _seen(t: Training, j: int, sums: Statistics) -> Statistics:
+    return sums.smoothed(t.smoothing, t.bins[j].n_ordered) if t.smoothing_in_score else sums
+
+
+def _best_of(t: Training, j: int, seen: Statistics) -> Candidate:
+    """The best candidate of one feature."""
+    b = t.bins[j]
+    if t.max_cells is not None:
+        return best_cells(seen, b, t.response, t.l2, t.tie, t.max_cells, t.direction(j))
+    cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j)))
+    return cuts[first_best([c.score for c in cuts], t.response, t.tie)]
 
 
 def _most(t: Training) -> int | None:

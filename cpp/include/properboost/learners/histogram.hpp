@@ -7,7 +7,6 @@
 
 #include "properboost/learners/few_cells.hpp"
 #include "properboost/learners/learner.hpp"
-#include "properboost/learners/shrinkage.hpp"
 #include "properboost/learners/smoothing.hpp"
 
 namespace properboost::learners {
@@ -33,9 +32,10 @@ class Histogram final : public FeatureLearner {
   Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
                     const EffectiveRows& rows) const override {
     if (most_ > 0) {
-      std::array<Cell, kMaxCodes> buffer, other;
-      const FeatureCells kept = shrunk(feature, rows, buffer);
-      return CellCutter(smoothed(kept, other), criterion, r, most_).cut().contrast(kept, rows);
+      std::array<Cell, kMaxCodes> buffer;
+      return CellCutter(smoothed(feature, buffer), criterion, r, most_)
+          .cut()
+          .contrast(feature, rows);
     }
     return {chi_square(feature.cells, feature.width(), rows), freedom(feature)};
   }

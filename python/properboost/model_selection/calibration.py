@@ -1,0 +1,252 @@
+"""A slope and an intercept on F, fitted to raw predictions of rows held out.
+
+F becomes s F + b: with two classes two numbers, as Platt [1]_ has them; with several one slope for
+all classes and an intercept for each, as temperature scaling [2]_ with what classes are short of.
+They maximise the likelihood under the model's own link; of one-vs-rest models, under the softmax
+that a temperature makes, of which 1 / s is the temperature.
+
+References
+----------
+.. [1] Platt (1999). Probabilistic outputs for support vector machines and comparisons to
+   regularized likelihood methods. Advances in large margin classifiers.
+.. [2] Guo, Pleiss, Sun and Weinberger (2017). On calibration of modern neural networks. ICML.
+.. [3] Akaike (1973). Information theory and an extension of the maximum likelihood principle.
+   Second international symposium on information theory.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.entries import ROWS, find_entries
+from properboost.losses.probabilities import Link
+from properboost.model_selection.scoring import HeldOut
+
+__all__ = ["Calibration", "calibrate", "make_scaled"]
+
+Array = NDArray[np.float64]
+
+PRIOR_ROWS = 20.0
+"""So many rows, of each row's features in equal parts, say that the probabilities are right."""
+
+DIGITS = 4
+"""Digits of a slope, and decimals of an intercept in units of the gain: more would move no log loss
+by 1e-7, and these do not depend on the processor, as the last bits of exponentials do."""
+
+LEAST = float(np.log(np.finfo(np.float64).eps))
+"""No logarithm of a probability counts for less, as in the score."""
+
+ENOUGH = 1e-6
+"""A change of log s, or of an intercept in units of the gain, that ends the search."""
+
+LONGEST = 1.0
+"""The largest change of log s in a step: far from the maximum curvature says little."""
+
+MOST_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was fitted, and what it is worth.
+
+    `gain` is by how much log loss falls, and `error` its standard error over the rows held out.
+    As these are the rows that were fitted to, one over their number is taken off for each number
+    that was fitted, by which other rows gain less (Akaike [3]_).  Fitting to some splits and
+    judging by the others would make too little of it: their models have learnt each other's rows.
+    """
+
+    slope: float
+    intercepts: tuple[float, ...]
+    gain: float
+    error: float
+
+    @property
+    def helps(self) -> bool:
+        """Whether the gain is beyond one standard error."""
+        return self.gain > self.error
+
+    def apply(self, raw: Array) -> Array:
+        """Return s F + b."""
+        own = self.intercepts[0] if raw.ndim == 1 else np.array(self.intercepts)
+        calibrated: Array = self.slope * raw + own
+        return calibrated
+
+
+def make_scaled(link: Link) -> Link:
+    """Return the link of calibrated raw predictions, F's but for one-vs-rest models."""
+    return replace(link, temperature=1.0) if link.multiclass == "one_vs_rest" else link
+
+
+def calibrate(
+    link: Link,
+    held_out: Sequence[HeldOut],
+    raws: Sequence[Array],
+    training_weight: Array | None,
+    prior_rows: float = PRIOR_ROWS,
+) -> Calibration | None:
+    """Fit a slope and intercepts to what splits predict of the rows they hold out.
+
+    Parameters
+    ----------
+    link : Link
+        What makes the model's probabilities.
+    held_out : sequence of HeldOut
+        The rows of each split.
+    raws : sequence of ndarray
+        Their raw predictions.
+    training_weight : ndarray of shape (n_rows,), optional
+        What each row of the table counts, times its class's factor.
+    prior_rows : float
+        How many rows say that slope 1 and intercept 0 are right.
+
+    Returns
+    -------
+    Calibration or None
+        None if no row that counts has a probability.
+    """
+    positions = np.concatenate([own.rows for own in held_out])
+    raw, own = np.concatenate(raws), np.concatenate([own.codes for own in held_out])
+    weight = np.ones(len(raw)) if training_weight is None else training_weight[positions]
+    weight = weight / np.bincount(positions)[positions]  # of rows that several splits hold out
+    counts = weight > 0.0
+    if raw.ndim == 2:  # a class that a split does not train on has no probability there
+        counts &= raw[np.arange(len(raw)), own.astype(np.intp)] > -np.inf
+    if not counts.any():
+        return None
+    raw, own, weight = raw[counts], own[counts].astype(np.intp), weight[counts]
+    before = np.maximum(link.log_probabilities(raw), LEAST)
+    likelihood = _Likelihood(make_scaled(link), raw, own, weight, before, prior_rows)
+    start = np.zeros(1 + likelihood.n_intercepts)
+    if link.temperature is not None:
+        start[0] = -np.log(link.temperature)
+    at = likelihood.maximise(start)
+    gains = likelihood.log_probabilities(at) - _take(before, own)
+    total = float(weight.sum())
+    gain = float((weight * gains).sum() / total)
+    variance = float((weight * (gains - gain) ** 2).sum() / total)
+    error = (variance / (total - 1.0)) ** 0.5 if total > 1.0 else np.inf
+    slope, intercepts = likelihood.round(at)
+    n_fitted = max(2, likelihood.n_intercepts)  # of several intercepts one follows
+    return Calibration(slope, intercepts, gain - n_fitted / total, error)
+
+
+class _Likelihood:
+    """The log likelihood of a slope and intercepts, as a function of log s and b / gain.
+
+    The prior's rows have the features of the others and, for each class, the probability that the
+    model gives it: without other rows slope 1 and intercept 0 are best, or what is nearest.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        raw: Array,
+        own: NDArray[np.intp],
+        weight: Array,
+        before: Array,
+        prior_rows: float,
+    ) -> None:
+        self._link, self._raw, self._own, self._weight = link, raw, own, weight
+        self._before = before
+        self.n_intercepts = 1 if raw.ndim == 1 else raw.shape[1]
+        self._total = float(weight.sum())
+        self._share = prior_rows / max(self._total, 1.0)  # of each row
+
+    def round(self, at: Array) -> tuple[float, tuple[float, ...]]:
+        """Return the slope, and the intercepts that raw predictions get."""
+        gain = self._link.loss.gain
+        offsets = np.round(at[1:], DIGITS) * gain + 0.0
+        return float(f"{np.exp(at[0]):.{DIGITS}g}"), tuple(offsets.tolist())
+
+    def maximise(self, at: Array) -> Array:
+        """Return where the likelihood is largest: by Fisher's scoring, each step made to help."""
+        value = self._value(at)
+        for _ in range(MOST_STEPS):
+            gradient, information = self._differentiate(at)
+            step = np.linalg.pinv(information, hermitian=True) @ gradient
+            if not np.isfinite(step).all():
+                break
+            step *= min(1.0, LONGEST / max(np.abs(step).max(), ENOUGH))
+            while np.abs(step).max() > ENOUGH:
+                tried = at + step
+                if self.n_intercepts > 1:
+                    tried[1:] -= tried[1:].mean()
+                new = self._value(tried)
+                if new > value:
+                    break
+                step *= 0.5
+            else:
+                break
+            at, value = tried, new
+        return at
+
+    def log_probabilities(self, at: Array) -> Array:
+        """Return the logarithm of the probability of each row's class."""
+        return np.concatenate([_take(logs, own) for _, logs, own, _, _ in self._blocks(at)])
+
+    def _blocks(self, at: Array) -> Iterator[tuple[Array, Array, NDArray[np.intp], Array, Array]]:
+        """Yield s F + b, logarithms, own classes, weights and targets of some rows at a time."""
+        slope, offset = float(np.exp(at[0])), at[1:] * self._link.loss.gain
+        offset = offset[0] if self.n_intercepts == 1 else offset
+        size = max(1, ROWS // (self.n_intercepts + 1))
+        for k in range(0, len(self._raw), size):
+            rows = slice(k, k + size)
+            scaled = slope * self._raw[rows] + offset
+            logs = np.maximum(self._link.log_probabilities(scaled), LEAST)
+            own, weight = self._own[rows], self._weight[rows] / self._total
+            target = self._share * np.exp(self._before[rows])
+            target[np.arange(len(own)), own] += 1.0
+            yield scaled, logs, own, weight, target
+
+    def _value(self, at: Array) -> float:
+        return sum(
+            float((weight[:, None] * target * logs).sum())
+            for _, logs, _, weight, target in self._blocks(at)
+        )
+
+    def _differentiate(self, at: Array) -> tuple[Array, Array]:
+        """Return the gradient, and the information: its expected change."""
+        n = 1 + self.n_intercepts
+        gradient, information = np.zeros(n), np.zeros((n, n))
+        gain = self._link.loss.gain
+        for scaled, logs, _, weight, target in self._blocks(at):
+            p, known = np.exp(logs), logs > LEAST
+            q = self._link.densities(scaled, p)
+            of_one = np.where(known, q / p, 0.0)  # dlog p / dF, before the row's shift
+            offset = at[1:] * gain
+            with np.errstate(invalid="ignore"):
+                moved = scaled - (offset[0] if n == 2 else offset)  # dF / dlog s
+            moved = np.where(np.isfinite(moved), moved, 0.0)
+            if n == 2:
+                slopes = (target * of_one) @ np.array([-1.0, 1.0])
+                expected = (of_one * q).sum(axis=1)
+                columns = np.stack([moved, np.full(len(moved), gain)], axis=1)
+                gradient += columns.T @ (weight * slopes)
+                information += columns.T @ ((weight * expected)[:, None] * columns)
+                continue
+            all_q = q.sum(axis=1, keepdims=True)
+            share = np.divide(q, all_q, out=np.zeros_like(q), where=all_q > 0.0)
+            first = target * of_one
+            slopes = first - first.sum(axis=1, keepdims=True) * share
+            r = of_one * q
+            all_r = r.sum(axis=1, keepdims=True)
+            by_q = (share * moved).sum(axis=1, keepdims=True)
+            by_r = (r * moved).sum(axis=1, keepdims=True)
+            along = r * (moved - by_q) - share * (by_r - all_r * by_q)
+            w = weight[:, None]
+            gradient[0] += float((w * slopes * moved).sum())
+            gradient[1:] += gain * (w * slopes).sum(axis=0)
+            information[0, 0] += float((w * along * moved).sum())
+            cross = gain * (w * along).sum(axis=0)
+            information[0, 1:] += cross
+            information[1:, 0] += cross
+            mixed = (w * r).T @ share
+            block = np.diag((w * r).sum(axis=0)) - mixed - mixed.T
+            information[1:, 1:] += gain**2 * (block + (w * all_r * share).T @ share)
+        return gradient, information
+
+
+def _take(logs: Array, own: NDArray[np.intp]) -> Array:
+    return find_entries(logs, np.arange(len(own)), own)
