@@ -11,6 +11,7 @@ void bind_binning(py::module_& m);
 void bind_algorithm(py::module_& m);
 void bind_booster(py::module_& m);
 void bind_ensemble(py::module_& m);
+void bind_contrast(py::module_& m);
 void bind_pairs(py::module_& m);
 void bind_rado(py::module_& m);
 void bind_tree(py::module_& m);
@@ -25,6 +26,7 @@ PYBIND11_MODULE(_core, m) {
   bind_binning(m);
   bind_algorithm(m);
   bind_booster(m);
+  bind_contrast(m);
   bind_pairs(m);
   bind_ensemble(m);
   bind_tree(m);

@@ -6,7 +6,6 @@
 
 #include "arrays.hpp"
 #include "classes.hpp"
-#include "properboost/learners/contrast.hpp"
 #include "reporter.hpp"
 
 namespace properboost::bindings {
@@ -68,17 +67,6 @@ py::array_t<double> interactions(const Array<std::uint8_t>& levels, const Array<
   return result;
 }
 
-py::array_t<double> deviates(const Array<double>& chi_square, const Array<double>& freedom) {
-  const auto n = static_cast<std::size_t>(chi_square.size());
-  const double* const sums = borrow<double>(chi_square, n, "chi_square");
-  const double* const means = borrow<double>(freedom, n, "freedom");
-  py::array_t<double> result(chi_square.size());
-  for (std::size_t k = 0; k < n; ++k) {
-    result.mutable_data()[k] = Contrast{sums[k], means[k]}.deviate();
-  }
-  return result;
-}
-
 }  // namespace
 }  // namespace properboost::bindings
 
@@ -90,7 +78,6 @@ void bind_pairs(pybind11::module_& m) {
       .def(py::init(&bindings::make_pair), "first"_a, "second"_a, "cells"_a, "first_level"_a,
            "second_level"_a);
   m.def("encode_pairs", &bindings::encode, "pairs"_a, "codes"_a, "n_threads"_a = 1);
-  m.def("normal_deviates", &bindings::deviates, "chi_square"_a, "freedom"_a);
   m.def("find_interactions", &bindings::interactions, "levels"_a, "gradient"_a, "variance"_a,
         "scale"_a = 1.0, "n_threads"_a = 1);
 }

@@ -387,6 +387,9 @@ def normal_deviates(
 ) -> NDArray[np.float64]:
     """Return the normal deviates that are exceeded by chance as rarely as these statistics."""
 
+def freedom_of_best_cut(cells: int, ordered: bool) -> float:
+    """Return the mean, by chance, of the chi-square of the best cut of so many cells."""
+
 def find_interactions(
     levels: NDArray[np.uint8],
     gradient: NDArray[np.float32],

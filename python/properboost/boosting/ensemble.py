@@ -147,6 +147,8 @@ class Ensemble(ABC):
     explanations are of what is left of a model without the mean over the models."""
     intercepts: tuple[float, ...] = ()
     """What every row has besides the rounds, a number per model; none stands for zeros."""
+    slopes: tuple[float, ...] = ()
+    """What all steps have been multiplied by, a number per model; none stands for ones."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -564,9 +566,10 @@ def make_ensemble(
     damping: float = 0.0,
     joint: bool = False,
     intercepts: tuple[float, ...] = (),
+    slopes: tuple[float, ...] = (),
 ) -> Ensemble:
     """Return the ensemble of these rounds: damped, of trees, or of look-up tables."""
-    shared = (binning, models, bin_weights, selection, joint, intercepts)
+    shared = (binning, models, bin_weights, selection, joint, intercepts, slopes)
     if damping > 0.0:
         return DampedEnsemble(*shared, damping)
     if any(rounds.trees is not None for rounds in models):

@@ -226,6 +226,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         own = self._ensemble.intercept
         return float(own[0]) if len(own) == 1 and len(self.classes_) == 2 else own
 
+    @property
+    def slope_(self) -> float | NDArray[np.float64]:
+        """What all steps have been multiplied by: a number, or one for each class."""
+        self._check_fitted()
+        own = np.array(self._ensemble.slopes or np.ones(len(self._ensemble.models)))
+        return float(own[0]) if len(own) == 1 and len(self.classes_) == 2 else own
+
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]
         return labels

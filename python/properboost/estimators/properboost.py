@@ -12,6 +12,7 @@ from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
+from properboost.boosting.evidence import find_slopes
 from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
 from properboost.boosting.options import (
     check_directions_of_pairs,
@@ -37,8 +38,10 @@ from properboost.parameters.kinds import (
     MultiStrategy,
     RowsPerBin,
     Selection,
+    Slope,
 )
 from properboost.parameters.shared import (
+    GROWN,
     LARGEST_INT,
     BinningParameters,
     BoostingOptions,
@@ -231,13 +234,20 @@ class ProperBoostClassifier(
         option="added to raw predictions: share makes mean probabilities the classes' shares; auto "
         "does so for losses that are not canonical",
     )
-    slope: float = parameter(
-        default=1.0,
-        check=checks.positive,
+    slope: Slope = parameter(
+        default="auto",
+        check=checks.either(checks.positive, "auto"),
+        kind='"auto" or float',
         doc="""
         What every step is multiplied by when boosting is over, above 0; before the intercept is
-        added.  `ProperBoostClassifierCV` fits it.
+        added.  "auto" is 1, and less where the training rows tell the classes apart by hardly more
+        than chance: 1 - ((1 + 2 log n) / z^2)^4, for the normal deviate z of the least likely of n
+        features, by chi-square of its best cut or its categories; models that can use them (trees,
+        monomials, `interactions`) have pairs of features, too.  The intercept is then "share",
+        unless it is given.  `slope_` has it.  `ProperBoostClassifierCV` fits it to rows held out.
         """,
+        option="what raw predictions are multiplied by: auto is 1, and less where the classes differ "
+        "by hardly more than chance",
     )
     interaction_estimators: int | None = parameter(
         default=None,
@@ -321,13 +331,14 @@ class ProperBoostClassifier(
                     Rounds.join(a, b, n_features) for a, b in zip(models, later.models, strict=True)
                 ]
                 pair_weights = later.bin_weights
-        if self.slope != 1.0:
-            models = [rounds.times(checks.positive("slope", self.slope)) for rounds in models]
+        slopes = self._find_slopes(link, training, n_models, wants_pairs)
+        if min(slopes) < 1.0 or max(slopes) > 1.0:
+            models = [rounds.times(slope) for rounds, slope in zip(models, slopes, strict=True)]
         added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
         if max(rounds.bound() for rounds in models) + added > LARGEST_RAW:
             rate = rate_of(options, loss.gain)
             what, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
-            if self.slope > 1.0 or added > 0.0:
+            if max(slopes) > 1.0 or added > 0.0:
                 what = f"slope={self.slope!r} and intercept={self.intercept!r}"
                 smaller = "slope or the intercept"
             raise ValueError(
@@ -335,21 +346,31 @@ class ProperBoostClassifier(
             )
         ensemble = make_ensemble(
             training.binning, tuple(models), weights, options.selection, pairs, pair_weights,
-            joint=bool(link.joint_loss),
+            joint=bool(link.joint_loss), slopes=slopes,
         )  # fmt: skip
+        doubts = self.slope == "auto" and min(slopes) < 1.0
         if isinstance(intercept, tuple):
             ensemble = replace(ensemble, intercepts=intercept)
-        elif intercept == "share" or (intercept == "auto" and needs_intercept(loss)):
+        elif intercept == "share" or (intercept == "auto" and (doubts or needs_intercept(loss))):
             codes = [training.codes] if of_pairs is None else [training.codes, of_pairs.codes]
             raw = ensemble.add_up(np.concatenate(codes), training.n_threads)
             own = np.repeat(training.class_of, np.diff(training.segments))
-            if intercept == "share" or is_known(loss, raw, training.weight):
+            if intercept == "share" or doubts or is_known(loss, raw, training.weight):
                 link = replace(link, temperature=temperature)
                 found = find_intercepts(link, raw, own, training.weight)
                 ensemble = replace(ensemble, intercepts=found)
         return self._set_fitted(
             loss, training.classes, ensemble, training.seed, coupling, temperature
         )
+
+    def _find_slopes(
+        self, link: Link, training: Training, n_models: int, wants_pairs: bool
+    ) -> tuple[float, ...]:
+        """Return what the steps of each model are multiplied by."""
+        if not isinstance(self.slope, str):
+            return (float(self.slope),) * n_models
+        pairs = wants_pairs or self.weak_learner in GROWN
+        return find_slopes(training, joint=bool(link.joint_loss), pairs=pairs)
 
     def _wants_pairs(self) -> bool:
         given = self.interactions

@@ -9,7 +9,7 @@ from properboost.losses.builtin import MarginLoss
 from properboost.losses.custom import CustomLoss
 from properboost.parameters.kinds import Coupling
 from properboost.persistence import Codec, Node, kind
-from properboost.persistence.ensembles import INTERCEPTS
+from properboost.persistence.ensembles import INTERCEPTS, SLOPES
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss, describe_loss
 from properboost.persistence.parameters import (
@@ -43,6 +43,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             "multiclass": model.multiclass_,
             "temperature": model.temperature_,
             INTERCEPTS: list(model._ensemble.intercepts),
+            SLOPES: _list_slopes(model._ensemble.slopes),
             **describe_fitted(model),
         }
 
@@ -50,8 +51,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         """Return the fitted model that fields describe."""
         # Version 4 has the votes' field in every file.
         others = {"voting": version == 4, "multiclass": version > 5, "temperature": version > 6}
-        # Files without the parameter have none.
-        others[INTERCEPTS] = knows_parameter(node, "intercept")
+        # Files without the parameters have none.
+        others[INTERCEPTS] = others[SLOPES] = knows_parameter(node, "intercept")
         fields = node.fields(*find_fields(version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
@@ -70,7 +71,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             if "max_cells" not in fields["parameters"].mapping():
                 model.max_cells = None  # which all tables had
             if "intercept" not in fields["parameters"].mapping():
-                model.intercept = None  # which all models had
+                model.intercept, model.slope = None, 1.0  # which all models had
             if version <= 5:
                 model.multiclass = "one_vs_rest"  # which all models were
             check_parameters(model)
@@ -80,6 +81,10 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
         temperature = _build_temperature(fields.get("temperature"), coupling)
         return restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
+
+
+def _list_slopes(slopes: tuple[float, ...]) -> list[float]:
+    return [] if set(slopes) <= {1.0} else list(slopes)
 
 
 def _build_coupling(node: Node | None, n_classes: int, loss: MarginLoss) -> Coupling | None:

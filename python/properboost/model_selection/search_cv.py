@@ -483,7 +483,7 @@ def _or_nan(value: Any) -> Any:
 def _describe(candidate: Candidate) -> dict[str, Any]:
     """Return what the results have of a candidate, each in a column of its own."""
     columns = {**candidate.params, "loss": candidate.loss.name}
-    del columns["intercept"]  # nobody has one yet
+    del columns["intercept"], columns["slope"]  # nobody has them yet
     alpha = candidate.loss.parameters.get("alpha")
     return columns if alpha is None else {**columns, "alpha": alpha}
 

@@ -290,7 +290,7 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
         for gain in _make_gains(loss, total) if gains is None else gains:
             tuned = with_gain(loss, gain)
             params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
-            params["intercept"] = None  # not the default of one fit
+            params |= {"intercept": None, "slope": 1.0}  # not the defaults of one fit
             candidates.append(Candidate(tuned, applied, params, coupling))
     return candidates
 

@@ -25,6 +25,7 @@ __all__ = [
     "RowsPerBin",
     "Scoring",
     "Selection",
+    "Slope",
     "Step",
     "VotingCriterion",
     "VotingLearner",
@@ -44,6 +45,7 @@ Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
 Intercept: TypeAlias = Literal["auto", "share"] | float | Sequence[float] | None
+Slope: TypeAlias = Literal["auto"] | float
 MaxCells: TypeAlias = Literal["auto"] | int | None
 Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]

@@ -24,7 +24,7 @@ from properboost.persistence.bins import (
 from properboost.persistence.json_node import Node
 from properboost.persistence.trees import build_tree, describe_tree
 
-__all__ = ["ENSEMBLE_FIELDS", "INTERCEPTS", "build_ensemble", "describe_ensemble"]
+__all__ = ["ENSEMBLE_FIELDS", "INTERCEPTS", "SLOPES", "build_ensemble", "describe_ensemble"]
 
 ENSEMBLE_FIELDS = {
     "categorical_from_dtype": 1,
@@ -35,8 +35,8 @@ ENSEMBLE_FIELDS = {
 }
 """The fields that stand for an ensemble, and the format versions that they came with."""
 
-INTERCEPTS = "intercepts"
-"""The field of ensembles that may have intercepts: a number per model, or none."""
+INTERCEPTS, SLOPES = "intercepts", "slopes"
+"""The fields of ensembles that may have intercepts and slopes: a number per model, or none."""
 
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
 _MOST_NODES = 255  # of a tree: a row's node is a byte
@@ -102,9 +102,15 @@ def build_ensemble(
         largest = max(map(abs, intercepts))
         if max(rounds.bound() for rounds in models) + largest > LARGEST_RAW:
             fields[INTERCEPTS].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
+    slopes: tuple[float, ...] = ()
+    if SLOPES in fields and fields[SLOPES].sequence():
+        slopes = tuple(fields[SLOPES].reals(n_models).tolist())
+        if min(slopes) <= 0.0:
+            fields[SLOPES].fail("must be above 0")
     ensemble = make_ensemble(
-        binning, models, weights, selection, pairs, pair_weights, damping, joint, intercepts
-    )
+        binning, models, weights, selection, pairs, pair_weights, damping, joint, intercepts,
+        slopes,
+    )  # fmt: skip
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")
     n_features = len(binning.features)

@@ -144,7 +144,7 @@ def _powers(fit: Fit) -> None:
         {"rows_per_bin": None} if fit.has("rows_per_bin") else {}
     )
     rules = {"gain": 1.0, "max_cells": 3, "smoothing": 0.0, "max_leaf_nodes": 8}  # count rows
-    rules["intercept"] = "share"
+    rules |= {"intercept": "share", "slope": 1.0}
     for name, value in rules.items():
         if fit.has(name) and fit.get(name) in (None, "auto"):
             settings[name] = value

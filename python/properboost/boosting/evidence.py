@@ -1,0 +1,128 @@
+"""Evidence: how far the training rows tell the classes apart by more than chance.
+
+The feature that is least likely by chance is compared with what the least likely of as many would
+be if labels were drawn.  Where it is hardly less likely, what a model learns is noise, and raw
+predictions that are made small say so.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.boosting.engine import Training
+from properboost.boosting.interactions import RANKING_LEVELS, find_levels
+from properboost.data.binning import NumericBins
+from properboost.data.entries import find_entries
+
+__all__ = ["find_slopes"]
+
+Array = NDArray[np.float64]
+
+POWER = 4
+"""How fast doubt vanishes as evidence grows."""
+
+LEAST = 2.0**-10
+"""The least slope: what a model has learnt can still be read."""
+
+ENOUGH = 0.999
+"""A slope that is as good as 1."""
+
+MOST_FEATURES = 64
+"""The most features whose pairs are looked at, those least likely by chance first."""
+
+
+def find_slopes(training: Training, *, joint: bool, pairs: bool) -> tuple[float, ...]:
+    """Return what to multiply the raw predictions of each model by, at most 1.
+
+    It is 1 - ((1 + 2 log n) / z^2)^4, for the normal deviate z of the least likely of n features:
+    the largest of n squared deviates is about 2 log n by chance.  Models that can use them also
+    have the evidence of `pairs` of features.  The classes of a joint model have the largest slope
+    of any of them.
+    """
+    n_classes = len(training.classes)
+    slopes: list[float] = []
+    for own in [1] if n_classes == 2 else range(n_classes):
+        slopes.append(_find_slope(training, own, pairs))
+        if joint and slopes[-1] >= ENOUGH:
+            break
+    if joint:
+        slopes = [max(slopes)] * n_classes
+    return tuple(1.0 if slope >= ENOUGH else max(slope, LEAST) for slope in slopes)
+
+
+def _find_slope(training: Training, own: int, pairs: bool) -> float:
+    positive = training.weigh_segments(training.class_of == own)
+    negative = training.weigh_segments(training.class_of != own)
+    found = np.array([
+        _contrast(p, q, isinstance(bins, NumericBins))
+        for p, q, bins in zip(positive, negative, training.binning.features, strict=True)
+    ]).T  # fmt: skip
+    deviates = _core.normal_deviates(*found)
+    vary = found[1] > 0.0
+    slope = _slope_of(deviates[vary])
+    if slope >= ENOUGH or not pairs:
+        return slope
+    likely_last = np.argsort(-deviates, kind="stable")
+    features = likely_last[vary[likely_last]][:MOST_FEATURES].tolist()
+    if len(features) < 2:
+        return slope
+    weights = {j: positive[j] + negative[j] for j in features}
+    of_pairs = _find_interactions(training, own, weights)
+    both = np.concatenate([deviates[vary], _core.normal_deviates(*of_pairs)[of_pairs[1] > 0.0]])
+    return max(slope, _slope_of(both))
+
+
+def _slope_of(deviates: Array) -> float:
+    largest = float(deviates.max(initial=0.0))
+    if largest <= 0.0:
+        return 0.0
+    by_chance = 1.0 + 2.0 * np.log(len(deviates))
+    return 1.0 - float(min(1.0, by_chance / largest**2)) ** POWER
+
+
+def _contrast(positive: Array, negative: Array, ordered: bool) -> tuple[float, float]:
+    """Return the chi-square of a feature's best cut, or of its categories, and its mean by chance.
+
+    It is the smaller one of Pearson's and the Hellinger distance's, as selection has it.
+    """
+    some = positive + negative > 0.0
+    n = int(some.sum())
+    if n < 2:
+        return 0.0, 0.0
+    rows = positive.sum(), negative.sum()
+    p, q = positive[some] / rows[0], negative[some] / rows[1]
+    if ordered:  # missing values are beyond all others
+        left = np.minimum(np.cumsum([p, q], axis=1)[:, :-1], 1.0)
+        p, q = np.stack([left, 1.0 - left], axis=1)
+    mean = (rows[0] * p + rows[1] * q) / (rows[0] + rows[1])
+    terms = np.divide((p - q) ** 2, mean, out=np.zeros_like(mean), where=mean > 0.0)
+    pearson, affinity = terms.sum(axis=0), np.sqrt(p * q).sum(axis=0)
+    statistic = float(np.minimum(pearson, 8.0 * (1.0 - affinity)).max())
+    freedom = _core.freedom_of_best_cut(n, True) if ordered else n - 1.0
+    return statistic / (1.0 / rows[0] + 1.0 / rows[1]), freedom
+
+
+def _find_interactions(
+    training: Training, own: int, weights: dict[int, Array]
+) -> NDArray[np.float64]:
+    """Return the chi-squares of pairs of features and their means by chance, as `rank_pairs` has it.
+
+    `weights` holds the training weight of each code of the features.
+    """
+    levels = np.stack([
+        find_entries(
+            np.maximum(find_levels(training.binning.features[j], weight, RANKING_LEVELS)[0], 0)
+            .astype(np.uint8),
+            training.codes[j],
+        )
+        for j, weight in weights.items()
+    ])  # fmt: skip
+    is_own = np.repeat(training.class_of == own, np.diff(training.segments))
+    scale, count = 1.0, np.ones(len(is_own))
+    if training.weight is not None:
+        scale = float(training.weight.mean())
+        count = training.weight / scale
+    share = float(count[is_own].sum() / count.sum())
+    gradient = (count * (is_own - share)).astype(np.float32)
+    variance = (count * (share * (1.0 - share))).astype(np.float32)
+    return _core.find_interactions(levels, gradient, variance, scale, training.n_threads)
