@@ -1,0 +1,159 @@
+"""Evidence: predictions are made small where the training rows say hardly more than chance."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import log_loss
+
+import properboost as pb
+from properboost import _core
+from properboost.boosting.evidence import ENOUGH, LEAST, _contrast
+
+pd = pytest.importorskip("pandas")
+
+LEARNERS = [
+    {},
+    {"max_cells": None},
+    {"weak_learner": "stump"},
+    {"weak_learner": "tree"},
+    {"weak_learner": "monomial"},
+    {"interactions": 2},
+]
+
+
+def make_frame(rng, n):
+    """Flags, numbers with gaps and categories, of which none says anything."""
+    frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd"))
+    frame["flag"] = rng.integers(0, 2, n)
+    frame["town"] = pd.Categorical(rng.integers(0, 30, n))
+    frame.loc[rng.random(n) < 0.2, "b"] = np.nan
+    return frame
+
+
+def test_the_best_cut_is_the_best_of_all_cuts():
+    rng = np.random.default_rng(0)
+    for n in (2, 5, 40):
+        sums = rng.integers(1, 30, (2, n)).astype(float)
+        found, freedom = _contrast(*sums, ordered=True)
+        best = max(
+            stats.chi2_contingency(np.stack([sums[:, :cut].sum(1), sums[:, cut:].sum(1)]),
+                                   correction=False).statistic
+            for cut in range(1, n)
+        )  # fmt: skip
+        assert 0.8 * best < found <= best * (1 + 1e-12)  # or the Hellinger distance's
+        assert freedom == _core.freedom_of_best_cut(n, True)
+        found, freedom = _contrast(*sums, ordered=False)
+        all_ = stats.chi2_contingency(sums, correction=False).statistic
+        assert 0.7 * all_ < found <= all_ * (1 + 1e-12)
+        assert freedom == n - 1
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_feature_of_one_value_is_no_evidence(ordered):
+    assert _contrast(np.array([5.0, 0]), np.array([9.0, 0]), ordered) == (0.0, 0.0)
+    X = np.zeros((40, 3))
+    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, np.arange(40) % 4 == 0)
+    assert model.slope_ == LEAST
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 0.25, atol=1e-3)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_drawn_labels_teach_nothing(learner):
+    """Log loss of new rows at most 1% above that of the training share."""
+    ratios, shrunk = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = make_frame(rng, 1200), rng.random(1200) < 0.3
+        model = pb.ProperBoostClassifier(**learner, n_estimators=30, random_state=0)
+        model.fit(X[:600], y[:600])
+        share = np.full(600, y[:600].mean())
+        ratios.append(log_loss(y[600:], model.predict_proba(X[600:])) / log_loss(y[600:], share))
+        shrunk.append(model.slope_)
+        assert model.predict_proba(X[:600])[:, 1].mean() == pytest.approx(share[0], abs=1e-6)
+    assert np.mean(ratios) < 1.01
+    assert np.median(shrunk) < 0.3
+    as_it_is = pb.ProperBoostClassifier(**learner, n_estimators=30, random_state=0, slope=1.0)
+    p = as_it_is.fit(X[:600], y[:600]).predict_proba(X[600:])
+    assert log_loss(y[600:], p) > log_loss(y[600:], model.predict_proba(X[600:]))
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_what_says_something_is_left_as_it_is(learner):
+    rng = np.random.default_rng(1)
+    X = make_frame(rng, 600)
+    y = rng.random(600) < 1 / (1 + np.exp(1 - 1.5 * X["a"]))
+    own = {"n_estimators": 5, "random_state": 0, **learner}
+    model = pb.ProperBoostClassifier(**own).fit(X, y)
+    assert model.slope_ == 1.0
+    assert model.intercept_ == 0.0
+    one = pb.ProperBoostClassifier(**own, slope=1.0).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), one.decision_function(X))
+
+
+def test_pairs_are_evidence_for_models_that_have_them():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1500, 6))
+    y = rng.random(1500) < 1 / (1 + np.exp(-2 * X[:, 0] * X[:, 1]))
+    for learner in LEARNERS:
+        model = pb.ProperBoostClassifier(**learner, n_estimators=5, random_state=0).fit(X, y)
+        uses_pairs = "interactions" in learner or learner.get("weak_learner") in ("tree", "monomial")
+        assert model.slope_ == 1.0 if uses_pairs else model.slope_ < 0.9
+
+
+def test_many_features_that_say_nothing_do_not_hide_one_that_does():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1000, 100))
+    y = rng.random(1000) < 1 / (1 + np.exp(-X[:, 7]))
+    assert pb.ProperBoostClassifier(n_estimators=2).fit(X, y).slope_ > ENOUGH
+
+
+@pytest.mark.parametrize("multiclass", ["softmax", "canonical", "one_vs_rest"])
+def test_classes_of_a_joint_model_share_their_evidence(multiclass):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(900, 3))
+    y = np.where(X[:, 0] > 1, 2, rng.integers(0, 2, 900))  # classes 0 and 1 alike
+    model = pb.ProperBoostClassifier("glog", multiclass=multiclass, n_estimators=5).fit(X, y)
+    assert model.slope_.shape == (3,)
+    assert model.slope_[2] == 1.0
+    if multiclass != "one_vs_rest":
+        np.testing.assert_array_equal(model.slope_, 1.0)
+    labels = rng.integers(0, 3, 900)
+    drawn = pb.ProperBoostClassifier("glog", multiclass=multiclass, n_estimators=5).fit(X, labels)
+    assert drawn.slope_.max() < 0.9
+    share = np.bincount(labels) / 900
+    np.testing.assert_allclose(drawn.predict_proba(X).mean(axis=0), share, atol=1e-2)
+
+
+def test_a_weight_of_2_is_the_row_twice():
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 9, (300, 4)).astype(float)
+    y = rng.random(300) < 0.4
+    weight = rng.integers(1, 4, 300)
+    again = np.repeat(np.arange(300), weight)
+    for learner in ({}, {"weak_learner": "tree"}):
+        own = {"n_estimators": 2, "rows_per_bin": None, **learner}
+        once = pb.ProperBoostClassifier(**own).fit(X, y, weight.astype(float))
+        often = pb.ProperBoostClassifier(**own).fit(X[again], y[again])
+        assert LEAST < once.slope_ < 0.999
+        assert once.slope_ == pytest.approx(often.slope_, rel=1e-6)
+
+
+def test_files_keep_the_slope(tmp_path):
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    assert model.slope_ < 0.9
+    model.save_model(tmp_path / "m.json")
+    loaded = pb.load_model(tmp_path / "m.json")
+    assert loaded.slope_ == model.slope_
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+def test_threads_make_no_difference():
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(4000, 10)), rng.integers(0, 2, 4000)
+    slopes = {
+        pb.ProperBoostClassifier(n_estimators=1, weak_learner="tree", n_jobs=n).fit(X, y).slope_
+        for n in (1, 2, 3)
+    }
+    assert len(slopes) == 1
