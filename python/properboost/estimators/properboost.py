@@ -13,6 +13,7 @@ from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.options import (
     check_loss_of_step,
+    check_depth_of_policy,
     check_smoothing_of_response,
     find_coupling,
     for_pairs,
@@ -30,6 +31,7 @@ from properboost.parameters.kinds import (
     LossName,
     MaxCells,
     Multiclass,
+    GrowPolicy,
     MultiStrategy,
     RowsPerBin,
     Selection,
@@ -56,7 +58,10 @@ __all__ = ["ProperBoostClassifier", "check_parameters"]
 
 @estimator
 class ProperBoostClassifier(
-    BoostingParameters[float, int, int | None, MaxCells, Selection, MultiStrategy, float | None],
+    BoostingParameters[
+        float, int, GrowPolicy, int | None, int | None, MaxCells, Selection, MultiStrategy,
+        float | None,
+    ],
     CouplingParameters[Multiclass],
     PairParameters[float, Interactions],
     RegularizerParameters,
@@ -321,6 +326,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     for name in ("smoothing", "interaction_smoothing"):
         h = getattr(model, name)
         check_smoothing_of_response(name, h, model.weak_learner, model.response)
+    check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
     find_coupling(model.multiclass, loss, model.step)
     return loss
 

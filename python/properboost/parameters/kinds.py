@@ -13,6 +13,7 @@ __all__ = [
     "ClassWeight",
     "Coupling",
     "Criterion",
+    "GrowPolicy",
     "Interactions",
     "LossName",
     "MaxCells",
@@ -42,6 +43,7 @@ RowsPerBin: TypeAlias = float | Literal["auto"] | None
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
+GrowPolicy: TypeAlias = Literal["best_first", "symmetric"]
 MaxCells: TypeAlias = Literal["auto"] | int | None
 Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]

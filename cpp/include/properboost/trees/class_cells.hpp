@@ -42,6 +42,10 @@ class ClassCells {
   }
   static void add(Total& to, const Total& rows) { to += rows; }
   double weight(const Total& total) const { return total.weight(); }
+  // What limits.child_weight is compared with.
+  static double weight_of_branch(const Total& total) {
+    return kCurvature ? total.curvature : total.weight();
+  }
   double cost(const Total& total) const { return criterion_.cost(&total, 1, regularizers_); }
   bool may_be_split(const Total& total) const {
     return kCurvature || (total.positive > 0.0 && total.negative > 0.0);
@@ -73,12 +77,12 @@ class ClassCells {
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;
 
-    Split find_split(const Total& beside_left, const Total& beside_right) const {
+    // Its cuts, if such rows belong to the branches besides; for find_split.
+    ClassCuts cuts(const Total& beside_left, const Total& beside_right) const {
       const TreeLimits& limits = cells_.limits_;
       const int direction = limits.directions.empty() ? 0 : limits.directions[f_];
-      const ClassCuts cuts(feature_, cells_.criterion_, cells_.regularizers_, limits.child_weight,
-                           direction, beside_left, beside_right);
-      return properboost::find_split(*feature_.bins, cuts);
+      return {feature_,  cells_.criterion_, cells_.regularizers_, limits.child_weight,
+              direction, beside_left,       beside_right};
     }
 
    private:

@@ -68,6 +68,7 @@ class TreeGrower {
 
   // The node of every row that has a role, as a byte, in the tree grown last.
   static constexpr std::size_t kMostNodes = 255;
+  static constexpr std::size_t kMostLevels = 7;  // of splits, of which each node may have two
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
   // The sample weight of its rows, by class and node.
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,

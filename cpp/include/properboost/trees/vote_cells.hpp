@@ -35,6 +35,7 @@ class VoteCells {
   double weight(const Total& total) const {
     return vote_.unit * static_cast<double>(std::accumulate(total.begin(), total.end(), Unit{0}));
   }
+  double weight_of_branch(const Total& total) const { return weight(total); }
   double cost(const Total& total) const { return vote_.cost(total); }
   bool may_be_split(const Total& total) const { return cost(total) > 0.0; }
   // Votes are the papers' and allow for no chance.
@@ -49,10 +50,13 @@ class VoteCells {
     Feature(const VoteCells& cells, const FeatureBins& bins, std::size_t /*f*/, const Unit* sums)
         : cells_(cells), bins_(bins), sums_(sums) {}
 
-    Split find_split(const Total& beside_left, const Total& beside_right) const {
-      const VoteCuts cuts(cells_.vote_, sums_, static_cast<std::size_t>(bins_.width()),
-                          cells_.limits_.child_weight, beside_left, beside_right);
-      return properboost::find_split(bins_, cuts);
+    VoteCuts cuts(const Total& beside_left, const Total& beside_right) const {
+      return {cells_.vote_,
+              sums_,
+              static_cast<std::size_t>(bins_.width()),
+              cells_.limits_.child_weight,
+              beside_left,
+              beside_right};
     }
 
    private:
