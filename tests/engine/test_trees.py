@@ -71,7 +71,15 @@ OPTIONS = [
     {"directions": [-1, 0, 0, 1], "subsample": 0.8, "max_leaves": 12},
     {"selection": "unbiased", "max_leaves": 20},
     {"selection": "unbiased", "max_features": 0.7, "subsample": 0.8, "min_child_weight": 2.0},
-]
+    {"by_level": True, "max_depth": 3},
+    {"by_level": True, "max_depth": 7},
+    {"by_level": True, "max_depth": 4, "min_child_weight": 12.0},
+    {"by_level": True, "max_depth": 5, "max_features": 0.5, "subsample": 0.7, "seed": 3},
+    {"by_level": True, "max_depth": 4, "directions": [1, -1, 0, 0]},
+    {"by_level": True, "max_depth": 4, "selection": "unbiased"},
+    {"by_level": True, "max_depth": 6, "selection": "unbiased", "max_features": 0.7,
+     "subsample": 0.8, "min_child_weight": 4.0},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

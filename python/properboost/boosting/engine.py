@@ -322,7 +322,7 @@ def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLea
         options.weak_learner,
         smoothing=smoothing_of(options, training.class_weights),
         max_leaves=leaves_of(options, training.class_weights),
-        max_depth=depth_of(options),
+        max_depth=depth_of(options, training.class_weights),
         by_level=options.grow_policy == "symmetric",
         max_cells=cells_of(options, training.class_weights) or 0,
         max_literals=options.max_literals,

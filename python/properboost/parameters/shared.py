@@ -232,9 +232,10 @@ class BoostingParameters(
         kind="int or None",
         doc="""
         The most splits from a tree's root to a leaf; at most 7 of a symmetric tree.  None sets no
-        limit, and is 6 for symmetric trees.
+        limit.  For symmetric trees it is 4 to 6: as many levels as leave 20 training rows a leaf,
+        counted as for `max_leaf_nodes`, or two leaves a class.
         """,
-        option="the most splits from a tree's root to a leaf; none sets no limit, and is 6 for "
+        option="the most splits from a tree's root to a leaf; none sets no limit, and is 4 to 6 for "
         "symmetric trees, which have at most 7",
         only_with={"weak_learner": ("tree",)},
     )
@@ -685,16 +686,23 @@ def leaves_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> i
     """Return the most leaves of a tree that is grown from classes of these weights."""
     if options.max_leaf_nodes is not None:
         return options.max_leaf_nodes
-    n_classes = len(class_weights)
-    rows = n_classes * float(class_weights.min())
-    return int(min(max(rows / 80.0, 6, n_classes), 31))
+    return int(min(max(_balanced_rows(class_weights) / 80.0, 6, len(class_weights)), 31))
 
 
-def depth_of(options: BoostingOptions) -> int:
-    """Return the most splits from a tree's root to a leaf."""
+def depth_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> int:
+    """Return the most splits from the root to a leaf of a tree of classes of these weights."""
     if options.max_depth is not None:
         return options.max_depth
-    return 6 if options.grow_policy == "symmetric" else LARGEST_INT
+    if options.grow_policy != "symmetric":
+        return LARGEST_INT
+    leaves = max(_balanced_rows(class_weights) / 20.0, 2.0**4)
+    two_each = int(np.ceil(np.log2(2 * len(class_weights))))
+    return min(max(int(np.log2(leaves)), two_each), 6)
+
+
+def _balanced_rows(class_weights: NDArray[np.float64]) -> float:
+    """Return how many rows there are, where every class counts as many as the smallest."""
+    return len(class_weights) * float(class_weights.min())
 
 
 def cells_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> int | None:
@@ -723,7 +731,7 @@ def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> fl
     if weak_learner == "tree":
         return 1.0
     at_one_row = 20.0 if weak_learner == "histogram" else 14.0
-    rows = max(len(class_weights) * float(class_weights.min()), 1.0)
+    rows = max(_balanced_rows(class_weights), 1.0)
     return min(max(at_one_row / float(np.cbrt(rows)), 1.0), 8.0)
 
 
