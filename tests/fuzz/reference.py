@@ -131,6 +131,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         }
         if rng.random() < 0.3:
             drawn["max_depth"] = int(rng.integers(1, 4))
+        drawn["grow_policy"] = one("best_first", "symmetric")
     else:
         drawn["selection"] = one("greedy", "cyclic", "unbiased")
         if drawn["weak_learner"] == "histogram":
@@ -153,7 +154,11 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     name, gain = own.pop("loss", "glog"), own.pop("gain", 1.0)
     learner = own.pop("weak_learner", "histogram")
     depth = own.pop("max_depth", None)
+    by_level = own.pop("grow_policy", "best_first") == "symmetric"
+    if by_level and depth is None:
+        depth = 4  # the default's for so few rows
     tree = ref.TreeSettings(
+        by_level=by_level,
         max_leaves=own.pop("max_leaf_nodes", 31),
         max_depth=np.inf if depth is None else depth,
         min_child_weight=own.pop("min_child_weight", 1.0),
