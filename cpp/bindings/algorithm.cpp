@@ -32,12 +32,14 @@ void check_between(const char* name, double value, double low, double high) {
   throw py::value_error(message.str());
 }
 
-std::shared_ptr<WeakLearner> make_learner(
-    const std::string& name, double smoothing, std::size_t max_cells, std::size_t max_leaves,
-    std::size_t max_depth, double min_child_weight, double max_features,
-    std::vector<std::int8_t> directions, std::size_t max_literals, double subsample,
-    std::uint64_t seed, const std::optional<std::string>& criterion, bool allows_for_chance,
-    bool by_level) {
+std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smoothing,
+                                          std::size_t max_cells, std::size_t max_leaves,
+                                          std::size_t max_depth, double min_child_weight,
+                                          double max_features, std::vector<std::int8_t> directions,
+                                          std::size_t max_literals, double subsample,
+                                          std::uint64_t seed,
+                                          const std::optional<std::string>& criterion,
+                                          bool allows_for_chance, bool by_level) {
   // A cell's number is a byte, and so is that of no cell.
   if (max_cells == 1 || max_cells > 255) {
     throw py::value_error("max_cells must be between 2 and 255, or 0");

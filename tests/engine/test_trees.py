@@ -569,7 +569,10 @@ def test_a_tree_that_nothing_more_can_be_learnt_from_is_the_last(depth):
             {"max_depth": 8, "grow_policy": "symmetric"},
             "max_depth must be at most 7 with grow_policy='symmetric'; got 8",
         ),
-        ({"grow_policy": "level"}, "grow_policy must be one of 'best_first', 'symmetric'; got 'level'"),
+        (
+            {"grow_policy": "level"},
+            "grow_policy must be one of 'best_first', 'symmetric'; got 'level'",
+        ),
         ({"max_depth": 2.5}, "max_depth must be an integer"),
         ({"min_child_weight": -0.1}, r"min_child_weight must be at least 0; got -0\.1"),
         ({"min_child_weight": np.nan}, "min_child_weight must be a finite number"),

@@ -187,9 +187,8 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
           return forest.nodes.find_node([&](std::size_t f) { return codes[place[f]][i]; }, root);
         };
         if (!tables[g].empty() && tables[g][t].usable()) {
-          const bool all =
-              tables[g][t].find_nodes([&](std::size_t f) { return codes[place[f]].data(); },
-                                      rows.size, from_root.data());
+          const bool all = tables[g][t].find_nodes(
+              [&](std::size_t f) { return codes[place[f]].data(); }, rows.size, from_root.data());
           for (std::size_t i = 0; i < rows.size; ++i) node[i] = root + from_root[i];
           for (std::size_t i = 0; !all && i < rows.size; ++i) {
             if (from_root[i] == AnswerBits::kUnknown) node[i] = walk(i);

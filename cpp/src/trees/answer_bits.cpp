@@ -8,7 +8,7 @@ namespace properboost {
 
 AnswerBits::AnswerBits(const Tree& nodes, std::size_t root, std::size_t end) {
   if (end - root >= kUnknown + std::size_t{1}) return;
-  std::vector<std::size_t> asked;                     // the first node of each question
+  std::vector<std::size_t> asked;                    // the first node of each question
   std::vector<std::size_t> question_of(end - root);  // of each split
   for (std::size_t node = root; node < end; ++node) {
     if (nodes.is_leaf(node)) continue;

@@ -159,7 +159,7 @@ class Growth {
     std::vector<std::uint8_t> allowed(features, 1);
     if (limits_.drawn_of(features) < features) draw_features(depth, allowed.data());
     std::vector<std::optional<Split>> splits(features);
-    std::vector<ChanceSaving> by_chance(features, {0.0, 1.0});
+    std::vector<ChanceSaving> by_chance(features, ChanceSaving{0.0, 1.0});
     team_.for_each(features, nanoseconds, [&](std::size_t f) {
       if (allowed[f] == 0) return;
       visit_level(level, f, [&](const LevelCuts<Cells>& cuts) {
@@ -190,13 +190,15 @@ class Growth {
   // What a cut of several nodes saves by chance, each of which it divides with such a probability.
   static ChanceSaving add_chances(const std::vector<ChanceSaving>& nodes,
                                   const std::vector<double>& reaches) {
-    double sum = 0.0, squares = 0.0;
+    double sum = 0.0, squares = 0.0, freedom = 0.0;
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       const double mean = reaches[k] * nodes[k].mean;
       sum += mean;
-      squares += mean * mean / nodes[k].freedom;
+      squares += mean * mean;
+      freedom += mean * nodes[k].freedom;
     }
-    return {sum, squares > 0.0 ? std::max(1.0, sum * sum / squares) : 1.0};
+    if (!(squares > 0.0)) return {0.0, 1.0};
+    return {sum, std::max(1.0, freedom / sum), std::max(1.0, sum * sum / squares)};
   }
 
   // The rows of the left-most leaf are those for which all literals hold.  A literal and its
@@ -326,8 +328,8 @@ class Growth {
       std::vector<double> charged(costs.size(), kNever);
       for (std::size_t f = 0; f < costs.size(); ++f) {
         if (!saves(f)) continue;
-        const double freedom =
-            freedom_of_best_cut(splits[f]->codes, bins_[f].ordered(), by_chance[f].freedom);
+        const double freedom = freedom_of_best_cut(splits[f]->codes, bins_[f].ordered(),
+                                                   by_chance[f].freedom, by_chance[f].nodes);
         charged[f] = costs[f] + limits_.chance * by_chance[f].mean * freedom;
       }
       best = first_best(charged.data(), charged.size());

@@ -12,8 +12,8 @@ from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.options import (
-    check_loss_of_step,
     check_depth_of_policy,
+    check_loss_of_step,
     check_smoothing_of_response,
     find_coupling,
     for_pairs,
@@ -27,11 +27,11 @@ from properboost.losses.registry import get_loss
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
 from properboost.parameters.kinds import (
+    GrowPolicy,
     Interactions,
     LossName,
     MaxCells,
     Multiclass,
-    GrowPolicy,
     MultiStrategy,
     RowsPerBin,
     Selection,
@@ -59,7 +59,14 @@ __all__ = ["ProperBoostClassifier", "check_parameters"]
 @estimator
 class ProperBoostClassifier(
     BoostingParameters[
-        float, int, GrowPolicy, int | None, int | None, MaxCells, Selection, MultiStrategy,
+        float,
+        int,
+        GrowPolicy,
+        int | None,
+        int | None,
+        MaxCells,
+        Selection,
+        MultiStrategy,
         float | None,
     ],
     CouplingParameters[Multiclass],

@@ -103,7 +103,7 @@ class Parameter:
         """
         for name, allowed in (self.only_with or {}).items():
             value = values(name)
-            choices = value if checks.is_list(value) else [value]
+            choices: Any = value if checks.is_list(value) else [value]
             if not any(choice in allowed for choice in choices):
                 return name
         return None

@@ -670,7 +670,14 @@ def read_binning(model: Any, of_few_cells: float | None = 20.0) -> BinningOption
 class BoostingOptions(
     Options,
     BoostingParameters[
-        float, int, GrowPolicy, int | None, int | None, MaxCells, Selection, MultiStrategy,
+        float,
+        int,
+        GrowPolicy,
+        int | None,
+        int | None,
+        MaxCells,
+        Selection,
+        MultiStrategy,
         float | None,
     ],
     RegularizerParameters,

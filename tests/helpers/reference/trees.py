@@ -321,9 +321,11 @@ def _find_split(
             if t.tree.by_level:
                 reach = [_reach(node[0], both[0], t.bins[j].n_ordered > 0) for node in stats]
             means = np.array([mean for mean, _ in chances]) * reach
-            squares = sum(mean**2 / freedom for mean, (_, freedom) in zip(means, chances))
-            freedom = max(1.0, means.sum() ** 2 / squares) if squares > 0 else 1.0
-            charge = charge_for_chance(both[0], t.bins[j].n_ordered > 0, freedom)
+            freedom = alike = 1.0
+            if means.any():
+                alike = means.sum() ** 2 / (means**2).sum()
+                freedom = means @ [own for _, own in chances] / means.sum()
+            charge = charge_for_chance(both[0], t.bins[j].n_ordered > 0, freedom, alike)
             charges.append(means.sum() * charge)
     if t.selection == "greedy":
         best = first_least(costs, t.tie)

@@ -83,8 +83,9 @@ class LevelCuts {
         ++codes;
       }
       if (first == last) continue;
-      reaches[k] =
-          bins_.ordered() ? static_cast<double>(last - first) / static_cast<double>(codes - 1) : 1.0;
+      reaches[k] = bins_.ordered()
+                       ? static_cast<double>(last - first) / static_cast<double>(codes - 1)
+                       : 1.0;
     }
     return reaches;
   }
