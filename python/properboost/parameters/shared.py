@@ -235,8 +235,8 @@ class BoostingParameters(
         limit.  For symmetric trees it is 4 to 6: as many levels as leave 20 training rows a leaf,
         counted as for `max_leaf_nodes`, or two leaves a class.
         """,
-        option="the most splits from a tree's root to a leaf; none sets no limit, and is 4 to 6 for "
-        "symmetric trees, which have at most 7",
+        option="the most splits from a tree's root to a leaf; none sets no limit, and is 4 to 6 "
+        "for symmetric trees, which have at most 7",
         only_with={"weak_learner": ("tree",)},
     )
     max_literals: Int = parameter(
