@@ -74,7 +74,7 @@ def charge_for_chance(
 ) -> float:
     """Twice the mean, by chance, of the best cut's statistic, in units of one cut's.
 
-    Of several nodes that are cut alike, it is that of the sum.
+    Where several nodes are cut alike, it is the statistic of their sum.
     """
     n = int((plain.plus + plain.minus > 0).sum())
     if n < 2:

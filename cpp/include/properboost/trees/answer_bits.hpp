@@ -19,7 +19,7 @@ class AnswerBits {
  public:
   static constexpr std::size_t kMostQuestions = 7;
 
-  // Of the tree whose nodes are those from `root` to `end`.
+  // The tree is that of the nodes from `root` to `end`.
   AnswerBits(const Tree& nodes, std::size_t root, std::size_t end);
 
   // Whether the tree's questions are few enough.

@@ -33,7 +33,7 @@ class LeafSums {
 
   // The number of numbers in all features' sums.
   std::size_t size() const { return adder_.per_code() * bins_.total_width(); }
-  // In one feature's.
+  // The number of those in one feature's.
   std::size_t size_of(std::size_t f) const {
     return adder_.per_code() * static_cast<std::size_t>(bins_[f].width());
   }
