@@ -131,6 +131,7 @@ class Growth {
           add(std::move(nodes[k]));
           continue;
         }
+        progress();
         for (Leaf& child : divide(std::move(nodes[k]), found->choice)) add(std::move(child));
       }
     }

@@ -1,4 +1,4 @@
-// Growing trees, by the best split of all leaves or of one leaf only.
+// Growing trees, by the best split of all leaves, of a whole level or of one leaf only.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,9 @@ struct JointTree {
 };
 
 // Grows trees from the training segments, whose weights are summed by class or by the slots of a
-// vote.  The split with the largest saving comes first; the earlier node wins a tie.  Sums are of
-// whole numbers, so a child's sums are exactly its parent's minus its sibling's, in any order of
-// additions.
+// vote.  The split with the largest saving comes first, of nodes or of levels; the earlier node
+// wins a tie.  Sums are of whole numbers, so a child's sums are exactly its parent's minus its
+// sibling's, in any order of additions.
 class TreeGrower {
  public:
   // Codes and bins must outlive it.
