@@ -66,12 +66,12 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
   if (criterion) {
     impurity = impurities::Builtins::make<Criterion, BoundImpurity>("criterion", *criterion, 0.0);
   }
-  TreeLimits limits{max_leaves, max_depth, min_child_weight, max_features, std::move(directions)};
+  TreeLimits limits{max_leaves, max_depth, min_child_weight, max_features};
   limits.chance = allows_for_chance ? 2.0 : 0.0;
   limits.by_level = by_level;
   if (by_level) limits.leaves = std::size_t{1} << max_depth;
   const LearnerOptions options{std::move(impurity), smoothing, max_cells, std::move(limits),
-                               max_literals,        subsample, seed};
+                               max_literals,        subsample, seed,      std::move(directions)};
   return learners::Builtins::make<WeakLearner>("weak_learner", name, options);
 }
 

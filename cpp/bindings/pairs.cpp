@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "classes.hpp"
+#include "properboost/learners/contrast.hpp"
 #include "reporter.hpp"
 
 namespace properboost::bindings {
@@ -42,8 +43,8 @@ py::array_t<std::uint8_t> encode(const std::vector<FeaturePair>& pairs,
   return result;
 }
 
-py::array_t<double> strengths(const Array<std::uint8_t>& levels, const Array<float>& gradient,
-                              const Array<float>& variance, double scale, int n_threads) {
+py::array_t<double> interactions(const Array<std::uint8_t>& levels, const Array<float>& gradient,
+                                 const Array<float>& variance, double scale, int n_threads) {
   require_codes(levels);
   const auto features = static_cast<std::size_t>(levels.shape(0));
   const auto n = static_cast<std::size_t>(levels.shape(1));
@@ -54,12 +55,28 @@ py::array_t<double> strengths(const Array<std::uint8_t>& levels, const Array<flo
   }
   const float* const g = borrow<float>(gradient, n, "gradient");
   const float* const v = borrow<float>(variance, n, "variance");
-  std::vector<double> found;
+  std::vector<Interaction> found;
   Reporter reporter;
   run(n_threads, static_cast<double>(features * features * n), [&](Team& team) {
-    found = find_strengths(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
+    found = find_interactions(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
   });
-  return to_array(found);
+  py::array_t<double> result({std::size_t{2}, found.size()});
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    result.mutable_at(0, k) = found[k].chi_square;
+    result.mutable_at(1, k) = found[k].freedom;
+  }
+  return result;
+}
+
+py::array_t<double> deviates(const Array<double>& chi_square, const Array<double>& freedom) {
+  const auto n = static_cast<std::size_t>(chi_square.size());
+  const double* const sums = borrow<double>(chi_square, n, "chi_square");
+  const double* const means = borrow<double>(freedom, n, "freedom");
+  py::array_t<double> result(chi_square.size());
+  for (std::size_t k = 0; k < n; ++k) {
+    result.mutable_data()[k] = Contrast{sums[k], means[k]}.deviate();
+  }
+  return result;
 }
 
 }  // namespace
@@ -73,6 +90,7 @@ void bind_pairs(pybind11::module_& m) {
       .def(py::init(&bindings::make_pair), "first"_a, "second"_a, "cells"_a, "first_level"_a,
            "second_level"_a);
   m.def("encode_pairs", &bindings::encode, "pairs"_a, "codes"_a, "n_threads"_a = 1);
-  m.def("find_strengths", &bindings::strengths, "levels"_a, "gradient"_a, "variance"_a,
+  m.def("normal_deviates", &bindings::deviates, "chi_square"_a, "freedom"_a);
+  m.def("find_interactions", &bindings::interactions, "levels"_a, "gradient"_a, "variance"_a,
         "scale"_a = 1.0, "n_threads"_a = 1);
 }

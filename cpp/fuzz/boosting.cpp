@@ -42,8 +42,7 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   options.limits.max_features = bytes.share();
   if (bytes.below(4) == 3) {
     for (std::size_t f = 0; f < features; ++f) {
-      options.limits.directions.push_back(
-          static_cast<std::int8_t>(static_cast<int>(bytes.below(3)) - 1));
+      options.directions.push_back(static_cast<std::int8_t>(static_cast<int>(bytes.below(3)) - 1));
     }
   }
   options.literals = bytes.between(1, 127);

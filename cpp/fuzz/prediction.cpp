@@ -133,13 +133,17 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     gradient.push_back(static_cast<float>(bytes.unit() - 0.5));
     variance.push_back(static_cast<float>(bytes.unit()));
   }
-  std::vector<double> strengths[2];
+  std::vector<double> statistics[2];
   for (const int threads : {1, 3}) {
     on_threads(threads, [&](Team& team) {
-      strengths[threads / 2] = find_strengths(
-          levels.data(), features, rows, gradient.data(), variance.data(), 1.0, [] {}, team);
+      for (const Interaction& found : find_interactions(
+               levels.data(), features, rows, gradient.data(), variance.data(), 1.0, [] {}, team)) {
+        statistics[threads / 2].push_back(found.chi_square);
+        statistics[threads / 2].push_back(found.freedom);
+      }
     });
   }
-  require(all_finite(strengths[0]) && same(strengths[0], strengths[1]), "strengths are finite");
+  require(all_finite(statistics[0]) && same(statistics[0], statistics[1]),
+          "interactions are finite");
   return 0;
 }

@@ -1,4 +1,5 @@
 // Cases of boosting: every weak learner with every response and step, losses, lanes, votes.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -35,6 +36,7 @@ struct Choice {
   double prior = 0.0;
   std::size_t models = 1;
   bool weighted = true, from_base = false, keep_rounds = true;
+  bool unordered = false;  // the bins of all features are categories
 };
 
 bool grows(const std::string& learner) { return learner == "tree" || learner == "monomial"; }
@@ -75,6 +77,14 @@ std::uint64_t digest_of(Boosting& boosting, const Run& run) {
   return digest.value();
 }
 
+Bins without_order(const Bins& bins) {
+  std::vector<FeatureBins> categories;
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    categories.emplace_back(std::min(bins[f].bins(), kMaxCodes - 2));
+  }
+  return Bins(std::move(categories));
+}
+
 std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run) {
   const std::unique_ptr<Loss> loss = loss_of(choice.loss);
   const std::unique_ptr<WeakLearner> learner = make_learner(choice);
@@ -90,7 +100,7 @@ std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run
     models.push_back({loss.get(), learner.get(), 0.5 + part, solved ? 1.0 : 0.7 + 0.1 * part,
                       choice.prior, Problem::roles(m % 4 == 0 ? kFolds : m % 4 - 1)});
   }
-  const Bins bins = problem.bins();
+  const Bins bins = choice.unordered ? without_order(problem.bins()) : problem.bins();
   Rows rows{problem.borrow(), bins};
   if (choice.weighted) rows.sample_weight = RowSampleWeights(problem.weight.data());
   if (choice.from_base) rows.base = Base{problem.base.data(), 0};
@@ -224,11 +234,36 @@ void add_lone_and_lanes(CaseList& list) {
       add_case(join("cells", std::to_string(cells), response), choice);
     }
   }
+  for (const std::string response : {"real", "newton", "exact"}) {
+    for (const std::string learner : {"histogram", "stump"}) {
+      Choice choice;
+      choice.unordered = true;
+      choice.learner = learner;
+      choice.response = response;
+      choice.selection = "unbiased";
+      choice.options.cells = response == "newton" ? 4 : 0;
+      choice.models = response == "newton" ? 5 : 1;
+      add_case(join("categories", learner, response), choice);
+    }
+  }
   {
     Choice choice;
     choice.learner = "tree";
-    choice.options.limits.directions = {1, -1, 0, 0, 0, 0, 0, 0};
+    choice.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
     add_case("directions-tree", choice);
+  }
+  for (const std::string learner : {"histogram", "stump", "monomial"}) {
+    for (const std::string& response : responses::Builtins::names()) {
+      Choice choice;
+      choice.learner = learner;
+      choice.response = response;
+      choice.options.directions = {1, -1, -1, 1, 0, 1, -1, 1};
+      choice.models = response == "real" ? 5 : 1;
+      choice.selection = response == "newton" ? "unbiased" : "greedy";
+      choice.options.cells = response == "sign" ? 4 : 0;
+      choice.options.smoothing = response == "exact" ? 0.1 : 0.0;
+      add_case(join("directions", learner, response), choice);
+    }
   }
   for (const std::string learner : {"tree", "monomial"}) {
     Choice choice;
@@ -253,7 +288,7 @@ void add_lone_and_lanes(CaseList& list) {
     choice.options.seed = 17;
     add_case(join("levels", response, "options"), choice);
   }
-  by_level.options.limits.directions = {1, -1, 0, 0, 0, 0, 0, 0};
+  by_level.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
   by_level.options.limits.depth = TreeGrower::kMostLevels;
   add_case("levels-directions", by_level);
 }

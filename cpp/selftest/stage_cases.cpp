@@ -135,8 +135,12 @@ std::uint64_t find_pairs(const Problem& problem, const Run& run) {
   }
   Digest digest;
   Team::run(run.threads, kShared, [&](Team& team) {
-    digest.add(find_strengths(levels.data(), bins.size(), problem.rows, gradient.data(),
-                              variance.data(), 1.25, run.progress, team));
+    for (const Interaction& found :
+         find_interactions(levels.data(), bins.size(), problem.rows, gradient.data(),
+                           variance.data(), 1.25, run.progress, team)) {
+      digest.add(found.chi_square);
+      digest.add(found.freedom);
+    }
   });
   return digest.value();
 }

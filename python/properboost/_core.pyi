@@ -383,16 +383,22 @@ def encode_pairs(
 ) -> NDArray[np.uint8]:
     """Codes of the pairs, (n_pairs, n_rows), from those of the features, (n_features, n_rows)."""
 
-def find_strengths(
+def normal_deviates(
+    chi_square: NDArray[np.float64], freedom: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The normal deviates that are exceeded by chance as rarely as these statistics are."""
+
+def find_interactions(
     levels: NDArray[np.uint8],
     gradient: NDArray[np.float32],
     variance: NDArray[np.float32],
     scale: float = ...,
     n_threads: int = ...,
 ) -> NDArray[np.float64]:
-    """Strengths of the pairs (0, 1), (0, 2), ...; levels, (n_features, n_rows), are below 16.
+    """What the pairs (0, 1), (0, 2), ... say: chi-squares and their means by chance, (2, n_pairs).
 
-    The gradients and variances are for sample weights divided by `scale`.
+    levels, (n_features, n_rows), are below 16.  The gradients and variances are for sample weights
+    divided by `scale`.
     """
 
 def predict_raw(

@@ -91,7 +91,7 @@ def test_codes_of_pairs():
 
 
 @pytest.mark.parametrize("n_features", [2, 3, 5, 8])
-def test_strengths_are_the_cells(n_features):
+def test_interactions_are_the_cells(n_features):
     random = np.random.default_rng(n_features)
     n = 70_000  # more than a stretch
     levels = random.integers(0, 16, (n_features, n), dtype=np.uint8)
@@ -101,13 +101,14 @@ def test_strengths_are_the_cells(n_features):
     expected = []
     for a, b in itertools.combinations(range(n_features), 2):
         cell = levels[a].astype(int) * 16 + levels[b]
-        expected.append(0.0)
+        expected.append([0.0, 1.0])
         for sign, codes in ((1, cell), (-1, levels[a]), (-1, levels[b])):
             g, v = (np.bincount(codes, w.astype(float), 256) for w in (gradient, variance))
-            expected[-1] += sign * np.sum(g[v > 0] ** 2 / v[v > 0] - 1)
+            expected[-1][0] += sign * np.sum(g[v > 0] ** 2 / v[v > 0])
+            expected[-1][1] += sign * np.count_nonzero(v)
     for n_threads in (1, 2):
-        got = _core.find_strengths(levels, gradient / 4, variance / 4, 4.0, n_threads)
-        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-3)
+        got = _core.find_interactions(levels, gradient / 4, variance / 4, 4.0, n_threads)
+        np.testing.assert_allclose(got, np.transpose(expected), rtol=1e-4, atol=1e-3)
 
 
 def make_interactions(n=3000, seed=0):
@@ -159,7 +160,7 @@ def test_rows_of_which_the_model_is_sure_do_not_hide_the_others():
     sure[::3] = np.where(y[::3] == "yes", 1.0, -1.0)[:, None]
     model = pb.ProperBoostClassifier(
         "exponential", gain=0.02, interactions=2, n_estimators=300, step="unit",
-        learning_rate=0.02, max_cells=None, interaction_rate=1.0,
+        learning_rate=0.02, max_cells=None, interaction_rate=1.0, selection="greedy",
     ).fit(np.hstack([X, sure]), y)  # fmt: skip
     assert np.abs(model.decision_function(np.hstack([X, sure]))).max() / 0.02 > 45
     assert set(model.pairs_) == {(1, 4), (2, 5)}

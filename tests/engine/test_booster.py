@@ -89,6 +89,65 @@ def test_tables_of_few_cells_equal_the_reference(response, smoothing, max_cells,
             assert len(set(table[table != 0.0])) <= min(max_cells, width)
 
 
+def many_categories(seed, n=1500):  # of more rows of a class the engine looks at some
+    """Two categorical features, of 60 and of 200 levels and rows of very unequal numbers."""
+    rng = np.random.default_rng(seed)
+    features = [60, 200, np.arange(5.0)]
+    bins = [ref.FeatureBins.categorical(f) for f in (60, 200)]
+    bins.append(ref.FeatureBins.numeric(np.arange(5.0)))
+    codes = np.array(
+        [
+            rng.geometric(0.08, n) % 60,
+            rng.integers(0, 200, n),
+            rng.integers(0, 6, n),
+        ]
+    )
+    effect = rng.normal(0.0, 0.7, 60)
+    score = effect[codes[0]] + 0.2 * codes[2] - 0.5
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
+    return codes, features, bins, y
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [{}, {"max_cells": 4}, {"weak_learner": "stump"}, {"smoothing": 0.2}],
+    ids=str,
+)
+@pytest.mark.parametrize("response", ["real", "newton", "exact"])
+def test_shrunk_categories_equal_the_reference(response, learner):
+    codes, features, bins, y = many_categories(3)
+    for weight in (None, np.random.default_rng(1).integers(0, 4, len(y)) * 0.7):
+        common = {"selection": "unbiased", "response": response, "n_estimators": 4}
+        ours = train(codes, features, y, weight, gain=2.0, **common, **learner)
+        own = {"learner" if name == "weak_learner" else name: v for name, v in learner.items()}
+        theirs = ref.fit(codes, bins, y, weight, loss=ref.make_loss("glog", 2.0), **common, **own)
+        assert_equal_models(ours, theirs)
+        assert 0 in ours.feature.tolist()
+
+
+@pytest.mark.parametrize("max_cells", [0, 4])
+@pytest.mark.parametrize("response", ["real", "newton"])
+def test_categories_that_say_nothing_say_little(response, max_cells):
+    """And those of few rows less than those of many."""
+    codes, features, _, y = many_categories(4, 20_000)
+    step = {"gain": 2.0, "response": response, "step": "unit", "n_estimators": 1}
+    scatter = {}
+    for selection in ("unbiased", "greedy"):
+        only = train(codes[1:2], features[1:2], y, selection=selection, max_cells=max_cells, **step)
+        scatter[selection] = tables(only)[0][:200].std()
+    assert 0 < scatter["unbiased"] < 0.25 * scatter["greedy"]
+    own = [
+        train(codes[:1], features[:1], y, selection=selection, **step)
+        for selection in ("unbiased", "greedy")
+    ]
+    rows = np.bincount(codes[0], minlength=60)
+    mean = own[1].values[:60] @ rows / rows.sum()
+    kept = (own[0].values[:60] - mean) / (own[1].values[:60] - mean)
+    many, few = rows > 500, (rows > 0) & (rows < 40)
+    assert 0.8 < np.median(kept[many]) < 1.05
+    assert np.median(kept[few]) < np.median(kept[many]) - 0.15
+
+
 @pytest.mark.parametrize(
     ("response", "extra"),
     [

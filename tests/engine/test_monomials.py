@@ -405,7 +405,6 @@ def test_the_number_of_literals_is_chosen():
         ({"max_literals": 128}, ValueError, "max_literals must be between 1 and 127; got 128"),
         ({"max_literals": 2.0}, TypeError, "max_literals must be an integer"),
         ({"max_literals": [1, 2]}, TypeError, "max_literals must be an integer"),
-        ({"monotonic_cst": [1]}, ValueError, "monotonic_cst must be None with weak_learner="),
         ({"subsample": 0.0}, ValueError, "subsample must be above 0"),
         ({"min_child_weight": -1.0}, ValueError, "min_child_weight must be at least 0"),
     ],

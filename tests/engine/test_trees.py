@@ -29,6 +29,7 @@ from helpers.trees import fit_tree, noisy
 from properboost import _core
 from properboost.boosting.ensemble import Rounds
 from properboost.data.frames import open_table
+from properboost.parameters.shared import NOT_SOLVED
 
 pd = pytest.importorskip("pandas")
 
@@ -406,7 +407,7 @@ def test_boosting_goes_on_after_a_round_that_does_not_help():
     directions=st.tuples(*[st.sampled_from([-1, 0, 1])] * 3),
     loss=st.sampled_from(sorted(LOSSES)),
     response=st.sampled_from(RESPONSES),
-    step=st.sampled_from(STEPS),
+    step=st.sampled_from(NOT_SOLVED),
     leaves=st.integers(2, 30),
     subsample=st.sampled_from([1.0, 0.6]),
     policy=st.sampled_from(["best_first", "symmetric"]),
@@ -605,17 +606,6 @@ def test_bad_parameters(given, message):
     frame["town"] = pd.Categorical(np.where(y, "Bonn", "Ulm"))
     with pytest.raises((ValueError, TypeError), match=message):
         fit_tree(frame, y, **given)
-
-
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump", "monomial"])
-@pytest.mark.parametrize("given", [[0, 0], np.array([0, 1]), {1: -1}], ids=str)
-def test_directions_are_for_trees(weak_learner, given):
-    X, y = noisy(n=60, d=2)
-    message = (
-        f"monotonic_cst must be None with weak_learner='{weak_learner}': only trees can be grown"
-    )
-    with pytest.raises(ValueError, match=message):
-        fit_tree(X, y, weak_learner=weak_learner, monotonic_cst=given)
 
 
 # -- searches -------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 #include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -6,10 +7,13 @@
 #include "properboost/boosting/planner.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/contrast.hpp"
+#include "properboost/learners/shrinkage.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {
 namespace {
+
+using learners::shrunk;
 
 // Look-up tables: of the features up for selection, the one with the least cost is taken, or the
 // one that is least likely to cost so little by chance.
@@ -21,6 +25,9 @@ class FeaturePlanner final : public Planner {
         in_turn_(at_.algorithm.selection().in_turn()),
         histogram_(at_.rows.bins, at_.batch.margins->lanes(),
                    at_.algorithm.response().needs_curvature()) {
+    for (const FeatureLearner* const learner : learners_) {
+      directions_.push_back(find_directions(*learner));
+    }
     if (in_turn_) return;  // cyclic selection sums its cells as it moves
     if (at_.algorithm.selection().allows_for_chance() &&
         at_.algorithm.response().sees_every_difference()) {
@@ -60,8 +67,7 @@ class FeaturePlanner final : public Planner {
         const std::size_t i = k * candidates.size() + c;
         const FeatureCells cells = feature(candidates.first + c, k, buffer);
         if (rows[k].known()) {
-          contrasts[i] =
-              learner(k).contrast(cells, criterion(k), at_.batch.regularizers[k], rows[k]);
+          contrasts[i] = contrast_of(cells, k, rows[k]);
         } else {
           costs[i] = cost_of(cells, k);
         }
@@ -71,20 +77,30 @@ class FeaturePlanner final : public Planner {
     const auto plan_lane = [&](std::size_t k) {
       if (!active[k]) return;
       double* const own = &costs[k * candidates.size()];
-      std::array<Cell, kMaxCodes> buffer;
+      std::array<Cell, kMaxCodes> buffer, other;
       if (rows[k].known()) {
         const std::size_t best =
             least_likely(&contrasts[k * candidates.size()], candidates.size(), rows[k]);
         const FeatureCells cells = feature(candidates.first + best, k, buffer);
-        updates[k] = plan_table(k, candidates.first + best, cost_of(cells, k), cells, team);
+        const FeatureCells seen = shrunk(cells, rows[k], other);
+        updates[k] = plan_table(k, candidates.first + best, cost_of(seen, k), cells, seen, team);
         if (updates[k].moves) return;  // else another feature may
         for (std::size_t c = 0; c < candidates.size(); ++c) {
-          own[c] = cost_of(feature(candidates.first + c, k, buffer), k);
+          own[c] = cost_of(shrunk(feature(candidates.first + c, k, buffer), rows[k], other), k);
         }
       }
-      const std::size_t best = first_best(own, candidates.size());
-      const FeatureCells cells = feature(candidates.first + best, k, buffer);
-      updates[k] = plan_table(k, candidates.first + best, own[best], cells, team);
+      // A feature that may only move the wrong way must not keep others from moving.
+      const std::size_t most = directions_[k].empty() ? 1 : candidates.size();
+      for (std::size_t tried = 0; tried < most; ++tried) {
+        const std::size_t best = first_best(own, candidates.size());
+        if (tried > 0 && own[best] == kNone) return;
+        const FeatureCells cells = feature(candidates.first + best, k, buffer);
+        const FeatureCells seen = shrunk(cells, rows[k], other);
+        RoundUpdate update = plan_table(k, candidates.first + best, own[best], cells, seen, team);
+        own[best] = kNone;
+        if (update.moves || tried == 0) updates[k] = std::move(update);
+        if (updates[k].moves) return;
+      }
     };
     if (at_.algorithm.response().looks_at_rows()) {
       for (std::size_t k = 0; k < lanes; ++k) plan_lane(k);
@@ -101,30 +117,61 @@ class FeaturePlanner final : public Planner {
   }
 
   FeatureCells feature(std::size_t f, std::size_t lane, std::array<Cell, kMaxCodes>& buffer) const {
-    return histogram_.feature(
+    FeatureCells cells = histogram_.feature(
         f, lane, at_.batch.occupied.data() + lane * at_.rows.bins.total_width(), buffer);
+    if (!directions_[lane].empty()) cells.directions = directions_[lane][f];
+    return cells;
   }
 
   double cost_of(const FeatureCells& feature, std::size_t lane) const {
-    return learner(lane).cost(feature, criterion(lane), at_.batch.regularizers[lane]);
+    const Regularizers& r = at_.batch.regularizers[lane];
+    if (!feature.are_in_order()) return learner(lane).cost(feature, criterion(lane), r);
+    const Partition partition = partition_of(feature, lane, CellOrder(feature));
+    return criterion(lane).cost(partition.cells.data(), partition.cells.size(), r);
   }
 
+  Contrast contrast_of(const FeatureCells& feature, std::size_t lane,
+                       const EffectiveRows& rows) const {
+    const Regularizers& r = at_.batch.regularizers[lane];
+    if (!feature.are_in_order()) return learner(lane).contrast(feature, criterion(lane), r, rows);
+    Partition partition = learner(lane).partition(feature, criterion(lane), r);
+    partition.gather(feature);
+    CellOrder(feature).pool_by_share(partition, criterion(lane).needs_curvature());
+    return {chi_square(partition.cells.data(), partition.cells.size(), rows),
+            learner(lane).freedom(feature)};
+  }
+
+  // The cells of the learner, in order.
+  Partition partition_of(const FeatureCells& feature, std::size_t lane,
+                         const CellOrder& order) const {
+    Partition partition =
+        learner(lane).partition(feature, criterion(lane), at_.batch.regularizers[lane]);
+    order.pool_by_share(partition, criterion(lane).needs_curvature());
+    return partition;
+  }
+
+  // The weak learner sees `seen` of what is in the feature's cells.
   RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, const FeatureCells& feature,
-                         Team& team) const {
+                         const FeatureCells& seen, Team& team) const {
     RoundUpdate update;
     update.feature = static_cast<std::int32_t>(f);
     update.codes = at_.rows.codes.feature(f);
     const Response& response = at_.algorithm.response();
     const Regularizers& r = at_.batch.regularizers[lane];
-    const Partition partition = learner(lane).partition(feature, criterion(lane), r);
+    const CellOrder order(seen);
+    Partition partition = partition_of(seen, lane, order);
     if (learner(lane).has_criterion()) {  // rounds hold the response's cost all the same
       cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     }
-    set_table(update, lane, feature.cells, feature.width(), cost, partition, team);
+    set_table(update, lane, feature.cells, feature.width(), cost, std::move(partition), order,
+              team);
     return update;
   }
 
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+
   const std::vector<const FeatureLearner*> learners_;  // of the lanes
+  std::vector<std::vector<Directions>> directions_;    // the same; empty where there are none
   const bool in_turn_;
   Histogram histogram_;
   std::optional<HistogramBuilder> builder_;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace properboost {
 
@@ -18,7 +20,7 @@ void require_finite(double x, const char* what, std::size_t round) {
 }
 
 void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_code,
-                        std::size_t width, double cost, const Partition& partition,
+                        std::size_t width, double cost, Partition partition, const CellOrder& order,
                         Team& team) const {
   const Response& response = at_.algorithm.response();
   BatchMargins& margins = *at_.batch.margins;
@@ -42,10 +44,13 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
           : 1.0 / (at_.batch.row_counts[lane] * static_cast<double>(partition.occupied_cells()));
   r.prior = std::max(prior * total_weight, std::numeric_limits<double>::min());
   r.pseudo_rows = prior * rows_weight;
-  std::vector<double> values(partition.cells.size(), 0.0);
-  const std::unique_ptr<RowsByCell> rows =
-      margins.rows_by_cell(lane, update.codes, partition.shares, values.size(), team);
-  response.values(partition.cells.data(), values.size(), r, *rows, values.data());
+  std::vector<double> values;
+  do {
+    values.assign(partition.cells.size(), 0.0);
+    const std::unique_ptr<RowsByCell> rows =
+        margins.rows_by_cell(lane, update.codes, partition.shares, values.size(), team);
+    response.values(partition.cells.data(), values.size(), r, *rows, values.data());
+  } while (order.pool_by_value(partition, values));
 
   double slope = 0.0;
   for (std::size_t b = 0; b < width; ++b) {
@@ -55,6 +60,27 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
   }
   update.slope = slope / rows_weight;
   update.moves = slope > 0.0;  // otherwise even the best look-up table does not lower the risk
+}
+
+std::vector<Directions> Planner::find_directions(const WeakLearner& learner) const {
+  const std::vector<std::int8_t>& given = learner.directions;
+  std::vector<Directions> found;
+  if (given.empty()) return found;
+  if (at_.algorithm.step().solves() != Solved::kNone) {
+    throw std::invalid_argument("directions must be none with steps that are solved for");
+  }
+  std::size_t next = 0;
+  for (std::size_t f = 0; f < at_.rows.bins.size(); ++f) {
+    const bool pair = at_.rows.bins[f].grid().rows > 0;
+    if (next + (pair ? 2 : 1) > given.size()) break;
+    // Along its rows a grid has the levels of the second feature.
+    found.push_back(pair ? Directions{given[next + 1], given[next]} : Directions{given[next], 0});
+    next += pair ? 2 : 1;
+  }
+  if (found.size() != at_.rows.bins.size() || next != given.size()) {
+    throw std::invalid_argument("directions must have an entry per feature, and two per pair");
+  }
+  return found;
 }
 
 }  // namespace properboost

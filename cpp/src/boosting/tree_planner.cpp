@@ -20,7 +20,7 @@ class TreePlanner final : public Planner {
         slots_(Slots::of_classes(at_.model(0).roles)) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     limits_.chance = at_.weights.scaled(limits_.chance);
-    if (!limits_.directions.empty() && limits_.directions.size() != at_.rows.bins.size()) {
+    if (find_directions(learner).size() != limits_.directions.size()) {
       throw std::invalid_argument("directions must have an entry per feature");
     }
   }
@@ -64,10 +64,11 @@ class TreePlanner final : public Planner {
     for (std::size_t node = 0; node < by_node.size(); ++node) {
       if (!update.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are at nodes below
     }
-    set_table(update, 0, by_node.data(), by_node.size(), cost, partition, team);
+    set_table(update, 0, by_node.data(), by_node.size(), cost, partition,
+              learner_.order(update.tree, at_.rows.bins), team);
     update.tree.cell = grower.weigh(update.tree, slots_, at_.rows.sample_weight, team);
     average_inner_nodes(update, partition);
-    if (!limits_.directions.empty()) constrain(update, partition);
+    if (!limits_.directions.empty() && !limits_.only_left) constrain(update, partition);
     if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(update, team);
     update.may_move_later = learner_.draws(at_.rows.bins.size());
     return update;

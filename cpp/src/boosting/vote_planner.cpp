@@ -59,7 +59,11 @@ class VotePlanner : public Planner {
         algorithm_(algorithm),
         vote_(algorithm.vote()),
         targets_(algorithm.targets()),
-        slots_(Slots::of_votes(at_.model(0).roles, vote_, targets_)) {}
+        slots_(Slots::of_votes(at_.model(0).roles, vote_, targets_)) {
+    if (!at_.model(0).weak_learner->directions.empty()) {
+      throw std::invalid_argument("directions must be none for weak classifiers that vote");
+    }
+  }
 
   std::size_t tables_per_estimator() const final { return 1; }
   PassRequest request(std::size_t) final { return {{}, true}; }
@@ -226,9 +230,6 @@ class VoteTreePlanner final : public VotePlanner {
         limits_(learner.limits),
         nodes_(at_.rows.codes.rows) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
-    if (!limits_.directions.empty()) {
-      throw std::invalid_argument("directions must be none for weak classifiers that vote");
-    }
   }
 
  private:

@@ -84,19 +84,19 @@ std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::
   return sums;
 }
 
-// How far cells are from what the model expects.
+// How far cells are from what the model expects, which is theirs to add or to take away.
 template <std::size_t N>
-double misfit(const std::array<Sums, N>& cells, double scale) {
-  double sum = 0.0;
+void count(const std::array<Sums, N>& cells, double scale, double sign, Interaction& in) {
   for (const Sums& cell : cells) {
-    if (cell.variance > 0.0) sum += scale * cell.gradient * cell.gradient / cell.variance - 1.0;
+    if (!(cell.variance > 0.0)) continue;
+    in.chi_square += sign * (scale * cell.gradient * cell.gradient / cell.variance);
+    in.freedom += sign;
   }
-  return sum;
 }
 
-// The strength of the pair of the x-th and the y-th feature of a triple.
-double strength_of_pair(const std::vector<Sums>& joint, std::size_t x, std::size_t y,
-                        double scale) {
+// The interaction of the x-th and the y-th feature of a triple.
+Interaction find_interaction(const std::vector<Sums>& joint, std::size_t x, std::size_t y,
+                             double scale) {
   constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
   std::array<Sums, kLevels * kLevels> cells{};
   std::array<Sums, kLevels> rows{}, columns{};
@@ -107,7 +107,11 @@ double strength_of_pair(const std::vector<Sums>& joint, std::size_t x, std::size
       sum->variance += joint[k].variance;
     }
   }
-  return misfit(cells, scale) - misfit(rows, scale) - misfit(columns, scale);
+  Interaction found{0.0, 1.0};
+  count(cells, scale, 1.0, found);
+  count(rows, scale, -1.0, found);
+  count(columns, scale, -1.0, found);
+  return found;
 }
 
 }  // namespace
@@ -128,13 +132,14 @@ void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* cod
                 });
 }
 
-std::vector<double> find_strengths(const std::uint8_t* levels, std::size_t features, std::size_t n,
-                                   const float* gradient, const float* variance, double scale,
-                                   const std::function<void()>& progress, Team& team) {
-  std::vector<double> strengths(features * (features - 1) / 2, 0.0);
+std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size_t features,
+                                           std::size_t n, const float* gradient,
+                                           const float* variance, double scale,
+                                           const std::function<void()>& progress, Team& team) {
+  std::vector<Interaction> found(features * (features - 1) / 2);
   const std::vector<Triple> triples = cover_pairs(features);
-  // Several triples may hold a pair; the first one gives its strength.
-  std::vector<std::size_t> owner(strengths.size(), triples.size());
+  // Several triples may hold a pair, and the first one counts.
+  std::vector<std::size_t> owner(found.size(), triples.size());
   const auto pair_of = [&](const Triple& t, std::size_t x, std::size_t y) {
     return position(t.features[x], t.features[y], features);
   };
@@ -158,12 +163,12 @@ std::vector<double> find_strengths(const std::uint8_t* levels, std::size_t featu
       for (const auto& [x, y] : kPairs) {
         if (triple.features[x] == triple.features[y]) continue;
         const std::size_t pair = pair_of(triple, x, y);
-        if (owner[pair] == k) strengths[pair] = strength_of_pair(joint, x, y, scale);
+        if (owner[pair] == k) found[pair] = find_interaction(joint, x, y, scale);
       }
     });
     progress();
   }
-  return strengths;
+  return found;
 }
 
 }  // namespace properboost

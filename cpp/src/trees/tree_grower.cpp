@@ -79,6 +79,7 @@ class Growth {
     Sums sums;  // empty if they are made when they are needed
     std::optional<Choice> choice;
     std::optional<Total> others;  // for a rule: the rows for which it does not hold
+    int rises = 0;                // where it holds the value must not be less (1) or more (-1)
   };
   // A leaf that is split when its turn comes.
   struct Waiting {
@@ -185,7 +186,7 @@ class Growth {
     for (std::size_t k = 0; k < level.size(); ++k) {
       nodes.push_back(sums_.feature(level[k].node, level[k].sums, f, memory[k]));
     }
-    visitor(LevelCuts<Cells>(cells_, bins_[f], f, nodes, sums_.size_of(f)));
+    visitor(LevelCuts<Cells>(cells_, bins_[f], direction_of(f), nodes, sums_.size_of(f)));
   }
 
   // What a cut of several nodes saves by chance, each of which it divides with such a probability.
@@ -211,7 +212,10 @@ class Growth {
     if (!root.choice) return;
     const Choice first = *std::move(root.choice);
     std::array<Leaf, 2> ends = divide(std::move(root), first);
-    for (std::size_t i = 0; i < 2; ++i) ends[i].others = totals_[ends[1 - i].node];
+    for (std::size_t i = 0; i < 2; ++i) {
+      ends[i].others = totals_[ends[1 - i].node];
+      ends[i].rises = sign_of_literal(first, i == 0 ? Split::kLeft : Split::kRight);
+    }
     progress();
     find_splits({&ends[0], &ends[1]});
     const auto comes_first = [&](const Leaf& a, const Leaf& b) {
@@ -228,12 +232,29 @@ class Growth {
     while (end.choice) {
       progress();
       const Choice choice = *std::move(end.choice);
+      const int rises = end.rises != 0 ? end.rises : sign_of_literal(choice, Split::kLeft);
       std::array<Leaf, 2> children = divide(std::move(end), choice);
       Cells::add(others, totals_[children[1].node]);
       end = std::move(children[0]);
       end.others = others;
+      end.rises = rises;
       find_splits({&end});
     }
+  }
+
+  int direction_of(std::size_t f) const {
+    return limits_.directions.empty() ? 0 : limits_.directions[f];
+  }
+
+  // Whether the value where a literal of this branch holds must not be less (1) or more (-1) than
+  // elsewhere.  One that only tells missing values from others may be either.
+  int sign_of_literal(const Choice& choice, std::uint8_t branch) const {
+    const int direction = direction_of(choice.feature);
+    if (direction == 0) return 0;
+    const auto last = static_cast<std::size_t>(bins_[choice.feature].bins()) - 1;
+    const int holds_above = choice.split.branch[last] == branch ? 1 : 0;
+    const int holds_below = choice.split.branch[0] == branch ? 1 : 0;
+    return direction * (holds_above - holds_below);
   }
 
   static std::size_t bytes(const Leaf& leaf) {
@@ -340,21 +361,30 @@ class Growth {
     return {best, saves(best) ? unsplit - costs[best] : 0.0};
   }
 
-  Split find_split(const Leaf& leaf, std::size_t f) const {
+  std::optional<Split> find_split(const Leaf& leaf, std::size_t f) const {
     Sums memory;
-    const typename Cells::Feature feature(cells_, bins_[f], f,
+    const typename Cells::Feature feature(cells_, bins_[f],
                                           sums_.feature(leaf.node, leaf.sums, f, memory));
-    const auto find_best = [&](const Total& beside_left, const Total& beside_right) {
-      return properboost::find_split(bins_[f], feature.cuts(beside_left, beside_right));
+    const int direction = direction_of(f);
+    const auto find_best = [&](const Total& beside_left, const Total& beside_right, int rises) {
+      return properboost::find_split(bins_[f], feature.cuts(beside_left, beside_right, rises));
     };
-    if (!leaf.others) return find_best({}, {});
+    if (!leaf.others) return find_best({}, {}, direction);
     // Rows that a literal excludes join those for which the rule did not hold before.  Because
     // costs are concave, the best cut of categories ordered by their share of a class is the best
-    // of all sets here, too.
-    Split below = find_best({}, *leaf.others);
-    Split above = find_best(*leaf.others, {});
-    if (!(above.cost < below.cost - kTie * std::abs(below.cost))) return below;
-    above.swap_branches();
+    // of all sets here, too.  A literal must agree with its own feature's direction and with those
+    // of the literals before it.
+    std::optional<Split> below, above;
+    if (direction * leaf.rises <= 0) {
+      below = find_best({}, *leaf.others, direction != 0 ? direction : -leaf.rises);
+    }
+    if (direction * leaf.rises >= 0) {
+      above = find_best(*leaf.others, {}, direction != 0 ? direction : leaf.rises);
+    }
+    const bool is_below_best =
+        below && !(above && above->cost < below->cost - kTie * std::abs(below->cost));
+    if (is_below_best) return below;
+    above->swap_branches();
     return above;
   }
 

@@ -165,7 +165,10 @@ def prepare(options: BinningOptions, table: Table, rows: Rows, order: SortedRows
 
 
 def _find_directions(given: MonotonicConstraints, training: Training) -> tuple[int, ...]:
-    """Return the direction that `monotonic_cst` gives each feature; nothing if it gives none."""
+    """Return the direction that `monotonic_cst` gives each feature, or either one of each pair.
+
+    Nothing if it gives none.
+    """
     if given is None:
         return ()
     features, names = training.binning.features, training.names
@@ -188,7 +191,11 @@ def _find_directions(given: MonotonicConstraints, training: Training) -> tuple[i
         raise ValueError(
             f"monotonic_cst must be None with {n_classes} classes: their probabilities add up to 1"
         )
-    return tuple(int(direction) for direction in directions) if any(directions) else ()
+    if not any(directions):
+        return ()
+    if training.pairs is not None:
+        directions = [directions[j] for pair in training.pairs for j in (pair.first, pair.second)]
+    return tuple(int(direction) for direction in directions)
 
 
 def find_signs(class_of: NDArray[np.intp], n_classes: int) -> NDArray[np.int8]:

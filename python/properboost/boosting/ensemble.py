@@ -5,12 +5,13 @@ Look-up tables add up to one shape function per feature; trees stay as they are.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.isotonic import isotonic_regression
 
 from properboost import _core
 from properboost.boosting.interactions import PairBins, look_up, purify
@@ -27,6 +28,7 @@ __all__ = [
     "TableEnsemble",
     "TreeEnsemble",
     "make_ensemble",
+    "regress_isotonic",
 ]
 
 TreeExplainer: TypeAlias = Callable[
@@ -382,6 +384,29 @@ class TableEnsemble(Ensemble):
             deviations += np.add.reduceat(shares * spread, first)
         return as_shares(deviations / len(self.models))
 
+    def put_in_order(self, feature: int, direction: int) -> "TableEnsemble":
+        """Return the ensemble with a feature's sum not falling (1) or not rising (-1) in its bins.
+
+        So it is after every round: what the rounds so far add up to is replaced by its isotonic
+        regression, by training weight.  Rounds of this feature then add the differences, with a
+        step of 1.  These are whole multiples of a power of two, so that they add up exactly.
+        """
+        (rounds,) = self.models
+        n_bins = self.binning.features[feature].n_bins
+        weight = self.bin_weights[feature][:n_bins]
+        own = np.flatnonzero((rounds.feature == feature) & (rounds.step != 0.0)).tolist()
+        sums = np.cumsum([rounds.table(t) for t in own], axis=0)
+        unit = 2.0 ** (np.frexp(np.abs(sums).max(initial=1e-300))[1] - 50)
+        values, step = rounds.values.copy(), rounds.step.copy()
+        before = np.zeros(len(self.bin_weights[feature]))
+        for t, total in zip(own, sums, strict=True):
+            total[:n_bins] = regress_isotonic(total[:n_bins], weight, direction)
+            total = np.round(total / unit) * unit
+            values[rounds.offsets[t] : rounds.offsets[t + 1]] = total - before
+            before = total
+        step[own] = 1.0
+        return replace(self, models=(replace(rounds, values=values, step=step),))
+
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's importance, and half of its pairs'."""
         of_terms = self.term_importances()
@@ -478,6 +503,22 @@ def _share_savings(models: Sequence[Rounds], n_features: int) -> NDArray[np.floa
     for trees in forests:
         saved += trees.savings(len(saved), largest)
     return as_shares(saved)
+
+
+def regress_isotonic(
+    values: NDArray[np.float64], weight: NDArray[np.float64], direction: int
+) -> NDArray[np.float64]:
+    """Return the values nearest to these by weight that do not fall (1) or do not rise (-1).
+
+    Values without weight lie between their neighbours'.
+    """
+    held = np.flatnonzero(weight > 0.0)
+    if not len(held):
+        return np.zeros_like(values)
+    fitted = isotonic_regression(values[held], sample_weight=weight[held], increasing=direction > 0)
+    between = np.interp(np.arange(len(values)), held, fitted)
+    in_order: NDArray[np.float64] = direction * np.maximum.accumulate(direction * between)
+    return in_order
 
 
 def make_ensemble(

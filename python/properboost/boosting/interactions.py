@@ -164,11 +164,11 @@ def rank_pairs(
     """Return the `n` strongest pairs of features, given the model so far.
 
     `gradients` holds, for each model, what each row adds to a cell's gradient and to its variance,
-    sample weights being divided by `scale`.  A pair's strength is the sum of gradient^2 / variance
-    - 1 over the cells of its grid, less the same sum over the levels of either feature.  Where the
-    model is right it is 0 on average, however many cells there are.  With more than
-    `RANKED_FEATURES` features, only those are compared along whose levels the raw predictions,
-    (n_models, n_rows), vary most.
+    sample weights being divided by `scale`.  The sum of gradient^2 / variance over the cells of a
+    pair's grid, less the same sum over the levels of either feature, is chi-square where the model
+    is right, and the strongest pairs are the least likely by chance, however many cells they have.
+    With more than `RANKED_FEATURES` features, only those are compared along whose levels the raw
+    predictions, (n_models, n_rows), vary most.
     """
     features = range(len(binning.features))
     if len(features) < 2:
@@ -185,8 +185,9 @@ def rank_pairs(
         chosen = np.argsort(-np.array(spread), kind="stable")[:RANKED_FEATURES]
         features = np.sort(chosen).tolist()
     levels = np.stack([find_entries(level_of[j], codes[j]) for j in features])
-    strength = sum(_core.find_strengths(levels, g, v, scale, n_threads) for g, v in gradients)
-    best = np.argsort(-np.asarray(strength), kind="stable")[:n]
+    found = sum(_core.find_interactions(levels, g, v, scale, n_threads) for g, v in gradients)
+    chi_square, freedom = np.asarray(found)
+    best = np.argsort(-_core.normal_deviates(chi_square, freedom), kind="stable")[:n]
     first, second = np.triu_indices(len(features), 1)
     return [(features[a], features[b]) for a, b in zip(first[best], second[best], strict=True)]
 

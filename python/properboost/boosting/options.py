@@ -4,11 +4,12 @@ from collections.abc import Collection
 
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.declare import read
-from properboost.parameters.kinds import Coupling, GrowPolicy, Multiclass
+from properboost.parameters.kinds import Coupling, GrowPolicy, MonotonicConstraints, Multiclass
 from properboost.parameters.shared import MOST_LEVELS, SOLVED, BoostingOptions, rate_of
 
 __all__ = [
     "check_depth_of_policy",
+    "check_directions_of_pairs",
     "check_loss_of_step",
     "check_smoothing_of_response",
     "find_coupling",
@@ -42,6 +43,17 @@ def check_smoothing_of_response(
     """Check that a response that looks at rows knows in which cells they count."""
     if h is not None and h > 0.25 and weak_learner == "histogram" and response == "exact":
         raise ValueError(f"{name} must be at most 0.25 with response='exact'; got {h!r}")
+
+
+def check_directions_of_pairs(
+    directions: MonotonicConstraints, weak_learner: str, wants_pairs: bool
+) -> None:
+    """Check that the tables of pairs can be in order."""
+    if directions is not None and wants_pairs and weak_learner == "stump":
+        raise ValueError(
+            "monotonic_cst must be None with weak_learner='stump' and interactions: two cells of a "
+            "pair are seldom in order; use weak_learner='histogram' or interactions=0"
+        )
 
 
 def list_couplings(loss: MarginLoss, step: str) -> tuple[Coupling, ...]:

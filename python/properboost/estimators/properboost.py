@@ -13,6 +13,7 @@ from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.options import (
     check_depth_of_policy,
+    check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
     find_coupling,
@@ -335,6 +336,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
         check_smoothing_of_response(name, h, model.weak_learner, model.response)
     check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
     find_coupling(model.multiclass, loss, model.step)
+    check_directions_of_pairs(model.monotonic_cst, model.weak_learner, model._wants_pairs())
     return loss
 
 

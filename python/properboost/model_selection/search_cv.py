@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from properboost.boosting.engine import Training, prepare, reorder
+from properboost.boosting.ensemble import Ensemble
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.boosted import BoostedClassifier
@@ -374,6 +375,10 @@ class ProperBoostClassifierCV(
             best.multiclass_,
             best.temperature_,
         )
+
+    def _replace_ensemble(self, ensemble: Ensemble) -> None:
+        super()._replace_ensemble(ensemble)
+        self.best_estimator_._replace_ensemble(ensemble)
 
     def _check_fitted(self) -> None:
         if hasattr(self, "cv_results_") and not hasattr(self, "_ensemble"):

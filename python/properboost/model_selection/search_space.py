@@ -11,6 +11,7 @@ import numpy as np
 from properboost.boosting import options
 from properboost.boosting.options import (
     check_depth_of_policy,
+    check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
     find_coupling,
@@ -230,6 +231,7 @@ def check_search(search: SearchParameters) -> None:
         check_depth_of_policy("max_depth", depth, learner, policies)
     for h in _list_values(search, "interaction_smoothing"):
         check_smoothing_of_response("interaction_smoothing", h, learner, response)
+    check_directions_of_pairs(search.monotonic_cst, learner, max(list_interactions(search)[0]) > 0)
     for _, loss in _list_losses(search):
         check_loss_of_step(loss, search.step)
         _list_couplings(search, loss)

@@ -298,11 +298,13 @@ class BoostingParameters(
         kind="list of int, dict or None",
         doc="""
         For each numeric feature (by position, or some by name): 1 if the raw prediction must not
-        fall with it, -1 if it must not rise, 0 for no constraint.  With trees and two classes only;
-        it is refused with anything else.
+        fall with it, -1 if it must not rise, 0 for no constraint.  Missing values are free.  In a
+        look-up table, also of a pair, neighbouring cells in the wrong order are made one (isotonic
+        regression); trees and rules are grown in order.  It is refused with more than two classes,
+        with steps that are solved for, and with stumps over pairs.
         """,
-        only_with={"weak_learner": ("tree",)},
-        promise={"weak_learner": "only trees can be grown so that it holds"},
+        only_with={"step": NOT_SOLVED},
+        promise={"step": "a step that is solved for may be negative"},
         form="by feature",
     )
     selection: Selected = parameter(
@@ -312,7 +314,8 @@ class BoostingParameters(
         doc="""
         Which feature a round uses.  "unbiased": the one whose cells tell the classes apart least
         likely by chance, so that features of many bins or categories are not favoured; by Pearson's
-        chi-square on the effective number of rows, and its degrees of freedom.  "greedy": the one
+        chi-square on the effective number of rows, and its degrees of freedom; and categories, and
+        the cells of pairs, are shrunk towards their mean by their number of rows.  "greedy": the one
         of least cost, as in the papers.  "cyclic": each in turn, which needs one histogram per
         round instead of all features'.  Trees and monomials choose a feature for each split:
         "unbiased" charges it for twice what chance would save on average, and "cyclic" has no
@@ -438,7 +441,7 @@ class PairParameters(Generic[Float, Pairs]):
     )
 
     interaction_rate: Float = parameter(
-        default=0.05,
+        default=0.1,
         check=checks.positive,
         kind="float",
         doc="Shrinkage > 0 of each step along a pair's look-up table, times `learning_rate`.",

@@ -1,6 +1,7 @@
 """What a model says of any rows."""
 
 import contextlib
+import copy
 
 import numpy as np
 
@@ -141,10 +142,28 @@ def _monotonic(fit: Fit) -> None:
         values = np.unique(values[values == values])  # among objects, NaN would spoil the order
         if not len(values):
             continue
-        grid = np.repeat(fit.X[:1], len(values), axis=0)
-        grid[:, j] = values
-        raw = fit.model.decision_function(grid)
-        assert np.all(np.diff(raw) * direction >= -1e-12 * fit.scale)
+        rows = fit.X[fit.rng.integers(0, len(fit.X), 3)]
+        grid = np.repeat(rows, len(values), axis=0)
+        grid[:, j] = np.tile(values, len(rows))
+        raw = fit.model.decision_function(grid).reshape(len(rows), -1)
+        assert np.all(np.diff(raw, axis=1) * direction >= -1e-12 * fit.scale)
+
+
+@invariant("a fitted model is made to rise or fall with a feature", share=0.2)
+def _monotonize(fit: Fit) -> None:
+    if not can_predict(fit.model) or not hasattr(fit.model, "monotonize"):
+        return
+    model = copy.deepcopy(fit.model)
+    j = int(fit.rng.integers(model.n_features_in_))
+    try:
+        model.monotonize(j)
+    except ValueError:
+        return
+    values = model.shape_function(j).values
+    assert (np.diff(values) >= 0.0).all() or (np.diff(values) <= 0.0).all()
+    unlike = model.decision_function(fit.X) - fit.raw
+    own = model._ensemble.table_of(0, j) - fit.model._ensemble.table_of(0, j)
+    assert np.abs(unlike).max() <= np.abs(own).max() + 1e-9 * fit.scale
 
 
 @invariant("categories that training never saw are predicted", share=0.5)

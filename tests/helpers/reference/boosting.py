@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from helpers.reference.order import merge_violators
 from helpers.reference.responses import cell_values
 from helpers.reference.rounds import Round
 from helpers.reference.search import choose, plant
@@ -16,7 +17,7 @@ from helpers.reference.steps import step_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from helpers.reference.bins import Array, Codes, FeatureBins
     from helpers.reference.learners import Response
@@ -71,6 +72,10 @@ def fit(
     of the rows it was grown from, except that `exact` looks at all rows that end there, and all
     rows tell the step.  A split's own value, for rows that end there, is a mean of leaves.  Where
     chance has a part, a tree that does not help is a table of 0, and boosting goes on.
+
+    Where a feature has a direction (`tree.directions`, of any learner), cuts in the wrong order are
+    not tried, and the cells become pools of adjacent violators: by their shares where features are
+    compared, and then, where the prior or l2 leaves some in the wrong order, by their values.
 
     Smoothing is for the ordered bins of a histogram; stumps and trees ignore it.  The choice of the
     feature sees the smoothed weights unless `smoothing_in_score` is false: on LETTER that is
@@ -129,6 +134,8 @@ def find_table(
     else:
         cut = choose(t, w, curvature, candidates)
     values = cell_values(t, weigh, cut)
+    if t.learner != "tree" and t.direction(cut.feature):
+        cut, values = _put_in_order(t, w, curvature, weigh, cut)
     cells = cut.candidate.cells
     table = np.where(cells >= 0, values[cells], 0.0)
     if cut.tree is not None:
@@ -136,6 +143,19 @@ def find_table(
         if t.tree.directions:
             table = cut.tree.in_directions(table, t.weight, t.tree.directions)
     return cut, table
+
+
+def _put_in_order(
+    t: Training, w: Array, curvature: Array, weigh: Weigh, cut: Cut
+) -> tuple[Cut, Array]:
+    """Cells made one until their values are in order, too; and the values."""
+
+    def values_of(cells: NDArray[np.int64]) -> Array:
+        return cell_values(t, weigh, cut.with_cells(t, w, curvature, cells))
+
+    direction = t.direction(cut.feature)
+    cells = merge_violators(cut.candidate.cells, cut.n_ordered, direction, values_of)
+    return cut.with_cells(t, w, curvature, cells), values_of(cells)
 
 
 def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int) -> Round:

@@ -49,6 +49,28 @@ class Statistics:
             curvature=smooth(self.curvature),
         )
 
+    def shrunk(self, rows: Array) -> Statistics:
+        """Categories drawn towards their mean, given the effective rows of both classes.
+
+        As random effects, whose variance is by the method of moments what chi-square exceeds its
+        mean by chance, here less three standard deviations; so few categories are as they are.
+        """
+        p, q = self.plus / self.plus.sum(), self.minus / self.minus.sum()
+        mean = (rows[0] * p + rows[1] * q) / rows.sum()
+        some = mean > 0
+        freedom = some.sum() - 1
+        by_chance = freedom - 3 * np.sqrt(2 * freedom)
+        if by_chance <= 0:
+            return self
+        n = 1 / (1 / rows).sum()
+        chi_square = n * ((p - q)[some] ** 2 / mean[some]).sum()
+        variance = max(0.0, chi_square - by_chance) / (n - n * (mean**2).sum())
+        kept = 1 - 1 / (1 + n * mean * variance)
+        p, q = mean + kept * (p - mean), mean + kept * (q - mean)
+        return replace(
+            self, plus=self.plus.sum() * p / p.sum(), minus=self.minus.sum() * q / q.sum()
+        )
+
 
 def smooth_ordered(a: Array, h: float, n_ordered: int) -> Array:
     """a_b <- (1 - 2h) a_b + h (a_(b-1) + a_(b+1)) over the ordered bins.

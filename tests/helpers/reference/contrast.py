@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from helpers.reference.order import freedom_in_order, pool_by_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from helpers.reference.bins import Array
     from helpers.reference.cells import Statistics
-    from helpers.reference.learners import Candidate
+    from helpers.reference.learners import Candidate, Response
     from helpers.reference.settings import Training
 
 
@@ -25,23 +28,31 @@ def effective_rows(t: Training, w: Array) -> Array:
 
 
 def contrast(
-    candidate: Candidate, plain: Statistics, ordered: bool, most: int | None, rows: Array
-) -> tuple[float, float]:
+    candidate: Candidate, plain: Statistics, n_ordered: int, most: int | None, rows: Array,
+    direction: int = 0, response: Response = "real",
+) -> tuple[float, float]:  # fmt: skip
     """The statistic of the cells that a learner would choose, and its mean by chance.
 
     Pearson's statistic of the two classes' shares; where it is larger, eight times the squared
     Hellinger distance over the same variance.  A table of every bin has as many degrees of freedom
     as bins with rows, less one; the best cut of them has fewer, but more than one, and each further
-    one finds the same share of what is left.
+    one finds the same share of what is left.  Cells that must be in order are pooled first.
     """
+    ordered = n_ordered > 0
+    if direction:
+        pools = pool_by_share(candidate.cells, plain, n_ordered, direction, response)
+        candidate = replace(candidate, cells=pools)
     n = int((plain.rows > 0).sum())
-    cells = plain if most is None else plain.gathered(candidate.cells, candidate.n_cells)
+    every = most is None and not direction
+    cells = plain if every else plain.gathered(candidate.cells, candidate.n_cells)
     p, q = cells.plus / cells.plus.sum(), cells.minus / cells.minus.sum()
     pooled = (rows[0] * p + rows[1] * q) / rows.sum()
     some = pooled > 0
     pearson = ((p - q)[some] ** 2 / pooled[some]).sum()
     hellinger = 8 * (1 - np.sqrt(p * q).sum())
     chi_square = min(pearson, hellinger) / (1 / rows).sum()
+    if direction:
+        return chi_square, freedom_in_order(plain.rows, n_ordered, most)
     if most is None or n < 2:
         return chi_square, n - 1.0
     one = 1 + (np.log(n - 1) * (0.9 - 0.027 * np.log(n - 1)) if ordered else 0.6366 * (n - 2))

@@ -69,14 +69,14 @@ class Candidate:
 
 
 def histogram_candidates(
-    stats: Statistics, bins: FeatureBins, response: Response, l2: float
+    stats: Statistics, bins: FeatureBins, response: Response, l2: float, _direction: int = 0
 ) -> Iterator[Candidate]:
     """Every bin is a cell."""
     yield Candidate(np.arange(bins.n_bins), bins.n_bins, cell_score(stats, response, l2))
 
 
 def stump_candidates(
-    stats: Statistics, bins: FeatureBins, response: Response, l2: float
+    stats: Statistics, bins: FeatureBins, response: Response, l2: float, direction: int = 0
 ) -> Iterator[Candidate]:
     """Two cells; candidates in the order in which ties are decided.
 
@@ -91,12 +91,24 @@ def stump_candidates(
     W+ / (W+ + W-), or by sum y w / sum curvature under newton, ties by bin number; the left cell
     takes the first 1, 2, ... of them, never all.  Bins without rows have the value 0.  A bin whose
     weights have all underflowed to 0 counts as 1/2, or as 0 under newton.
+
+    With a direction the cell on the right is not less positive than that on the left (more, for
+    -1).
     """
-    for cells in stump_cuts(stats, bins, response):
+    for cells in stump_cuts(stats, bins, response, direction):
         yield Candidate(cells, 2, cell_score(stats.gathered(cells, 2), response, l2))
 
 
 def stump_cuts(
+    stats: Statistics, bins: FeatureBins, response: Response, direction: int = 0
+) -> Iterator[NDArray[np.int64]]:
+    for i, cells in enumerate(_list_cuts(stats, bins, response)):
+        share = positive_share(stats.gathered(cells, 2), response)
+        if i == 0 or not direction * (share[1] - share[0]) < 0:
+            yield cells
+
+
+def _list_cuts(
     stats: Statistics, bins: FeatureBins, response: Response
 ) -> Iterator[NDArray[np.int64]]:
     if bins.n_ordered:
@@ -131,8 +143,9 @@ def positive_share(stats: Statistics, response: Response) -> Array:
 
 
 def best_cells(
-    stats: Statistics, bins: FeatureBins, response: Response, l2: float, tie: float, most: int
-) -> Candidate:
+    stats: Statistics, bins: FeatureBins, response: Response, l2: float, tie: float, most: int,
+    direction: int = 0,
+) -> Candidate:  # fmt: skip
     """At most so many cells: the best cut in two, then the best of all cuts of one cell, ...
 
     A cell is cut as if it were the whole feature.  Among equal cuts the first cell's is taken; a
@@ -143,7 +156,7 @@ def best_cells(
         found: list[Candidate] = []
         for cell in range(n_cells):
             own = np.ones(bins.n_bins, bool) if cells is None else cells == cell
-            for cut in stump_cuts(stats.of(own), bins, response):
+            for cut in stump_cuts(stats.of(own), bins, response, direction):
                 after = np.where(own & (cut == 1), n_cells, cut if cells is None else cells)
                 score = cell_score(stats.gathered(after, n_cells + 1), response, l2)
                 found.append(Candidate(after, n_cells + 1, score))

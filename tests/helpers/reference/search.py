@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +10,13 @@ import numpy as np
 from helpers.reference.cells import Statistics, bin_statistics, smooth_ordered
 from helpers.reference.contrast import contrast, effective_rows, normal_deviate
 from helpers.reference.learners import CANDIDATES, Candidate, best_cells, cell_score, first_best
+from helpers.reference.order import pool_by_share
 from helpers.reference.trees import Tree, grow_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from helpers.reference.bins import Array, Codes
     from helpers.reference.settings import Training
@@ -30,7 +33,7 @@ class Cut:
     codes: Codes
     candidate: Candidate
     stats: Statistics  # of the cells, plain
-    response_stats: Statistics  # of the cells, smoothed where that is asked for
+    response_stats: Statistics  # of the cells, shrunk and smoothed where that is asked for
     h: float
     n_ordered: int
     tree: Tree | None = None
@@ -40,31 +43,51 @@ class Cut:
         unit = (self.candidate.cells == cell).astype(float)
         return smooth_ordered(unit, self.h, self.n_ordered)  # the smoothing matrix is symmetric
 
+    def with_cells(self, t: Training, w: Array, curvature: Array, cells: NDArray[np.int64]) -> Cut:
+        """The same feature with some of the cells made one."""
+        n = self.candidate.n_cells
+        plain = bin_statistics(self.codes, len(cells), t.y, w, curvature)
+        return replace(
+            self,
+            candidate=replace(self.candidate, cells=cells),
+            stats=plain.gathered(cells, n),
+            response_stats=plain.smoothed(self.h, self.n_ordered).gathered(cells, n),
+        )
+
 
 def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> Cut:
     """The best candidate of some features; ties go to the first of them."""
-    chosen: list[tuple[int, Candidate, Statistics]] = []
+    chosen: list[tuple[int, Candidate, Statistics, Statistics]] = []
+    free: list[tuple[int, Candidate, Statistics]] = []
+    rows = effective_rows(t, w)
+    allows_for_chance = t.selection == "unbiased" and t.response != "sign" and np.all(rows > 0)
     for j in features:
         b = t.bins[j]
         plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
-        seen = plain.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else plain
+        kept = plain.shrunk(rows) if allows_for_chance and b.n_ordered == 0 else plain
+        seen = kept.smoothed(t.smoothing, b.n_ordered) if t.smoothing_in_score else kept
         if t.max_cells is None:
-            cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2))
+            cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j)))
             best = cuts[first_best([c.score for c in cuts], t.response, t.tie)]
         else:
-            best = best_cells(seen, b, t.response, t.l2, t.tie, t.max_cells)
-        chosen.append((j, best, plain))
-    winner = first_best([c.score for _, c, _ in chosen], t.response, t.tie)
-    if t.selection == "unbiased" and t.response != "sign" and np.all(effective_rows(t, w) > 0):
-        winner = least_likely(t, chosen, effective_rows(t, w))
-    feature, candidate, plain = chosen[winner]
+            best = best_cells(seen, b, t.response, t.l2, t.tie, t.max_cells, t.direction(j))
+        free.append((j, best, plain if _most(t) is None else kept))
+        if t.direction(j):
+            cells = pool_by_share(best.cells, seen, b.n_ordered, t.direction(j), t.response)
+            score = cell_score(seen.gathered(cells, best.n_cells), t.response, t.l2)
+            best = Candidate(cells, best.n_cells, score)
+        chosen.append((j, best, plain, kept))
+    winner = first_best([c.score for _, c, *_ in chosen], t.response, t.tie)
+    if allows_for_chance:
+        winner = least_likely(t, free, rows)
+    feature, candidate, plain, kept = chosen[winner]
     n_ordered = t.bins[feature].n_ordered
     return Cut(
         feature,
         t.codes[feature],
         candidate,
         plain.gathered(candidate.cells, candidate.n_cells),
-        plain.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
+        kept.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
         t.smoothing,
         n_ordered,
     )
@@ -81,7 +104,10 @@ def least_likely(
 
     Affinities that differ by less than costs that are ties are ties.
     """
-    found = [contrast(c, plain, t.bins[j].n_ordered > 0, _most(t), rows) for j, c, plain in chosen]
+    found = [
+        contrast(c, plain, t.bins[j].n_ordered, _most(t), rows, t.direction(j), t.response)
+        for j, c, plain in chosen
+    ]
     best = max(normal_deviate(*pair) for pair in found)
     tie = 8 * t.tie / (1 / rows).sum()
     return next(i for i, (chi, df) in enumerate(found) if normal_deviate(chi + tie, df) >= best)

@@ -25,6 +25,8 @@ TIE = 1e-7  # scores this close to the best, relative to it, count as equal
 class TreeSettings:
     """What bounds a tree, what is drawn for it, and which features have a direction.
 
+    The directions are those of other learners, too.
+
     `min_child_weight` is what each side of a split holds at least: of the rows' weights
     s_i w(y_i F_i), or under newton of their curvatures, s_i times the loss's at gain 1 and margin
     v / sigma, so that the gain still cannot matter there.
@@ -74,6 +76,10 @@ class Training:
         # make that no restraint but nonsense, so S counts as at least 2 here.
         p = 1 - 1 / (2 * max(self.total, 2.0))
         object.__setattr__(self, "cap", float(self.loss.link(p)))
+
+    def direction(self, feature: int) -> int:
+        """Whether the raw prediction must rise (1) or fall (-1) with a feature, or may do both."""
+        return self.tree.directions[feature] if self.tree.directions else 0
 
     def prior_share(self, n_cells_with_rows: int) -> float:
         """e, as a share of the total weight."""

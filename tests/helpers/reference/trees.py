@@ -229,7 +229,7 @@ class _OneModel:
     def is_forbidden(self, j: int, sides: Sequence[Statistics]) -> bool:
         t = self.t
         share = positive_share(sides[0], t.response)
-        direction = t.tree.directions[j] if t.tree.directions else 0
+        direction = t.direction(j)
         light = min(self.weights(sides)) < t.tree.min_child_weight
         return bool(light or direction * (share[1] - share[0]) < 0)
 

@@ -81,9 +81,13 @@ class Planner {
 
  protected:
   // Sets the update's look-up table and slope.  For each code of update.codes, by_code holds its
-  // sums, and the partition the cell whose value it gets.
+  // sums, and the partition the cell whose value it gets.  Cells whose values are not in the order
+  // are made one.
   void set_table(RoundUpdate& update, std::size_t lane, const Cell* by_code, std::size_t width,
-                 double cost, const Partition& partition, Team& team) const;
+                 double cost, Partition partition, const CellOrder& order, Team& team) const;
+
+  // The learner's directions of each feature; nothing if there are none.
+  std::vector<Directions> find_directions(const WeakLearner& learner) const;
 
   const RoundContext& at_;
 };

@@ -37,14 +37,21 @@ struct FeaturePair {
 void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* codes, std::size_t n,
                   std::uint8_t* out, Team& team);
 
-// Interaction strengths: for each pair a < b, (0, 1), (0, 2), ..., (1, 2), ..., the sum of
-// gradient^2 / variance - 1 over its cells, less the same over the levels of either feature.  Each
-// is 0 on average where the gradients of a fitted model are noise.  levels[f * n + i] < kLevels is
-// the level of row i in feature f.  Row i adds gradient[i], and variance[i], which the model
-// expects of it.  `progress` is called on the calling thread from time to time, and may throw.
+// What a pair's cells say that the levels of either feature do not: a sum of gradient^2 / variance,
+// and its mean where the gradients of a fitted model are noise.
+struct Interaction {
+  double chi_square = 0.0;
+  double freedom = 0.0;
+};
+
+// The interactions of the pairs a < b: (0, 1), (0, 2), ..., (1, 2), ...  levels[f * n + i] <
+// kLevels is the level of row i in feature f.  Row i adds gradient[i], and variance[i], which the
+// model expects of it.  `progress` is called on the calling thread from time to time, and may
+// throw.
 constexpr std::size_t kLevels = 16;
-std::vector<double> find_strengths(const std::uint8_t* levels, std::size_t features, std::size_t n,
-                                   const float* gradient, const float* variance, double scale,
-                                   const std::function<void()>& progress, Team& team);
+std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size_t features,
+                                           std::size_t n, const float* gradient,
+                                           const float* variance, double scale,
+                                           const std::function<void()>& progress, Team& team);
 
 }  // namespace properboost

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "properboost/data/axes.hpp"
 #include "properboost/data/binning.hpp"
 
 namespace properboost {
@@ -43,7 +44,9 @@ struct FeatureCells {
   const Cell* cells;
   const std::uint8_t* occupied;  // whether the code has training rows
   const FeatureBins* bins;
+  Directions directions = {};
 
+  bool are_in_order() const noexcept { return directions[0] != 0 || directions[1] != 0; }
   std::size_t width() const noexcept { return static_cast<std::size_t>(bins->width()); }
   std::size_t occupied_codes() const noexcept {
     return static_cast<std::size_t>(std::count(occupied, occupied + width(), std::uint8_t{1}));

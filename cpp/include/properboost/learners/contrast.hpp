@@ -77,6 +77,44 @@ inline double chi_square(const Cell* cells, std::size_t n, const EffectiveRows& 
          rows.inverse();
 }
 
+// The number of cells, on average by chance, that so many cells become which must be in order: the
+// sum of 1 / i (Barlow et al. 1972).
+inline double count_pools(std::size_t cells) {
+  double sum = 0.0;
+  for (std::size_t i = 1; i <= cells; ++i) sum += 1.0 / static_cast<double>(i);
+  return sum;
+}
+
+// The mean of the statistic by chance of a feature whose cells, one per code, are put in order.  By
+// simulation a grid's two axes multiply.
+inline double freedom_in_order(const FeatureCells& feature) {
+  const std::size_t occupied = feature.occupied_codes();
+  if (occupied < 2) return 0.0;
+  const double free = static_cast<double>(occupied) - 1.0;
+  const FeatureBins& bins = *feature.bins;
+  if (bins.ordered()) {
+    const std::size_t missing = feature.occupied[bins.missing()];
+    return std::min(free, count_pools(occupied - missing) + static_cast<double>(missing) - 1.0);
+  }
+  const auto pools = [](int levels, int ordered, int direction) {
+    if (direction == 0) return static_cast<double>(levels);
+    return count_pools(static_cast<std::size_t>(ordered)) + static_cast<double>(levels - ordered);
+  };
+  const Grid& grid = bins.grid();
+  return std::min(free, pools(grid.columns, grid.ordered_columns, feature.directions[0]) *
+                                pools(grid.rows, grid.ordered_rows, feature.directions[1]) -
+                            1.0);
+}
+
+// The same of the best so many cells.
+inline double freedom_of_best_cells(const FeatureCells& feature, std::size_t most) {
+  const std::size_t cells = feature.occupied_codes();
+  if (!feature.are_in_order()) {
+    return freedom_of_best_cells(cells, feature.bins->ordered(), most);
+  }
+  return freedom_of_best_cells_in_order(cells, freedom_in_order(feature), most);
+}
+
 // The first of the features that are least likely by chance.  Those are ties whose affinities
 // differ no more than costs that are ties do, so that the order of additions cannot decide a model.
 inline std::size_t least_likely(const Contrast* contrasts, std::size_t n,

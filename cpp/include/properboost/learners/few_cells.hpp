@@ -27,8 +27,7 @@ struct FewCells {
   // How the classes differ in these cells.
   Contrast contrast(const FeatureCells& feature, const EffectiveRows& rows) const {
     const std::vector<Cell> cells = gather(feature);
-    return {chi_square(cells.data(), cells.size(), rows),
-            freedom_of_best_cells(feature.occupied_codes(), feature.bins->ordered(), most)};
+    return {chi_square(cells.data(), cells.size(), rows), freedom_of_best_cells(feature, most)};
   }
 
   // The partition into these cells of the sums of a feature, smoothed or not.
@@ -61,7 +60,7 @@ class CellCutter {
       : feature_(feature), criterion_(criterion), regularizers_(r), most_(most) {}
 
   FewCells cut() const {
-    const Split first = find_split(*feature_.bins, ClassCuts(feature_, criterion_, regularizers_));
+    const Split first = best_cut(feature_);
     FewCells found{first.cost, first.branch, most_};
     if (most_ == 2) return found;
     for (std::uint8_t& cell : found.cell_of) {
@@ -94,6 +93,11 @@ class CellCutter {
     double saving;
   };
 
+  Split best_cut(const FeatureCells& codes) const {
+    const int direction = feature_.bins->ordered() ? feature_.directions[0] : 0;
+    return find_split(*feature_.bins, ClassCuts(codes, criterion_, regularizers_, 0.0, direction));
+  }
+
   // The best cut of one cell's codes.
   Part cut_part(const CellOfCode& cell_of, std::uint8_t cell) const {
     std::array<Cell, kMaxCodes> cells{};
@@ -105,8 +109,7 @@ class CellCutter {
       occupied[b] = feature_.occupied[b];
       whole += cells[b];
     }
-    const FeatureCells own{cells.data(), occupied.data(), feature_.bins};
-    const Split split = find_split(*feature_.bins, ClassCuts(own, criterion_, regularizers_));
+    const Split split = best_cut({cells.data(), occupied.data(), feature_.bins});
     return {split.branch, criterion_.cost(&whole, 1, regularizers_) - split.cost};
   }
 

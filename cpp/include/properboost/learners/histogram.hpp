@@ -7,6 +7,7 @@
 
 #include "properboost/learners/few_cells.hpp"
 #include "properboost/learners/learner.hpp"
+#include "properboost/learners/shrinkage.hpp"
 #include "properboost/learners/smoothing.hpp"
 
 namespace properboost::learners {
@@ -27,16 +28,22 @@ class Histogram final : public FeatureLearner {
     return criterion.cost(smooth.cells, smooth.width(), r);
   }
 
-  // The sums as they are: smoothing would have to be charged for less than the number of cells.
+  // One cell per code: the sums as they are, since smooth or shrunk ones would have to be charged
+  // for less than the number of cells.
   Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
                     const EffectiveRows& rows) const override {
     if (most_ > 0) {
-      std::array<Cell, kMaxCodes> buffer;
-      const FeatureCells smooth = smoothed(feature, buffer);
-      return CellCutter(smooth, criterion, r, most_).cut().contrast(feature, rows);
+      std::array<Cell, kMaxCodes> buffer, other;
+      const FeatureCells kept = shrunk(feature, rows, buffer);
+      return CellCutter(smoothed(kept, other), criterion, r, most_).cut().contrast(kept, rows);
     }
-    return {chi_square(feature.cells, feature.width(), rows),
-            static_cast<double>(feature.occupied_codes()) - 1.0};
+    return {chi_square(feature.cells, feature.width(), rows), freedom(feature)};
+  }
+
+  double freedom(const FeatureCells& feature) const override {
+    if (most_ > 0) return freedom_of_best_cells(feature, most_);
+    if (feature.are_in_order()) return freedom_in_order(feature);
+    return static_cast<double>(feature.occupied_codes()) - 1.0;
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,
@@ -68,7 +75,7 @@ class Histogram final : public FeatureLearner {
   FeatureCells smoothed(const FeatureCells& feature, std::array<Cell, kMaxCodes>& buffer) const {
     if (!smoothing_.smooths(feature)) return feature;
     smoothing_.smooth(feature, buffer.data());
-    return {buffer.data(), feature.occupied, feature.bins};
+    return {buffer.data(), feature.occupied, feature.bins, feature.directions};
   }
 
   const Smoothing smoothing_;

@@ -10,28 +10,15 @@
 #include <vector>
 
 #include "properboost/histogram/cells.hpp"
+#include "properboost/learners/cell_order.hpp"
 #include "properboost/learners/contrast.hpp"
+#include "properboost/learners/partition.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/trees/criterion.hpp"
 #include "properboost/trees/limits.hpp"
 #include "properboost/trees/tree.hpp"
 
 namespace properboost {
-
-// A feature's codes (or a tree's nodes) divided into cells: the look-up table has the value of cell
-// cell_of[code] at each code.
-struct Partition {
-  std::vector<Cell> cells;
-  std::vector<std::uint8_t> occupied;  // whether a cell has training rows
-  CellOfCode cell_of{};
-  std::vector<RowShare> shares;  // the cells in which a row of each code counts
-
-  std::size_t occupied_cells() const {
-    std::size_t n = 0;
-    for (const std::uint8_t o : occupied) n += o;
-    return n;
-  }
-};
 
 // The options of weak learners; each uses those it needs.
 struct LearnerOptions {
@@ -42,6 +29,9 @@ struct LearnerOptions {
   std::size_t literals = 1;  // the most literals of a monomial
   double subsample = 1.0;
   std::uint64_t seed = 0;
+  // For each feature, or for either feature of each pair: whether the raw prediction must not fall
+  // (1) or not rise (-1) with it, or may do both (0).  Empty where none must.
+  std::vector<std::int8_t> directions = {};
 };
 
 class FeatureLearner;
@@ -57,6 +47,8 @@ class WeakLearner {
   // Whether its partitions say in which cells a row counts, for responses that look at rows.
   virtual bool knows_shares() const noexcept { return true; }
 
+  const std::vector<std::int8_t> directions;  // see LearnerOptions
+
   // The criterion for choosing cells: its own, or else the response.
   const Criterion& criterion_or(const Response& response) const noexcept {
     if (criterion_) return **criterion_;
@@ -65,7 +57,8 @@ class WeakLearner {
   bool has_criterion() const noexcept { return criterion_.has_value(); }
 
  protected:
-  explicit WeakLearner(const LearnerOptions& options) : criterion_(options.criterion) {}
+  explicit WeakLearner(const LearnerOptions& options)
+      : directions(options.directions), criterion_(options.criterion) {}
 
  private:
   const std::optional<std::shared_ptr<const Criterion>> criterion_;
@@ -84,6 +77,8 @@ class FeatureLearner : public WeakLearner {
   // How the classes differ in the cells that this learner would choose.
   virtual Contrast contrast(const FeatureCells& feature, const Criterion& criterion,
                             const Regularizers& r, const EffectiveRows& rows) const = 0;
+  // The mean of that statistic by chance.
+  virtual double freedom(const FeatureCells& feature) const = 0;
 
  protected:
   using WeakLearner::WeakLearner;
@@ -105,13 +100,21 @@ class GrownLearner : public WeakLearner {
 
   // A node whose cell has no training rows gets the mean of the leaves below it.
   virtual Partition partition(const Tree& tree) const = 0;
+  // Which nodes' values must be in order, so that the directions hold.
+  virtual CellOrder order(const Tree& /*tree*/, const Bins& /*bins*/) const { return {}; }
 
  protected:
   GrownLearner(TreeLimits its_limits, const LearnerOptions& options)
       : WeakLearner(options),
-        limits(std::move(its_limits)),
+        limits(with_directions(std::move(its_limits), options)),
         subsample(options.subsample),
         seed(options.seed) {}
+
+ private:
+  static TreeLimits with_directions(TreeLimits limits, const LearnerOptions& options) {
+    limits.directions = options.directions;
+    return limits;
+  }
 };
 
 }  // namespace properboost

@@ -31,6 +31,22 @@ class Monomial final : public GrownLearner {
     return p;
   }
 
+  // Where a literal says that a feature is above a value, or at most that, the value where the rule
+  // holds and the one elsewhere are in the feature's direction.
+  CellOrder order(const Tree& tree, const Bins& bins) const override {
+    CellOrder order;
+    const std::size_t end = leftmost(tree);
+    for (std::size_t node = 0; !directions.empty() && node != end;
+         node = static_cast<std::size_t>(tree.left[node])) {
+      const auto f = static_cast<std::size_t>(tree.feature[node]);
+      const auto last = static_cast<std::uint8_t>(bins[f].bins() - 1);
+      const bool above = tree.goes_left[node].has(last), below = tree.goes_left[node].has(0);
+      if (directions[f] == 0 || !bins[f].ordered() || above == below) continue;
+      order.add(end + 1, end, above ? directions[f] : -directions[f]);  // from a row elsewhere
+    }
+    return order;
+  }
+
  private:
   static TreeLimits limits_of_rule(const LearnerOptions& options) {
     TreeLimits limits;

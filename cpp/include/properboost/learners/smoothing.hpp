@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "properboost/data/axes.hpp"
 #include "properboost/histogram/cells.hpp"
 
 namespace properboost::learners {
@@ -63,23 +64,6 @@ class Smoothing {
   }
 
  private:
-  // Lines of `length` neighbouring cells, which are `stride` apart; the first cells of the lines
-  // are `next` apart.
-  struct Axis {
-    std::size_t lines, next, length, stride;
-  };
-
-  // The axes along which a feature's cells have neighbours: the ordered bins, or the ordered levels
-  // of a grid.  Axes of one cell are left out.
-  static std::array<Axis, 2> find_axes(const FeatureBins& bins) {
-    const auto size = [](int n) { return static_cast<std::size_t>(n); };
-    if (bins.ordered()) return {{{1, 0, size(bins.bins()), 1}, {}}};
-    const Grid& grid = bins.grid();
-    const std::size_t columns = size(grid.columns);
-    return {{{size(grid.rows), columns, size(grid.ordered_columns), 1},
-             {columns, 1, size(grid.ordered_rows), columns}}};
-  }
-
   void exchange(Cell* cells, std::size_t n, std::size_t stride) const {
     const auto blend = [&](double left, double centre, double right) {
       return (1.0 - 2.0 * h_) * centre + h_ * (left + right);

@@ -1,8 +1,11 @@
 // The decision stump: the best two cells of one feature.
 #pragma once
 
+#include <array>
+
 #include "properboost/learners/few_cells.hpp"
 #include "properboost/learners/learner.hpp"
+#include "properboost/learners/shrinkage.hpp"
 
 namespace properboost::learners {
 
@@ -19,7 +22,13 @@ class Stump final : public FeatureLearner {
 
   Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
                     const EffectiveRows& rows) const override {
-    return CellCutter(feature, criterion, r, 2).cut().contrast(feature, rows);
+    std::array<Cell, kMaxCodes> buffer;
+    const FeatureCells kept = shrunk(feature, rows, buffer);
+    return CellCutter(kept, criterion, r, 2).cut().contrast(kept, rows);
+  }
+
+  double freedom(const FeatureCells& feature) const override {
+    return freedom_of_best_cells(feature, 2);
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,

@@ -32,6 +32,16 @@ inline double freedom_of_best_cells(std::size_t cells, bool ordered, std::size_t
   return all * (1.0 - math::exp(times * math::log(1.0 - one / all)));
 }
 
+// The same of cells that must be in order and would have so many degrees of freedom in `all`; by
+// simulation, too.  Half the cuts of two cells are in the wrong order.
+inline double freedom_of_best_cells_in_order(std::size_t cells, double all, std::size_t most) {
+  if (cells < 2) return 0.0;
+  const double one = 0.5 + 0.54 * math::log(static_cast<double>(cells - 1));
+  if (one >= all) return all;
+  const auto cuts = static_cast<double>(most - 1);
+  return all * (1.0 - math::exp(cuts * math::log(1.0 - one / all)));
+}
+
 // The same where one cut's statistic has so many degrees of freedom, in units of them, and is the
 // sum over so many nodes that are cut alike.
 inline double freedom_of_best_cut(std::size_t cells, bool ordered, double of_one_cut,

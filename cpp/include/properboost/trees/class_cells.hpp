@@ -66,8 +66,8 @@ class ClassCells {
   // The cells of a feature's codes.
   class Feature {
    public:
-    Feature(const ClassCells& cells, const FeatureBins& bins, std::size_t f, const Unit* sums)
-        : cells_(cells), f_(f), feature_{codes_.data(), occupied_.data(), &bins} {
+    Feature(const ClassCells& cells, const FeatureBins& bins, const Unit* sums)
+        : cells_(cells), feature_{codes_.data(), occupied_.data(), &bins} {
       for (std::size_t b = 0; b < feature_.width(); ++b) {
         codes_[b] = cells.cell(sums, feature_.width(), b);
         const bool occupied = codes_[b].weight() > 0.0 || (kCurvature && codes_[b].curvature > 0.0);
@@ -77,17 +77,14 @@ class ClassCells {
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;
 
-    // Its cuts, if such rows belong to the branches besides; for find_split.
-    ClassCuts cuts(const Total& beside_left, const Total& beside_right) const {
-      const TreeLimits& limits = cells_.limits_;
-      const int direction = limits.directions.empty() ? 0 : limits.directions[f_];
-      return {feature_,  cells_.criterion_, cells_.regularizers_, limits.child_weight,
+    // Its cuts in a direction, if such rows belong to the branches besides; for find_split.
+    ClassCuts cuts(const Total& beside_left, const Total& beside_right, int direction) const {
+      return {feature_,  cells_.criterion_, cells_.regularizers_, cells_.limits_.child_weight,
               direction, beside_left,       beside_right};
     }
 
    private:
     const ClassCells& cells_;
-    std::size_t f_;
     std::array<Cell, kMaxCodes> codes_;
     std::array<std::uint8_t, kMaxCodes> occupied_;
     FeatureCells feature_;

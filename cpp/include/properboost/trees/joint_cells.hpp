@@ -89,7 +89,7 @@ class JointCells {
   // The cells of a feature's codes.
   class Feature {
    public:
-    Feature(const JointCells& cells, const FeatureBins& bins, std::size_t /*f*/, const Unit* sums)
+    Feature(const JointCells& cells, const FeatureBins& bins, const Unit* sums)
         : cells_(cells), bins_(bins), sums_(sums) {
       const auto width = static_cast<std::size_t>(bins.width());
       for (std::size_t b = 0; b < width; ++b) {
@@ -116,7 +116,8 @@ class JointCells {
             .find_costs(order, [&](std::size_t code) { return occupied(code); }, before, after);
       }
     };
-    Cuts cuts(const Total& beside_left, const Total& beside_right) const {
+    // There are no directions.
+    Cuts cuts(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
       Cuts cuts{*this, beside_left, cells_.total(sums_, static_cast<std::size_t>(bins_.width()))};
       cuts.left.resize(cells_.stride(), 0);
       for (const Total* beside : {&beside_left, &beside_right}) {

@@ -22,15 +22,15 @@ class LevelCuts {
   using Unit = typename Cells::Unit;
 
   // `nodes` are the feature's sums at each node, so many each.
-  LevelCuts(const Cells& cells, const FeatureBins& bins, std::size_t f,
+  LevelCuts(const Cells& cells, const FeatureBins& bins, int direction,
             const std::vector<const Unit*>& nodes, std::size_t size)
       : cells_(cells),
         bins_(bins),
-        f_(f),
+        direction_(direction),
         nodes_(nodes),
         sums_(add_up(nodes, size)),
-        level_(cells, bins, f, sums_.data()),
-        cuts_(level_.cuts({}, {})) {}
+        level_(cells, bins, sums_.data()),
+        cuts_(level_.cuts({}, {}, direction)) {}
   LevelCuts(const LevelCuts&) = delete;
   LevelCuts& operator=(const LevelCuts&) = delete;
 
@@ -69,8 +69,8 @@ class LevelCuts {
     std::vector<double> reaches(nodes_.size());
     const auto width = static_cast<std::size_t>(bins_.width());
     for (std::size_t k = 0; k < reaches.size(); ++k) {
-      const typename Cells::Feature feature(cells_, bins_, f_, nodes_[k]);
-      const auto cuts = feature.cuts({}, {});
+      const typename Cells::Feature feature(cells_, bins_, nodes_[k]);
+      const auto cuts = feature.cuts({}, {}, direction_);
       std::size_t codes = 0, first = 0, last = 0;  // places among the level's occupied codes
       bool any = false;
       for (std::size_t b = 0; b < width; ++b) {
@@ -111,17 +111,17 @@ class LevelCuts {
   }
 
   void find_costs_at(std::size_t k, const CutOrder& order, double* costs) const {
-    const typename Cells::Feature feature(cells_, bins_, f_, nodes_[k]);
-    feature.cuts({}, {}).find_costs(order, costs, costs + count_before(order));
+    const typename Cells::Feature feature(cells_, bins_, nodes_[k]);
+    feature.cuts({}, {}, direction_).find_costs(order, costs, costs + count_before(order));
   }
 
   const Cells& cells_;
   const FeatureBins& bins_;
-  std::size_t f_;
+  int direction_;
   const std::vector<const Unit*>& nodes_;
   std::vector<Unit> sums_;  // of the level
   typename Cells::Feature level_;
-  decltype(level_.cuts({}, {})) cuts_;
+  decltype(level_.cuts({}, {}, 0)) cuts_;
 };
 
 }  // namespace properboost

@@ -17,7 +17,8 @@ struct TreeLimits {
   // The least weight (or curvature, if the criterion needs it) of a child.
   double child_weight = 0.0;
   double max_features = 1.0;  // share of the features drawn for each node's split
-  // For each feature: whether the positive class's share must rise (1) or fall (-1) along its bins.
+  // For each feature: whether the positive class's share must rise (1) or fall (-1) along its bins;
+  // the learner's.
   std::vector<std::int8_t> directions = {};
   // Whether to grow a rule: a tree that splits only its left-most leaf, by the cost of two cells:
   // this leaf, and all others.

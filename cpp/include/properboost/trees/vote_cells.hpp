@@ -47,10 +47,11 @@ class VoteCells {
 
   class Feature {
    public:
-    Feature(const VoteCells& cells, const FeatureBins& bins, std::size_t /*f*/, const Unit* sums)
+    Feature(const VoteCells& cells, const FeatureBins& bins, const Unit* sums)
         : cells_(cells), bins_(bins), sums_(sums) {}
 
-    VoteCuts cuts(const Total& beside_left, const Total& beside_right) const {
+    // There are no directions.
+    VoteCuts cuts(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
       return {cells_.vote_,
               sums_,
               static_cast<std::size_t>(bins_.width()),

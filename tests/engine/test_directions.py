@@ -1,0 +1,336 @@
+"""Directions of features in look-up tables, stumps and rules; those of trees are in test_trees."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+
+import helpers.reference as ref
+import properboost as pb
+from helpers.data_files import need
+from helpers.engine import (
+    assert_equal_models,
+    assert_identical,
+    make_boosting,
+    problem,
+    tables,
+    train,
+)
+from properboost import _core
+from properboost.datasets._adult import ADULT
+from properboost.parameters.shared import NOT_SOLVED, SOLVED
+
+RESPONSES = ["real", "sign", "newton", "exact"]
+
+
+# -- the plain implementation ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"smoothing": 0.1},
+        {"max_cells": 3},
+        {"max_cells": 4, "smoothing": 0.2},
+        {"weak_learner": "stump"},
+        {"prior": 0.03},
+        {"l2": 5.0},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    ("selection", "directions"),
+    [
+        ("greedy", [1, -1, 0, 1]),
+        ("greedy", [-1, 1, 0, -1]),
+        ("unbiased", [1, -1, 0, 1]),
+        ("unbiased", [-1, 1, 0, -1]),
+        ("cyclic", [1, -1, 0, 0]),  # a table that is all one cell has a slope of rounding errors
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("response", RESPONSES)
+def test_tables_equal_the_reference(options, selection, directions, response):
+    codes, features, bins, y = problem(3)
+    weight = np.random.default_rng(3).uniform(0.2, 3.0, len(y))
+    # Later cycles cut what is nearly nothing.
+    options = {"n_estimators": 2 if selection == "cyclic" else 4, "gain": 0.8, **options}
+    gain, learner = options.pop("gain"), options.pop("weak_learner", "histogram")
+    common = {"selection": selection, "response": response, **options}
+    ours = train(
+        codes, features, y, weight, gain=gain, weak_learner=learner, directions=directions, **common
+    )
+    theirs = ref.fit(
+        codes,
+        bins,
+        y,
+        weight,
+        loss=ref.make_loss("glog", gain),
+        learner=learner,
+        tree=ref.TreeSettings(directions=directions),
+        **common,
+    )
+    assert_equal_models(ours, theirs)
+    for r in theirs:
+        steps = np.diff(r.table[: bins[r.feature].n_ordered])
+        assert (directions[r.feature] * steps >= 0).all()
+
+
+@pytest.mark.parametrize("learner", ["histogram", "stump", "monomial", "tree"])
+@pytest.mark.parametrize("selection", ["greedy", "unbiased"])
+def test_a_feature_that_may_only_move_the_wrong_way_is_left(learner, selection):
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1.0, 1.0], 300)
+    strong = np.where(rng.random(600) < 0.9, y > 0, y < 0)
+    weak = np.where(rng.random(600) < 0.6, y > 0, y < 0)
+    codes = np.array([strong, weak], dtype=np.uint8)
+    ours = train(
+        codes, [np.arange(1.0)] * 2, y, weak_learner=learner, selection=selection,
+        directions=[-1, 1], n_estimators=5, max_leaves=4,
+    )  # fmt: skip
+    assert len(ours.feature) > 0
+    used = ours.feature if ours.trees is None else ours.trees.feature
+    assert set(used[used >= 0]) == {1}
+    assert ours.risk[-1] < 2 * np.log(2)
+
+
+@pytest.mark.parametrize("learner", ["histogram", "stump", "monomial", "tree"])
+def test_no_direction_is_none(learner):
+    codes, features, _, y = problem(5)
+    common = {"weak_learner": learner, "selection": "unbiased", "max_leaves": 5}
+    assert_identical(
+        train(codes, features, y, directions=[0, 0, 0, 0], **common),
+        train(codes, features, y, **common),
+    )
+
+
+@pytest.mark.parametrize("learner", ["histogram", "stump", "monomial"])
+def test_lanes_equal_models_alone(learner):
+    """The classes of five folds, as searches train them."""
+    codes, features, _, y = problem(6)
+    order = np.argsort(y, kind="stable")
+    segments = [0, (y < 0).sum(), len(y)]
+    losses = [_core.Loss("glog", {})] * 3
+    settings = {
+        "weak_learner": learner, "directions": [1, -1, 0, -1], "selection": "unbiased",
+        "max_cells": 4,
+    }  # fmt: skip
+    gains = [0.5, 1.0, 2.0]
+
+    def boost(some):
+        boosting = make_boosting(
+            codes[:, order], features, segments, [[-1, 1]] * len(some), losses[: len(some)],
+            gain=some, **settings,
+        )  # fmt: skip
+        boosting.advance(10)
+        return [boosting.rounds(m) for m in range(len(some))]
+
+    for rounds, gain in zip(boost(gains), gains, strict=True):
+        (alone,) = boost([gain])
+        assert rounds.feature.tolist() == alone.feature.tolist()
+        np.testing.assert_allclose(rounds.values, alone.values, rtol=1e-3, atol=1e-4)
+        for j, table in zip(rounds.feature, tables(rounds), strict=True):
+            if j >= 0:
+                n = 8 if j == 0 else 5 if j == 1 else 3
+                assert ([1, -1, 0, -1][j] * np.diff(table[: n if j != 2 else 1]) >= 0).all()
+
+
+# -- what users see -------------------------------------------------------------------------------
+
+GRID = np.r_[-np.inf, np.linspace(-3.5, 3.5, 36), np.inf]
+
+
+def steps_along(model, rows, j):
+    """How the raw prediction changes from value to value of one feature, the others fixed."""
+    moved = np.repeat(rows, len(GRID), axis=0)
+    moved[:, j] = np.tile(GRID, len(rows))
+    return np.diff(model.decision_function(moved).reshape(len(rows), -1), axis=1)
+
+
+def assert_follows(model, rows, directions):
+    for j, direction in enumerate(directions):
+        if direction:
+            assert (direction * steps_along(model, rows, j) >= 0.0).all()
+
+
+def waves(n=300, seed=0, missing=0.08):
+    """Three numbers and a category; labels that go up and down with them, also together."""
+    rng = np.random.default_rng(seed)
+    X = np.c_[rng.normal(size=(n, 3)), rng.integers(0, 4, n)]
+    raw = np.sin(2 * X[:, 0]) + X[:, 1] * (X[:, 0] > 0) - 0.7 * X[:, 2] + (X[:, 3] == 2)
+    y = (raw + rng.logistic(size=n) > 0).astype(int)
+    X[:, :3][rng.random((n, 3)) < missing] = np.nan
+    return X, y
+
+
+LEARNERS = [
+    {"max_cells": None},
+    {"max_cells": 4},
+    {"weak_learner": "stump"},
+    {"weak_learner": "monomial", "min_child_weight": 0.0},
+    {"weak_learner": "monomial", "max_literals": 4, "subsample": 0.7},
+    {"weak_learner": "tree"},
+]
+
+
+@settings(max_examples=80)
+@given(
+    seed=st.integers(0, 2**16),
+    directions=st.tuples(*[st.sampled_from([-1, 0, 1])] * 3),
+    learner=st.sampled_from(LEARNERS),
+    loss=st.sampled_from(["glog", "savage", "exponential"]),
+    response=st.sampled_from(RESPONSES),
+    step=st.sampled_from(NOT_SOLVED),
+    selection=st.sampled_from(["unbiased", "greedy", "cyclic"]),
+    smoothing=st.sampled_from([0.0, 0.2, 30.0]),
+    prior=st.sampled_from([None, 0.1]),
+    l2=st.sampled_from([0.0, 10.0]),
+    pairs=st.sampled_from([0, 2, [(0, 1)], [(0, 3), (1, 2)]]),
+    weighted=st.booleans(),
+)
+def test_predictions_follow_their_directions(
+    seed, directions, learner, loss, response, step, selection, smoothing, prior, l2, pairs,
+    weighted,
+):  # fmt: skip
+    X, y = waves(150, seed)
+    rng = np.random.default_rng(seed)
+    weight = rng.choice([0.0, 0.3, 2.0], len(y)) if weighted else None
+    is_table = learner.get("weak_learner") is None
+    model = pb.ProperBoostClassifier(
+        loss=loss,
+        response=response,
+        step=step,
+        selection=selection,
+        prior=prior,
+        l2=l2,
+        smoothing=min(smoothing, 0.25) if response == "exact" else smoothing,
+        interactions=pairs if is_table else 0,
+        interaction_rate=1.0,
+        categorical_features=[3],
+        rows_per_bin=10,
+        n_estimators=6,
+        monotonic_cst=[*directions, 0],
+        **learner,
+    ).fit(X, y, weight)
+    rows = X[rng.integers(0, len(X), 12)]
+    rows[:, 3] = rng.choice([0, 1, 2, 3, 7, np.nan], 12)
+    assert_follows(model, rows, directions)
+    risk = model.history_["risk"]
+    if step == "guarded":
+        assert (np.diff(risk, prepend=np.inf if len(risk) else 0.0) <= 1e-6 * risk).all()
+
+
+def test_an_undirected_feature_is_as_free_as_before():
+    X, y = waves(2000)
+    options = {"selection": "cyclic", "n_estimators": 1, "categorical_features": [3]}
+    free = pb.ProperBoostClassifier(**options).fit(X, y)
+    held = pb.ProperBoostClassifier(monotonic_cst={0: -1}, **options).fit(X, y)
+    assert (np.diff(free.shape_function(0).values) > 0).any()
+    assert not (np.diff(held.shape_function(0).values) > 0).any()
+    # What the first feature may not say any more, the others hardly make up for.
+    for j in (1, 2, 3):
+        a, b = free.shape_function(j).values, held.shape_function(j).values
+        assert np.corrcoef(a, b)[0, 1] > 0.99
+    grown = pb.ProperBoostClassifier(n_estimators=100, categorical_features=[3]).fit(X, y)
+    rising = clone(grown).set_params(monotonic_cst={1: 1, 2: -1}).fit(X, y)
+    # The directions that the labels have cost nothing, and the sine may still go up and down.
+    assert rising.score(X, y) > grown.score(X, y) - 0.02
+    values = rising.shape_function(0).values
+    assert (np.diff(values) > 0).any()
+    assert (np.diff(values) < 0).any()
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_constant_columns_and_labels_against_all_directions(learner):
+    rng = np.random.default_rng(0)
+    X = np.c_[np.ones(200), np.full(200, np.nan), rng.normal(size=(200, 2))]
+    y = (X[:, 2:].sum(axis=1) + 0.3 * rng.normal(size=200) > 0).astype(int)
+    settings_ = {"n_estimators": 8, "max_features": 1.0, **learner}
+    for sign in (1, -1):
+        model = pb.ProperBoostClassifier(monotonic_cst=[sign] * 4, **settings_).fit(X, y)
+        assert_follows(model, X[:9], [sign] * 4)
+        assert (model.score(X, y) > 0.8) == (sign > 0)
+
+
+def test_pairs_of_two_directions_say_what_single_features_do_not():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (4000, 2))
+    y = (X.min(axis=1) > 0) ^ (rng.random(4000) < 0.05)
+    options = {"n_estimators": 60, "monotonic_cst": [1, 1], "interaction_rate": 0.5}
+    mains = pb.ProperBoostClassifier(**options).fit(X, y)
+    pairs = pb.ProperBoostClassifier(interactions=1, **options).fit(X, y)
+    assert_follows(pairs, X[:50], [1, 1])
+    # Not as much as pairs could that only have to be in order together with single features.
+    assert log_loss(y, pairs.predict_proba(X)) < 0.98 * log_loss(y, mains.predict_proba(X))
+
+
+def test_a_search_follows_them_in_every_lane():
+    X, y = waves()
+    model = pb.ProperBoostClassifierCV(
+        gains=[0.5, 2.0], smoothings=[0.0, 0.2], selection=["unbiased", "cyclic"], cv=3,
+        max_estimators=20, interactions=[0, 1], monotonic_cst=[-1, 1, -1, 0],
+        categorical_features=[3],
+    ).fit(X, y)  # fmt: skip
+    assert_follows(model, X[:30], [-1, 1, -1])
+    plain = pb.ProperBoostClassifierCV(
+        gains=[0.5, 2.0], cv=3, n_estimators=6, monotonic_cst=[-1, 0, 0, 0], selection="greedy",
+    ).fit(X, y)  # fmt: skip
+    one = clone(plain.best_estimator_)
+    assert one.monotonic_cst == [-1, 0, 0, 0]
+    for k, (train_rows, test_rows) in enumerate(StratifiedKFold(3).split(X, y)):
+        # Bins of the search are of all rows.
+        fitted = one.fit(X[train_rows], y[train_rows])
+        own = -log_loss(y[test_rows], fitted.predict_proba(X[test_rows]))
+        assert plain.cv_results_[f"split{k}_test_score"][plain.best_index_] == pytest.approx(
+            own, abs=0.05
+        )
+
+
+def test_age_and_schooling_raise_incomes():
+    need(*ADULT.files)
+    X, y = pb.datasets.load_adult(subset="train", return_X_y=True)
+    X_test, y_test = pb.datasets.load_adult(subset="test", return_X_y=True)
+    directions = {"age": 1, "education-num": 1}
+    free = pb.ProperBoostClassifier(n_estimators=300).fit(X, y)
+    held = pb.ProperBoostClassifier(n_estimators=300, monotonic_cst=directions).fit(X, y)
+    assert (np.diff(free.shape_function("age").values) < 0).any()
+    for name in directions:
+        assert (np.diff(held.shape_function(name).values) >= 0).all()
+    losses = [log_loss(y_test, model.predict_proba(X_test)) for model in (free, held)]
+    assert losses[1] < losses[0] + 0.01
+
+
+@pytest.mark.parametrize("learner", ["histogram", "stump", "monomial", "tree"])
+@pytest.mark.parametrize("step", SOLVED)
+def test_solved_steps_may_be_negative(learner, step):
+    X, y = waves()
+    model = pb.ProperBoostClassifier(weak_learner=learner, step=step, monotonic_cst=[1, 0, 0, 0])
+    with pytest.raises(ValueError, match=f"monotonic_cst must be None with step='{step}': a step"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [pb.ProperBoostClassifier, pb.ProperBoostClassifierCV])
+def test_stumps_over_pairs_have_no_order(kind):
+    X, y = waves()
+    model = kind(weak_learner="stump", interactions=1, monotonic_cst=[1, 0, 0, 0])
+    with pytest.raises(ValueError, match="monotonic_cst must be None with weak_learner='stump' an"):
+        model.fit(X, y)
+
+
+def test_the_engine_refuses_what_it_cannot_keep():
+    codes, features, _, y = problem(0)
+    with pytest.raises(ValueError, match="directions must have an entry per feature"):
+        train(codes, features, y, directions=[1, 0])
+    with pytest.raises(ValueError, match="directions must be none with steps that are solved for"):
+        train(codes, features, y, directions=[1, 0, 0, 0], step="leveraging")
+    votes = _core.VoteBoosting(_core.Vote("plurality", 2), [0, 1])
+    rows = _core.Rows(np.array([[0, 1]], dtype=np.uint8), _core.Bins([3]), np.array([0, 1, 2]))
+    learner = _core.WeakLearner("stump", directions=[1])
+    model = _core.Model(_core.Loss("exponential", {}), learner, np.array([1, -1], dtype=np.int8))
+    boosting = _core.Boosting(rows, [model], votes)
+    with pytest.raises(ValueError, match="directions must be none for weak classifiers that vote"):
+        boosting.advance(1)
