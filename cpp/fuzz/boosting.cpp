@@ -1,5 +1,6 @@
 // Boosting small problems of any shape, by any algorithm: what comes out is finite, or an error
 // says why not; and it does not depend on threads.
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
+#include "properboost/trees/tree_grower.hpp"
 #include "properboost/votes/registry.hpp"
 #include "tables.hpp"
 
@@ -47,6 +49,10 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   options.subsample = bytes.share();
   options.seed = bytes.below(256);
   if (bytes.below(4) == 3) options.cells = bytes.between(2, 255);
+  options.limits.by_level = bytes.below(4) == 3;
+  if (options.limits.by_level) {
+    options.limits.depth = std::min(options.limits.depth, TreeGrower::kMostLevels);
+  }
   return learners::Builtins::make<WeakLearner>("weak_learner",
                                                bytes.pick(learners::Builtins::names()), options);
 }

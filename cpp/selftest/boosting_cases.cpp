@@ -16,6 +16,7 @@
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
 #include "properboost/steps/registry.hpp"
+#include "properboost/trees/tree_grower.hpp"
 #include "properboost/votes/registry.hpp"
 
 namespace properboost::selftest {
@@ -270,6 +271,26 @@ void add_lone_and_lanes(CaseList& list) {
     choice.options.limits.chance = 2.0;
     add_case("chance-" + learner, choice);
   }
+
+  Choice by_level;
+  by_level.learner = "tree";
+  by_level.options.limits.by_level = true;
+  by_level.options.limits.depth = 5;
+  for (const std::string& response : responses::Builtins::names()) {
+    Choice choice = by_level;
+    choice.response = response;
+    add_case("levels-" + response, choice);
+    choice.models = 5;
+    choice.options.limits.chance = 2.0;
+    choice.options.limits.max_features = 0.5;
+    choice.options.limits.child_weight = 30.0;
+    choice.options.subsample = 0.5;
+    choice.options.seed = 17;
+    add_case(join("levels", response, "options"), choice);
+  }
+  by_level.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
+  by_level.options.limits.depth = TreeGrower::kMostLevels;
+  add_case("levels-directions", by_level);
 }
 
 void add_votes(CaseList& list) {

@@ -161,10 +161,10 @@ std::uint64_t predict_tables(const Problem& problem, std::size_t models, const R
   return digest.value();
 }
 
-std::uint64_t predict_trees(const Problem& problem, const Run& run) {
+std::uint64_t predict_trees(const Problem& problem, const LearnerOptions& options, const Run& run) {
   const Bins bins = problem.bins();
   const std::unique_ptr<Loss> loss = make_loss("glog", {});
-  const std::unique_ptr<WeakLearner> learner = learner_of("tree");
+  const std::unique_ptr<WeakLearner> learner = learner_of("tree", options);
   const AdditiveBoosting algorithm({std::make_shared<selections::Greedy>(),
                                     std::make_shared<BoundResponse<responses::Newton>>(),
                                     std::make_shared<steps::Unit>()});
@@ -294,7 +294,13 @@ void add_stages(CaseList& list) {
     list.add("prediction-" + std::to_string(models),
              [models](const Problem& p, const Run& run) { return predict_tables(p, models, run); });
   }
-  list.add("prediction-trees", predict_trees);
+  LearnerOptions options = usual_options();
+  list.add("prediction-trees",
+           [options](const Problem& p, const Run& run) { return predict_trees(p, options, run); });
+  options.limits.by_level = true;
+  options.limits.depth = 5;
+  list.add("prediction-levels",
+           [options](const Problem& p, const Run& run) { return predict_trees(p, options, run); });
   std::vector<std::string> penalties = regularizers::Builtins::names();
   penalties.emplace_back();
   for (const std::string& penalty : penalties) {

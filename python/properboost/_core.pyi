@@ -167,6 +167,7 @@ class WeakLearner(metaclass=_Bound):
         subsample: float = ...,
         seed: int = ...,
         criterion: str | None = ...,
+        by_level: bool = ...,
     ) -> None: ...
 
 class Vote(metaclass=_Bound):

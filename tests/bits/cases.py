@@ -112,6 +112,10 @@ def list_cases():
         add(f"tree, {response}, one per class", P(**one_each, **few, **learners["tree"]), CLASSES)
         model = P(response=response, weak_learner="tree", **few, **grown)
         add(f"tree, {response}, drawn, classes", model, CLASSES, CLASSES_WEIGHT)
+        levels = {"weak_learner": "tree", "grow_policy": "symmetric", "response": response}
+        add(f"levels, {response}", P(**levels, **few), SMALL, WEIGHT)
+        add(f"levels, {response}, drawn, classes", P(**levels, **few, **grown), CLASSES)
+        add(f"levels, {response}, large", P(**levels, n_estimators=3), LARGE, LARGE_WEIGHT)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
     add("tree, monotonic", model, SMALL)
     for name in ("histogram", "cells"):

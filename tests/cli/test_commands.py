@@ -57,6 +57,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "learning_rate": 0.5,
         "weak_learner": "stump",
         "max_cells": 4,
+        "grow_policy": "best_first",
         "max_leaf_nodes": 31,
         "max_depth": None,
         "min_child_weight": 1.0,
@@ -96,7 +97,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
 
     trees = {
         "weak_learner": "tree", "max_leaf_nodes": 5, "max_depth": 3, "min_child_weight": 0.5,
-        "max_features": 0.6, "subsample": 0.7,
+        "max_features": 0.6, "subsample": 0.7, "grow_policy": "symmetric",
     }  # fmt: skip
     given = [w for name, value in trees.items() for w in (f"--{name.replace('_', '-')}", value)]
     fit(capsys, *given)

@@ -77,16 +77,18 @@ def test_shared_trees_are_those_of_the_reference(form, response, selection):
         rng = np.random.default_rng(0)
         # Weights that are rounded at random decide ties, which signs of equal weights have many of.
         weight = rng.exponential(size=len(classes)) if weighted or response == "sign" else None
-        tree = {"max_leaves": 5, "min_child_weight": 0.5}
         own = {"gain": 1.5, "learning_rate": 0.5, "selection": selection}
         n = 1 if response in ("sign", "exact") else 3
-        ours = boost(codes, features, classes, form, n, weight, weak_learner="tree",
-                     response=response, shared_trees=True, **own, **tree)  # fmt: skip
-        theirs = fit_joint(codes, bins, classes, weight, joint_loss=form[0], loss=form[1],
-                           n_estimators=n, learner="tree", response=response, shared_trees=True,
-                           tree=ref.TreeSettings(**tree), **own)  # fmt: skip
-        for k in range(n_classes):
-            assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
+        for growth in ({"max_leaves": 5}, {"by_level": True, "max_depth": 3}):
+            tree = {"min_child_weight": 0.5, **growth}
+            ours = boost(codes, features, classes, form, n, weight, weak_learner="tree",
+                         response=response, shared_trees=True, **own, **tree)  # fmt: skip
+            theirs = fit_joint(codes, bins, classes, weight, joint_loss=form[0], loss=form[1],
+                               n_estimators=n, learner="tree", response=response,
+                               shared_trees=True, tree=ref.TreeSettings(**tree),
+                               **own)  # fmt: skip
+            for k in range(n_classes):
+                assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
 
 
 def test_shared_trees_of_two_classes_are_those_of_the_binary_model():
@@ -109,9 +111,11 @@ def test_shared_trees_keep_light_rows():
     codes, features, _, classes = several_classes(8, 4, 500)
     weight = 10.0 ** np.random.default_rng(0).uniform(-12, 0, len(classes))
     weight[:4] = 1.0
-    for response in ("newton", "real", "exact"):
+    growths = [{}, {"by_level": True, "max_depth": 6}]
+    for response, growth in itertools.product(("newton", "real", "exact"), growths):
         boosting = boost(codes, features, classes, ("softmax", "glog"), 20, weight,
-                         weak_learner="tree", response=response, shared_trees=True)  # fmt: skip
+                         weak_learner="tree", response=response, shared_trees=True,
+                         **growth)  # fmt: skip
         rounds = rounds_of(boosting, 4)
         assert np.all(np.diff(rounds[0].risk) <= 1e-6 * rounds[0].risk[:-1])
         assert all(np.isfinite(own.values).all() for own in rounds)
@@ -177,6 +181,7 @@ def test_threads_do_not_matter(form, n_classes):
         {"weak_learner": "histogram", "selection": "cyclic"},
         {"weak_learner": "tree"},
         {"weak_learner": "tree", "shared_trees": True},
+        {"weak_learner": "tree", "shared_trees": True, "by_level": True, "max_depth": 5},
     ):
         some = [
             boost(codes, features, classes, form, 3, response="newton", n_threads=n, **settings)

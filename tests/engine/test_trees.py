@@ -72,7 +72,15 @@ OPTIONS = [
     {"directions": [-1, 0, 0, 1], "subsample": 0.8, "max_leaves": 12},
     {"selection": "unbiased", "max_leaves": 20},
     {"selection": "unbiased", "max_features": 0.7, "subsample": 0.8, "min_child_weight": 2.0},
-]
+    {"by_level": True, "max_depth": 3},
+    {"by_level": True, "max_depth": 7},
+    {"by_level": True, "max_depth": 4, "min_child_weight": 12.0},
+    {"by_level": True, "max_depth": 5, "max_features": 0.5, "subsample": 0.7, "seed": 3},
+    {"by_level": True, "max_depth": 4, "directions": [1, -1, 0, 0]},
+    {"by_level": True, "max_depth": 4, "selection": "unbiased"},
+    {"by_level": True, "max_depth": 6, "selection": "unbiased", "max_features": 0.7,
+     "subsample": 0.8, "min_child_weight": 4.0},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -179,6 +187,149 @@ def add_up(rounds, codes):
     return raw
 
 
+# -- level by level -------------------------------------------------------------------------------
+
+
+def questions_of(trees, nodes):
+    """The splits among some nodes: their features and sets of codes."""
+    return {
+        (trees.feature[k], trees.goes_left[k].tobytes(), trees.goes_right[k].tobytes())
+        for k in nodes
+        if trees.feature[k] >= 0
+    }
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    depth=st.integers(1, 7),
+    response=st.sampled_from(RESPONSES),
+    n_classes=st.integers(2, 4),
+    multi_strategy=st.sampled_from(["multi_output_tree", "one_output_per_tree"]),
+    floor=st.sampled_from([0.0, 1.0, 5.0]),
+)
+def test_nodes_of_a_level_ask_the_same(seed, depth, response, n_classes, multi_strategy, floor):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 3)).round(1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nansum(X[:, :2], axis=1) + rng.normal(size=150)
+    y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
+    model = fit_tree(
+        X, y, grow_policy="symmetric", max_depth=depth, response=response, n_estimators=4,
+        multi_strategy=multi_strategy, min_child_weight=floor, rows_per_bin=None,
+    )  # fmt: skip
+    risk = model.history_["risk"]
+    for rounds in model._ensemble.models:
+        for begin, end in itertools.pairwise(rounds.offsets):
+            trees = rounds.trees
+            assert len(questions_of(trees, range(begin, end))) <= depth
+            assert trees.part(begin, end).depth <= depth
+            assert (trees.weight[begin:end].sum(axis=1) > 0).all()  # no leaf without rows
+    if model.n_iter_ > 1 and n_classes == 2:
+        assert (np.diff(risk) <= 1e-6 * risk[:-1]).all()
+
+
+def test_a_scarce_branch_does_not_forbid_a_level():
+    """Where one node has no rows on one side of the best cut, it waits for the next level."""
+    cells = [  # x, z, last, positive rows of 20: where z is 1, x is, too
+        (0, 0, 0, 3), (0, 0, 1, 5), (1, 0, 0, 9), (1, 0, 1, 11), (1, 1, 0, 18), (1, 1, 1, 19),
+    ]  # fmt: skip
+    X = np.repeat([cell[:3] for cell in cells], 20, axis=0).astype(float)
+    y = np.concatenate([np.arange(20) < positive for *_, positive in cells])
+    model = fit_tree(
+        X, y, grow_policy="symmetric", n_estimators=1, max_depth=3, min_child_weight=0.0,
+        rows_per_bin=None,
+    )  # fmt: skip
+    trees = model._ensemble.models[0].trees
+    x, z, last = 0, 1, 2
+    assert trees.feature.tolist() == [z, x, last, last, last, *[-1] * 6]
+    np.testing.assert_array_equal(trees.left[:5], [1, 3, 9, 5, 7])
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+def test_levels_of_odd_tables_are_finite(response):
+    rng = np.random.default_rng(0)
+    n = 300
+    X = np.c_[np.zeros(n), np.full(n, np.nan), rng.integers(0, 2, n), rng.normal(size=n)]
+    y = (X[:, 3] > 0) ^ (rng.random(n) < 0.05)
+    weight = 10.0 ** rng.uniform(-12, 0, n)
+    weight /= weight.mean()
+    settings = {"grow_policy": "symmetric", "max_depth": 7, "min_child_weight": 0.0}
+    for labels in (y, X[:, 3] > 0, (3 * rng.random(n)).astype(int)):
+        model = fit_tree(X, labels, weight, response=response, n_estimators=10, **settings)
+        assert np.isfinite(model.predict_proba(X)).all()
+    constant = fit_tree(X[:, :2], y, grow_policy="symmetric")
+    assert np.ptp(constant.decision_function(X[:, :2])) == 0.0
+
+
+@pytest.mark.parametrize("selection", ["greedy", "unbiased"])
+def test_levels_do_not_depend_on_threads(selection):
+    codes, features, _, y, weight = sorted_problem(7, n=30_000)
+    some = [
+        train(codes, features, y, weight, weak_learner="tree", by_level=True, max_depth=6,
+              n_estimators=3, selection=selection, max_features=0.7, subsample=0.8, n_threads=n)
+        for n in (1, 2, 4)
+    ]  # fmt: skip
+    for other in some[1:]:
+        assert_identical(some[0], other)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_classes=st.integers(2, 3),
+    growth=st.sampled_from(
+        [{"grow_policy": "symmetric", "max_depth": d} for d in (2, 5, 7)]
+        + [{"max_leaf_nodes": leaves} for leaves in (2, 8, 9, 40)]
+    ),
+)
+def test_rows_that_are_looked_up_end_where_walked_ones_do(seed, n_classes, growth):
+    """Many rows are scored by the bits of their answers, and few are walked."""
+    rng = np.random.default_rng(seed)
+    n = 1500
+    frame = pd.DataFrame(rng.normal(size=(n, 2)).round(1), columns=["a", "b"])
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    frame["c"] = rng.integers(0, 9, n) * 1.0  # no value is missing
+    frame["town"] = pd.Categorical(rng.integers(0, 30, n).astype(str))
+    y = (frame["a"].fillna(0) + frame["town"].astype(int) % 3 + rng.normal(size=n)).to_numpy()
+    y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
+    model = fit_tree(frame[:300], y[:300], n_estimators=8, max_features=0.6, **growth)
+    frame.loc[::7, "c"] = np.nan
+    whole = model.decision_function(frame)
+    parts = [model.decision_function(frame[i : i + 100]) for i in range(0, n, 100)]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+
+
+def test_a_search_compares_policies_with_their_own_limits():
+    X, y = noisy()
+    search = pb.ProperBoostClassifierCV(
+        gains=[10.0], weak_learner="tree", n_estimators=4, cv=3,
+        grow_policy=["best_first", "symmetric"], max_leaf_nodes=[4, 8], max_depth=[2, None],
+    ).fit(X, y)  # fmt: skip
+    tried = [
+        (p["grow_policy"], p["max_leaf_nodes"], p["max_depth"])
+        for p in search.cv_results_["params"]
+    ]
+    assert tried == [
+        ("best_first", 4, 2), ("best_first", 4, None), ("best_first", 8, 2),
+        ("best_first", 8, None), ("symmetric", None, 2), ("symmetric", None, None),
+    ]  # fmt: skip
+    again = clone(search.best_estimator_).fit(X, y)
+    np.testing.assert_array_equal(search.decision_function(X), again.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("n", "n_classes", "depth"), [(300, 2, 4), (1000, 2, 5), (3000, 2, 6), (300, 9, 5)]
+)
+def test_few_rows_have_few_levels(n, n_classes, depth):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 2)), np.arange(n) % n_classes
+    shared = {"n_estimators": 2, "min_child_weight": 0.0, "grow_policy": "symmetric"}
+    model, other = fit_tree(X, y, **shared), fit_tree(X, y, max_depth=depth, **shared)
+    assert same_model(model, other)
+    assert not same_model(model, fit_tree(X, y, max_depth=depth - 1, **shared))
+
+
 # -- chance ---------------------------------------------------------------------------------------
 
 
@@ -259,9 +410,10 @@ def test_boosting_goes_on_after_a_round_that_does_not_help():
     step=st.sampled_from(NOT_SOLVED),
     leaves=st.integers(2, 30),
     subsample=st.sampled_from([1.0, 0.6]),
+    policy=st.sampled_from(["best_first", "symmetric"]),
 )
 def test_predictions_follow_their_directions(
-    seed, directions, loss, response, step, leaves, subsample
+    seed, directions, loss, response, step, leaves, subsample, policy
 ):
     rng = np.random.default_rng(seed)
     n = 120
@@ -278,6 +430,7 @@ def test_predictions_follow_their_directions(
         response=response,
         step=step,
         max_leaf_nodes=leaves,
+        grow_policy=policy,
         subsample=subsample,
         min_child_weight=0.0,
         rows_per_bin=None,
@@ -413,6 +566,14 @@ def test_a_tree_that_nothing_more_can_be_learnt_from_is_the_last(depth):
         ({"max_leaf_nodes": 129}, "max_leaf_nodes must be between 2 and 128, or None; got 129"),
         ({"max_leaf_nodes": 8.0}, "max_leaf_nodes must be an integer"),
         ({"max_depth": 0}, "max_depth must be between 1 and"),
+        (
+            {"max_depth": 8, "grow_policy": "symmetric"},
+            "max_depth must be at most 7 with grow_policy='symmetric'; got 8",
+        ),
+        (
+            {"grow_policy": "level"},
+            "grow_policy must be one of 'best_first', 'symmetric'; got 'level'",
+        ),
         ({"max_depth": 2.5}, "max_depth must be an integer"),
         ({"min_child_weight": -0.1}, r"min_child_weight must be at least 0; got -0\.1"),
         ({"min_child_weight": np.nan}, "min_child_weight must be a finite number"),
@@ -512,7 +673,12 @@ def test_subsample_is_searched_and_reported():
     [
         ({"max_leaf_nodes": [4, 1]}, r"max_leaf_nodes\[1\] must be between 2 and 128, .*; got 1"),
         ({"subsample": []}, "subsample must not be empty"),
-        ({"max_depth": [2, 3]}, "max_depth must be an integer"),
+        ({"max_depth": [2, 0]}, r"max_depth\[1\] must be between 1 and"),
+        (
+            {"max_depth": [2, 8], "grow_policy": ["best_first", "symmetric"]},
+            "max_depth must be at most 7 with grow_policy='symmetric'; got 8",
+        ),
+        ({"l2": [0.0, 1.0]}, "l2 must be a finite number"),
     ],
     ids=str,
 )
@@ -613,6 +779,8 @@ def test_every_instruction_set_grows_the_same_trees():
         codes, features, _, y, weight = sorted_problem(k, n=2000)
         codes, y, weight = codes[:, weight > 0], y[weight > 0], weight[weight > 0]
         learner = {"max_leaves": 12, "subsample": 0.8 if k % 2 else 1.0, "seed": k}
+        if k % 3 == 2:
+            learner |= {"by_level": True, "max_depth": 5}
         segments = np.array([0, (y < 0).sum(), len(y)])
         cases.append((codes.astype(np.uint8), features, segments, weight, response, loss, learner))
     here = {"_core": _core, "np": np, "data": cases}

@@ -128,6 +128,7 @@ OTHERS = {
     "learning_rate": 0.5,
     "multi_strategy": "one_output_per_tree",
     "max_cells": 2,
+    "grow_policy": "symmetric",
     "max_leaf_nodes": 4,
     "max_depth": 2,
     "max_literals": 1,
@@ -163,6 +164,8 @@ def table():
 def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
     entry = declared(pb.ProperBoostClassifier)[name]
     model = pb.ProperBoostClassifier(n_estimators=4).set_params(**{other: choice})
+    if other == "grow_policy":
+        model.set_params(weak_learner="tree")
     if name.startswith("interaction_") and choice == "stump":
         model.set_params(interactions=1)
     if entry.promise:

@@ -22,6 +22,7 @@ from properboost.boosting.options import find_coupling
 from properboost.estimators import presets
 from properboost.losses.registry import get_loss
 from properboost.parameters.declare import Parameter, declared
+from properboost.parameters.shared import MOST_LEVELS
 
 __all__ = ["Shape", "draw_estimator", "draw_parameters", "list_estimators"]
 
@@ -269,7 +270,16 @@ def _keep_promises(estimator: str, drawn: dict[str, str]) -> dict[str, str]:
     kept = {name: text for name, text in drawn.items() if name not in broken}
     if "multiclass" in kept and "step" in known and not _can_couple(find):
         del kept["multiclass"]
+    if "max_depth" in kept and "grow_policy" in known and not _can_grow(find):
+        del kept["max_depth"]
     return kept
+
+
+def _can_grow(find: Callable[[str], object]) -> bool:
+    """Whether the tree has no more levels than it may."""
+    depths, policies = find("max_depth"), find("grow_policy")
+    deepest = max((d for d in np.atleast_1d(depths) if d is not None), default=0)
+    return deepest <= MOST_LEVELS or "symmetric" not in np.atleast_1d(policies)
 
 
 def _can_couple(find: Callable[[str], object]) -> bool:

@@ -113,6 +113,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         "step": one("unit", "guarded", "line_search"),
         "learning_rate": one(1.0, float(rng.uniform(0.05, 1.0))),
         "n_estimators": int(rng.integers(1, 5)),
+        "slope": 1.0,
         "rows_per_bin": None,
         "max_bins": one(255, int(rng.integers(2, 12))),
     }
@@ -131,6 +132,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         }
         if rng.random() < 0.3:
             drawn["max_depth"] = int(rng.integers(1, 4))
+        drawn["grow_policy"] = one("best_first", "symmetric")
     else:
         drawn["selection"] = one("greedy", "cyclic", "unbiased")
         if drawn["weak_learner"] == "histogram":
@@ -153,7 +155,11 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     name, gain = own.pop("loss", "glog"), own.pop("gain", 1.0)
     learner = own.pop("weak_learner", "histogram")
     depth = own.pop("max_depth", None)
+    by_level = own.pop("grow_policy", "best_first") == "symmetric"
+    if by_level and depth is None:
+        depth = 4  # the default's for so few rows
     tree = ref.TreeSettings(
+        by_level=by_level,
         max_leaves=own.pop("max_leaf_nodes", 31),
         max_depth=np.inf if depth is None else depth,
         min_child_weight=own.pop("min_child_weight", 1.0),
@@ -163,7 +169,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     )
     own.setdefault("max_cells", 3)  # the default's for so few rows
     own.setdefault("smoothing", 0.1)
-    for unused in ("rows_per_bin", "max_bins"):
+    for unused in ("rows_per_bin", "max_bins", "slope"):
         own.pop(unused, None)
     alpha = {"alpha": evaluate("losses.Alpha()").alpha} if name == "alpha" else {}
     return {"loss": ref.make_loss(name, gain, **alpha), "learner": learner, "tree": tree, **own}

@@ -15,6 +15,7 @@ LEARNERS = {
     "stump": {"weak_learner": "stump"},
     "stump, cyclic": {"weak_learner": "stump", "selection": "cyclic"},
     "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
+    "symmetric tree": {"weak_learner": "tree", "grow_policy": "symmetric", "max_depth": 3},
     "monomial": {"weak_learner": "monomial"},
     "pairs": {"interactions": 3},
     "pairs, cyclic": {"interactions": 3, "selection": "cyclic"},

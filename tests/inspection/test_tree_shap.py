@@ -85,6 +85,7 @@ def strangers(frame):
         {"max_leaf_nodes": 12},
         {"max_leaf_nodes": 31, "response": "newton", "learning_rate": 0.3},
         {"max_leaf_nodes": 12, "subsample": 0.5, "monotonic_cst": {"number": 1}},
+        {"grow_policy": "symmetric", "max_depth": 4},
     ],
 )
 def test_of_trees_they_are_shapley_values(settings):

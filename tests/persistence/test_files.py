@@ -120,6 +120,7 @@ def document(model, tmp_path_factory):
         {"response": "newton", "l2": 0.5, "step": "unit"},
         {"selection": "cyclic"},
         {"weak_learner": "tree", "max_leaf_nodes": np.int64(5), "max_depth": 3},
+        {"weak_learner": "tree", "grow_policy": "symmetric"},
         {"weak_learner": "tree", "min_child_weight": 0.5, "max_features": 0.7, "subsample": 0.8},
     ],
     ids=str,

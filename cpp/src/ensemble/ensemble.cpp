@@ -4,6 +4,7 @@
 #include <array>
 
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/trees/answer_bits.hpp"
 
 namespace properboost {
 namespace {
@@ -48,6 +49,16 @@ std::vector<std::vector<std::size_t>> group_by_nodes(const std::vector<const For
     }
   }
   return groups;
+}
+
+// The trees of a forest as tables, where these repay for so many rows.
+std::vector<AnswerBits> make_tables(const Forest& forest, std::size_t rows) {
+  constexpr std::size_t kRepaid = 1024;
+  std::vector<AnswerBits> tables;
+  for (std::size_t t = 0; rows >= kRepaid && t + 1 < forest.roots.size(); ++t) {
+    tables.emplace_back(forest.nodes, forest.roots[t], forest.roots[t + 1]);
+  }
+  return tables;
 }
 
 }  // namespace
@@ -138,9 +149,11 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
   std::vector<std::uint8_t> asked(bins.size(), 0);
   std::size_t trees = 0;
   const std::vector<std::vector<std::size_t>> groups = group_by_nodes(forests);
+  std::vector<std::vector<AnswerBits>> tables;  // of each group
   for (const std::vector<std::size_t>& models : groups) {
     const Forest& forest = *forests[models.front()];
     trees += forest.roots.size() - 1;
+    tables.push_back(make_tables(forest, table.rows));
     for (const std::int32_t f : forest.nodes.feature) {
       if (f != Tree::kLeaf) asked[static_cast<std::size_t>(f)] = 1;
     }
@@ -162,14 +175,26 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
                        [&](std::size_t w) { return codes[place[block.wanted[w]]].data(); });
     }
     std::array<std::size_t, Tile::kRows> node;
+    TileCodes from_root;
     std::vector<std::array<double, Tile::kRows>> sums;
-    for (const std::vector<std::size_t>& models : groups) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const std::vector<std::size_t>& models = groups[g];
       const Forest& forest = *forests[models.front()];
       sums.assign(models.size(), {});
       for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
-        for (std::size_t i = 0; i < rows.size; ++i) {
-          node[i] = forest.nodes.find_node([&](std::size_t f) { return codes[place[f]][i]; },
-                                           forest.roots[t]);
+        const std::size_t root = forest.roots[t];
+        const auto walk = [&](std::size_t i) {
+          return forest.nodes.find_node([&](std::size_t f) { return codes[place[f]][i]; }, root);
+        };
+        if (!tables[g].empty() && tables[g][t].usable()) {
+          const bool all = tables[g][t].find_nodes(
+              [&](std::size_t f) { return codes[place[f]].data(); }, rows.size, from_root.data());
+          for (std::size_t i = 0; i < rows.size; ++i) node[i] = root + from_root[i];
+          for (std::size_t i = 0; !all && i < rows.size; ++i) {
+            if (from_root[i] == AnswerBits::kUnknown) node[i] = walk(i);
+          }
+        } else {
+          for (std::size_t i = 0; i < rows.size; ++i) node[i] = walk(i);
         }
         for (std::size_t k = 0; k < models.size(); ++k) {
           const double* const values = forests[models[k]]->values.data();

@@ -15,6 +15,7 @@
 #include "properboost/trees/joint_cells.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/leaf_sums.hpp"
+#include "properboost/trees/level_cuts.hpp"
 #include "properboost/trees/tree_walk.hpp"
 #include "properboost/trees/vote_cells.hpp"
 
@@ -23,7 +24,7 @@ namespace {
 
 // Streams of random draws.
 constexpr std::uint64_t kRowStream = 0;
-constexpr std::uint64_t kFeatureStream = 1;  // plus one more per node
+constexpr std::uint64_t kFeatureStream = 1;  // plus one more per node, or level
 
 template <class Cells>
 struct Grown {
@@ -54,7 +55,9 @@ class Growth {
     Leaf root;
     if (sums_.at_once(0)) root.sums = sums_.add_up(0);
     add_node(root);
-    if (limits_.only_left) {
+    if (limits_.by_level) {
+      grow_levels(std::move(root), progress);
+    } else if (limits_.only_left) {
       grow_rule(std::move(root), progress);
     } else {
       grow_tree(std::move(root), progress);
@@ -100,6 +103,104 @@ class Growth {
       consider(&children[0], &children[1]);
       for (Leaf& child : children) sums_.give_back(std::move(child.sums));  // unless it waits
     }
+  }
+
+  // A node that a level's split does not divide has a turn again at the next level.
+  void grow_levels(Leaf root, const std::function<void()>& progress) {
+    std::vector<Leaf> level;
+    const auto add = [&](Leaf leaf) {
+      if (may_be_split_by_level(totals_[leaf.node])) {
+        if (!sums_.are_kept(leaf.node, kept_)) sums_.give_back(std::move(leaf.sums));
+        kept_ += bytes(leaf);
+        level.push_back(std::move(leaf));
+      } else {
+        sums_.give_back(std::move(leaf.sums));
+      }
+    };
+    add(std::move(root));
+    for (std::size_t depth = 0; depth < limits_.depth && !level.empty(); ++depth) {
+      progress();
+      std::optional<LevelChoice> found = find_level(level, depth);
+      if (!found) break;
+      std::vector<Leaf> nodes = std::move(level);
+      level.clear();
+      for (std::size_t k = 0; k < nodes.size(); ++k) {
+        kept_ -= bytes(nodes[k]);
+        found->choice.saving = found->savings[k];
+        if (!(found->savings[k] > 0.0)) {
+          ++nodes[k].depth;
+          add(std::move(nodes[k]));
+          continue;
+        }
+        progress();
+        for (Leaf& child : divide(std::move(nodes[k]), found->choice)) add(std::move(child));
+      }
+    }
+  }
+
+  bool may_be_split_by_level(const Total& total) const {
+    constexpr double kRounded = 1.0 + 1e-9;
+    return cells_.may_be_split(total) &&
+           !(kRounded * cells_.weight_of_branch(total) < 2.0 * limits_.child_weight);
+  }
+
+  // The best split of a level, if one lowers the cost, and what it saves at each node.
+  struct LevelChoice {
+    Choice choice;
+    std::vector<double> savings;
+  };
+  std::optional<LevelChoice> find_level(const std::vector<Leaf>& level, std::size_t depth) const {
+    const std::size_t features = bins_.size();
+    double unsplit = 0.0, nanoseconds = 0.0;
+    std::vector<ChanceSaving> one_cut;
+    for (const Leaf& leaf : level) {
+      unsplit += cells_.cost(totals_[leaf.node]);
+      nanoseconds += nanoseconds_of_search(leaf);
+      if (limits_.chance > 0.0) one_cut.push_back(chance_at(leaf.node));
+    }
+    std::vector<std::uint8_t> allowed(features, 1);
+    if (limits_.drawn_of(features) < features) draw_features(depth, allowed.data());
+    std::vector<std::optional<Split>> splits(features);
+    std::vector<ChanceSaving> by_chance(features, ChanceSaving{0.0, 1.0});
+    team_.for_each(features, nanoseconds, [&](std::size_t f) {
+      if (allowed[f] == 0) return;
+      visit_level(level, f, [&](const LevelCuts<Cells>& cuts) {
+        splits[f] = properboost::find_split(bins_[f], cuts);
+        if (limits_.chance > 0.0) by_chance[f] = add_chances(one_cut, cuts.find_reaches());
+      });
+    });
+    const auto [best, saving] = choose(unsplit, splits.data(), by_chance);
+    if (!(saving > 0.0)) return std::nullopt;
+    LevelChoice found{{best, *splits[best], saving}, {}};
+    visit_level(level, best, [&](const LevelCuts<Cells>& cuts) {
+      found.savings = cuts.find_savings(splits[best]->cut);
+    });
+    return found;
+  }
+
+  // Calls visitor(the cuts of a feature at all nodes of a level).
+  template <class Visitor>
+  void visit_level(const std::vector<Leaf>& level, std::size_t f, const Visitor& visitor) const {
+    std::vector<Sums> memory(level.size());
+    std::vector<const typename Cells::Unit*> nodes;
+    for (std::size_t k = 0; k < level.size(); ++k) {
+      nodes.push_back(sums_.feature(level[k].node, level[k].sums, f, memory[k]));
+    }
+    visitor(LevelCuts<Cells>(cells_, bins_[f], direction_of(f), nodes, sums_.size_of(f)));
+  }
+
+  // What a cut of several nodes saves by chance, each of which it divides with such a probability.
+  static ChanceSaving add_chances(const std::vector<ChanceSaving>& nodes,
+                                  const std::vector<double>& reaches) {
+    double sum = 0.0, squares = 0.0, freedom = 0.0;
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      const double mean = reaches[k] * nodes[k].mean;
+      sum += mean;
+      squares += mean * mean;
+      freedom += mean * nodes[k].freedom;
+    }
+    if (!(squares > 0.0)) return {0.0, 1.0};
+    return {sum, std::max(1.0, freedom / sum), std::max(1.0, sum * sum / squares)};
   }
 
   // The rows of the left-most leaf are those for which all literals hold.  A literal and its
@@ -194,9 +295,7 @@ class Growth {
       if (leaf == nullptr || !may_grow(leaf->depth, leaves_)) continue;
       if (!cells_.may_be_split(totals_[leaf->node])) continue;
       leaves.push_back(leaf);
-      nanoseconds += 2.0 * static_cast<double>(sums_.size()) +
-                     300.0 * static_cast<double>(bins_.size()) +
-                     (leaf->sums.empty() ? static_cast<double>(sums_.adds(leaf->node)) : 0.0);
+      nanoseconds += nanoseconds_of_search(*leaf);
     }
     const std::size_t features = bins_.size();
     std::vector<std::optional<Split>> splits(leaves.size() * features);
@@ -211,39 +310,55 @@ class Growth {
     });
     for (std::size_t k = 0; k < leaves.size(); ++k) {
       Leaf& leaf = *leaves[k];
-      std::vector<double> costs;
-      for (std::size_t f = 0; f < features; ++f) {
-        const auto& split = splits[k * features + f];
-        costs.push_back(split ? split->cost : std::numeric_limits<double>::infinity());
-      }
       double unsplit = cells_.cost(totals_[leaf.node]);
       if (leaf.others) unsplit += cells_.cost(*leaf.others);
-      const std::size_t best =
-          limits_.chance > 0.0
-              ? first_best(charge(leaf.node, unsplit, costs, &splits[k * features]).data(),
-                           features)
-              : first_best(costs.data(), features);
-      const double saving = unsplit - costs[best];
-      const std::optional<Split>& split = splits[k * features + best];
-      if (split && saving > kTie * std::abs(costs[best])) {
-        leaf.choice = Choice{best, *split, saving};
-      }
+      std::vector<ChanceSaving> by_chance;
+      if (limits_.chance > 0.0) by_chance.assign(features, chance_at(leaf.node));
+      const auto [best, saving] = choose(unsplit, &splits[k * features], by_chance);
+      if (saving > 0.0) leaf.choice = Choice{best, *splits[k * features + best], saving};
     }
   }
 
-  // The costs of splits that save, charged for chance.
-  std::vector<double> charge(std::size_t node, double unsplit, const std::vector<double>& costs,
-                             const std::optional<Split>* splits) const {
-    const ChanceSaving one_cut = cells_.saving_by_chance(totals_[node], rows_, node);
-    const double chance = limits_.chance * std::max(0.0, one_cut.mean);
-    std::vector<double> charged(costs.size(), std::numeric_limits<double>::infinity());
-    for (std::size_t f = 0; f < costs.size(); ++f) {
-      const std::optional<Split>& split = splits[f];
-      if (!split || !(unsplit - costs[f] > kTie * std::abs(costs[f]))) continue;
-      charged[f] = costs[f] +
-                   chance * freedom_of_best_cut(split->codes, bins_[f].ordered(), one_cut.freedom);
+  double nanoseconds_of_search(const Leaf& leaf) const {
+    return 2.0 * static_cast<double>(sums_.size()) + 300.0 * static_cast<double>(bins_.size()) +
+           (leaf.sums.empty() ? static_cast<double>(sums_.adds(leaf.node)) : 0.0);
+  }
+
+  ChanceSaving chance_at(std::size_t node) const {
+    ChanceSaving one_cut = cells_.saving_by_chance(totals_[node], rows_, node);
+    one_cut.mean = std::max(0.0, one_cut.mean);
+    return one_cut;
+  }
+
+  // The best of the features' splits, and what it saves; 0 if none saves anything.
+  struct Best {
+    std::size_t feature;
+    double saving;
+  };
+  Best choose(double unsplit, const std::optional<Split>* splits,
+              const std::vector<ChanceSaving>& by_chance) const {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    std::vector<double> costs;
+    for (std::size_t f = 0; f < bins_.size(); ++f) {
+      costs.push_back(splits[f] ? splits[f]->cost : kNever);
     }
-    return charged;
+    const auto saves = [&](std::size_t f) {
+      return splits[f] && unsplit - costs[f] > kTie * std::abs(costs[f]);
+    };
+    std::size_t best;
+    if (limits_.chance > 0.0) {  // the costs of splits that save are charged for chance
+      std::vector<double> charged(costs.size(), kNever);
+      for (std::size_t f = 0; f < costs.size(); ++f) {
+        if (!saves(f)) continue;
+        const double freedom = freedom_of_best_cut(splits[f]->codes, bins_[f].ordered(),
+                                                   by_chance[f].freedom, by_chance[f].nodes);
+        charged[f] = costs[f] + limits_.chance * by_chance[f].mean * freedom;
+      }
+      best = first_best(charged.data(), charged.size());
+    } else {
+      best = first_best(costs.data(), costs.size());
+    }
+    return {best, saves(best) ? unsplit - costs[best] : 0.0};
   }
 
   std::optional<Split> find_split(const Leaf& leaf, std::size_t f) const {
@@ -251,17 +366,20 @@ class Growth {
     const typename Cells::Feature feature(cells_, bins_[f],
                                           sums_.feature(leaf.node, leaf.sums, f, memory));
     const int direction = direction_of(f);
-    if (!leaf.others) return feature.find_split({}, {}, direction);
+    const auto find_best = [&](const Total& beside_left, const Total& beside_right, int rises) {
+      return properboost::find_split(bins_[f], feature.cuts(beside_left, beside_right, rises));
+    };
+    if (!leaf.others) return find_best({}, {}, direction);
     // Rows that a literal excludes join those for which the rule did not hold before.  Because
     // costs are concave, the best cut of categories ordered by their share of a class is the best
     // of all sets here, too.  A literal must agree with its own feature's direction and with those
     // of the literals before it.
     std::optional<Split> below, above;
     if (direction * leaf.rises <= 0) {
-      below = feature.find_split({}, *leaf.others, direction != 0 ? direction : -leaf.rises);
+      below = find_best({}, *leaf.others, direction != 0 ? direction : -leaf.rises);
     }
     if (direction * leaf.rises >= 0) {
-      above = feature.find_split(*leaf.others, {}, direction != 0 ? direction : leaf.rises);
+      above = find_best(*leaf.others, {}, direction != 0 ? direction : leaf.rises);
     }
     const bool is_below_best =
         below && !(above && above->cost < below->cost - kTie * std::abs(below->cost));
@@ -270,13 +388,13 @@ class Growth {
     return above;
   }
 
-  // The features that a node's split is chosen from.
-  void draw_features(std::size_t node, std::uint8_t* allowed) const {
+  // The features that the split of a node, or of a level, is chosen from.
+  void draw_features(std::size_t turn, std::uint8_t* allowed) const {
     const std::size_t n = bins_.size();
     const std::size_t wanted = limits_.drawn_of(n);
     std::vector<std::pair<std::uint64_t, std::size_t>> order;
     for (std::size_t f = 0; f < n; ++f) {
-      order.emplace_back(draw_bits(key_, kFeatureStream + node, f), f);
+      order.emplace_back(draw_bits(key_, kFeatureStream + turn, f), f);
     }
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted) - 1,
                      order.end());

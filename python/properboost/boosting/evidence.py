@@ -105,7 +105,7 @@ def _contrast(positive: Array, negative: Array, ordered: bool) -> tuple[float, f
 def _find_interactions(
     training: Training, own: int, weights: dict[int, Array]
 ) -> NDArray[np.float64]:
-    """Return the chi-squares of pairs of features and their means by chance, as `rank_pairs` has it.
+    """Return chi-squares of pairs of features, and their means by chance, as `rank_pairs` has them.
 
     `weights` holds the training weight of each code of the features.
     """

@@ -1,11 +1,14 @@
 """What holds of the options that the engine is told, whatever the data."""
 
+from collections.abc import Collection
+
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.declare import read
-from properboost.parameters.kinds import Coupling, MonotonicConstraints, Multiclass
-from properboost.parameters.shared import SOLVED, BoostingOptions, rate_of
+from properboost.parameters.kinds import Coupling, GrowPolicy, MonotonicConstraints, Multiclass
+from properboost.parameters.shared import MOST_LEVELS, SOLVED, BoostingOptions, rate_of
 
 __all__ = [
+    "check_depth_of_policy",
     "check_directions_of_pairs",
     "check_loss_of_step",
     "check_smoothing_of_response",
@@ -20,6 +23,18 @@ def check_loss_of_step(loss: MarginLoss, step: str) -> None:
     """Check that a step that is solved for has one solution."""
     if step in SOLVED and not loss.native.convex:
         raise ValueError(f"step must not be {step!r} with loss={loss.name!r}, which is not convex")
+
+
+def check_depth_of_policy(
+    name: str, max_depth: int | None, weak_learner: str, policies: Collection[GrowPolicy]
+) -> None:
+    """Check that a symmetric tree's nodes can be numbered."""
+    if max_depth is None or weak_learner != "tree" or "symmetric" not in policies:
+        return
+    if max_depth > MOST_LEVELS:
+        raise ValueError(
+            f"{name} must be at most {MOST_LEVELS} with grow_policy='symmetric'; got {max_depth!r}"
+        )
 
 
 def check_smoothing_of_response(

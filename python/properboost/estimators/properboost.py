@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
+from properboost.boosting.evidence import find_slopes
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
-from properboost.boosting.evidence import find_slopes
 from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
 from properboost.boosting.options import (
+    check_depth_of_policy,
     check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
@@ -30,6 +31,7 @@ from properboost.losses.registry import get_loss
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
 from properboost.parameters.kinds import (
+    GrowPolicy,
     Interactions,
     Intercept,
     LossName,
@@ -71,7 +73,17 @@ def check_intercept(name: str, value: object) -> object:
 
 @estimator
 class ProperBoostClassifier(
-    BoostingParameters[float, int, int | None, MaxCells, Selection, MultiStrategy, float | None],
+    BoostingParameters[
+        float,
+        int,
+        GrowPolicy,
+        int | None,
+        int | None,
+        MaxCells,
+        Selection,
+        MultiStrategy,
+        float | None,
+    ],
     CouplingParameters[Multiclass],
     PairParameters[float, Interactions],
     RegularizerParameters,
@@ -246,8 +258,8 @@ class ProperBoostClassifier(
         monomials, `interactions`) have pairs of features, too.  The intercept is then "share",
         unless it is given.  `slope_` has it.  `ProperBoostClassifierCV` fits it to rows held out.
         """,
-        option="what raw predictions are multiplied by: auto is 1, and less where the classes differ "
-        "by hardly more than chance",
+        option="what raw predictions are multiplied by: auto is 1, and less where the classes "
+        "differ by hardly more than chance",
     )
     interaction_estimators: int | None = parameter(
         default=None,
@@ -399,6 +411,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     for name in ("smoothing", "interaction_smoothing"):
         h = getattr(model, name)
         check_smoothing_of_response(name, h, model.weak_learner, model.response)
+    check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
     find_coupling(model.multiclass, loss, model.step)
     check_directions_of_pairs(model.monotonic_cst, model.weak_learner, model._wants_pairs())
     return loss

@@ -10,6 +10,7 @@ import numpy as np
 
 from properboost.boosting import options
 from properboost.boosting.options import (
+    check_depth_of_policy,
     check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
@@ -31,6 +32,7 @@ from properboost.parameters.declare import (
 )
 from properboost.parameters.kinds import (
     Coupling,
+    GrowPolicy,
     LossName,
     MaxCells,
     Multiclass,
@@ -112,6 +114,8 @@ class SearchParameters(
     BoostingParameters[
         float | Sequence[float],
         int | Sequence[int],
+        GrowPolicy | Sequence[GrowPolicy],
+        int | Sequence[int | None] | None,
         int | Sequence[int | None] | None,
         MaxCells | Sequence[MaxCells],
         Selection | Sequence[Selection],
@@ -230,6 +234,9 @@ def check_search(search: SearchParameters) -> None:
     learner, response = search.weak_learner, search.response
     for k, h in enumerate(_read_smoothings("smoothings", search.smoothings)):
         check_smoothing_of_response(f"smoothings[{k}]", h, learner, response)
+    for depth in _list_values(search, "max_depth"):
+        policies = _list_values(search, "grow_policy")
+        check_depth_of_policy("max_depth", depth, learner, policies)
     for h in _list_values(search, "interaction_smoothing"):
         check_smoothing_of_response("interaction_smoothing", h, learner, response)
     check_directions_of_pairs(search.monotonic_cst, learner, max(list_interactions(search)[0]) > 0)
@@ -270,9 +277,14 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
         if name in lists and not entry.applies_to(search):
             lists[name] = [SMOOTHING if name == "smoothing" else entry.default]
     candidates = []
+    tried: set[tuple[Any, ...]] = set()
     gains = _find_gains(search)
     for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
+        if _drop_meaningless(search, chosen):
+            if tuple(chosen.values()) in tried:
+                continue
+            tried.add(tuple(chosen.values()))
         name, loss = chosen.pop("loss")
         coupling = chosen.pop("multiclass")
         strategies = lists["multi_strategy"]
@@ -293,6 +305,22 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
             params |= {"intercept": None, "slope": 1.0}  # not the defaults of one fit
             candidates.append(Candidate(tuned, applied, params, coupling))
     return candidates
+
+
+def _drop_meaningless(search: SearchParameters, chosen: dict[str, Any]) -> bool:
+    """Give what has no meaning beside other choices its default; say whether there is any."""
+
+    def find(name: str) -> object:
+        return chosen[name] if name in chosen else getattr(search, name)
+
+    known = declared(BoostingOptions)
+    dropped = [
+        name for name in chosen.keys() & known.keys()
+        if chosen.keys() & (known[name].only_with or {}).keys()
+        and known[name].find_obstacle(find) is not None
+    ]  # fmt: skip
+    chosen.update({name: known[name].default for name in dropped})
+    return bool(dropped)
 
 
 def _list_values(search: SearchParameters, name: str) -> list[Any]:

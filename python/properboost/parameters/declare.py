@@ -97,9 +97,14 @@ class Parameter:
         return checks.or_else(self.read_one, "a list of these")(self.name, value)
 
     def find_obstacle(self, values: Callable[[str], object]) -> str | None:
-        """Return the other parameter whose value makes this one ineffective, if any."""
+        """Return the other parameter whose value makes this one ineffective, if any.
+
+        One with a list to choose from does so if each of them does.
+        """
         for name, allowed in (self.only_with or {}).items():
-            if values(name) not in allowed:
+            value = values(name)
+            choices: Any = value if checks.is_list(value) else [value]
+            if not any(choice in allowed for choice in choices):
                 return name
         return None
 

@@ -13,6 +13,7 @@ __all__ = [
     "ClassWeight",
     "Coupling",
     "Criterion",
+    "GrowPolicy",
     "Interactions",
     "Intercept",
     "LossName",
@@ -44,6 +45,7 @@ RowsPerBin: TypeAlias = float | Literal["auto"] | None
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
+GrowPolicy: TypeAlias = Literal["best_first", "symmetric"]
 Intercept: TypeAlias = Literal["auto", "share"] | float | Sequence[float] | None
 Slope: TypeAlias = Literal["auto"] | float
 MaxCells: TypeAlias = Literal["auto"] | int | None

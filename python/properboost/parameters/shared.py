@@ -13,6 +13,7 @@ from properboost.parameters.kinds import (
     CategoricalFeatures,
     ClassWeight,
     Criterion,
+    GrowPolicy,
     MaxCells,
     MonotonicConstraints,
     Multiclass,
@@ -29,6 +30,7 @@ from properboost.parameters.kinds import (
 
 __all__ = [
     "LARGEST_INT",
+    "MOST_LEVELS",
     "SOLVED",
     "BinningOptions",
     "BinningParameters",
@@ -45,6 +47,7 @@ __all__ = [
     "VotingOptions",
     "VotingParameters",
     "cells_of",
+    "depth_of",
     "gain_of",
     "leaves_of",
     "rate_of",
@@ -67,6 +70,9 @@ SMOOTHING = 0.1
 FEW_ROWS = 5000.0
 """Up to so many rows numeric features have fewer than 255 bins, of 20 rows each."""
 
+MOST_LEVELS = 7
+"""Splits from the root to a leaf of a symmetric tree: a node's number is a byte."""
+
 GROWN = ("tree", "monomial")
 """Weak learners over several features."""
 
@@ -76,7 +82,9 @@ NOT_GROWN = tuple(name for name in get_args(WeakLearner) if name not in GROWN)
 # names and a search to that or a list of it.
 Float = TypeVar("Float")
 Int = TypeVar("Int")
+Policy = TypeVar("Policy")
 Leaves = TypeVar("Leaves")
+Depth = TypeVar("Depth")
 Cells = TypeVar("Cells")
 Pairs = TypeVar("Pairs")
 PerBin = TypeVar("PerBin")
@@ -149,7 +157,9 @@ def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
 
 
 @parameters
-class BoostingParameters(Generic[Float, Int, Leaves, Cells, Selected, Strategy, Rate]):
+class BoostingParameters(
+    Generic[Float, Int, Policy, Leaves, Depth, Cells, Selected, Strategy, Rate]
+):
     """How a round's look-up table is chosen and made, and how far its step goes."""
 
     learning_rate: Rate = parameter(
@@ -170,9 +180,9 @@ class BoostingParameters(Generic[Float, Int, Leaves, Cells, Selected, Strategy, 
         default="histogram",
         doc="""
         What gets a value in a round: every bin of a feature, or few cells of them (`max_cells`);
-        both branches of a split; every leaf of a tree, grown best first; the rows for which a rule
-        holds ("this feature is in that range or set, and that one ...") and all others (see
-        `rules`).  Parameters of another weak learner have no effect.
+        both branches of a split; every leaf of a tree; the rows for which a rule holds ("this
+        feature is in that range or set, and that one ...") and all others (see `rules`).
+        Parameters of another weak learner have no effect.
         """,
         option="the weak learner",
     )
@@ -191,6 +201,19 @@ class BoostingParameters(Generic[Float, Int, Leaves, Cells, Selected, Strategy, 
         only_with={"weak_learner": ("histogram",)},
         search_default=None,
     )
+    grow_policy: Policy = parameter(
+        default="best_first",
+        check=partial(checks.choice, known=get_args(GrowPolicy)),
+        kind='{"best_first", "symmetric"}',
+        doc="""
+        How a tree grows.  "best_first": the split that saves most, of all leaves, is next.
+        "symmetric": level by level; all nodes of a level share one split, the one that saves most
+        in sum (CatBoost's trees).  A node in which it saves nothing, or whose branches would be
+        lighter than `min_child_weight`, is not split then, and has its turn at the next level.
+        """,
+        option="how a tree grows: the best split of all leaves next, or one split for each level",
+        only_with={"weak_learner": ("tree",)},
+    )
     max_leaf_nodes: Leaves = parameter(
         default=None,
         check=checks.either(partial(checks.integer, low=2, high=128), None),
@@ -198,16 +221,22 @@ class BoostingParameters(Generic[Float, Int, Leaves, Cells, Selected, Strategy, 
         doc="""
         The most leaves of a tree, in [2, 128].  None is one for 80 training rows (by sample
         weight), where every class counts as many as the smallest; but no fewer than six, or one
-        for each class, and no more than 31.
+        for each class, and no more than 31.  Symmetric trees have `max_depth` only.
         """,
         option="the most leaves of a tree, 2 to 128; none goes by the rows of the smallest class",
-        only_with={"weak_learner": ("tree",)},
+        only_with={"weak_learner": ("tree",), "grow_policy": ("best_first",)},
     )
-    max_depth: int | None = parameter(
+    max_depth: Depth = parameter(
         default=None,
         check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
-        doc="The most splits from a tree's root to a leaf; None sets no limit.",
-        option="the most splits from a tree's root to a leaf; none sets no limit",
+        kind="int or None",
+        doc="""
+        The most splits from a tree's root to a leaf; at most 7 of a symmetric tree.  None sets no
+        limit.  For symmetric trees it is 4 to 6: as many levels as leave 20 training rows a leaf,
+        counted as for `max_leaf_nodes`, or two leaves a class.
+        """,
+        option="the most splits from a tree's root to a leaf; none sets no limit, and is 4 to 6 "
+        "for symmetric trees, which have at most 7",
         only_with={"weak_learner": ("tree",)},
     )
     max_literals: Int = parameter(
@@ -643,7 +672,17 @@ def read_binning(model: Any, of_few_cells: float | None = 20.0) -> BinningOption
 
 class BoostingOptions(
     Options,
-    BoostingParameters[float, int, int | None, MaxCells, Selection, MultiStrategy, float | None],
+    BoostingParameters[
+        float,
+        int,
+        GrowPolicy,
+        int | None,
+        int | None,
+        MaxCells,
+        Selection,
+        MultiStrategy,
+        float | None,
+    ],
     RegularizerParameters,
 ):
     """Options of boosting."""
@@ -657,9 +696,23 @@ def leaves_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> i
     """Return the most leaves of a tree that is grown from classes of these weights."""
     if options.max_leaf_nodes is not None:
         return options.max_leaf_nodes
-    n_classes = len(class_weights)
-    rows = n_classes * float(class_weights.min())
-    return int(min(max(rows / 80.0, 6, n_classes), 31))
+    return int(min(max(_balanced_rows(class_weights) / 80.0, 6, len(class_weights)), 31))
+
+
+def depth_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> int:
+    """Return the most splits from the root to a leaf of a tree of classes of these weights."""
+    if options.max_depth is not None:
+        return options.max_depth
+    if options.grow_policy != "symmetric":
+        return LARGEST_INT
+    leaves = max(_balanced_rows(class_weights) / 20.0, 2.0**4)
+    two_each = int(np.ceil(np.log2(2 * len(class_weights))))
+    return min(max(int(np.log2(leaves)), two_each), 6)
+
+
+def _balanced_rows(class_weights: NDArray[np.float64]) -> float:
+    """Return how many rows there are, where every class counts as many as the smallest."""
+    return len(class_weights) * float(class_weights.min())
 
 
 def cells_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> int | None:
@@ -688,7 +741,7 @@ def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> fl
     if weak_learner == "tree":
         return 1.0
     at_one_row = 20.0 if weak_learner == "histogram" else 14.0
-    rows = max(len(class_weights) * float(class_weights.min()), 1.0)
+    rows = max(_balanced_rows(class_weights), 1.0)
     return min(max(at_one_row / float(np.cbrt(rows)), 1.0), 8.0)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from helpers.reference.bins import Array, Codes
@@ -88,6 +90,16 @@ def smooth_ordered(a: Array, h: float, n_ordered: int) -> Array:
     out = a.copy()
     out[:n_ordered] = (1 - 2 * h) * inner + h * (padded[:-2] + padded[2:])
     return out
+
+
+def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
+    """The sums of all parts' rows."""
+    return Statistics(
+        np.sum([part.plus for part in parts], axis=0),
+        np.sum([part.minus for part in parts], axis=0),
+        np.sum([part.curvature for part in parts], axis=0),
+        np.sum([part.rows for part in parts], axis=0),
+    )
 
 
 def bin_statistics(codes: Codes, n_bins: int, y: Array, w: Array, curvature: Array) -> Statistics:

@@ -80,14 +80,20 @@ def saving_by_chance(whole: Statistics, squares: Sequence[float], t: Training) -
     return float(np.sqrt(p * q) / 8 * (squares[0] / p**2 + squares[1] / q**2))
 
 
-def charge_for_chance(plain: Statistics, ordered: bool, freedom: float = 1.0) -> float:
-    """Twice the mean, by chance, of the best cut's statistic, in units of one cut's."""
+def charge_for_chance(
+    plain: Statistics, ordered: bool, freedom: float = 1.0, nodes: float = 1.0
+) -> float:
+    """Twice the mean, by chance, of the best cut's statistic, in units of one cut's.
+
+    Where several nodes are cut alike, it is the statistic of their sum.
+    """
     n = int((plain.plus + plain.minus > 0).sum())
     if n < 2:
         return 0.0
     cuts = n - 1
     beyond_one = np.log(cuts) * (0.9 - 0.027 * np.log(cuts)) if ordered else 0.6366 * (cuts - 1)
-    return float(2 * (1 + beyond_one * freedom ** (-2 / 3)))
+    beyond_one *= freedom ** (-2 / 3) * nodes ** (-0.55 if ordered else -0.9)
+    return float(2 * (1 + beyond_one))
 
 
 def normal_deviate(chi_square: float, freedom: float) -> float:

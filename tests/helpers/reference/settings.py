@@ -39,6 +39,7 @@ class TreeSettings:
     subsample: float = 1.0
     seed: int = 0
     directions: Sequence[int] = ()
+    by_level: bool = False
 
     @property
     def leaves_to_chance(self) -> bool:

@@ -1,4 +1,4 @@
-"""Trees, grown best first."""
+"""Trees, grown best first or level by level."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from helpers.reference.cells import bin_statistics
+from helpers.reference.cells import bin_statistics, sum_statistics
 from helpers.reference.contrast import charge_for_chance, saving_by_chance, sum_of_squares
 from helpers.reference.draws import draw_bits
 from helpers.reference.learners import cell_cost, first_least, positive_share, stump_cuts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from helpers.reference.learners import Response
     from helpers.reference.settings import Training
 
-    Split = tuple[float, int, NDArray[np.int64]]
+    Split = tuple[list[float], int, NDArray[np.int64]]
 
 
 @dataclass
@@ -108,8 +108,11 @@ def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
     A round's key is draw_bits(seed, 0, round).  Rows, numbered among those of positive weight,
     count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may
     split are the round(max_features d), at least one, of least draw_bits(key, 1 + node, feature).
+
+    With `by_level`, see `_grow_by_level`.
     """
-    return _grow(t, lambda rows, features: _find_split(t, w, curvature, rows, features), round_)
+    view = _OneModel(t, w, curvature)
+    return _grow_by_level(view, round_) if t.tree.by_level else _grow(view, round_)
 
 
 def grow_shared_tree(classes: Sequence[Training], w: Array, curvature: Array, round_: int) -> Tree:
@@ -118,14 +121,13 @@ def grow_shared_tree(classes: Sequence[Training], w: Array, curvature: Array, ro
     ``w[:, k]`` and ``curvature[:, k]`` are those of class k.  Each side has to have
     `min_child_weight` of half the sum over the classes.
     """
-    return _grow(
-        classes[0],
-        lambda rows, features: _find_shared_split(classes, w, curvature, rows, features),
-        round_,
-    )
+    view = _JointModel(classes, w, curvature)
+    by_level = classes[0].tree.by_level
+    return _grow_by_level(view, round_) if by_level else _grow(view, round_)
 
 
-def _grow(t: Training, find: Callable[..., Split | None], round_: int) -> Tree:
+def _grow(view: _OneModel | _JointModel, round_: int) -> Tree:
+    t = view.t
     s = t.tree
     key = draw_bits(s.seed, 0, round_)
     w = t.weight
@@ -136,17 +138,55 @@ def _grow(t: Training, find: Callable[..., Split | None], round_: int) -> Tree:
     new = [0]
     while len(tree.leaves) < s.max_leaves:
         for k in new:
-            split = find(tree.rows[k], _draw_features(t, key, k))
+            split = _find_split(view, [tree.rows[k]], _draw_features(t, key, k))
             if split is not None and depth[k] < s.max_depth:
                 best[k] = split
         if not best:
             break
-        k = max(best, key=lambda node: (best[node][0], -node))
-        tree.saving[k], tree.feature[k], tree.side[k] = best.pop(k)
+        k = max(best, key=lambda node: (best[node][0][0], -node))
+        [tree.saving[k]], tree.feature[k], tree.side[k] = best.pop(k)
         side = tree.side[k][t.codes[tree.feature[k]]]
         new = [tree.add_leaf(tree.rows[k] & (side == which)) for which in (0, 1)]
         tree.left[k] = new[0]
         depth |= dict.fromkeys(new, depth[k] + 1)
+    return tree
+
+
+def _grow_by_level(view: _OneModel | _JointModel, round_: int) -> Tree:
+    """One split for all nodes of a level: the one that saves most in sum.
+
+    What it saves at a node is `grow_tree`'s, and 0 where that is not more than `tie` times the cost
+    of the sides, or the node's limits forbid it: the node is then not split, and is one of the next
+    level's.  Nodes of one class (but not under newton, or if classes share the tree) and nodes
+    lighter than twice `min_child_weight` are no longer looked at.  Categories are ordered by the
+    sums of a level's rows.  The features of a level are drawn as those of the node of its number.
+    """
+    t = view.t
+    s = t.tree
+    key = draw_bits(s.seed, 0, round_)
+    drawn = np.array([draw_bits(key, 0, i) < s.subsample * 2**64 for i in range(len(t.weight))])
+    tree = Tree()
+    level = [tree.add_leaf(drawn)]
+    for depth in range(int(s.max_depth)):
+        level = [k for k in level if view.may_be_split(tree.rows[k])]
+        if not level:
+            break
+        features = _draw_features(t, key, depth)
+        split = _find_split(view, [tree.rows[k] for k in level], features)
+        if split is None:
+            break
+        savings, feature, side = split
+        below = []
+        for k, saving in zip(level, savings, strict=True):
+            if saving == 0.0:
+                below.append(k)
+                continue
+            tree.saving[k], tree.feature[k], tree.side[k] = saving, feature, side
+            own = side[t.codes[feature]]
+            new = [tree.add_leaf(tree.rows[k] & (own == which)) for which in (0, 1)]
+            tree.left[k] = new[0]
+            below += new
+        level = below
     return tree
 
 
@@ -157,110 +197,154 @@ def _draw_features(t: Training, key: int, node: int) -> list[int]:
     return sorted(order[:wanted])
 
 
+@dataclass(frozen=True)
+class _OneModel:
+    """What splits of some rows cost a model."""
+
+    t: Training
+    w: Array
+    curvature: Array
+
+    def statistics(self, j: int, rows: NDArray[np.bool_]) -> list[Statistics]:
+        t = self.t
+        n_bins = t.bins[j].n_bins
+        own = t.codes[j][rows], n_bins, t.y[rows], self.w[rows], self.curvature[rows]
+        return [bin_statistics(*own)]
+
+    def weights(self, sides: Sequence[Statistics]) -> Array:
+        return _weights_of_branches(sides[0], self.t)
+
+    def may_be_split(self, rows: NDArray[np.bool_]) -> bool:
+        stats = self.statistics(0, rows)[0]
+        mixed = stats.plus.sum() > 0 and stats.minus.sum() > 0
+        heavy = self.weights([stats]).sum() >= 2 * self.t.tree.min_child_weight
+        return bool(heavy and (mixed or self.t.response == "newton"))
+
+    def cuts(self, j: int, stats: Sequence[Statistics]) -> list[NDArray[np.int64]]:
+        return list(stump_cuts(stats[0], self.t.bins[j], self.t.response))
+
+    def cost(self, sides: Sequence[Statistics]) -> float:
+        return cell_cost(sides[0], self.t.response, self.t.l2)
+
+    def is_forbidden(self, j: int, sides: Sequence[Statistics]) -> bool:
+        t = self.t
+        share = positive_share(sides[0], t.response)
+        direction = t.direction(j)
+        light = min(self.weights(sides)) < t.tree.min_child_weight
+        return bool(light or direction * (share[1] - share[0]) < 0)
+
+    def chance(self, rows: NDArray[np.bool_]) -> tuple[float, float]:
+        """What a cut of some rows saves by chance, and its degrees of freedom."""
+        t = self.t
+        squares = [sum_of_squares(t, self.w, rows & own) for own in (t.y > 0, t.y < 0)]
+        whole = self.statistics(0, rows)[0].gathered(np.zeros(t.bins[0].n_bins, int), 1)
+        return max(0.0, saving_by_chance(whole, squares, t)), 1.0
+
+
+@dataclass(frozen=True)
+class _JointModel:
+    """The same of all classes together."""
+
+    classes: Sequence[Training]
+    w: Array
+    curvature: Array
+
+    @property
+    def t(self) -> Training:
+        return self.classes[0]
+
+    @property
+    def _own(self) -> list[_OneModel]:
+        columns = enumerate(self.classes)
+        return [_OneModel(t, self.w[:, k], self.curvature[:, k]) for k, t in columns]
+
+    def statistics(self, j: int, rows: NDArray[np.bool_]) -> list[Statistics]:
+        return [own.statistics(j, rows)[0] for own in self._own]
+
+    def weights(self, sides: Sequence[Statistics]) -> Array:
+        found: Array = sum(_weights_of_branches(side, self.t) for side in sides) / 2
+        return found
+
+    def may_be_split(self, rows: NDArray[np.bool_]) -> bool:
+        weights = self.weights(self.statistics(0, rows))
+        return bool(weights.sum() >= 2 * self.t.tree.min_child_weight)
+
+    def cuts(self, j: int, stats: Sequence[Statistics]) -> list[NDArray[np.int64]]:
+        if self.t.bins[j].n_ordered:
+            return list(stump_cuts(stats[0], self.t.bins[j], self.t.response))
+        return _cuts_along_the_axis(stats, self.t.response)
+
+    def cost(self, sides: Sequence[Statistics]) -> float:
+        return sum(cell_cost(side, self.t.response, self.t.l2) for side in sides)
+
+    def is_forbidden(self, _: int, sides: Sequence[Statistics]) -> bool:
+        return bool(min(self.weights(sides)) < self.t.tree.min_child_weight)
+
+    def chance(self, rows: NDArray[np.bool_]) -> tuple[float, float]:
+        chance = np.array([own.chance(rows)[0] for own in self._own])
+        alike = chance.sum() ** 2 / (chance**2).sum() if chance.any() else 0.0
+        return float(chance.sum()), max(1.0, alike * (1 - 1 / len(self.classes)))
+
+
+def _weights_of_branches(sides: Statistics, t: Training) -> Array:
+    return sides.curvature * t.loss.gain if t.response == "newton" else sides.plus + sides.minus
+
+
 def _find_split(
-    t: Training,
-    w: Array,
-    curvature: Array,
-    rows: NDArray[np.bool_],
-    features: Sequence[int],
+    view: _OneModel | _JointModel, nodes: Sequence[NDArray[np.bool_]], features: Sequence[int]
 ) -> Split | None:
-    """What the best split of some rows saves, its feature, and the side of each code."""
+    """What the best split of some nodes saves at each, its feature, and the side of each code."""
+    t = view.t
     found: list[Split] = []
+    costs: list[float] = []
     charges: list[float] = []
     before = np.inf
+    chances = [view.chance(rows) for rows in nodes] if t.selection != "greedy" else []
     for j in features:
-        bins = t.bins[j]
-        stats = bin_statistics(t.codes[j][rows], bins.n_bins, t.y[rows], w[rows], curvature[rows])
-        charges.append(charge_for_chance(stats, bins.n_ordered > 0))
-        cuts = list(stump_cuts(stats, bins, t.response))
-        sides = [stats.gathered(cut, 2) for cut in cuts]
-        costs = [cell_cost(side, t.response, t.l2) for side in sides]
-        before = costs[0]  # no cut
-        for i, side in enumerate(sides[1:], 1):
-            weight = (
-                side.curvature * t.loss.gain if t.response == "newton" else side.plus + side.minus
-            )
-            share = positive_share(side, t.response)
-            if min(weight) < t.tree.min_child_weight or t.direction(j) * (share[1] - share[0]) < 0:
-                costs[i] = np.inf
-        i = first_least(costs, t.tie)
-        found.append((costs[i], j, cuts[i]))
-    chance = 0.0
-    if t.selection != "greedy" and features:
-        squares = [sum_of_squares(t, w, rows & own) for own in (t.y > 0, t.y < 0)]
-        chance = saving_by_chance(stats.gathered(np.zeros(bins.n_bins, int), 1), squares, t)
-    return _first_split(t, found, before, [chance * charge for charge in charges])
-
-
-def _first_split(
-    t: Training, found: Sequence[Split], before: float, charges: Sequence[float]
-) -> Split | None:
-    """The first of the least costs, or of those that save, charged for chance."""
-    costs = [cost for cost, _, _ in found]
-    if t.selection != "greedy":
+        stats = [view.statistics(j, rows) for rows in nodes]
+        both = [sum_statistics(of_model) for of_model in zip(*stats, strict=True)]
+        cuts = view.cuts(j, both)
+        cost = np.zeros((len(cuts), len(nodes)))
+        for i, cut in enumerate(cuts):
+            for k, node in enumerate(stats):
+                sides = [of_model.gathered(cut, 2) for of_model in node]
+                forbidden = i > 0 and view.is_forbidden(j, sides)
+                cost[i, k] = np.inf if forbidden else view.cost(sides)
+        if t.tree.by_level:  # a node that is not split costs what it did
+            cost = np.where(cost[0] - cost > t.tie * np.abs(cost), cost, cost[0])
+        before = cost[0].sum()  # no cut
+        i = first_least(cost.sum(axis=1), t.tie)
+        found.append((list(cost[0] - cost[i]), j, cuts[i]))
+        costs.append(cost[i].sum())
+        if t.selection != "greedy":
+            reach = [1.0]
+            if t.tree.by_level:
+                reach = [_reach(node[0], both[0], t.bins[j].n_ordered > 0) for node in stats]
+            means = np.array([mean for mean, _ in chances]) * reach
+            freedom = alike = 1.0
+            if means.any():
+                alike = means.sum() ** 2 / (means**2).sum()
+                freedom = means @ [own for _, own in chances] / means.sum()
+            charge = charge_for_chance(both[0], t.bins[j].n_ordered > 0, freedom, alike)
+            charges.append(means.sum() * charge)
+    if t.selection == "greedy":
+        best = first_least(costs, t.tie)
+    else:
         saves = [before - cost > t.tie * abs(cost) for cost in costs]
-        costs = [
-            cost + charge if is_less else np.inf
-            for cost, charge, is_less in zip(costs, charges, saves, strict=True)
-        ]
         if not any(saves):
             return None
-    cost, feature, cut = found[first_least(costs, t.tie)]
-    return (before - cost, feature, cut) if before - cost > t.tie * abs(cost) else None
+        charged = np.where(saves, np.add(costs, charges), np.inf)
+        best = first_least(charged, t.tie)
+    return found[best] if before - costs[best] > t.tie * abs(costs[best]) else None
 
 
-def _find_shared_split(
-    classes: Sequence[Training],
-    w: Array,
-    curvature: Array,
-    rows: NDArray[np.bool_],
-    features: Sequence[int],
-) -> Split | None:
-    t = classes[0]
-    found: list[Split] = []
-    cells: list[Statistics] = []
-    before = np.inf
-    for j in features:
-        bins = t.bins[j]
-        stats = [
-            bin_statistics(t.codes[j][rows], bins.n_bins, own.y[rows], w[rows, k],
-                           curvature[rows, k])
-            for k, own in enumerate(classes)
-        ]  # fmt: skip
-        cells.append(stats[0])
-        cuts = list(stump_cuts(stats[0], bins, t.response))
-        if not bins.n_ordered:
-            cuts = _cuts_along_the_axis(stats, t.response)
-        costs = []
-        for cut in cuts:
-            sides = [of_class.gathered(cut, 2) for of_class in stats]
-            cost = sum(cell_cost(side, t.response, t.l2) for side in sides)
-            weight = sum(
-                side.curvature * t.loss.gain if t.response == "newton" else side.plus + side.minus
-                for side in sides
-            )
-            too_light = len(costs) > 0 and min(weight / 2) < t.tree.min_child_weight
-            costs.append(np.inf if too_light else cost)
-        before = costs[0]  # no cut
-        i = first_least(costs, t.tie)
-        found.append((costs[i], j, cuts[i]))
-    chance = np.zeros(len(classes))
-    if t.selection != "greedy" and features:
-        for k, own in enumerate(classes):
-            squares = [sum_of_squares(own, w[:, k], rows & side) for side in (own.y > 0, own.y < 0)]
-            whole = stats[k].gathered(np.zeros(bins.n_bins, int), 1)
-            chance[k] = max(0.0, saving_by_chance(whole, squares, own))
-    alike = chance.sum() ** 2 / (chance**2).sum() if chance.any() else 0.0
-    freedom = max(1.0, alike * (1 - 1 / len(classes)))
-    return _first_split(
-        t,
-        found,
-        before,
-        [
-            chance.sum() * charge_for_chance(plain, t.bins[j].n_ordered > 0, freedom)
-            for j, plain in zip(features, cells, strict=True)
-        ],
-    )
+def _reach(node: Statistics, level: Statistics, ordered: bool) -> float:
+    """The share of a level's cuts that divide a node: those inside the range of its codes."""
+    places = np.flatnonzero(node.rows[level.rows > 0] > 0)
+    if len(places) < 2:
+        return 0.0
+    n = np.count_nonzero(level.rows)
+    return float(places[-1] - places[0]) / (n - 1) if ordered else 1.0
 
 
 def _cuts_along_the_axis(

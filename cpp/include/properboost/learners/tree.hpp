@@ -1,4 +1,4 @@
-// The tree: splits of several features, best first; every leaf is a cell.
+// The tree: splits of several features, best first or by level; every leaf is a cell.
 #pragma once
 
 #include "properboost/learners/learner.hpp"

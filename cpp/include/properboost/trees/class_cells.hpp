@@ -42,6 +42,10 @@ class ClassCells {
   }
   static void add(Total& to, const Total& rows) { to += rows; }
   double weight(const Total& total) const { return total.weight(); }
+  // What limits.child_weight is compared with.
+  static double weight_of_branch(const Total& total) {
+    return kCurvature ? total.curvature : total.weight();
+  }
   double cost(const Total& total) const { return criterion_.cost(&total, 1, regularizers_); }
   bool may_be_split(const Total& total) const {
     return kCurvature || (total.positive > 0.0 && total.negative > 0.0);
@@ -73,10 +77,10 @@ class ClassCells {
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;
 
-    Split find_split(const Total& beside_left, const Total& beside_right, int direction) const {
-      const ClassCuts cuts(feature_, cells_.criterion_, cells_.regularizers_,
-                           cells_.limits_.child_weight, direction, beside_left, beside_right);
-      return properboost::find_split(*feature_.bins, cuts);
+    // Its cuts in a direction, if such rows belong to the branches besides; for find_split.
+    ClassCuts cuts(const Total& beside_left, const Total& beside_right, int direction) const {
+      return {feature_,  cells_.criterion_, cells_.regularizers_, cells_.limits_.child_weight,
+              direction, beside_left,       beside_right};
     }
 
    private:

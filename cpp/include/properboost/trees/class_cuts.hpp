@@ -29,7 +29,11 @@ class ClassCuts {
         beside_right_(beside_right) {}
 
   bool occupied(std::size_t code) const { return feature_.occupied[code] != 0; }
-  double share(std::size_t code) const { return share(feature_.cells[code]); }
+  std::array<double, kMaxCodes> shares() const {
+    std::array<double, kMaxCodes> shares{};
+    for (std::size_t b = 0; b < feature_.width(); ++b) shares[b] = share(feature_.cells[b]);
+    return shares;
+  }
 
   void find_costs(const CutOrder& order, double* before, double* after) const {
     const std::size_t n = order.size;

@@ -37,10 +37,11 @@ class Criterion {
                            const Regularizers& r, double* out) const = 0;
 };
 
-// What a cut that says nothing saves on average, and the degrees of freedom of that.
+// What a cut that says nothing saves on average, and the degrees of freedom of that at a node.
 struct ChanceSaving {
   double mean;
   double freedom;
+  double nodes = 1.0;  // that are cut alike, in effect
 };
 
 // By how much a division of a cell in two lowers the cost, on average, if it says nothing: half the

@@ -53,6 +53,7 @@ class JointCells {
     for (auto it = first; it != total.end(); ++it) sum += static_cast<double>(*it);
     return 0.5 * units_.beside_unit() * sum;
   }
+  double weight_of_branch(const Total& total) const { return weight(total); }
   double cost(const Total& total) const {
     CutCost cut;
     evaluate(total.data(), total.data(), 1, &cut);  // nothing is on the right
@@ -95,31 +96,17 @@ class JointCells {
         const Unit* const own = sums + b * cells.stride();
         occupied_[b] = std::any_of(own, own + cells.stride(), [](Unit x) { return x != 0; });
       }
-      if (!bins.ordered()) project();
     }
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;
 
-    // There are no directions.
-    Split find_split(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
-      Total left = beside_left;
-      left.resize(cells_.stride(), 0);
-      Total all = cells_.total(sums_, static_cast<std::size_t>(bins_.width()));
-      for (const Total* beside : {&beside_left, &beside_right}) {
-        if (!beside->empty()) JointCells::add(all, *beside);
-      }
-      return properboost::find_split(bins_, Cuts{*this, left, all});
-    }
-
-   private:
     // The cuts of its codes, and what belongs to the left branch and to both besides.
     struct Cuts {
       const Feature& feature;
-      const Total& left;
-      const Total& all;
+      Total left, all;
 
       bool occupied(std::size_t code) const { return feature.occupied_[code]; }
-      double share(std::size_t code) const { return feature.shares_[code]; }
+      std::array<double, kMaxCodes> shares() const { return feature.project(); }
       void find_costs(const CutOrder& order, double* before, double* after) const {
         const JointCells& cells = feature.cells_;
         const auto evaluate = [&](const Unit* lefts, std::size_t n, CutCost* out) {
@@ -129,11 +116,22 @@ class JointCells {
             .find_costs(order, [&](std::size_t code) { return occupied(code); }, before, after);
       }
     };
+    // There are no directions.
+    Cuts cuts(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
+      Cuts cuts{*this, beside_left, cells_.total(sums_, static_cast<std::size_t>(bins_.width()))};
+      cuts.left.resize(cells_.stride(), 0);
+      for (const Total* beside : {&beside_left, &beside_right}) {
+        if (!beside->empty()) JointCells::add(cuts.all, *beside);
+      }
+      return cuts;
+    }
 
+   private:
     // Orders categories along the first principal component of their mean gradients, as
     // Coppersmith, Hong and Hosking (1999) order theirs along that of class probabilities.  With
     // two classes this is their order by share.
-    void project() {
+    std::array<double, kMaxCodes> project() const {
+      std::array<double, kMaxCodes> shares{};
       const auto width = static_cast<std::size_t>(bins_.width());
       const std::size_t classes = cells_.units_.classes();
       std::vector<double> weight(width, 0.0), point(width * classes, 0.0), mean(classes, 0.0);
@@ -149,7 +147,7 @@ class JointCells {
           point[b * classes + k] = static_cast<double>(own[k]) / weight[b];
         }
       }
-      if (!(total > 0.0)) return;
+      if (!(total > 0.0)) return shares;
       std::vector<double> axis(classes, 0.0);
       double farthest = 0.0;
       for (std::size_t b = 0; b < width; ++b) {
@@ -166,9 +164,9 @@ class JointCells {
       }
       const auto project_on_axis = [&] {
         for (std::size_t b = 0; b < width; ++b) {
-          shares_[b] = 0.0;
+          shares[b] = 0.0;
           for (std::size_t k = 0; k < classes; ++k) {
-            shares_[b] += point[b * classes + k] * axis[k];
+            shares[b] += point[b * classes + k] * axis[k];
           }
         }
       };
@@ -179,7 +177,7 @@ class JointCells {
         double length = 0.0;
         for (std::size_t k = 0; k < classes; ++k) {
           for (std::size_t b = 0; b < width; ++b) {
-            axis[k] += weight[b] * shares_[b] * point[b * classes + k];
+            axis[k] += weight[b] * shares[b] * point[b * classes + k];
           }
           length += axis[k] * axis[k];
         }
@@ -187,13 +185,13 @@ class JointCells {
         for (double& x : axis) x /= std::sqrt(length);
       }
       project_on_axis();
+      return shares;
     }
 
     const JointCells& cells_;
     const FeatureBins& bins_;
     const Unit* sums_;
     std::array<bool, kMaxCodes> occupied_;
-    std::array<double, kMaxCodes> shares_{};
   };
 
  private:

@@ -33,6 +33,10 @@ class LeafSums {
 
   // The number of numbers in all features' sums.
   std::size_t size() const { return adder_.per_code() * bins_.total_width(); }
+  // The number of those in one feature's.
+  std::size_t size_of(std::size_t f) const {
+    return adder_.per_code() * static_cast<std::size_t>(bins_[f].width());
+  }
   // The number of additions for them.
   std::size_t adds(std::size_t node) const {
     return rows_.place(node).size() * bins_.size() * adder_.per_row();

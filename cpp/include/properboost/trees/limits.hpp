@@ -23,6 +23,8 @@ struct TreeLimits {
   // Whether to grow a rule: a tree that splits only its left-most leaf, by the cost of two cells:
   // this leaf, and all others.
   bool only_left = false;
+  // Whether each level is one split, of all those of its nodes that gain by it.
+  bool by_level = false;
   // How often what splits save by chance is charged for, in the unit of the rows' weights, so that
   // features of many codes are not favoured.  Twice is what they are worth elsewhere: other rows
   // lose on average what the training rows gain by chance (Akaike 1974).

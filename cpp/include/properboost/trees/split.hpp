@@ -45,6 +45,7 @@ struct Split {
   double cost;
   CellOfCode branch;      // of each code
   std::size_t codes = 0;  // that have rows
+  std::size_t cut = 0;    // its place among the costs of cuts
 
   void swap_branches() {
     for (std::uint8_t& b : branch) {
@@ -60,8 +61,8 @@ struct CutOrder {
   bool floating = false;  // missing values are on the left of a cut or on its right
   std::size_t missing;
 
-  // Cuts has `occupied(code)`, whether training rows have the code, and `share(code)`, by which
-  // categories are ordered.
+  // Cuts has `occupied(code)`, whether training rows have the code, and `shares()` of the codes, by
+  // which categories are ordered.
   template <class Cuts>
   CutOrder(const FeatureBins& bins, const Cuts& cuts)
       : missing(static_cast<std::size_t>(bins.missing())) {
@@ -74,8 +75,9 @@ struct CutOrder {
     for (std::size_t b = 0; b < static_cast<std::size_t>(bins.width()); ++b) {
       if (cuts.occupied(b)) codes[size++] = static_cast<std::uint8_t>(b);  // also missing
     }
+    const std::array<double, kMaxCodes> share = cuts.shares();
     std::stable_sort(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(size),
-                     [&](std::uint8_t a, std::uint8_t b) { return cuts.share(a) < cuts.share(b); });
+                     [&](std::uint8_t a, std::uint8_t b) { return share[a] < share[b]; });
   }
 };
 
@@ -96,6 +98,7 @@ Split find_split(const FeatureBins& bins, const Cuts& cuts) {
   const bool missing_left = best < before;
   const std::size_t codes = best == 0 ? order.size : missing_left ? best : best - before + 1;
   Split split{costs[best], {}};
+  split.cut = best;
   for (std::size_t b = 0; b < static_cast<std::size_t>(bins.width()); ++b) {
     split.codes += cuts.occupied(b) ? 1 : 0;
   }

@@ -1,4 +1,4 @@
-// Growing trees, by the best split of all leaves or of one leaf only.
+// Growing trees, by the best split of all leaves, of a whole level or of one leaf only.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,9 @@ struct JointTree {
 };
 
 // Grows trees from the training segments, whose weights are summed by class or by the slots of a
-// vote.  The split with the largest saving comes first; the earlier node wins a tie.  Sums are of
-// whole numbers, so a child's sums are exactly its parent's minus its sibling's, in any order of
-// additions.
+// vote.  The split with the largest saving comes first, of nodes or of levels; the earlier node
+// wins a tie.  Sums are of whole numbers, so a child's sums are exactly its parent's minus its
+// sibling's, in any order of additions.
 class TreeGrower {
  public:
   // Codes and bins must outlive it.
@@ -68,6 +68,7 @@ class TreeGrower {
 
   // The node of every row that has a role, as a byte, in the tree grown last.
   static constexpr std::size_t kMostNodes = 255;
+  static constexpr std::size_t kMostLevels = 7;  // of splits, of which each node may have two
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
   // The sample weight of its rows, by class and node.
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,

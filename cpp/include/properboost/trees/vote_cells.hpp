@@ -35,6 +35,7 @@ class VoteCells {
   double weight(const Total& total) const {
     return vote_.unit * static_cast<double>(std::accumulate(total.begin(), total.end(), Unit{0}));
   }
+  double weight_of_branch(const Total& total) const { return weight(total); }
   double cost(const Total& total) const { return vote_.cost(total); }
   bool may_be_split(const Total& total) const { return cost(total) > 0.0; }
   // Votes are the papers' and allow for no chance.
@@ -50,10 +51,13 @@ class VoteCells {
         : cells_(cells), bins_(bins), sums_(sums) {}
 
     // There are no directions.
-    Split find_split(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
-      const VoteCuts cuts(cells_.vote_, sums_, static_cast<std::size_t>(bins_.width()),
-                          cells_.limits_.child_weight, beside_left, beside_right);
-      return properboost::find_split(bins_, cuts);
+    VoteCuts cuts(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
+      return {cells_.vote_,
+              sums_,
+              static_cast<std::size_t>(bins_.width()),
+              cells_.limits_.child_weight,
+              beside_left,
+              beside_right};
     }
 
    private:

@@ -65,9 +65,15 @@ class VoteCuts {
 
   bool occupied(std::size_t code) const { return weight_[code] > 0; }
   // The share of the slot that is heaviest in all codes; for two classes no order is better.
-  double share(std::size_t code) const {
-    return static_cast<double>(by_code_[code * all_.size() + heaviest_]) /
-           static_cast<double>(weight_[code]);
+  std::array<double, kMaxCodes> shares() const {
+    std::array<double, kMaxCodes> shares{};
+    for (std::size_t b = 0; b * all_.size() < by_code_.size(); ++b) {
+      if (occupied(b)) {
+        shares[b] = static_cast<double>(by_code_[b * all_.size() + heaviest_]) /
+                    static_cast<double>(weight_[b]);
+      }
+    }
+    return shares;
   }
 
   void find_costs(const CutOrder& order, double* before, double* after) const {
