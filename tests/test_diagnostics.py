@@ -57,6 +57,7 @@ def two_gaussians_error(size, gain, seeds):
             n_estimators=50,
             selection="greedy",
             max_cells=None,
+            slope=1.0,
             max_bins=16,
             rows_per_bin=None,
             n_jobs=1,

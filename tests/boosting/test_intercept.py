@@ -164,7 +164,7 @@ def test_files_without_it_load(binary, tmp_path):
     new = {**document, "parameters": own.copy()}
     for name in ("intercept", "slope"):
         del own[name]
-    old = {name: document[name] for name in document if name != "intercepts"}
+    old = {name: document[name] for name in document if name not in ("intercepts", "slopes")}
     old = load_document({**old, "parameters": own}, tmp_path)
     assert (old.intercept, old.slope, old.intercept_) == (None, 1.0, 0.0)
     np.testing.assert_array_equal(old.predict_proba(X), plain.predict_proba(X))

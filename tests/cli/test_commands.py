@@ -69,6 +69,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "multiclass": "one_vs_rest",
         "temperature": 0.5,
         "intercept": "share",
+        "slope": 0.5,
         "selection": "cyclic",
         "response": "newton",
         "criterion": None,

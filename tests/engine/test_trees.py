@@ -633,7 +633,7 @@ def test_a_search_finds_what_grid_search_finds(problem_):
     found = ours.cv_results_["params"]
     assert len(found) == len(gains) * np.prod([len(values) for values in lists.values()])
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(**shared),
+        pb.ProperBoostClassifier(slope=1.0, **shared),
         [{name: [params[name]] for name in names if name in params} for params in found],
         cv=3,
         scoring="neg_log_loss",

@@ -155,7 +155,7 @@ def test_two_classes_do_not_know_it(binary, tmp_path):
 
 def test_one_vs_rest_is_a_model_per_class(few):
     X, y = few
-    settings = {"n_estimators": 6, "gain": 2.0}
+    settings = {"n_estimators": 6, "gain": 2.0, "slope": 1.0}
     model = pb.ProperBoostClassifier(**settings, multiclass="one_vs_rest").fit(X, y)
     for k, label in enumerate(model.classes_):
         alone = pb.ProperBoostClassifier(**settings).fit(X, y == label)

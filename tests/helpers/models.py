@@ -95,7 +95,7 @@ AS_PUBLISHED = {
 def monomials(**settings):
     settings = {
         "gain": 1.0, "min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0,
-        "selection": "greedy", **settings,
+        "selection": "greedy", "intercept": None, "slope": 1.0, **settings,
     }  # fmt: skip
     return pb.ProperBoostClassifier(weak_learner="monomial", **settings)
 

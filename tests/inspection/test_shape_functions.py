@@ -91,6 +91,7 @@ def look_up(model, X):
     for m, shapes in enumerate(shapes_of(model)):
         for j, shape in enumerate(shapes):
             raw[:, m] += shape(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
+    raw += model.intercept_
     return raw if raw.shape[1] > 1 else raw[:, 0]
 
 

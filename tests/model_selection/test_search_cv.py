@@ -67,7 +67,9 @@ def test_it_finds_what_grid_search_finds(binary, scoring, selection):
         ["glog", "gboost"], gains=[0.5, 1.0, 2.0], smoothings=[0.0, 0.1], scoring=scoring, **shared
     )
     grid = {"loss": ["glog", "gboost"], "smoothing": [0.0, 0.1], "gain": [0.5, 1.0, 2.0]}
-    theirs = GridSearchCV(pb.ProperBoostClassifier(max_cells=None, **shared), grid, scoring=scoring)
+    theirs = GridSearchCV(
+        pb.ProperBoostClassifier(max_cells=None, slope=1.0, **shared), grid, scoring=scoring
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the chosen gain")
         ours.fit(X, y)
@@ -94,7 +96,7 @@ def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
         "rows_per_bin": None, "n_estimators": 5, "selection": "cyclic", "max_cells": None,
     }  # fmt: skip
     ours = pb.ProperBoostClassifierCV("ggauss", gains=[0.5, 2.0], cv=3, scoring=scoring, **shared)
-    model = pb.ProperBoostClassifier("ggauss", **shared)
+    model = pb.ProperBoostClassifier("ggauss", slope=1.0, **shared)
     ours.fit(X, y)
     forms, gains = np.repeat(["canonical", "one_vs_rest"], 2).tolist(), [0.5, 2.0]
     assert ours.cv_results_["param_multiclass"].tolist() == forms
@@ -187,7 +189,7 @@ def test_weights_count_in_training_and_in_scores(problem, request):
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
     for i, params in enumerate(ours.cv_results_["params"]):
         own = {name: params[name] for name in {"gain", "multiclass", "temperature"} & params.keys()}
-        model = pb.ProperBoostClassifier(max_cells=None, **own, **shared)
+        model = pb.ProperBoostClassifier(max_cells=None, slope=1.0, **own, **shared)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
         found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]
         np.testing.assert_allclose(found, expected, rtol=1e-4)
@@ -236,7 +238,7 @@ def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
         assert curve.shape == (2, 3, 9)
     for i, gain in enumerate([0.5, 2.0]):
         for k, (train, test) in enumerate(cv.split(X, y)):
-            own = {"max_cells": None, "intercept": None, **shared}
+            own = {"max_cells": None, "slope": 1.0, "intercept": None, **shared}
             model = pb.ProperBoostClassifier(loss, gain=gain, **own).fit(X[train], y[train])
             for t, p in enumerate(model.staged_predict_proba(X[test])):
                 expected = {

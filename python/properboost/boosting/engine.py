@@ -212,7 +212,7 @@ def start(
     *,
     base: NDArray[np.float64] | None = None,
     keep_rounds: bool,
-    keep_raw: bool = False,
+    raws: int = 0,
     joint_loss: str = "",
     lanes: int = MOST_LANES,
 ) -> _core.Boosting:
@@ -221,8 +221,8 @@ def start(
     `options` may differ in their learning rates, priors and weak learners' parameters.  Models
     start from the raw predictions `base`, of shape (n_models or 1, n_rows), or from 0.  With a
     `joint_loss`, the models of all classes, in their order, are one joint model.  At most so many
-    `lanes` are summed together.  `keep_raw` says that the raw predictions of all rows and models
-    will be wanted.
+    `lanes` are summed together.  The raw predictions of all rows and of so many models, `raws`,
+    will be wanted in the end.
 
     Raises MemoryError if there is less memory than that certainly takes.
     """
@@ -260,7 +260,7 @@ def start(
         rows, models, algorithm, keep_rounds=keep_rounds, n_threads=training.n_threads
     )
     kept, working = boosting.memory
-    raw = 8 * len(models) * training.codes.shape[1] if keep_raw else 0
+    raw = 8 * raws * training.codes.shape[1]
     less = ["multiclass='one_vs_rest'"] if joint_loss else []
     less += ["response='real'"] if shared.response == "newton" else []
     require_memory(kept + max(working, raw), " or ".join([*less, "fewer rows"]))

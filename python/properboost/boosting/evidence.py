@@ -66,7 +66,7 @@ def _find_slope(training: Training, own: int, pairs: bool) -> float:
     features = likely_last[vary[likely_last]][:MOST_FEATURES].tolist()
     if len(features) < 2:
         return slope
-    weights = {j: positive[j] + negative[j] for j in features}
+    weights = {j: 0.5 * positive[j] + 0.5 * negative[j] for j in features}  # sums may overflow
     of_pairs = _find_interactions(training, own, weights)
     both = np.concatenate([deviates[vary], _core.normal_deviates(*of_pairs)[of_pairs[1] > 0.0]])
     return max(slope, _slope_of(both))
@@ -85,7 +85,7 @@ def _contrast(positive: Array, negative: Array, ordered: bool) -> tuple[float, f
 
     It is the smaller one of Pearson's and the Hellinger distance's, as selection has it.
     """
-    some = positive + negative > 0.0
+    some = (positive > 0.0) | (negative > 0.0)
     n = int(some.sum())
     if n < 2:
         return 0.0, 0.0
@@ -94,7 +94,8 @@ def _contrast(positive: Array, negative: Array, ordered: bool) -> tuple[float, f
     if ordered:  # missing values are beyond all others
         left = np.minimum(np.cumsum([p, q], axis=1)[:, :-1], 1.0)
         p, q = np.stack([left, 1.0 - left], axis=1)
-    mean = (rows[0] * p + rows[1] * q) / (rows[0] + rows[1])
+    share = 1.0 / (1.0 + rows[1] / rows[0])
+    mean = share * p + (1.0 - share) * q
     terms = np.divide((p - q) ** 2, mean, out=np.zeros_like(mean), where=mean > 0.0)
     pearson, affinity = terms.sum(axis=0), np.sqrt(p * q).sum(axis=0)
     statistic = float(np.minimum(pearson, 8.0 * (1.0 - affinity)).max())

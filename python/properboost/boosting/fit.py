@@ -39,9 +39,14 @@ def boost(
     *,
     base: NDArray[np.float64] | None = None,
     keep_raw: bool = False,
+    wants_raw: bool = False,
     report: Report | None = None,
 ) -> Stage:
-    """Boost a model of two classes, or one a class, from `base` on."""
+    """Boost a model of two classes, or one a class, from `base` on.
+
+    `keep_raw` keeps the raw predictions of all rows; `wants_raw` says that the caller will make
+    them.
+    """
     signs = find_signs(training.class_of, len(training.classes))
     in_lanes = training.codes.shape[1] >= LANES_FROM
     together = len(signs) if link.joint_loss or in_lanes else 1  # joint models cannot be apart
@@ -55,7 +60,7 @@ def boost(
             [link.loss] * together,
             base=None if base is None else base[first : first + together],
             keep_rounds=True,
-            keep_raw=keep_raw,
+            raws=len(signs) if keep_raw or wants_raw else 0,
             joint_loss=link.joint_loss,
             lanes=MOST_LANES if in_lanes else 1,
         )

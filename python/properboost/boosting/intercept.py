@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.boosting.ensemble import LARGEST_RAW
 from properboost.data.entries import ROWS
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
@@ -145,8 +146,8 @@ def _find_root(excess: Callable[[float], int], gain: float) -> float:
         return 0.0
     ends, values = [0.0, 0.0], [float(at), float(at)]  # below and above the root
     outer, inner = (0, 1) if at > 0 else (1, 0)
-    step = 2.0**-6 * gain
-    while True:
+    step, farthest = 2.0**-6 * gain, min(FARTHEST * gain, LARGEST_RAW)
+    while step <= farthest:
         ends[outer] = -step if at > 0 else step
         values[outer] = float(excess(ends[outer]))
         if values[outer] == 0.0:
@@ -155,8 +156,8 @@ def _find_root(excess: Callable[[float], int], gain: float) -> float:
             break
         ends[inner], values[inner] = ends[outer], values[outer]
         step *= 4.0
-        if step > FARTHEST * gain:
-            return 0.0
+    else:
+        return 0.0
     (low, high), (below, above) = ends, values
     last = 0  # the end that moved last: where it moves twice, the other counts for less
     for k in range(MOST_STEPS):

@@ -69,7 +69,9 @@ PUBLISHED: dict[str, dict[str, tuple[int, float | None]]] = {
 }
 
 # The demo shows the papers' boosting, whatever the defaults are.
-AS_PUBLISHED: dict[str, Any] = {"max_cells": None, "selection": "greedy", "smoothing": 0.0}
+AS_PUBLISHED: dict[str, Any] = {
+    "max_cells": None, "selection": "greedy", "smoothing": 0.0, "intercept": None, "slope": 1.0,
+}  # fmt: skip
 TUNED = {"GLog": "glog", "GLaplacian": "glaplacian"}
 PRESETS = {"AdaBoost": AdaBoost, "LogitBoost": LogitBoost}
 

@@ -45,6 +45,7 @@ from properboost.parameters.kinds import (
 from properboost.parameters.shared import (
     GROWN,
     LARGEST_INT,
+    SOLVED,
     BinningParameters,
     BoostingOptions,
     BoostingParameters,
@@ -255,8 +256,8 @@ class ProperBoostClassifier(
         added.  "auto" is 1, and less where the training rows tell the classes apart by hardly more
         than chance: 1 - ((1 + 2 log n) / z^2)^4, for the normal deviate z of the least likely of n
         features, by chi-square of its best cut or its categories; models that can use them (trees,
-        monomials, `interactions`) have pairs of features, too.  The intercept is then "share",
-        unless it is given.  `slope_` has it.  `ProperBoostClassifierCV` fits it to rows held out.
+        monomials, `interactions`) have pairs of features, too.  The intercept "auto" is then
+        "share".  With steps that are solved for, "auto" of either is nothing.  `slope_` has it.  `ProperBoostClassifierCV` fits it to rows held out.
         """,
         option="what raw predictions are multiplied by: auto is 1, and less where the classes "
         "differ by hardly more than chance",
@@ -319,10 +320,18 @@ class ProperBoostClassifier(
         later_steps = n_models * self._count_pair_estimators() if wants_pairs else 0
         options = read(BoostingOptions, self)
         options = options.replace(selection=selection_of(options.weak_learner, options.selection))
+        slopes = self._find_slopes(link, training, n_models, wants_pairs)
+        doubts = self.slope == "auto" and min(slopes) < 1.0
+        if intercept == "auto":
+            if doubts:
+                intercept = "share"
+            elif self.step in SOLVED or not needs_intercept(loss):
+                intercept = None
         with show_progress(self.verbose, steps + later_steps) as report:
             stage = boost(
-                options, link, training, self.n_estimators, keep_raw=wants_pairs, report=report
-            )
+                options, link, training, self.n_estimators, keep_raw=wants_pairs,
+                wants_raw=isinstance(intercept, str), report=report,
+            )  # fmt: skip
             models, weights = stage.models, stage.bin_weights
             pairs: tuple[PairBins, ...] = ()
             pair_weights: tuple[NDArray[np.float64], ...] = ()
@@ -343,7 +352,6 @@ class ProperBoostClassifier(
                     Rounds.join(a, b, n_features) for a, b in zip(models, later.models, strict=True)
                 ]
                 pair_weights = later.bin_weights
-        slopes = self._find_slopes(link, training, n_models, wants_pairs)
         if min(slopes) < 1.0 or max(slopes) > 1.0:
             models = [rounds.times(slope) for rounds, slope in zip(models, slopes, strict=True)]
         added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
@@ -360,14 +368,13 @@ class ProperBoostClassifier(
             training.binning, tuple(models), weights, options.selection, pairs, pair_weights,
             joint=bool(link.joint_loss), slopes=slopes,
         )  # fmt: skip
-        doubts = self.slope == "auto" and min(slopes) < 1.0
         if isinstance(intercept, tuple):
             ensemble = replace(ensemble, intercepts=intercept)
-        elif intercept == "share" or (intercept == "auto" and (doubts or needs_intercept(loss))):
+        elif intercept is not None:
             codes = [training.codes] if of_pairs is None else [training.codes, of_pairs.codes]
             raw = ensemble.add_up(np.concatenate(codes), training.n_threads)
             own = np.repeat(training.class_of, np.diff(training.segments))
-            if intercept == "share" or doubts or is_known(loss, raw, training.weight):
+            if intercept == "share" or is_known(loss, raw, training.weight):
                 link = replace(link, temperature=temperature)
                 found = find_intercepts(link, raw, own, training.weight)
                 ensemble = replace(ensemble, intercepts=found)
@@ -381,6 +388,8 @@ class ProperBoostClassifier(
         """Return what the steps of each model are multiplied by."""
         if not isinstance(self.slope, str):
             return (float(self.slope),) * n_models
+        if self.step in SOLVED:
+            return (1.0,) * n_models
         pairs = wants_pairs or self.weak_learner in GROWN
         return find_slopes(training, joint=bool(link.joint_loss), pairs=pairs)
 

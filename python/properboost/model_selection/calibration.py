@@ -122,14 +122,15 @@ def calibrate(
     if link.temperature is not None:
         start[0] = -np.log(link.temperature)
     at = likelihood.maximise(start)
+    slope, intercepts = likelihood.round(at)
     gains = likelihood.log_probabilities(at) - _take(before, own)
     total = float(weight.sum())
     gain = float((weight * gains).sum() / total)
     variance = float((weight * (gains - gain) ** 2).sum() / total)
     error = (variance / (total - 1.0)) ** 0.5 if total > 1.0 else np.inf
-    slope, intercepts = likelihood.round(at)
     n_fitted = max(2, likelihood.n_intercepts)  # of several intercepts one follows
-    return Calibration(slope, intercepts, gain - n_fitted / total, error)
+    gain -= n_fitted / total
+    return Calibration(slope, intercepts, float(f"{gain:.6g}"), float(f"{error:.6g}"))
 
 
 class _Likelihood:
