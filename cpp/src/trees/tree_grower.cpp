@@ -169,11 +169,12 @@ class Growth {
         if (limits_.chance > 0.0) by_chance[f] = add_chances(one_cut, cuts.find_reaches());
       });
     });
-    const auto [best, saving] = choose(unsplit, splits.data(), by_chance);
-    if (!(saving > 0.0)) return std::nullopt;
-    LevelChoice found{{best, *splits[best], saving}, {}};
-    visit_level(level, best, [&](const LevelCuts<Cells>& cuts) {
-      found.savings = cuts.find_savings(splits[best]->cut);
+    const Best best = choose(unsplit, splits.data(), by_chance);
+    const std::optional<Split>& split = splits[best.feature];
+    if (!split || !(best.saving > 0.0)) return std::nullopt;
+    LevelChoice found{{best.feature, *split, best.saving}, {}};
+    visit_level(level, best.feature, [&found](const LevelCuts<Cells>& cuts) {
+      found.savings = cuts.find_savings(found.choice.split.cut);
     });
     return found;
   }
@@ -314,8 +315,9 @@ class Growth {
       if (leaf.others) unsplit += cells_.cost(*leaf.others);
       std::vector<ChanceSaving> by_chance;
       if (limits_.chance > 0.0) by_chance.assign(features, chance_at(leaf.node));
-      const auto [best, saving] = choose(unsplit, &splits[k * features], by_chance);
-      if (saving > 0.0) leaf.choice = Choice{best, *splits[k * features + best], saving};
+      const Best best = choose(unsplit, &splits[k * features], by_chance);
+      const std::optional<Split>& split = splits[k * features + best.feature];
+      if (split && best.saving > 0.0) leaf.choice = Choice{best.feature, *split, best.saving};
     }
   }
 
@@ -340,17 +342,19 @@ class Growth {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     std::vector<double> costs;
     for (std::size_t f = 0; f < bins_.size(); ++f) {
-      costs.push_back(splits[f] ? splits[f]->cost : kNever);
+      const std::optional<Split>& split = splits[f];
+      costs.push_back(split ? split->cost : kNever);
     }
-    const auto saves = [&](std::size_t f) {
-      return splits[f] && unsplit - costs[f] > kTie * std::abs(costs[f]);
+    const auto saves = [&](std::size_t f) {  // more than rounding
+      return costs[f] < kNever && unsplit - costs[f] > kTie * std::abs(costs[f]);
     };
     std::size_t best;
     if (limits_.chance > 0.0) {  // the costs of splits that save are charged for chance
       std::vector<double> charged(costs.size(), kNever);
       for (std::size_t f = 0; f < costs.size(); ++f) {
-        if (!saves(f)) continue;
-        const double freedom = freedom_of_best_cut(splits[f]->codes, bins_[f].ordered(),
+        const std::optional<Split>& split = splits[f];
+        if (!split || !saves(f)) continue;
+        const double freedom = freedom_of_best_cut(split->codes, bins_[f].ordered(),
                                                    by_chance[f].freedom, by_chance[f].nodes);
         charged[f] = costs[f] + limits_.chance * by_chance[f].mean * freedom;
       }
@@ -381,9 +385,9 @@ class Growth {
     if (direction * leaf.rises >= 0) {
       above = find_best(*leaf.others, {}, direction != 0 ? direction : leaf.rises);
     }
-    const bool is_below_best =
-        below && !(above && above->cost < below->cost - kTie * std::abs(below->cost));
-    if (is_below_best) return below;
+    if (!above) return below;
+    const bool is_above_best = !below || above->cost < below->cost - kTie * std::abs(below->cost);
+    if (!is_above_best) return below;
     above->swap_branches();
     return above;
   }

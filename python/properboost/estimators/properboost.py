@@ -257,7 +257,8 @@ class ProperBoostClassifier(
         than chance: 1 - ((1 + 2 log n) / z^2)^4, for the normal deviate z of the least likely of n
         features, by chi-square of its best cut or its categories; models that can use them (trees,
         monomials, `interactions`) have pairs of features, too.  The intercept "auto" is then
-        "share".  With steps that are solved for, "auto" of either is nothing.  `slope_` has it.  `ProperBoostClassifierCV` fits it to rows held out.
+        "share".  With steps that are solved for, "auto" of either is nothing.  `slope_` has it.
+        `ProperBoostClassifierCV` fits it to rows held out.
         """,
         option="what raw predictions are multiplied by: auto is 1, and less where the classes "
         "differ by hardly more than chance",
