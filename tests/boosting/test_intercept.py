@@ -173,6 +173,12 @@ def test_files_without_it_load(binary, tmp_path):
             load_document({**new, "intercepts": wrong}, tmp_path)
 
 
+@pytest.mark.parametrize("slope", [1e305, np.finfo(float).max])
+def test_slopes_beyond_the_range_are_refused(binary, slope):
+    with pytest.raises(ValueError, match=r"make raw predictions beyond 1e\+300: make the slope"):
+        pb.ProperBoostClassifier(slope=slope, **FEW).fit(*binary)
+
+
 @pytest.mark.parametrize("value", ["mean", True, np.nan, np.inf, [np.inf], [], "1"])
 def test_it_is_a_name_or_numbers(binary, value):
     with pytest.raises((ValueError, TypeError), match="intercept"):

@@ -97,11 +97,13 @@ class Rounds:
             return 0.0
         with np.errstate(over="ignore"):
             largest = np.maximum.reduceat(np.abs(self.values), self.offsets[:-1])
-            return float(np.sum(np.abs(self.step) * largest))
+            some = largest > 0.0  # a step may be infinite
+            return float(np.sum(np.abs(self.step[some]) * largest[some]))
 
     def times(self, slope: float) -> "Rounds":
-        """Return the same rounds with every step multiplied."""
-        return replace(self, step=self.step * slope)
+        """Return the same rounds with every step multiplied; see `bound` for what overflows."""
+        with np.errstate(over="ignore"):
+            return replace(self, step=self.step * slope)
 
     def find_codes(
         self, t: int, codes: NDArray[np.uint8], n_threads: int

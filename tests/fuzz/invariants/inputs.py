@@ -145,8 +145,9 @@ def _powers(fit: Fit) -> None:
     )
     rules = {"gain": 1.0, "max_cells": 3, "smoothing": 0.0, "max_leaf_nodes": 8}  # count rows
     rules |= {"intercept": "share", "slope": 1.0}
+    rules["selection"] = "greedy"  # unbiased counts rows, too
     for name, value in rules.items():
-        if fit.has(name) and fit.get(name) in (None, "auto"):
+        if fit.has(name) and fit.get(name) in (None, "auto", "unbiased"):
             settings[name] = value
     weight = fit.rng.exponential(size=len(fit.y)) if fit.weight is None else fit.weight
     factor = 2.0 ** int(fit.rng.integers(-40, 41))
