@@ -259,15 +259,17 @@ class ProperBoostClassifierCV(
             winner: Winner = taken, self.n_estimators_, split_rows
             if max(list_interactions(self)[0]) > 0:
                 winner = self._search_pairs(taken, split_rows, task)
-            self.calibration_: dict[str, Any] | None = None
-            if self.calibrate:
-                self._calibrate(*winner, task)
-            best = _make_estimator(self, self.best_params_)
+            # Another thread that fits this search, too, may drop meanwhile what is set.
+            params, loss = self.best_params_, winner[0].loss
+            record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
+            self.calibration_: dict[str, Any] | None = record
+            self.best_params_ = params | own
+            best = _make_estimator(self, params | own)
             if self.refit and best.subsample < 1.0:  # rows are drawn by their places
                 training = reorder(training, order, rows.sort())
             del rows, task, order, split_rows, winner  # bytes that the refit does not need
             if self.refit:
-                self._refit(best, candidates[self.best_index_].loss, training)
+                self._refit(best, loss, training)
         return self
 
     def _boost(
@@ -335,7 +337,7 @@ class ProperBoostClassifierCV(
         self.best_index_ = c
         self.best_score_ = float(means[c, at])
         self.n_estimators_ = at + 1
-        self.best_params_ = {**chosen.params, "n_estimators": at + 1}
+        self.best_params_: dict[str, Any] = {**chosen.params, "n_estimators": at + 1}
         self.gain_ = chosen.loss.gain
         self.alpha_ = chosen.loss.parameters.get("alpha")
         self.smoothing_ = chosen.params["smoothing"]
@@ -389,40 +391,6 @@ class ProperBoostClassifierCV(
         self.best_params_ |= taken
         return boosted[best]
 
-    def _calibrate(
-        self,
-        winner: Candidate,
-        n_estimators: int,
-        split_rows: Sequence[SplitRows],
-        task: CVTask,
-    ) -> None:
-        """Fit a slope and intercepts to what the winner's models predict of rows held out."""
-        rows, raws = predict_held_out(winner, n_estimators, split_rows)
-        n_threads = split_rows[0].training.n_threads
-        link = Link(winner.loss, winner.coupling, n_threads, winner.params.get("temperature"))
-        found = calibrate(link, rows, raws, task.rows.training_weight)
-        kept = found is not None and found.helps
-        if found is not None and kept and task.score is not BUILT_IN["neg_log_loss"]:
-            # What helps probabilities must not cost what was asked for.
-            scaled = make_scaled(link)
-            before, after = (
-                np.mean([task.score(own, by, raw) for own, raw in zip(rows, some, strict=True)])
-                for by, some in ((link, raws), (scaled, [found.apply(raw) for raw in raws]))
-            )
-            kept = bool(after >= before)
-        if found is None:
-            return
-        slope, intercepts = found.slope, list(found.intercepts)
-        own: dict[str, Any] = {"slope": slope, "intercept": intercepts}
-        if winner.coupling is None:
-            own["intercept"] = intercepts[0]
-        elif winner.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
-            own = {"temperature": float(f"{1.0 / slope:.6g}")}
-            own["intercept"] = [b / slope for b in intercepts]
-        self.calibration_ = {**own, "gain": found.gain, "error": found.error, "kept": kept}
-        if kept:
-            self.best_params_ |= own
-
     def _refit(self, best: ProperBoostClassifier, loss: MarginLoss, training: Training) -> None:
         best._boost(loss, training)
         best._set_features_of(self)
@@ -454,6 +422,42 @@ class ProperBoostClassifierCV(
 
 
 # -- what is found --------------------------------------------------------------------------------
+
+
+def _calibrate(
+    winner: Candidate,
+    n_estimators: int,
+    split_rows: Sequence[SplitRows],
+    task: CVTask,
+) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Fit a slope and intercepts to what the winner's models predict of rows held out.
+
+    Returns what there is to say of it, and the parameters that the winner gets.
+    """
+    rows, raws = predict_held_out(winner, n_estimators, split_rows)
+    n_threads = split_rows[0].training.n_threads
+    link = Link(winner.loss, winner.coupling, n_threads, winner.params.get("temperature"))
+    found = calibrate(link, rows, raws, task.rows.training_weight)
+    kept = found is not None and found.helps
+    if found is not None and kept and task.score is not BUILT_IN["neg_log_loss"]:
+        # What helps probabilities must not cost what was asked for.
+        scaled = make_scaled(link)
+        before, after = (
+            np.mean([task.score(own, by, raw) for own, raw in zip(rows, some, strict=True)])
+            for by, some in ((link, raws), (scaled, [found.apply(raw) for raw in raws]))
+        )
+        kept = bool(after >= before)
+    if found is None:
+        return None, {}
+    slope, intercepts = found.slope, list(found.intercepts)
+    own: dict[str, Any] = {"slope": slope, "intercept": intercepts}
+    if winner.coupling is None:
+        own["intercept"] = intercepts[0]
+    elif winner.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
+        own = {"temperature": float(f"{1.0 / slope:.6g}")}
+        own["intercept"] = [b / slope for b in intercepts]
+    record = {**own, "gain": found.gain, "error": found.error, "kept": kept}
+    return record, own if kept else {}
 
 
 def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperBoostClassifier:
