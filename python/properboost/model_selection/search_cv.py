@@ -263,7 +263,7 @@ class ProperBoostClassifierCV(
             params, loss = self.best_params_, winner[0].loss
             record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
             self.calibration_: dict[str, Any] | None = record
-            self.best_params_ = params | own
+            self.best_params_: dict[str, Any] = params | own
             best = _make_estimator(self, params | own)
             if self.refit and best.subsample < 1.0:  # rows are drawn by their places
                 training = reorder(training, order, rows.sort())
@@ -337,7 +337,7 @@ class ProperBoostClassifierCV(
         self.best_index_ = c
         self.best_score_ = float(means[c, at])
         self.n_estimators_ = at + 1
-        self.best_params_: dict[str, Any] = {**chosen.params, "n_estimators": at + 1}
+        self.best_params_ = {**chosen.params, "n_estimators": at + 1}
         self.gain_ = chosen.loss.gain
         self.alpha_ = chosen.loss.parameters.get("alpha")
         self.smoothing_ = chosen.params["smoothing"]
