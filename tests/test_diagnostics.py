@@ -88,7 +88,7 @@ def test_small_samples_overfit_from_the_first_round_at_small_gains_only():
 @pytest.fixture(scope="module")
 def gaussians():
     X, y = make_two_gaussians(400, random_state=1)
-    return gain_curve(X, y, n_repeats=3, n_estimators=20, n_jobs=1)
+    return gain_curve(X, y, n_repeats=3, n_estimators=20, n_jobs=1, max_cells=None)
 
 
 def test_cross_validated_gain_falls_as_rows_are_added(gaussians):
@@ -100,7 +100,9 @@ def test_cross_validated_gain_falls_as_rows_are_added(gaussians):
 
 # -- whether more rows would help -----------------------------------------------------------------
 
-QUICK = {"sizes": [0.5, 1.0], "n_repeats": 3, "n_estimators": 20, "n_jobs": 1}
+QUICK = {
+    "sizes": [0.5, 1.0], "n_repeats": 3, "n_estimators": 20, "n_jobs": 1, "max_cells": None,
+}  # fmt: skip
 
 
 def make_steep(n, seed):
@@ -222,12 +224,14 @@ def test_gains_that_are_worse_beyond_doubt_are_not_as_good():
 
 def test_at_all_rows_it_is_the_search():
     X, y = make_steep(500, 0)
-    curve = gain_curve(X, y, sizes=[1.0], gains=[1, 4, 16], n_repeats=1, n_estimators=10)
+    curve = gain_curve(
+        X, y, sizes=[1.0], gains=[1, 4, 16], n_repeats=1, n_estimators=10, max_cells=None
+    )
     assert curve.sizes.tolist() == [400]
     means = curve.curves[0, 0].mean(axis=1)
     # Folds differ, as they are shuffled: to within the noise of 500 rows.
     search = ProperBoostClassifierCV(
-        gains=[1, 4, 16], n_estimators=10, selection="cyclic", refit=False
+        gains=[1, 4, 16], n_estimators=10, selection="cyclic", max_cells=None, refit=False
     ).fit(X, y)
     np.testing.assert_allclose(means, search.cv_results_["mean_test_score"], atol=0.02)
     assert curve.scores == pytest.approx(means.max())

@@ -32,14 +32,12 @@ void check_between(const char* name, double value, double low, double high) {
   throw py::value_error(message.str());
 }
 
-std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smoothing,
-                                          std::size_t max_cells, std::size_t max_leaves,
-                                          std::size_t max_depth, double min_child_weight,
-                                          double max_features, std::vector<std::int8_t> directions,
-                                          std::size_t max_literals, double subsample,
-                                          std::uint64_t seed,
-                                          const std::optional<std::string>& criterion,
-                                          bool allows_for_chance, bool by_level) {
+std::shared_ptr<WeakLearner> make_learner(
+    const std::string& name, double smoothing, std::size_t max_cells, double min_saving,
+    std::size_t max_leaves, std::size_t max_depth, double min_child_weight, double max_features,
+    std::vector<std::int8_t> directions, std::size_t max_literals, double subsample,
+    std::uint64_t seed, const std::optional<std::string>& criterion, bool allows_for_chance,
+    bool by_level) {
   // A cell's number is a byte, and so is that of no cell.
   if (max_cells == 1 || max_cells > 255) {
     throw py::value_error("max_cells must be between 2 and 255, or 0");
@@ -55,6 +53,7 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
   if (by_level && max_depth > TreeGrower::kMostLevels) {
     throw py::value_error("max_depth must be at most 7 where trees grow by level");
   }
+  check_between("min_saving", min_saving, 0.0, std::numeric_limits<double>::max());
   check_between("smoothing", smoothing, 0.0, learners::Smoothing::kMost);
   check_between("max_features", max_features, 0.0, 1.0);
   check_between("subsample", subsample, 0.0, 1.0);
@@ -70,8 +69,9 @@ std::shared_ptr<WeakLearner> make_learner(const std::string& name, double smooth
   limits.chance = allows_for_chance ? 2.0 : 0.0;
   limits.by_level = by_level;
   if (by_level) limits.leaves = std::size_t{1} << max_depth;
-  const LearnerOptions options{std::move(impurity), smoothing, max_cells, std::move(limits),
-                               max_literals,        subsample, seed,      std::move(directions)};
+  const LearnerOptions options{std::move(impurity),  smoothing,    max_cells, min_saving,
+                               std::move(limits),    max_literals, subsample, seed,
+                               std::move(directions)};
   return learners::Builtins::make<WeakLearner>("weak_learner", name, options);
 }
 
@@ -134,11 +134,11 @@ void bind_algorithm(pybind11::module_& m) {
   properboost::bindings::make_class<WeakLearner, std::shared_ptr<WeakLearner>>(
       m, "WeakLearner", "A weak learner with its options.")
       .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
-           "max_cells"_a = 0, "max_leaves"_a = 31, "max_depth"_a = TreeLimits::kUnlimited,
-           "min_child_weight"_a = 0.0, "max_features"_a = 1.0,
-           "directions"_a = std::vector<std::int8_t>(), "max_literals"_a = 2, "subsample"_a = 1.0,
-           "seed"_a = 0, "criterion"_a = py::none(), "allows_for_chance"_a = false,
-           "by_level"_a = false);
+           "max_cells"_a = 0, "min_saving"_a = 0.0, "max_leaves"_a = 31,
+           "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
+           "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
+           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none(),
+           "allows_for_chance"_a = false, "by_level"_a = false);
   properboost::bindings::make_class<Vote, std::shared_ptr<Vote>>(
       m, "Vote", "How a weak classifier votes in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");

@@ -49,6 +49,7 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   options.subsample = bytes.share();
   options.seed = bytes.below(256);
   if (bytes.below(4) == 3) options.cells = bytes.between(2, 255);
+  if (bytes.below(2) == 1) options.least_saving = static_cast<double>(bytes.below(256)) / 64.0;
   options.limits.by_level = bytes.below(4) == 3;
   if (options.limits.by_level) {
     options.limits.depth = std::min(options.limits.depth, TreeGrower::kMostLevels);

@@ -235,6 +235,18 @@ void add_lone_and_lanes(CaseList& list) {
     }
   }
   for (const std::string response : {"real", "newton", "exact"}) {
+    for (const std::string& selection : selections::Builtins::names()) {
+      Choice choice;
+      choice.response = response;
+      choice.selection = selection;
+      choice.options.cells = 6;
+      choice.options.least_saving = 0.5;
+      choice.models = selection == "cyclic" ? 5 : 1;
+      choice.unordered = selection == "unbiased";
+      add_case(join("careful-cells", selection, response), choice);
+    }
+  }
+  for (const std::string response : {"real", "newton", "exact"}) {
     for (const std::string learner : {"histogram", "stump"}) {
       Choice choice;
       choice.unordered = true;

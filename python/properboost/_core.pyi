@@ -158,6 +158,7 @@ class WeakLearner(metaclass=_Bound):
         smoothing: float = ...,
         max_leaves: int = ...,
         max_cells: int = ...,
+        min_saving: float = ...,
         max_depth: int = ...,
         min_child_weight: float = ...,
         max_features: float = ...,

@@ -70,7 +70,8 @@ def list_cases():
     P = pb.ProperBoostClassifier
     learners = {
         "histogram": {"max_cells": None}, "cyclic": {"selection": "cyclic", "max_cells": None},
-        "cells": {"max_cells": 3}, "stump": {"weak_learner": "stump"},
+        "cells": {"max_cells": 3}, "careful cells": {"max_cells": 6, "min_saving": 0.5},
+        "stump": {"weak_learner": "stump"},
         "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
         "monomial": {"weak_learner": "monomial"},
         "pairs": {"interactions": 2, "interaction_rate": 1.0, "max_cells": None},

@@ -57,6 +57,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "learning_rate": 0.5,
         "weak_learner": "stump",
         "max_cells": 4,
+        "min_saving": 0.25,
         "grow_policy": "best_first",
         "max_leaf_nodes": 31,
         "max_depth": None,

@@ -89,6 +89,46 @@ def test_tables_of_few_cells_equal_the_reference(response, smoothing, max_cells,
             assert len(set(table[table != 0.0])) <= min(max_cells, width)
 
 
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
+@pytest.mark.parametrize(
+    ("response", "smoothing"), [("real", 0.0), ("real", 0.2), ("newton", 0.0), ("exact", 0.1)]
+)
+def test_cuts_that_may_be_chance_are_not_made(response, smoothing, selection):
+    for seed, loss, min_saving in ((1, "glog", 0.4), (2, "gboost", 1.0)):
+        codes, features, bins, y = problem(seed)
+        weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
+        common = {
+            "n_estimators": 2 if selection == "cyclic" else 4,
+            "selection": selection,
+            "response": response,
+            "learning_rate": 0.7,
+            "smoothing": smoothing,
+            "max_cells": 5,
+            "min_saving": min_saving,
+        }
+        ours = train(codes, features, y, weight, loss=loss, gain=1.5, **common)
+        theirs = ref.fit(
+            codes, bins, y, loss=ref.make_loss(loss, 1.5), sample_weight=weight, **common
+        )
+        assert_equal_models(ours, theirs)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_feature_that_says_nothing_is_hardly_cut(ordered):
+    cut = {0.0: 0, 1.0: 0, 2.0: 0}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        feature = np.arange(29.0) if ordered else 30
+        codes, y = rng.integers(0, 30, (1, 2000)), rng.choice([-1, 1], 2000, p=[0.4, 0.6])
+        for least in cut:
+            model = train(codes, [feature], y, n_estimators=1, max_cells=4, min_saving=least)
+            table = model.values[model.offsets[0] : model.offsets[1]][:30]
+            cut[least] += len(set(table)) > 1
+    assert cut[0.0] == 40
+    assert 8 <= cut[1.0] <= 30  # the mean of a statistic is exceeded in less than half of draws
+    assert cut[2.0] <= 8
+
+
 def many_categories(seed, n=1500):  # of more rows of a class the engine looks at some
     """Two categorical features, of 60 and of 200 levels and rows of very unequal numbers."""
     rng = np.random.default_rng(seed)

@@ -128,6 +128,7 @@ OTHERS = {
     "learning_rate": 0.5,
     "multi_strategy": "one_output_per_tree",
     "max_cells": 2,
+    "min_saving": 0.5,
     "grow_policy": "symmetric",
     "max_leaf_nodes": 4,
     "max_depth": 2,

@@ -140,6 +140,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
             narrow, wide = rng.uniform(0.0, 0.25), rng.uniform(0.0, most)
             drawn["smoothing"] = one(0.0, float(narrow), float(wide))
             drawn["max_cells"] = one(None, 3, int(rng.integers(2, 7)))
+            drawn["min_saving"] = one(0.0, float(rng.uniform(0.0, 2.0)))
     if drawn["response"] in ("real", "exact"):
         drawn["prior"] = one(None, 1e-3)
     if drawn["response"] == "sign":  # later rounds find classes of equal weight in many bins

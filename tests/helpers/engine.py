@@ -29,7 +29,7 @@ OPTIONS = {
 
 TREES = {
     "max_leaves", "max_depth", "min_child_weight", "max_features", "directions", "subsample",
-    "seed", "max_cells", "by_level",
+    "seed", "max_cells", "min_saving", "by_level",
 }  # fmt: skip
 
 

@@ -155,7 +155,7 @@ HARSH = {"gains": [0.05], "smoothings": [0.0], "n_estimators": 60, "cv": 4}
 def overfitted(n_classes=2, **given):
     X, y = integers(900, n_classes)
     X = np.column_stack([X, np.random.default_rng(5).normal(size=(900, 3)).round(1)])
-    settings = {**HARSH, "rows_per_bin": 5.0, **given}
+    settings = {**HARSH, "rows_per_bin": 5.0, "max_cells": None, **given}
     search = pb.ProperBoostClassifierCV(**settings).fit(X[:600], y[:600])
     return search, clone(search).set_params(calibrate=False).fit(X[:600], y[:600]), X, y
 

@@ -68,7 +68,9 @@ def test_it_finds_what_grid_search_finds(binary, scoring, selection):
     )
     grid = {"loss": ["glog", "gboost"], "smoothing": [0.0, 0.1], "gain": [0.5, 1.0, 2.0]}
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(max_cells=None, slope=1.0, **shared), grid, scoring=scoring
+        pb.ProperBoostClassifier(max_cells=16, min_saving=0.5, slope=1.0, **shared),
+        grid,
+        scoring=scoring,
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the chosen gain")
@@ -189,7 +191,7 @@ def test_weights_count_in_training_and_in_scores(problem, request):
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
     for i, params in enumerate(ours.cv_results_["params"]):
         own = {name: params[name] for name in {"gain", "multiclass", "temperature"} & params.keys()}
-        model = pb.ProperBoostClassifier(max_cells=None, slope=1.0, **own, **shared)
+        model = pb.ProperBoostClassifier(max_cells=16, min_saving=0.5, slope=1.0, **own, **shared)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
         found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]
         np.testing.assert_allclose(found, expected, rtol=1e-4)
@@ -238,7 +240,9 @@ def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
         assert curve.shape == (2, 3, 9)
     for i, gain in enumerate([0.5, 2.0]):
         for k, (train, test) in enumerate(cv.split(X, y)):
-            own = {"max_cells": None, "slope": 1.0, "intercept": None, **shared}
+            own = {
+                "max_cells": 16, "min_saving": 0.5, "slope": 1.0, "intercept": None, **shared,
+            }  # fmt: skip
             model = pb.ProperBoostClassifier(loss, gain=gain, **own).fit(X[train], y[train])
             for t, p in enumerate(model.staged_predict_proba(X[test])):
                 expected = {
@@ -289,7 +293,7 @@ def noisy(n=300, seed=0):
 
 def test_the_number_of_estimators_is_that_of_the_best_mean():
     X, y = noisy()
-    search = pb.ProperBoostClassifierCV(gains=[0.5, 1.0, 8.0], cv=3)
+    search = pb.ProperBoostClassifierCV(gains=[0.5, 1.0, 8.0], max_cells=None, cv=3)
     with warnings.catch_warnings(action="ignore"):
         search.fit(X, y)
     means = np.nan_to_num(search.validation_curves_.mean(axis=1), nan=-np.inf)

@@ -115,7 +115,9 @@ def test_scores_may_be_of_any_size(far):
 
 # -- searching ------------------------------------------------------------------------------------
 
-FEW = {"gains": [1.0, 8.0], "cv": 3, "n_estimators": 8, "multiclass": "one_vs_rest"}
+FEW = {
+    "gains": [1.0, 8.0], "cv": 3, "n_estimators": 8, "multiclass": "one_vs_rest", "max_cells": None,
+}  # fmt: skip
 BINS = {"rows_per_bin": None}  # the same in every split
 
 

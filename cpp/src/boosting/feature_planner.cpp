@@ -23,16 +23,17 @@ class FeaturePlanner final : public Planner {
       : Planner(context),
         learners_(std::move(learners)),
         in_turn_(at_.algorithm.selection().in_turn()),
+        allows_for_chance_(at_.algorithm.selection().allows_for_chance() &&
+                           at_.algorithm.response().sees_every_difference()),
         histogram_(at_.rows.bins, at_.batch.margins->lanes(),
                    at_.algorithm.response().needs_curvature()) {
+    bool counts_rows = allows_for_chance_;
     for (const FeatureLearner* const learner : learners_) {
       directions_.push_back(find_directions(*learner));
+      counts_rows |= learner->counts_rows() && at_.algorithm.response().sees_every_difference();
     }
+    if (counts_rows) effective_.emplace(at_.rows, at_.weights, at_.batch);
     if (in_turn_) return;  // cyclic selection sums its cells as it moves
-    if (at_.algorithm.selection().allows_for_chance() &&
-        at_.algorithm.response().sees_every_difference()) {
-      effective_.emplace(at_.rows, at_.weights, at_.batch);
-    }
     builder_.emplace(at_.rows, at_.batch.blocks, at_.batch.crowding, at_.batch.margins->lanes(),
                      at_.algorithm.response().needs_curvature(), at_.memory);
   }
@@ -43,7 +44,9 @@ class FeaturePlanner final : public Planner {
 
   PassRequest request(std::size_t t) override {
     if (!in_turn_) return {{}, at_.keep_rounds};
-    return {CellsOfFeature{histogram_, t % at_.rows.bins.size()}, at_.keep_rounds};
+    PassRequest request{CellsOfFeature{histogram_, t % at_.rows.bins.size()}, at_.keep_rounds};
+    request.keeps_weights = effective_.has_value();
+    return request;
   }
 
   std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
@@ -55,7 +58,10 @@ class FeaturePlanner final : public Planner {
     const std::vector<EffectiveRows> rows =
         effective_ ? effective_->count() : std::vector<EffectiveRows>(lanes);
     std::vector<double> costs(lanes * candidates.size());
-    std::vector<Contrast> contrasts(effective_ ? costs.size() : 0);
+    std::vector<Contrast> contrasts(allows_for_chance_ ? costs.size() : 0);
+    const auto compares_chance = [&](std::size_t k) {
+      return allows_for_chance_ && rows[k].known();
+    };
     const double nanoseconds =
         4.0 * static_cast<double>(lanes) *
         static_cast<double>(at_.rows.bins.total_width() * candidates.size()) /
@@ -66,10 +72,10 @@ class FeaturePlanner final : public Planner {
         if (!active[k]) continue;
         const std::size_t i = k * candidates.size() + c;
         const FeatureCells cells = feature(candidates.first + c, k, buffer);
-        if (rows[k].known()) {
+        if (compares_chance(k)) {
           contrasts[i] = contrast_of(cells, k, rows[k]);
         } else {
-          costs[i] = cost_of(cells, k);
+          costs[i] = cost_of(cells, k, rows[k]);
         }
       }
     });
@@ -78,15 +84,19 @@ class FeaturePlanner final : public Planner {
       if (!active[k]) return;
       double* const own = &costs[k * candidates.size()];
       std::array<Cell, kMaxCodes> buffer, other;
-      if (rows[k].known()) {
+      const auto see = [&](const FeatureCells& cells) {
+        return allows_for_chance_ ? shrunk(cells, rows[k], other) : cells;
+      };
+      if (compares_chance(k)) {
         const std::size_t best =
             least_likely(&contrasts[k * candidates.size()], candidates.size(), rows[k]);
         const FeatureCells cells = feature(candidates.first + best, k, buffer);
-        const FeatureCells seen = shrunk(cells, rows[k], other);
-        updates[k] = plan_table(k, candidates.first + best, cost_of(seen, k), cells, seen, team);
+        const FeatureCells seen = see(cells);
+        const double cost = cost_of(seen, k, rows[k]);
+        updates[k] = plan_table(k, candidates.first + best, cost, cells, seen, rows[k], team);
         if (updates[k].moves) return;  // else another feature may
         for (std::size_t c = 0; c < candidates.size(); ++c) {
-          own[c] = cost_of(shrunk(feature(candidates.first + c, k, buffer), rows[k], other), k);
+          own[c] = cost_of(see(feature(candidates.first + c, k, buffer)), k, rows[k]);
         }
       }
       // A feature that may only move the wrong way must not keep others from moving.
@@ -95,8 +105,9 @@ class FeaturePlanner final : public Planner {
         const std::size_t best = first_best(own, candidates.size());
         if (tried > 0 && own[best] == kNone) return;
         const FeatureCells cells = feature(candidates.first + best, k, buffer);
-        const FeatureCells seen = shrunk(cells, rows[k], other);
-        RoundUpdate update = plan_table(k, candidates.first + best, own[best], cells, seen, team);
+        const FeatureCells seen = see(cells);
+        RoundUpdate update =
+            plan_table(k, candidates.first + best, own[best], cells, seen, rows[k], team);
         own[best] = kNone;
         if (update.moves || tried == 0) updates[k] = std::move(update);
         if (updates[k].moves) return;
@@ -123,18 +134,19 @@ class FeaturePlanner final : public Planner {
     return cells;
   }
 
-  double cost_of(const FeatureCells& feature, std::size_t lane) const {
+  double cost_of(const FeatureCells& feature, std::size_t lane, const EffectiveRows& rows) const {
     const Regularizers& r = at_.batch.regularizers[lane];
-    if (!feature.are_in_order()) return learner(lane).cost(feature, criterion(lane), r);
-    const Partition partition = partition_of(feature, lane, CellOrder(feature));
+    if (!feature.are_in_order()) return learner(lane).cost(feature, criterion(lane), r, rows);
+    const Partition partition = partition_of(feature, lane, CellOrder(feature), rows);
     return criterion(lane).cost(partition.cells.data(), partition.cells.size(), r);
   }
 
   Contrast contrast_of(const FeatureCells& feature, std::size_t lane,
                        const EffectiveRows& rows) const {
     const Regularizers& r = at_.batch.regularizers[lane];
-    if (!feature.are_in_order()) return learner(lane).contrast(feature, criterion(lane), r, rows);
-    Partition partition = learner(lane).partition(feature, criterion(lane), r);
+    const Contrast free = learner(lane).contrast(feature, criterion(lane), r, rows);
+    if (!feature.are_in_order() || !(free.chi_square > 0.0)) return free;
+    Partition partition = learner(lane).partition(feature, criterion(lane), r, {});
     partition.gather(feature);
     CellOrder(feature).pool_by_share(partition, criterion(lane).needs_curvature());
     return {chi_square(partition.cells.data(), partition.cells.size(), rows),
@@ -142,24 +154,24 @@ class FeaturePlanner final : public Planner {
   }
 
   // The cells of the learner, in order.
-  Partition partition_of(const FeatureCells& feature, std::size_t lane,
-                         const CellOrder& order) const {
+  Partition partition_of(const FeatureCells& feature, std::size_t lane, const CellOrder& order,
+                         const EffectiveRows& rows) const {
     Partition partition =
-        learner(lane).partition(feature, criterion(lane), at_.batch.regularizers[lane]);
+        learner(lane).partition(feature, criterion(lane), at_.batch.regularizers[lane], rows);
     order.pool_by_share(partition, criterion(lane).needs_curvature());
     return partition;
   }
 
   // The weak learner sees `seen` of what is in the feature's cells.
   RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, const FeatureCells& feature,
-                         const FeatureCells& seen, Team& team) const {
+                         const FeatureCells& seen, const EffectiveRows& rows, Team& team) const {
     RoundUpdate update;
     update.feature = static_cast<std::int32_t>(f);
     update.codes = at_.rows.codes.feature(f);
     const Response& response = at_.algorithm.response();
     const Regularizers& r = at_.batch.regularizers[lane];
     const CellOrder order(seen);
-    Partition partition = partition_of(seen, lane, order);
+    Partition partition = partition_of(seen, lane, order, rows);
     if (learner(lane).has_criterion()) {  // rounds hold the response's cost all the same
       cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     }
@@ -173,6 +185,7 @@ class FeaturePlanner final : public Planner {
   const std::vector<const FeatureLearner*> learners_;  // of the lanes
   std::vector<std::vector<Directions>> directions_;    // the same; empty where there are none
   const bool in_turn_;
+  const bool allows_for_chance_;
   Histogram histogram_;
   std::optional<HistogramBuilder> builder_;
   std::optional<EffectiveRowCount> effective_;

@@ -317,7 +317,7 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
 std::vector<Point> Margins::move(const std::vector<Move>& moves,
                                  const std::vector<PassRequest>& requests, Team& team) {
   const PassRequest& request = requests.front();
-  if (!request.cells && weight_.empty()) {
+  if ((!request.cells || request.keeps_weights) && weight_.empty()) {
     weight_.resize(u_.size());
     if (needs_curvature_) curvature_.resize(u_.size());
   }

@@ -332,6 +332,7 @@ def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLea
         max_depth=depth_of(options, training.class_weights),
         by_level=options.grow_policy == "symmetric",
         max_cells=cells_of(options, training.class_weights) or 0,
+        min_saving=options.min_saving,
         max_literals=options.max_literals,
         min_child_weight=options.min_child_weight,
         max_features=options.max_features,

@@ -279,7 +279,14 @@ def _cross_validate(
     """Return the cross-validated log loss of each gain."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     search = ProperBoostClassifierCV(
-        loss, gains=gains, smoothings=[0.0], cv=folds, selection="greedy", refit=False, **shared
+        loss,
+        gains=gains,
+        smoothings=[0.0],
+        max_cells=None,
+        cv=folds,
+        selection="greedy",
+        refit=False,
+        **shared,
     )
     with warnings.catch_warnings():
         # The picture shows whether the best gain is at an end of the list.

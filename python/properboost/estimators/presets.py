@@ -42,6 +42,7 @@ TABLES = {
     "learning_rate": 1.0,
     "weak_learner": "histogram",
     "max_cells": None,
+    "min_saving": 0.0,
     "grow_policy": "best_first",
     "max_leaf_nodes": 31,
     "max_depth": None,

@@ -164,6 +164,10 @@ def _build_unfitted(
     model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
     if "calibrate" not in node.mapping():
         model.calibrate = False  # which no search did
+    if "max_cells" not in node.mapping():
+        model.max_cells = None  # which all tables had
+    if "min_saving" not in node.mapping():
+        model.min_saving = 0.0
     if version <= 5:
         model.multiclass = "one_vs_rest"  # which all models were
     return model

@@ -269,8 +269,9 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
         "smoothing": _read_smoothings("smoothings", search.smoothings),
         "prior": _read_priors("priors", search.priors),
     }
-    if declared(type(search))["max_cells"].applies_to(search):  # not the default of one fit
-        lists["max_cells"] = _list_values(search, "max_cells")
+    for name in ("max_cells", "min_saving"):
+        if declared(type(search))[name].applies_to(search):  # not the default of one fit
+            lists[name] = _list_values(search, name)
     for name, entry in declared(BoostingOptions).items():
         if name not in lists and checks.is_list(getattr(search, name)) and entry.listable:
             lists[name] = _list_values(search, name)
@@ -299,7 +300,7 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
             chosen["multiclass"] = coupling
         options_only = {key: chosen[key] for key in chosen if key in declared(BoostingOptions)}
         applied = read(BoostingOptions, search, **options_only)
-        for gain in _make_gains(loss, total) if gains is None else gains:
+        for gain in _make_gains(search, loss, total) if gains is None else gains:
             tuned = with_gain(loss, gain)
             params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
             params |= {"intercept": None, "slope": 1.0}  # not the defaults of one fit
@@ -420,10 +421,21 @@ def bound_gains(loss: MarginLoss, n_rows: float, ratio: float) -> tuple[float, f
     return least, least * ratio * max(1.0, (FEW_ROWS / n_rows) ** 0.5)
 
 
-def _make_gains(loss: MarginLoss, total: float) -> list[float]:
+def _make_gains(search: SearchParameters, loss: MarginLoss, total: float) -> list[float]:
     """Return what "auto" tries for a loss at gain 1 and so many rows."""
-    gains = np.geomspace(*bound_gains(loss, total, GAIN_RANGE), N_GAINS)
+    if _cuts_carefully(search):
+        gains = np.geomspace(*bound_gains(loss, max(total, FEW_ROWS), GAIN_RANGE), N_GAINS // 2)
+    else:
+        gains = np.geomspace(*bound_gains(loss, total, GAIN_RANGE), N_GAINS)
     return [float(f"{gain:.3g}") for gain in gains]
+
+
+def _cuts_carefully(search: SearchParameters) -> bool:
+    """Whether chance is kept out of all look-up tables, which leaves less to the gain."""
+    if not declared(type(search))["min_saving"].applies_to(search):
+        return False
+    savings, cells = _list_values(search, "min_saving"), _list_values(search, "max_cells")
+    return None not in cells and all(least > 0.0 for least in savings)
 
 
 def with_gain(loss: MarginLoss, gain: float) -> MarginLoss:

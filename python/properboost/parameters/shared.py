@@ -199,7 +199,21 @@ class BoostingParameters(
         option="the most cells of a round's look-up table, cut best first; auto is 3 below 10,000 "
         "rows, 4 below 20,000, and so on; none is every bin",
         only_with={"weak_learner": ("histogram",)},
-        search_default=None,
+        search_default=16,
+    )
+    min_saving: Float = parameter(
+        default=0.0,
+        check=checks.non_negative,
+        doc="""
+        The least that a cut of a look-up table of few cells (`max_cells`) must save, as a multiple
+        of what the best cut of as many bins saves by chance, on average.  With 1 features that say
+        nothing are hardly cut; with 0 every cut is made that saves anything.  Tables of every bin,
+        and the sign response, ignore it.
+        """,
+        option="the least that a cut of a look-up table of few cells must save, as a multiple of "
+        "what the best saves by chance",
+        only_with={"weak_learner": ("histogram",)},
+        search_default=0.5,
     )
     grow_policy: Policy = parameter(
         default="best_first",

@@ -48,6 +48,7 @@ def fit(
     tie: float = TIE,
     tree: TreeSettings | None = None,
     max_cells: int | None = None,
+    min_saving: float = 0.0,
 ) -> list[Round]:
     """Boost; `codes` is (features, rows), `y` is -1 or +1, weights are frequencies.
 
@@ -101,6 +102,7 @@ def fit(
         tree=tree or TreeSettings(),
         selection=selection,
         max_cells=max_cells if learner == "histogram" else None,
+        min_saving=min_saving,
     )
     raw = np.zeros(len(t.y))
     features = range(len(bins))

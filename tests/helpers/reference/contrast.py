@@ -88,12 +88,34 @@ def charge_for_chance(
     Where several nodes are cut alike, it is the statistic of their sum.
     """
     n = int((plain.plus + plain.minus > 0).sum())
+    return 2 * mean_of_best_cut(n, ordered, freedom, nodes)
+
+
+def mean_of_best_cut(n: int, ordered: bool, freedom: float = 1.0, nodes: float = 1.0) -> float:
+    """The mean, by chance, of the statistic of the best cut of n codes, in units of one cut's."""
     if n < 2:
         return 0.0
     cuts = n - 1
     beyond_one = np.log(cuts) * (0.9 - 0.027 * np.log(cuts)) if ordered else 0.6366 * (cuts - 1)
     beyond_one *= freedom ** (-2 / 3) * nodes ** (-0.55 if ordered else -0.9)
-    return float(2 * (1 + beyond_one))
+    return float(1 + beyond_one)
+
+
+def least_saving(
+    own: Statistics, whole: Statistics, ordered: bool, rows: Array, t: Training
+) -> float:
+    """What the best cut of a cell must save of a feature's; squares are in proportion to sums."""
+    if t.min_saving == 0 or t.response == "sign" or not np.all(rows > 0):
+        return 0.0
+    sums = own.gathered(np.zeros(len(own.plus), int), 1)
+    squares = [
+        float(sums.plus[0] * whole.plus.sum() / rows[0]),
+        float(sums.minus[0] * whole.minus.sum() / rows[1]),
+    ]
+    n = int((own.rows > 0).sum())
+    return (
+        t.min_saving * max(0.0, saving_by_chance(sums, squares, t)) * mean_of_best_cut(n, ordered)
+    )
 
 
 def normal_deviate(chi_square: float, freedom: float) -> float:

@@ -89,7 +89,7 @@ def fit_joint(
     defaults = {
         "learner": "histogram", "response": "real", "step": "guarded", "learning_rate": 1.0,
         "prior": None, "smoothing": 0.0, "smoothing_in_score": True, "l2": 0.0, "tie": TIE,
-        "tree": TreeSettings(), "selection": selection, "max_cells": None,
+        "tree": TreeSettings(), "selection": selection, "max_cells": None, "min_saving": 0.0,
     }  # fmt: skip
     own = [
         Training(codes, bins, np.where(rows.own[:, k], 1.0, -1.0), weight, make_loss(loss, gain),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from helpers.reference.bins import Array, FeatureBins
     from helpers.reference.cells import Statistics
+    from helpers.reference.settings import Training
 
 Response = Literal["real", "sign", "newton", "exact"]
 
@@ -143,29 +144,41 @@ def positive_share(stats: Statistics, response: Response) -> Array:
 
 
 def best_cells(
-    stats: Statistics, bins: FeatureBins, response: Response, l2: float, tie: float, most: int,
-    direction: int = 0,
+    stats: Statistics, bins: FeatureBins, t: Training, direction: int,
+    least_saving: Callable[[Statistics], float] | None,
 ) -> Candidate:  # fmt: skip
     """At most so many cells: the best cut in two, then the best of all cuts of one cell, ...
 
     A cell is cut as if it were the whole feature.  Among equal cuts the first cell's is taken; a
-    cut that saves nothing is not made.
+    cut that saves nothing is not made, nor one that does not save what its cell's must.
     """
+
+    def score(cells: NDArray[np.int64], n: int) -> Candidate:
+        return Candidate(cells, n, cell_score(stats.gathered(cells, n), t.response, t.l2))
+
     cells, n_cells = None, 1
-    for _ in range(most - 1):
-        found: list[Candidate] = []
+    assert t.max_cells is not None
+    for _ in range(t.max_cells - 1):
+        found: list[NDArray[np.int64]] = []
+        costs: list[float] = []
         for cell in range(n_cells):
             own = np.ones(bins.n_bins, bool) if cells is None else cells == cell
-            for cut in stump_cuts(stats.of(own), bins, response, direction):
+            charge = least_saving(stats.of(own)) if least_saving else 0.0
+            for cut in stump_cuts(stats.of(own), bins, t.response, direction):
                 after = np.where(own & (cut == 1), n_cells, cut if cells is None else cells)
-                score = cell_score(stats.gathered(after, n_cells + 1), response, l2)
-                found.append(Candidate(after, n_cells + 1, score))
-        best = found[first_best([c.score for c in found], response, tie)]
-        if cells is not None and not (best.cells == n_cells).any():
-            break
-        cells, n_cells = best.cells, n_cells + 1
+                cost = cell_cost(stats.gathered(after, n_cells + 1), t.response, t.l2)
+                found.append(after)
+                costs.append(cost + (charge if (after == n_cells).any() else 0.0))
+        if cells is None and least_saving:
+            whole = np.zeros(bins.n_bins, int)
+            found.insert(0, whole)
+            costs.insert(0, cell_cost(stats.gathered(whole, 1), t.response, t.l2))
+        best = found[first_least(costs, t.tie)]
+        if not (best == n_cells).any() and (cells is not None or not best.any()):
+            return score(best, n_cells)
+        cells, n_cells = best, n_cells + 1
     assert cells is not None
-    return Candidate(cells, n_cells, cell_score(stats.gathered(cells, n_cells), response, l2))
+    return score(cells, n_cells)
 
 
 CANDIDATES: dict[str, Callable[..., Iterator[Candidate]]] = {

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from helpers.reference.cells import Statistics, bin_statistics, smooth_ordered
-from helpers.reference.contrast import contrast, effective_rows, normal_deviate
+from helpers.reference.contrast import (
+    contrast,
+    effective_rows,
+    least_saving,
+    normal_deviate,
+)
 from helpers.reference.learners import CANDIDATES, Candidate, best_cells, cell_score, first_best
 from helpers.reference.order import pool_by_share
 from helpers.reference.trees import Tree, grow_tree
@@ -58,16 +64,17 @@ class Cut:
 def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> Cut:
     """The best candidate of some features; ties go to the first of them."""
     chosen: list[tuple[int, Candidate, Statistics, Statistics]] = []
-    free: list[tuple[int, Candidate, Statistics]] = []
+    free: list[tuple[int, Candidate, Statistics, bool]] = []
     rows = effective_rows(t, w)
     allows_for_chance = t.selection == "unbiased" and t.response != "sign" and np.all(rows > 0)
     for j in features:
         b = t.bins[j]
         plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
         kept = plain.shrunk(rows) if allows_for_chance and b.n_ordered == 0 else plain
-        free.append((j, _best_of(t, j, _seen(t, j, plain)), plain))
+        uncut = t.min_saving > 0 and _best_of(t, j, _seen(t, j, plain), rows).n_cells == 1
+        free.append((j, _best_of(t, j, _seen(t, j, plain), None), plain, uncut))
         seen = _seen(t, j, kept)
-        best = _best_of(t, j, seen)
+        best = _best_of(t, j, seen, rows)
         if t.direction(j):
             cells = pool_by_share(best.cells, seen, b.n_ordered, t.direction(j), t.response)
             score = cell_score(seen.gathered(cells, best.n_cells), t.response, t.l2)
@@ -93,11 +100,14 @@ def _seen(t: Training, j: int, sums: Statistics) -> Statistics:
     return sums.smoothed(t.smoothing, t.bins[j].n_ordered) if t.smoothing_in_score else sums
 
 
-def _best_of(t: Training, j: int, seen: Statistics) -> Candidate:
-    """The best candidate of one feature."""
+def _best_of(t: Training, j: int, seen: Statistics, rows: Array | None) -> Candidate:
+    """The best candidate of one feature; without `rows`, as if every cut that saves were made."""
     b = t.bins[j]
     if t.max_cells is not None:
-        return best_cells(seen, b, t.response, t.l2, t.tie, t.max_cells, t.direction(j))
+        least = None
+        if t.min_saving > 0 and rows is not None:
+            least = partial(least_saving, whole=seen, ordered=b.n_ordered > 0, rows=rows, t=t)
+        return best_cells(seen, b, t, t.direction(j), least)
     cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j)))
     return cuts[first_best([c.score for c in cuts], t.response, t.tie)]
 
@@ -107,16 +117,18 @@ def _most(t: Training) -> int | None:
 
 
 def least_likely(
-    t: Training, chosen: Sequence[tuple[int, Candidate, Statistics]], rows: Array
+    t: Training, chosen: Sequence[tuple[int, Candidate, Statistics, bool]], rows: Array
 ) -> int:
     """The first feature whose cells are the least likely by chance.
 
     Affinities that differ by less than costs that are ties are ties.
     """
-    found = [
-        contrast(c, plain, t.bins[j].n_ordered, _most(t), rows, t.direction(j), t.response)
-        for j, c, plain in chosen
-    ]
+    found = []
+    for j, c, plain, uncut in chosen:
+        chi_square, freedom = contrast(
+            c, plain, t.bins[j].n_ordered, _most(t), rows, t.direction(j), t.response
+        )
+        found.append((0.0 if uncut else chi_square, freedom))
     best = max(normal_deviate(*pair) for pair in found)
     tie = 8 * t.tie / (1 / rows).sum()
     return next(i for i, (chi, df) in enumerate(found) if normal_deviate(chi + tie, df) >= best)

@@ -67,6 +67,7 @@ class Training:
     tree: TreeSettings
     selection: Selection
     max_cells: int | None
+    min_saving: float
     total: float = field(init=False)  # S, the sum of the sample weights
     cap: float = field(init=False)
 

@@ -33,9 +33,10 @@ struct CellsOfFeature {
 
 // What a row pass computes besides moving the margins.
 struct PassRequest {
-  std::optional<CellsOfFeature> cells = {};  // under the new weights, instead of keeping these
+  std::optional<CellsOfFeature> cells = {};  // under the new weights, which need not be kept
   bool risk = false;                         // of the training rows
   bool held_out = false;                     // log loss, error and Brier score
+  bool keeps_weights = false;                // beside the cells
 };
 
 // A lane's sums after a pass.  Slope and risk are at gain 1, per unit of training weight; the rest

@@ -2,9 +2,11 @@
 // most, and so on.
 //
 // Each cut is a split as a tree's is: ordered bins between neighbours, with missing values on the
-// better side, and categories in the order of their share of a class.
+// better side, and categories in the order of their share of a class.  It may have to save what the
+// best cut would by chance, or a part of that: a feature that says nothing is then not cut at all.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -52,16 +54,36 @@ struct FewCells {
   }
 };
 
+// The least that a cut must save: so many times the mean saving, by chance, of the best cut of as
+// many codes.  Nothing where it is not known how many rows count.
+struct LeastSaving {
+  double times = 0.0;
+  EffectiveRows rows = {};
+
+  bool asked() const noexcept { return times > 0.0 && rows.known(); }
+};
+
 // Cuts a feature's codes into at most so many cells, from two on; fewer if no cut saves any more.
 class CellCutter {
  public:
   CellCutter(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
-             std::size_t most)
-      : feature_(feature), criterion_(criterion), regularizers_(r), most_(most) {}
+             std::size_t most, const LeastSaving& least = {})
+      : feature_(feature), criterion_(criterion), regularizers_(r), most_(most), least_(least) {
+    if (!least_.asked()) return;
+    for (std::size_t b = 0; b < feature.width(); ++b) total_ += feature.cells[b];
+  }
+
+  // Whether there is a cut that saves enough.
+  bool cuts() const { return !least_.asked() || saves_enough(best_cut(feature_)); }
 
   FewCells cut() const {
     const Split first = best_cut(feature_);
     FewCells found{first.cost, first.branch, most_};
+    if (least_.asked() && !saves_enough(first)) {
+      found.cost = criterion_.cost(&total_, 1, regularizers_);
+      found.cell_of.fill(0);
+      return found;
+    }
     if (most_ == 2) return found;
     for (std::uint8_t& cell : found.cell_of) {
       if (cell == Split::kNeither) cell = static_cast<std::uint8_t>(most_);
@@ -70,7 +92,7 @@ class CellCutter {
     while (true) {
       // The cost of no cut, and of each part's: of equal ones the first is taken.
       std::vector<double> costs = {found.cost};
-      for (const Part& part : parts) costs.push_back(found.cost - part.saving);
+      for (const Part& part : parts) costs.push_back(found.cost - part.beyond);
       const std::size_t best = first_best(costs.data(), costs.size());
       if (best == 0) return found;
       const auto divided = static_cast<std::uint8_t>(best - 1);
@@ -80,7 +102,7 @@ class CellCutter {
           found.cell_of[b] = added;
         }
       }
-      found.cost = costs[best];
+      found.cost -= parts[divided].saving;
       if (parts.size() + 1 == most_) return found;
       parts[divided] = cut_part(found.cell_of, divided);
       parts.push_back(cut_part(found.cell_of, added));
@@ -90,7 +112,7 @@ class CellCutter {
  private:
   struct Part {
     CellOfCode branch;
-    double saving;
+    double saving, beyond;
   };
 
   Split best_cut(const FeatureCells& codes) const {
@@ -103,20 +125,41 @@ class CellCutter {
     std::array<Cell, kMaxCodes> cells{};
     std::array<std::uint8_t, kMaxCodes> occupied{};
     Cell whole{};
+    std::size_t codes = 0;
     for (std::size_t b = 0; b < feature_.width(); ++b) {
       if (cell_of[b] != cell) continue;
       cells[b] = feature_.cells[b];
       occupied[b] = feature_.occupied[b];
       whole += cells[b];
+      codes += occupied[b];
     }
     const Split split = best_cut({cells.data(), occupied.data(), feature_.bins});
-    return {split.branch, criterion_.cost(&whole, 1, regularizers_) - split.cost};
+    const double saving = criterion_.cost(&whole, 1, regularizers_) - split.cost;
+    // What it saves beyond the least orders the parts.
+    return {split.branch, saving, saving - least_saving(whole, codes)};
+  }
+
+  bool saves_enough(const Split& first) const {
+    const double saving = criterion_.cost(&total_, 1, regularizers_) - first.cost;
+    return saving > least_saving(total_, feature_.occupied_codes());
+  }
+
+  // The squares of the rows' weights add up in proportion to the weights.
+  double least_saving(const Cell& cell, std::size_t codes) const {
+    if (!least_.asked()) return 0.0;
+    const double of_one_cut =
+        saving_by_chance(criterion_, cell, cell.positive * (total_.positive / least_.rows.positive),
+                         cell.negative * (total_.negative / least_.rows.negative), regularizers_);
+    return least_.times * std::max(0.0, of_one_cut) *
+           freedom_of_best_cut(codes, feature_.bins->ordered());
   }
 
   const FeatureCells& feature_;
   const Criterion& criterion_;
   const Regularizers& regularizers_;
   const std::size_t most_;
+  const LeastSaving least_;
+  Cell total_{};
 };
 
 }  // namespace properboost::learners

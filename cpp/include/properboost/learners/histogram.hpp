@@ -15,15 +15,20 @@ class Histogram final : public FeatureLearner {
  public:
   static constexpr const char* name = "histogram";
   explicit Histogram(const LearnerOptions& options)
-      : FeatureLearner(options), smoothing_(options.smoothing), most_(options.cells) {}
+      : FeatureLearner(options),
+        smoothing_(options.smoothing),
+        most_(options.cells),
+        least_saving_(options.least_saving) {}
   bool cuts_in_two() const noexcept override { return false; }
   bool knows_shares() const noexcept override { return smoothing_.exchanges(); }
 
-  double cost(const FeatureCells& feature, const Criterion& criterion,
-              const Regularizers& r) const override {
+  bool counts_rows() const noexcept override { return most_ > 0 && least_saving_ > 0.0; }
+
+  double cost(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
+              const EffectiveRows& rows) const override {
     std::array<Cell, kMaxCodes> buffer;
     const FeatureCells smooth = smoothed(feature, buffer);
-    if (most_ > 0) return CellCutter(smooth, criterion, r, most_).cut().cost;
+    if (most_ > 0) return CellCutter(smooth, criterion, r, most_, least(rows)).cut().cost;
     return criterion.cost(smooth.cells, smooth.width(), r);
   }
 
@@ -33,9 +38,11 @@ class Histogram final : public FeatureLearner {
                     const EffectiveRows& rows) const override {
     if (most_ > 0) {
       std::array<Cell, kMaxCodes> buffer;
-      return CellCutter(smoothed(feature, buffer), criterion, r, most_)
-          .cut()
-          .contrast(feature, rows);
+      const FeatureCells smooth = smoothed(feature, buffer);
+      if (!CellCutter(smooth, criterion, r, most_, least(rows)).cuts()) {
+        return {0.0, freedom(feature)};
+      }
+      return CellCutter(smooth, criterion, r, most_).cut().contrast(feature, rows);
     }
     return {chi_square(feature.cells, feature.width(), rows), freedom(feature)};
   }
@@ -47,12 +54,12 @@ class Histogram final : public FeatureLearner {
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,
-                      const Regularizers& r) const override {
+                      const Regularizers& r, const EffectiveRows& rows) const override {
     std::array<Cell, kMaxCodes> buffer;
     const FeatureCells smooth = smoothed(feature, buffer);
     Partition p;
     if (most_ > 0) {
-      p = CellCutter(smooth, criterion, r, most_).cut().partition(smooth);
+      p = CellCutter(smooth, criterion, r, most_, least(rows)).cut().partition(smooth);
     } else {
       const std::size_t n = smooth.width();
       p.cells.assign(smooth.cells, smooth.cells + n);
@@ -71,6 +78,8 @@ class Histogram final : public FeatureLearner {
   }
 
  private:
+  LeastSaving least(const EffectiveRows& rows) const { return {least_saving_, rows}; }
+
   // The feature with smooth sums, which are in the buffer, or as it is.
   FeatureCells smoothed(const FeatureCells& feature, std::array<Cell, kMaxCodes>& buffer) const {
     if (!smoothing_.smooths(feature)) return feature;
@@ -80,6 +89,7 @@ class Histogram final : public FeatureLearner {
 
   const Smoothing smoothing_;
   const std::size_t most_;  // cells; 0 for one per code
+  const double least_saving_;
 };
 
 }  // namespace properboost::learners

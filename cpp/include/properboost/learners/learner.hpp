@@ -24,7 +24,8 @@ namespace properboost {
 struct LearnerOptions {
   std::optional<std::shared_ptr<const Criterion>> criterion = {};  // or else the response
   double smoothing = 0.0;
-  std::size_t cells = 0;  // the most of a look-up table; 0 for one per code
+  std::size_t cells = 0;      // the most of a look-up table; 0 for one per code
+  double least_saving = 0.0;  // of their cuts, in units of what the best cut saves by chance
   TreeLimits limits = {};
   std::size_t literals = 1;  // the most literals of a monomial
   double subsample = 1.0;
@@ -69,12 +70,15 @@ class FeatureLearner : public WeakLearner {
  public:
   LearnerKind kind() const noexcept final { return this; }
   virtual bool cuts_in_two() const noexcept = 0;  // else it has one cell per code
+  // Whether cost and partition depend on how many rows count.
+  virtual bool counts_rows() const noexcept { return false; }
   // The least cost this learner reaches on a feature, and the cells that reach it.
   virtual double cost(const FeatureCells& feature, const Criterion& criterion,
-                      const Regularizers& r) const = 0;
+                      const Regularizers& r, const EffectiveRows& rows) const = 0;
   virtual Partition partition(const FeatureCells& feature, const Criterion& criterion,
-                              const Regularizers& r) const = 0;
-  // How the classes differ in the cells that this learner would choose.
+                              const Regularizers& r, const EffectiveRows& rows) const = 0;
+  // How the classes differ in the cells that this learner would choose if every cut that saves
+  // were made; not at all if none saves enough.
   virtual Contrast contrast(const FeatureCells& feature, const Criterion& criterion,
                             const Regularizers& r, const EffectiveRows& rows) const = 0;
   // The mean of that statistic by chance.

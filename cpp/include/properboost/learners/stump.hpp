@@ -12,8 +12,8 @@ class Stump final : public FeatureLearner {
   explicit Stump(const LearnerOptions& options) : FeatureLearner(options) {}
   bool cuts_in_two() const noexcept override { return true; }
 
-  double cost(const FeatureCells& feature, const Criterion& criterion,
-              const Regularizers& r) const override {
+  double cost(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
+              const EffectiveRows& /*rows*/) const override {
     return CellCutter(feature, criterion, r, 2).cut().cost;
   }
 
@@ -27,7 +27,7 @@ class Stump final : public FeatureLearner {
   }
 
   Partition partition(const FeatureCells& feature, const Criterion& criterion,
-                      const Regularizers& r) const override {
+                      const Regularizers& r, const EffectiveRows& /*rows*/) const override {
     return CellCutter(feature, criterion, r, 2).cut().partition(feature);
   }
 };
