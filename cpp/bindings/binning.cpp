@@ -3,9 +3,13 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "classes.hpp"
+#include "properboost/data/bin_means.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "run.hpp"
@@ -72,8 +76,12 @@ Table borrow_table(const py::object& object, const Bins& bins) {
 
 namespace {
 
-Bins make_bins(const py::sequence& features) {
+Bins make_bins(const py::sequence& features,
+               const std::optional<std::vector<std::vector<double>>>& means) {
   std::vector<FeatureBins> bins;
+  if (means && means->size() != features.size()) {
+    throw py::value_error("means must have an entry per feature");
+  }
   for (const py::handle feature : features) {
     if (py::isinstance<py::int_>(feature)) {
       bins.emplace_back(py::cast<int>(feature));
@@ -82,7 +90,8 @@ Bins make_bins(const py::sequence& features) {
           py::cast<std::tuple<int, int, int, int>>(feature);
       bins.emplace_back(Grid{rows, columns, ordered_rows, ordered_columns});
     } else {
-      bins.emplace_back(py::cast<std::vector<double>>(feature));
+      bins.emplace_back(py::cast<std::vector<double>>(feature),
+                        means ? (*means)[bins.size()] : std::vector<double>());
     }
   }
   return Bins(std::move(bins));
@@ -94,25 +103,45 @@ py::array_t<std::int64_t> widths(const Bins& bins) {
   return to_array(result);
 }
 
+// Rows of a table, and their number: all, or those of an order.
+std::pair<RowOrder, std::size_t> borrow_order(const std::optional<Array<std::int64_t>>& order,
+                                              const Table& table) {
+  if (!order) return {RowOrder{}, table.rows};
+  const auto n = static_cast<std::size_t>(order->size());
+  const RowOrder rows{borrow(order, n, "order")};
+  for (std::size_t i = 0; i < n; ++i) {
+    if (rows.rows[i] < 0 || static_cast<std::size_t>(rows.rows[i]) >= table.rows) {
+      throw py::value_error("order must hold row numbers of the table");
+    }
+  }
+  return {rows, n};
+}
+
 py::array_t<std::uint8_t> encode(const Bins& bins, const py::object& object,
                                  const std::optional<Array<std::int64_t>>& order, int n_threads) {
   const Table table = borrow_table(object, bins);
-  std::size_t n = table.rows;
-  RowOrder rows;
-  if (order) {
-    n = static_cast<std::size_t>(order->size());
-    rows.rows = borrow(order, n, "order");
-    for (std::size_t i = 0; i < n; ++i) {
-      if (rows.rows[i] < 0 || static_cast<std::size_t>(rows.rows[i]) >= table.rows) {
-        throw py::value_error("order must hold row numbers of the table");
-      }
-    }
-  }
+  const auto [rows, n] = borrow_order(order, table);
   py::array_t<std::uint8_t> codes({bins.size(), n});
   std::uint8_t* out = codes.mutable_data();
   run(n_threads, 3.0 * static_cast<double>(n * bins.size()),
-      [&](Team& team) { bins.encode(table, rows, n, out, team); });
+      [&, from = rows, size = n](Team& team) { bins.encode(table, from, size, out, team); });
   return codes;
+}
+
+py::list average(const Bins& bins, const py::object& object,
+                 const std::optional<Array<std::int64_t>>& order,
+                 const std::optional<Array<double>>& weight, int n_threads) {
+  const Table table = borrow_table(object, bins);
+  const auto [rows, n] = borrow_order(order, table);
+  const RowSampleWeights w(borrow(weight, n, "weight"));
+  std::vector<std::vector<double>> means;
+  run(n_threads, 8.0 * static_cast<double>(n * bins.size()),
+      [&, from = rows, size = n](Team& team) {
+        means = find_bin_means(table, bins, from, size, w, team);
+      });
+  py::list result;
+  for (const auto& of_feature : means) result.append(to_array(of_feature));
+  return result;
 }
 
 py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
@@ -150,11 +179,13 @@ void bind_binning(pybind11::module_& m) {
   using namespace py::literals;
   using properboost::Bins;
   properboost::bindings::make_class<Bins, std::shared_ptr<Bins>>(m, "Bins")
-      .def(py::init(&properboost::bindings::make_bins), "features"_a)
+      .def(py::init(&properboost::bindings::make_bins), "features"_a, "means"_a = py::none())
       .def_property_readonly("n_features", &Bins::size)
       .def_property_readonly("widths", &properboost::bindings::widths)
       .def("encode", &properboost::bindings::encode, "table"_a, "order"_a = py::none(),
            "n_threads"_a = 1)
+      .def("find_means", &properboost::bindings::average, "table"_a, "order"_a = py::none(),
+           "weight"_a = py::none(), "n_threads"_a = 1)
       .def("weigh", &properboost::bindings::weigh, "codes"_a, "weight"_a = py::none(),
            "n_threads"_a = 1);
   m.def("find_edges", &properboost::bindings::find, "table"_a, "weight"_a = py::none(),

@@ -47,6 +47,12 @@ py::array_t<double> predict_trees(const py::object& object, const Bins& bins,
         throw py::value_error("forests must split features of the bins");
       }
     }
+    for (const std::int32_t f : forest->lines.feature) {
+      if (static_cast<std::size_t>(f) >= bins.size() ||
+          bins[static_cast<std::size_t>(f)].positions() == nullptr) {
+        throw py::value_error("forests must have lines in features that have means");
+      }
+    }
   }
   py::array_t<double> out({table.rows, forests.size()});
   double* to = out.mutable_data();
@@ -62,8 +68,14 @@ py::array_t<double> predict_trees(const py::object& object, const Bins& bins,
 void bind_ensemble(pybind11::module_& m) {
   namespace py = pybind11;
   using namespace py::literals;
+  using properboost::NodeLines;
   using properboost::Rounds;
   using properboost::bindings::to_array;
+  properboost::bindings::make_class<NodeLines>(m, "NodeLines", "The lines of trees' nodes.")
+      .def_property_readonly("offsets", [](const NodeLines& l) { return to_array(l.offsets); })
+      .def_property_readonly("feature", [](const NodeLines& l) { return to_array(l.feature); })
+      .def_property_readonly("slope", [](const NodeLines& l) { return to_array(l.slope); })
+      .def_property_readonly("center", [](const NodeLines& l) { return to_array(l.center); });
   properboost::bindings::make_class<Rounds>(m, "Rounds")
       .def_property_readonly("feature", [](const Rounds& r) { return to_array(r.feature); })
       .def_property_readonly("cost", [](const Rounds& r) { return to_array(r.cost); })
@@ -71,9 +83,14 @@ void bind_ensemble(pybind11::module_& m) {
       .def_property_readonly("risk", [](const Rounds& r) { return to_array(r.risk); })
       .def_property_readonly("offsets", [](const Rounds& r) { return to_array(r.offsets); })
       .def_property_readonly("values", [](const Rounds& r) { return to_array(r.values); })
-      .def_property_readonly("trees", [](const Rounds& r) -> std::optional<properboost::Tree> {
-        if (r.trees.size() == 0) return std::nullopt;
-        return r.trees;
+      .def_property_readonly("trees",
+                             [](const Rounds& r) -> std::optional<properboost::Tree> {
+                               if (r.trees.size() == 0) return std::nullopt;
+                               return r.trees;
+                             })
+      .def_property_readonly("lines", [](const Rounds& r) -> std::optional<properboost::NodeLines> {
+        if (r.lines.empty()) return std::nullopt;
+        return r.lines;
       });
   m.def("predict_raw", &properboost::bindings::predict_tables, "table"_a, "bins"_a, "tables"_a,
         "pairs"_a = std::vector<properboost::FeaturePair>(), "n_threads"_a = 1);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <tuple>
 
 #include "classes.hpp"
 #include "codes.hpp"
@@ -105,9 +106,39 @@ Tree make_tree(const Array<std::int32_t>& feature, const Array<std::int64_t>& le
   return tree;
 }
 
+// Offsets by node, and each term's feature, slope and center.
+using LineArrays =
+    std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<double>, Array<double>>;
+
+NodeLines make_lines(const LineArrays& arrays, std::size_t nodes) {
+  const auto& [offsets, feature, slope, center] = arrays;
+  const auto terms = static_cast<std::size_t>(feature.size());
+  const std::int64_t* const offset = borrow<std::int64_t>(offsets, nodes + 1, "offsets of lines");
+  const double* const slopes = borrow<double>(slope, terms, "slopes");
+  const double* const centers = borrow<double>(center, terms, "centers");
+  for (std::size_t k = 0; k <= nodes; ++k) {
+    if (k == 0 ? offset[0] != 0 : offset[k] < offset[k - 1]) {
+      throw py::value_error("offsets of lines must ascend from 0");
+    }
+  }
+  if (static_cast<std::size_t>(offset[nodes]) != terms) {
+    throw py::value_error("offsets of lines must end at the number of terms");
+  }
+  for (std::size_t t = 0; t < terms; ++t) {
+    if (feature.data()[t] < 0) throw py::value_error("features of lines must be positions");
+  }
+  NodeLines lines;
+  lines.offsets.assign(offset, offset + nodes + 1);
+  lines.feature.assign(feature.data(), feature.data() + terms);
+  lines.slope.assign(slopes, slopes + terms);
+  lines.center.assign(centers, centers + terms);
+  return lines;
+}
+
 Forest make_forest(const Array<std::int32_t>& feature, const Array<std::int64_t>& left,
                    const Array<std::uint64_t>& goes_left, const Array<std::uint64_t>& goes_right,
-                   const Array<std::int64_t>& offsets, const Array<double>& values) {
+                   const Array<std::int64_t>& offsets, const Array<double>& values,
+                   const std::optional<LineArrays>& lines) {
   Forest forest;
   const auto n = static_cast<std::size_t>(feature.size());
   const std::int64_t* const child = borrow<std::int64_t>(left, n, "left");
@@ -130,6 +161,7 @@ Forest make_forest(const Array<std::int32_t>& feature, const Array<std::int64_t>
   for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
     check_nodes(forest.nodes, forest.roots[t], forest.roots[t + 1]);
   }
+  if (lines) forest.lines = make_lines(*lines, n);
   return forest;
 }
 
@@ -178,7 +210,7 @@ void bind_tree(pybind11::module_& m) {
       .def("find_nodes", &bindings::find, "codes"_a, "n_threads"_a = 1);
   properboost::bindings::make_class<Forest>(m, "Forest", "Trees that add up.")
       .def(py::init(&bindings::make_forest), "feature"_a, "left"_a, "goes_left"_a, "goes_right"_a,
-           "offsets"_a, "values"_a);
+           "offsets"_a, "values"_a, "lines"_a = py::none());
   m.def("grow_tree", &bindings::grow, "codes"_a, "bins"_a, "segments"_a, "roles"_a, py::kw_only(),
         "phi"_a, "parameter"_a = 0.0, "weight"_a = py::none(), "max_leaves"_a, "max_depth"_a,
         "min_child_weight"_a = 0.0, "n_threads"_a = 1);

@@ -100,7 +100,9 @@ std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run
     models.push_back({loss.get(), learner.get(), 0.5 + part, solved ? 1.0 : 0.7 + 0.1 * part,
                       choice.prior, Problem::roles(m % 4 == 0 ? kFolds : m % 4 - 1)});
   }
-  const Bins bins = choice.unordered ? without_order(problem.bins()) : problem.bins();
+  const Bins bins = choice.unordered           ? without_order(problem.bins())
+                    : choice.options.lines.any ? problem.bins_with_means()
+                                               : problem.bins();
   Rows rows{problem.borrow(), bins};
   if (choice.weighted) rows.sample_weight = RowSampleWeights(problem.weight.data());
   if (choice.from_base) rows.base = Base{problem.base.data(), 0};
@@ -299,6 +301,20 @@ void add_lone_and_lanes(CaseList& list) {
     choice.options.subsample = 0.5;
     choice.options.seed = 17;
     add_case(join("levels", response, "options"), choice);
+  }
+  for (const std::string response : {"real", "newton"}) {
+    for (const bool levels : {false, true}) {
+      Choice choice;
+      if (levels) choice = by_level;
+      choice.learner = "tree";
+      choice.response = response;
+      choice.options.lines = {true, 3.0, 10.0};
+      add_case(join("lines", response, levels ? "levels" : "best"), choice);
+      choice.models = 5;
+      choice.options.subsample = 0.5;
+      choice.options.limits.max_features = 0.5;
+      add_case(join("lines", response, levels ? "levels" : "best", "options"), choice);
+    }
   }
   by_level.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
   by_level.options.limits.depth = TreeGrower::kMostLevels;

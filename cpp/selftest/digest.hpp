@@ -62,6 +62,11 @@ class Digest {
     add(rounds.offsets);
     add(rounds.values);
     add(rounds.trees);
+    if (rounds.lines.empty()) return;
+    add(rounds.lines.offsets);
+    add(rounds.lines.feature);
+    add(rounds.lines.slope);
+    add(rounds.lines.center);
   }
   void add(const FitState& state) {
     for (const Rounds& rounds : state.rounds) add(rounds);

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "properboost/core/parallel.hpp"
+#include "properboost/data/bin_means.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 #include "random.hpp"
@@ -63,12 +65,22 @@ Problem::Problem(std::size_t n) : rows(n) {
         {reinterpret_cast<const char*>(side_by_side.data() + f), kStride, Type::f64});
   }
   Team team = Team::alone();
-  const auto edges = find_edges(table, RowSampleWeights(), 40, n, 0, team);
-  for (std::size_t f = 0; f + 1 < kColumns; ++f) features.emplace_back(edges[f]);
+  edges = find_edges(table, RowSampleWeights(), 40, n, 0, team);
+  edges[0] = find_edges(table, RowSampleWeights(), 255, n, 0, team)[0];
+  edges.pop_back();  // of the categories
+  for (const std::vector<double>& own : edges) features.emplace_back(own);
   features.emplace_back(8);
-  features[0] = FeatureBins(find_edges(table, RowSampleWeights(), 255, n, 0, team)[0]);
   codes.resize(kColumns * n);
   bins().encode(table, RowOrder{}, n, codes.data(), team);
+}
+
+Bins Problem::bins_with_means() const {
+  Team team = Team::alone();
+  const auto means =
+      find_bin_means(table, bins(), RowOrder{}, rows, RowSampleWeights(weight.data()), team);
+  std::vector<FeatureBins> own = features;
+  for (std::size_t f = 0; f < edges.size(); ++f) own[f] = FeatureBins(edges[f], means[f]);
+  return Bins(std::move(own));
 }
 
 std::vector<Role> Problem::roles(std::size_t fold) {

@@ -30,12 +30,15 @@ struct Problem {
   std::vector<std::uint8_t> positive;
   std::vector<std::size_t> segments{0};  // [class][fold]
   Table table, by_row;
+  std::vector<std::vector<double>> edges;  // of the numeric features
   std::vector<FeatureBins> features;
   std::vector<std::uint8_t> codes;
 
   explicit Problem(std::size_t n);
 
   Bins bins() const { return Bins(features); }
+  // The same with means of bins.
+  Bins bins_with_means() const;
   Codes borrow() const { return {codes.data(), rows, segments}; }
   // The first class against the others; the rows of one fold are held out, or of none.
   static std::vector<Role> roles(std::size_t fold);

@@ -99,7 +99,9 @@ class Bins(metaclass=_Bound):
     """
 
     def __init__(
-        self, features: Sequence[NDArray[np.float64] | int | tuple[int, int, int, int]]
+        self,
+        features: Sequence[NDArray[np.float64] | int | tuple[int, int, int, int]],
+        means: Sequence[NDArray[np.float64]] | None = ...,
     ) -> None: ...
     @property
     def n_features(self) -> int: ...
@@ -110,6 +112,14 @@ class Bins(metaclass=_Bound):
         self, table: _Table, order: NDArray[np.int64] | None = ..., n_threads: int = ...
     ) -> NDArray[np.uint8]:
         """Codes of shape (n_features, n_rows); row i of the result is row order[i] of the table."""
+    def find_means(
+        self,
+        table: _Table,
+        order: NDArray[np.int64] | None = ...,
+        weight: NDArray[np.float64] | None = ...,
+        n_threads: int = ...,
+    ) -> list[NDArray[np.float64]]:
+        """Return the means of numeric features' bins; `weight` is that of the rows in order."""
     def weigh(
         self,
         codes: NDArray[np.uint8],
@@ -148,6 +158,23 @@ class Rounds(metaclass=_Bound):
     def trees(self) -> Tree | None:
         """The nodes of trees, which the offsets also cut; their look-up tables are over nodes."""
 
+    @property
+    def lines(self) -> NodeLines | None:
+        """The lines of the trees' nodes, if leaves have any."""
+
+class NodeLines(metaclass=_Bound):
+    """The lines of trees' nodes; node k has the terms offsets[k] to offsets[k + 1]."""
+
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
+    @property
+    def offsets(self) -> NDArray[np.int64]: ...
+    @property
+    def feature(self) -> NDArray[np.int32]: ...
+    @property
+    def slope(self) -> NDArray[np.float64]: ...
+    @property
+    def center(self) -> NDArray[np.float64]: ...
+
 class WeakLearner(metaclass=_Bound):
     """A weak learner with its options; each kind uses those it needs."""
 
@@ -169,6 +196,9 @@ class WeakLearner(metaclass=_Bound):
         seed: int = ...,
         criterion: str | None = ...,
         by_level: bool = ...,
+        linear_leaves: bool = ...,
+        linear_l2: float = ...,
+        linear_rows: float = ...,
     ) -> None: ...
 
 class Vote(metaclass=_Bound):
@@ -344,6 +374,8 @@ class Forest(metaclass=_Bound):
         goes_right: NDArray[np.uint64],
         offsets: NDArray[np.int64],
         values: NDArray[np.float64],
+        lines: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
+        | None = ...,
     ) -> None: ...
 
 def impurity_names() -> list[str]: ...

@@ -117,6 +117,12 @@ def list_cases():
         add(f"levels, {response}", P(**levels, **few), SMALL, WEIGHT)
         add(f"levels, {response}, drawn, classes", P(**levels, **few, **grown), CLASSES)
         add(f"levels, {response}, large", P(**levels, n_estimators=3), LARGE, LARGE_WEIGHT)
+        if response in ("real", "newton"):
+            lines = {"weak_learner": "tree", "linear_leaves": True, "response": response}
+            add(f"lines, {response}", P(**lines, **few), SMALL, WEIGHT)
+            add(f"lines, {response}, drawn, classes", P(**lines, **few, **grown), CLASSES)
+            add(f"lines of levels, {response}", P(**(lines | levels), **few), SMALL)
+            add(f"lines, {response}, large", P(**lines, n_estimators=3), LARGE, LARGE_WEIGHT)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
     add("tree, monotonic", model, SMALL)
     for name in ("histogram", "cells"):

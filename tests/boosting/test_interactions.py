@@ -377,7 +377,7 @@ def test_the_search_is_that_of_models_alone(n_classes, multiclass):
         model = pb.ProperBoostClassifier(
             n_estimators=8, rows_per_bin=None, interactions=2, interaction_rate=0.5, gain=1.0,
             interaction_smoothing=0.1, multiclass=multiclass, selection="greedy",
-            max_cells=16, min_saving=0.5, slope=1.0,
+            max_cells=10, min_saving=0.5, slope=1.0,
             temperature=None if np.isnan(temperature) else temperature,
         ).fit(X[train], y[train])  # fmt: skip
         p = model.predict_proba(X[test])[np.arange(len(test)), y[test]]

@@ -192,3 +192,9 @@ def test_there_is_one_for_each_model(binary, iris):
     for own in ({"slope": 1e307}, {"intercept": 1e301}):
         with pytest.raises(ValueError, match=r"slope=.* and intercept=.* make raw predictions"):
             pb.ProperBoostClassifier(**own).fit(*binary)
+
+
+def test_slopes_beyond_the_range_leave_no_constant() -> None:
+    X, y = np.zeros((3, 1)), np.array([0, 1, 2])
+    model = pb.ProperBoostClassifier(loss="exponential", temperature=5e-324).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()

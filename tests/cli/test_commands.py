@@ -59,6 +59,8 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "max_cells": 4,
         "min_saving": 0.25,
         "grow_policy": "best_first",
+        "linear_leaves": False,
+        "linear_l2": 5.0,
         "max_leaf_nodes": 31,
         "max_depth": None,
         "min_child_weight": 1.0,
@@ -90,7 +92,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
     given = [
         word
         for name, value in parameters.items()
-        if value is not None and name != "verbose"
+        if value is not None and value is not False and name != "verbose"
         for word in (flags.get(name, f"--{name.replace('_', '-')}"), value)
         if word is not True
     ]
@@ -104,6 +106,9 @@ def test_every_parameter_reaches_the_classifier(capsys):
     given = [w for name, value in trees.items() for w in (f"--{name.replace('_', '-')}", value)]
     fit(capsys, *given)
     assert pb.load_model("model.json").get_params().items() >= trees.items()
+    fit(capsys, "--weak-learner", "tree", "--linear-leaves", "--linear-l2", 2.5)
+    linear = pb.load_model("model.json")
+    assert (linear.linear_leaves, linear.linear_l2) == (True, 2.5)
     fit(capsys, "--weak-learner", "monomial", "--max-literals", 3)
     assert pb.load_model("model.json").max_literals == 3
     fit(capsys, "--criterion", "gini")

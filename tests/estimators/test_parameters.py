@@ -167,12 +167,15 @@ def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
     model = pb.ProperBoostClassifier(n_estimators=4).set_params(**{other: choice})
     if other == "grow_policy":
         model.set_params(weak_learner="tree")
+    if name == "linear_leaves" and other != "weak_learner":
+        model.set_params(weak_learner="tree")
     if name.startswith("interaction_") and choice == "stump":
         model.set_params(interactions=1)
     if entry.promise:
         value = {
             "monotonic_cst": [1, 0, 0],
             "interactions": 1,
+            "linear_leaves": True,
             "criterion": "gini",
             "temperature": 2.0,
         }[name]

@@ -272,6 +272,8 @@ def _keep_promises(estimator: str, drawn: dict[str, str]) -> dict[str, str]:
         del kept["multiclass"]
     if "max_depth" in kept and "grow_policy" in known and not _can_grow(find):
         del kept["max_depth"]
+    if "linear_leaves" in kept and find("monotonic_cst") is not None:
+        del kept["linear_leaves"]
     return kept
 
 

@@ -29,12 +29,14 @@ OPTIONS = {
 
 TREES = {
     "max_leaves", "max_depth", "min_child_weight", "max_features", "directions", "subsample",
-    "seed", "max_cells", "min_saving", "by_level",
+    "seed", "max_cells", "min_saving", "by_level", "linear_leaves", "linear_l2", "linear_rows",
 }  # fmt: skip
 
 
 def make_boosting(codes, features, segments, roles, losses, weight=None, **settings):
     """Models over codes in segment order; what is of a model's own: one for all, or one each.
+
+    `features` are what `_core.Bins` takes, or a tuple of those and the means of bins.
 
     Whatever the settings of a tree, they are the weak learner's.
     """
@@ -51,7 +53,7 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
     n_threads = settings.pop("n_threads", 1)
     rows = _core.Rows(
         np.ascontiguousarray(codes, dtype=np.uint8),
-        _core.Bins(features),
+        _core.Bins(*features) if isinstance(features, tuple) else _core.Bins(features),
         np.asarray(segments),
         weight=weight,
         n_threads=n_threads,

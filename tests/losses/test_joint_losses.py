@@ -66,9 +66,9 @@ def test_engine_agrees_with_the_reference(form, name, classes, n, scale):
     plain = reference.FORMS[form](name)
     for i in range(min(n, 40)):
         w, c, loss = reference.evaluate(plain, z[i], y)
-        # The last step, which changes S / T by a share of 2^-10 at most, is taken along tangents.
-        # ggauss's tail falls ever faster: that share, and what is rounded off the scores, grow
-        # there.
+        # The last step, which changes S / T by a share of 2^-7 at most, is taken along parabolas,
+        # or across 0 by 2^-10 along them. ggauss's tail falls ever faster: that share, and what is
+        # rounded off the scores, grow there.
         seen = np.minimum(w, c) > 1e-25
         np.testing.assert_allclose(weights[i][seen], w[seen], rtol=3e-5)
         np.testing.assert_allclose(weights[i][w > 1e-3], w[w > 1e-3], rtol=4e-6)

@@ -24,7 +24,7 @@ GROUPS = np.arange(240) % 7
 
 # Each search as a function of the arguments that all have; bins are the same in every split.
 BOOST = pb.ProperBoostClassifier(
-    n_estimators=6, rows_per_bin=None, selection="cyclic", max_cells=16, min_saving=0.5
+    n_estimators=6, rows_per_bin=None, selection="cyclic", max_cells=10, min_saving=0.5
 )
 VOTE = pb.ARBoostClassifier(n_estimators=6)
 RADO = pb.RadoBoostClassifier("lasso", n_estimators=6, n_rados=50)

@@ -50,7 +50,7 @@ def test_any_splitter(cv):
     groups = GROUPS if "Group" in type(cv).__name__ else None
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=cv, **shared).fit(X, y, groups=groups)
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(max_cells=16, min_saving=0.5, slope=1.0, **shared),
+        pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, slope=1.0, **shared),
         {"gain": [0.5, 2.0]},
         cv=cv,
         scoring="neg_log_loss",
@@ -111,7 +111,7 @@ def test_a_class_that_a_split_does_not_train_on_has_probability_zero():
     search.fit(X, y)
     train, test = cv[0]
     two = pb.ProperBoostClassifier(
-        max_cells=16,
+        max_cells=10,
         min_saving=0.5,
         n_estimators=6,
         gain=0.5,
@@ -155,7 +155,7 @@ def test_any_splits_give_what_fits_on_them_give(roles):
     search = pb.ProperBoostClassifierCV(gains=[1.0], cv=cv, **shared).fit(X, y)
     for k, (train, test) in enumerate(cv):
         model = pb.ProperBoostClassifier(
-            gain=1.0, max_cells=16, min_saving=0.5, slope=1.0, **shared
+            gain=1.0, max_cells=10, min_saving=0.5, slope=1.0, **shared
         ).fit(X[train], y[train])
         expected = -log_loss(y[test], model.predict_proba(X[test]), labels=[0, 1])
         assert search.validation_curves_[0, k, -1] == pytest.approx(expected, rel=1e-4)

@@ -70,7 +70,7 @@ def test_class_weights_are_no_part_of_the_score():
     shared["selection"] = "cyclic"
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y)
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(max_cells=16, min_saving=0.5, **shared),
+        pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, **shared),
         {"gain": [0.5, 2.0]},
         cv=3,
         scoring="neg_log_loss",

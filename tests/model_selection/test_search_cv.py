@@ -68,7 +68,7 @@ def test_it_finds_what_grid_search_finds(binary, scoring, selection):
     )
     grid = {"loss": ["glog", "gboost"], "smoothing": [0.0, 0.1], "gain": [0.5, 1.0, 2.0]}
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(max_cells=16, min_saving=0.5, slope=1.0, **shared),
+        pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, slope=1.0, **shared),
         grid,
         scoring=scoring,
     )
@@ -191,7 +191,7 @@ def test_weights_count_in_training_and_in_scores(problem, request):
     ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
     for i, params in enumerate(ours.cv_results_["params"]):
         own = {name: params[name] for name in {"gain", "multiclass", "temperature"} & params.keys()}
-        model = pb.ProperBoostClassifier(max_cells=16, min_saving=0.5, slope=1.0, **own, **shared)
+        model = pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, slope=1.0, **own, **shared)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
         found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]
         np.testing.assert_allclose(found, expected, rtol=1e-4)
@@ -241,7 +241,7 @@ def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
     for i, gain in enumerate([0.5, 2.0]):
         for k, (train, test) in enumerate(cv.split(X, y)):
             own = {
-                "max_cells": 16, "min_saving": 0.5, "slope": 1.0, "intercept": None, **shared,
+                "max_cells": 10, "min_saving": 0.5, "slope": 1.0, "intercept": None, **shared,
             }  # fmt: skip
             model = pb.ProperBoostClassifier(loss, gain=gain, **own).fit(X[train], y[train])
             for t, p in enumerate(model.staged_predict_proba(X[test])):

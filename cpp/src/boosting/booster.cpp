@@ -194,7 +194,12 @@ class Boosting::State {
       throw std::invalid_argument(
           "smoothing must be at most 0.25 with a response that looks at rows");
     }
-    if (algorithm_.step().solves() == Solved::kNone) return;
+    const bool solved = algorithm_.step().solves() != Solved::kNone;
+    if (has_lines(model) && (solved || !algorithm_.response().fits_lines())) {
+      throw std::invalid_argument(
+          "lines must be none with this response, or with steps that are solved for");
+    }
+    if (!solved) return;
     if (model.learning_rate != 1.0) {
       throw std::invalid_argument("learning_rate must be 1 with a step that is solved for");
     }
@@ -264,11 +269,17 @@ class Boosting::State {
         all.working += Histogram::bytes(rows_.bins, widths.back(), needs_curvature);
       }
     }
-    if (grows_trees(first)) {
+    if (std::any_of(models.begin(), models.end(), [&](auto m) { return has_lines(models_[m]); })) {
+      all.working += codes_.rows * batches.size() * sizeof(float);  // what lines add to rows
+      all.working += LeafLines::bytes(count_training_rows(first));
+    }
+    const LearnerKind kind = first.weak_learner->kind();
+    if (const auto* const grown = std::get_if<const GrownLearner*>(&kind)) {
       const std::size_t training = count_training_rows(first);
       const bool shares = algorithm_.coupling().shares_trees();
       all.working += codes_.rows * (shares ? 1 : batches.size());  // the rows' nodes
-      all.working += shares ? TreeGrower::joint_bytes(codes_.rows, training, batches.size())
+      all.working += shares ? TreeGrower::joint_bytes(rows_.bins, codes_.rows, training,
+                                                      batches.size(), (*grown)->limits.leaves)
                             : TreeGrower::bytes(codes_.rows, training, needs_curvature);
     }
     if (algorithm_.coupling().classes > 1) {
@@ -583,6 +594,7 @@ class Boosting::State {
     unscale(update);
     if (!update.moves) {
       std::fill(update.table.begin(), update.table.end(), 0.0);
+      std::fill(update.lines.slope.begin(), update.lines.slope.end(), 0.0);
       std::fill(update.tree.saving.begin(), update.tree.saving.end(), 0.0);
     }
     for (std::size_t target = 0; target < state.rounds.size(); ++target) {
@@ -592,7 +604,8 @@ class Boosting::State {
                     update.tree.cell.begin());
       }
       state.rounds[target].push_back(update.feature, update.cost, update.step, risk,
-                                     update.table.data() + first, update.width, update.tree);
+                                     update.table.data() + first, update.width, update.tree,
+                                     update.lines);
       if (update.moves) stepper.revise(lane, gain, state.rounds[target]);
     }
   }

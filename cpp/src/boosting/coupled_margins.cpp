@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -14,6 +15,72 @@
 #include "properboost/data/transpose.hpp"
 
 namespace properboost {
+
+class CoupledMargins::Path {
+ public:
+  static constexpr std::size_t kMost = 3;  // steps
+
+  // Where a path begins.
+  void begin(const float* shift, std::size_t rows) {
+    rows_ = rows;
+    at_ = 0.0;
+    points_ = 0;
+    add(0.0);
+    std::copy_n(shift, rows, shifts_[0].data());
+  }
+  void move_by(double t) {
+    at_ += t;
+    add(at_);
+  }
+  // Goes to a step, whose shifts take the place of those of the step farthest from it if there are
+  // many.
+  void add(double step) {
+    share_.fill(0.0F);
+    for (std::size_t j = 0; j < points_; ++j) {
+      double share = 1.0;
+      for (std::size_t i = 0; i < points_; ++i) {
+        if (i != j) share *= (step - steps_[i]) / (steps_[j] - steps_[i]);
+      }
+      share_[j] = static_cast<float>(share);
+    }
+    known_ = points_;
+    // One that is almost there is replaced: their difference would be all noise.
+    std::size_t nearest = 0, farthest = 0;
+    for (std::size_t j = 1; j < points_; ++j) {
+      if (distance(step, j) < distance(step, nearest)) nearest = j;
+      if (distance(step, j) > distance(step, farthest)) farthest = j;
+    }
+    const bool full = points_ == kMost;
+    const bool close = points_ > 1 && distance(step, nearest) < 0.01 * distance(step, farthest);
+    place_ = close ? nearest : full ? farthest : points_;
+    points_ = std::max(points_, place_ + 1);
+    steps_[place_] = step;
+    shifts_[place_].resize(rows_);
+  }
+  // What the other steps make the shifts of some rows at this one, and what they have been found to
+  // be.
+  void guess(std::size_t begin, std::size_t n, float* guess) const {
+    std::fill_n(guess, n, 0.0F);
+    for (std::size_t j = 0; j < known_; ++j) {
+      const float* const shift = shifts_[j].data() + begin;
+      vectorized([=, share = share_[j]] {
+        for (std::size_t i = 0; i < n; ++i) guess[i] += share * shift[i];
+      });
+    }
+  }
+  void keep(std::size_t begin, std::size_t n, const float* shift) {
+    std::copy_n(shift, n, shifts_[place_].data() + begin);
+  }
+
+ private:
+  double distance(double step, std::size_t j) const { return std::abs(step - steps_[j]); }
+
+  std::size_t rows_ = 0, points_ = 0, known_ = 0, place_ = 0;
+  double at_ = 0.0;  // where the model is
+  std::array<double, kMost> steps_{};
+  std::array<float, kMost> share_{};  // of the steps, in the guess
+  std::array<Aligned<float>, kMost> shifts_;
+};
 
 // Some rows of one segment, as a joint model sees them: [class][row] arrays in the cache.
 class CoupledMargins::Strip {
@@ -35,6 +102,7 @@ class CoupledMargins::Strip {
 
   std::size_t begin() const noexcept { return begin_; }
   std::size_t size() const noexcept { return n_; }
+  float* shift() const noexcept { return shift_; }  // memory for the rows' shifts
   const float* weights(std::size_t k) const noexcept { return weights_ + k * n_; }
   const float* curvatures(std::size_t k) const noexcept { return curvatures_ + k * n_; }
   float sign(std::size_t k) const noexcept { return k == own_ ? 1.0F : -1.0F; }
@@ -54,11 +122,15 @@ class CoupledMargins::Strip {
       float* const along = along_ + k * n_;
       const float* const table = directions[k].table.data();
       const std::uint8_t* const codes = directions[k].codes + begin_;
+      for (std::size_t i = 0; i < n_; ++i) along[i] = table[codes[i]];
+      if (directions[k].lines != nullptr) {
+        const float* const lines = directions[k].lines + begin_;
+        for (std::size_t i = 0; i < n_; ++i) along[i] += lines[i];
+      }
       vectorized([=, t = directions[k].t, n = n_] {
-        for (std::size_t i = 0; i < n; ++i) {
-          along[i] = table[codes[i]];
-          z[i] = sign * u[i] + t * along[i];
-        }
+        const float* const __restrict way = along;
+        float* const __restrict to = z;
+        for (std::size_t i = 0; i < n; ++i) to[i] = sign * u[i] + t * way[i];
       });
     }
   }
@@ -69,13 +141,10 @@ class CoupledMargins::Strip {
     for (std::size_t i = 0; i < n_; ++i) z[i] += by_code[codes[begin_ + i]];
   }
 
-  // Finds the weights.  `remembered` is what the joint loss knows of these rows: it is updated if
-  // they stay here.
-  void weigh(bool needs_curvature, bool needs_loss, const float* remembered, float* updated) {
-    if (remembered != nullptr) std::copy_n(remembered, n_, shift_);
-    m_.joint_->evaluate({m_.classes_, n_, own_, scores_, remembered == nullptr ? nullptr : shift_,
-                         weights_, needs_curvature ? curvatures_ : nullptr,
-                         needs_loss ? losses_ : nullptr});
+  // Finds the weights.  `shift` is what the joint loss remembers of these rows; it is updated.
+  void weigh(bool needs_curvature, bool needs_loss, float* shift) {
+    m_.joint_->evaluate({m_.classes_, n_, own_, scores_, shift, weights_,
+                         needs_curvature ? curvatures_ : nullptr, needs_loss ? losses_ : nullptr});
     const auto classes = static_cast<double>(m_.classes_);
     const auto factor = static_cast<float>((classes - 1.0) / classes / m_.share_);
     if (needs_curvature && factor != 1.0F) {
@@ -83,7 +152,6 @@ class CoupledMargins::Strip {
         for (std::size_t i = 0; i < n; ++i) c[i] *= factor;
       });
     }
-    if (updated != nullptr) std::copy_n(shift_, n_, updated);
   }
 
   // Where many lanes are summed, their weights are multiplied by the rows' beforehand; the sums of
@@ -160,8 +228,7 @@ class CoupledMargins::Batch final : public BatchMargins {
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
-  double slope_along(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
-                     Team& team) override;
+  double slope_along(const Move& direction, Team& team) override;
   std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
                                            const std::vector<RowShare>& shares, std::size_t n_cells,
                                            Team& team) override;
@@ -220,16 +287,16 @@ class CoupledMargins::Batch final : public BatchMargins {
 // The risk of a joint model along the look-up tables of its classes.
 class CoupledMargins::Oracle final : public LineSearchOracle {
  public:
-  Oracle(const CoupledMargins& margins, std::size_t model, Directions directions, Team& team)
+  Oracle(CoupledMargins& margins, std::size_t model, Directions directions, Team& team)
       : margins_(margins), model_(model), directions_(std::move(directions)), team_(team) {}
   double slope_at(double t) override {
     for (Direction& direction : directions_) direction.t = static_cast<float>(t - at_);
-    return margins_.slope_ahead(model_, directions_, team_);
+    return margins_.slope_ahead(model_, directions_, t, team_);
   }
   void moved_to(double t) override { at_ = t; }
 
  private:
-  const CoupledMargins& margins_;
+  CoupledMargins& margins_;
   const std::size_t model_;
   Directions directions_;
   Team& team_;
@@ -256,18 +323,22 @@ class CoupledMargins::ByCell final : public ShiftedRows {
                                    const std::array<float, kMaxCodes>& shift) override {
     std::vector<CellSums> parts(m_.blocks_.size());
     const std::size_t k = lane_ % m_.classes_;
-    m_.for_training_strips(
-        lane_ / m_.classes_, team_, [&](std::size_t c, Strip& strip, const float* remembered) {
-          strip.place({});
-          strip.shift_class(k, codes_, shift.data());
-          strip.weigh(true, false, remembered, nullptr);
-          for (std::size_t i = 0; i < strip.size(); ++i) {
-            const double s = m_.sample_weight_[strip.begin() + i];
-            const std::size_t cell = cell_of[codes_[strip.begin() + i]];
-            parts[c].slope[cell] += s * wide(strip.sign(k) * strip.weights(k)[i]);
-            parts[c].curvature[cell] += s * wide(strip.curvatures(k)[i]);
-          }
-        });
+    m_.for_training_strips(lane_ / m_.classes_, team_, [&](std::size_t c, Strip& strip) {
+      strip.place({});
+      strip.shift_class(k, codes_, shift.data());
+      const bool remembers = !m_.shift_.empty();
+      if (remembers) {
+        const std::size_t place = lane_ / m_.classes_ * m_.codes_.rows + strip.begin();
+        std::copy_n(m_.shift_.data() + place, strip.size(), strip.shift());
+      }
+      strip.weigh(true, false, remembers ? strip.shift() : nullptr);
+      for (std::size_t i = 0; i < strip.size(); ++i) {
+        const double s = m_.sample_weight_[strip.begin() + i];
+        const std::size_t cell = cell_of[codes_[strip.begin() + i]];
+        parts[c].slope[cell] += s * wide(strip.sign(k) * strip.weights(k)[i]);
+        parts[c].curvature[cell] += s * wide(strip.curvatures(k)[i]);
+      }
+    });
     return parts;
   }
 
@@ -277,21 +348,24 @@ class CoupledMargins::ByCell final : public ShiftedRows {
   Team& team_;
 };
 
-double CoupledMargins::Batch::slope_along(std::size_t lane, const std::uint8_t* codes,
-                                          const std::vector<double>& table, Team& team) {
-  const std::vector<float> entries(table.begin(), table.end());
+double CoupledMargins::Batch::slope_along(const Move& direction, Team& team) {
+  const std::size_t lane = direction.lane;
+  const std::vector<float> entries(direction.table.begin(), direction.table.end());
   std::vector<double> parts(m_.blocks_.size(), 0.0);
   team.for_each(parts.size(), static_cast<double>(m_.codes_.rows), [&](std::size_t c) {
     const RowBlock& block = m_.blocks_[c];
     const Role role = m_.role(first_ + lane, block.segment);
     if (!learns(role)) return;
     const float* const w = weight_.data() + block.begin * width_ + lane;
-    const std::uint8_t* const code = codes + block.begin;
+    const std::uint8_t* const code = direction.codes + block.begin;
+    const float* const lines = direction.lines == nullptr ? nullptr : direction.lines + block.begin;
     const RowSampleWeights s =  // wide batches have them in their weights
         width_ == 1 ? m_.sample_weight_.from(block.begin) : RowSampleWeights{};
     double total = 0.0;
-    add_rows<1>(block.end - block.begin, s, &total,
-                [&](std::size_t i) { return wide(w[i * width_]) * wide(entries[code[i]]); });
+    add_rows<1>(block.end - block.begin, s, &total, [&](std::size_t i) {
+      const float line = lines == nullptr ? 0.0F : lines[i];
+      return wide(w[i * width_]) * wide(entries[code[i]] + line);
+    });
     parts[c] = sign_of(role) * total;
   });
   double slope = 0.0;
@@ -335,6 +409,7 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
   if (joint_->remembers_shifts()) {
     shift_.assign(codes_.rows * joint_models(), std::numeric_limits<float>::quiet_NaN());
     guess_ = shift_;
+    paths_.resize(joint_models());
   }
   for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
     bool used = false;
@@ -358,7 +433,7 @@ Memory CoupledMargins::needs(std::size_t rows, std::size_t lanes,
                              const Coupling& coupling, bool needs_curvature) {
   std::size_t numbers = lanes;
   if (make_joint_loss(coupling.joint_loss, loss)->remembers_shifts()) {
-    numbers += 2 * (lanes / coupling.classes);
+    numbers += (2 + Path::kMost) * (lanes / coupling.classes);
   }
   const std::size_t width = std::accumulate(widths.begin(), widths.end(), std::size_t{0});
   return {rows * numbers * sizeof(float), rows * width * (needs_curvature ? 2 : 1) * sizeof(float)};
@@ -371,6 +446,7 @@ void CoupledMargins::direct(const Move& move, Directions& classes) const {
   own.codes = move.codes;
   own.table.assign(move.table.begin(), move.table.end());
   own.t = static_cast<float>(move.t);
+  own.lines = move.lines;
 }
 
 template <class Task>
@@ -381,17 +457,22 @@ void CoupledMargins::for_training_strips(std::size_t model, Team& team, const Ta
     if (!learns(role(model * classes_, block.segment))) return;
     for (std::size_t begin = block.begin; begin < block.end; begin += strip_) {
       Strip strip(*this, model, block, begin, std::min(strip_, block.end - begin));
-      task(c, strip, shift_.empty() ? nullptr : shift_.data() + model * codes_.rows + begin);
+      task(c, strip);
     }
   });
 }
 
-double CoupledMargins::slope_ahead(std::size_t model, const Directions& directions,
-                                   Team& team) const {
+double CoupledMargins::slope_ahead(std::size_t model, const Directions& directions, double step,
+                                   Team& team) {
+  Path* const path = paths_.empty() ? nullptr : &paths_[model];
+  if (path != nullptr) path->add(step);
   std::vector<double> parts(blocks_.size(), 0.0);
-  for_training_strips(model, team, [&](std::size_t c, Strip& strip, const float* remembered) {
+  for_training_strips(model, team, [&](std::size_t c, Strip& strip) {
     strip.place(directions);
-    strip.weigh(false, false, remembered, nullptr);
+    float* const shift = path == nullptr ? nullptr : strip.shift();
+    if (path != nullptr) path->guess(strip.begin(), strip.size(), shift);
+    strip.weigh(false, false, shift);
+    if (path != nullptr) path->keep(strip.begin(), strip.size(), shift);
     parts[c] += strip.slope(directions);
   });
   double slope = 0.0;
@@ -404,6 +485,7 @@ std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<M
   const std::size_t model = directions.front().lane / classes_;
   Directions own(classes_);
   for (const Move& direction : directions) direct(direction, own);
+  if (!paths_.empty()) paths_[model].begin(shift_.data() + model * codes_.rows, codes_.rows);
   return std::make_unique<Oracle>(*this, model, std::move(own), team);
 }
 
@@ -416,10 +498,13 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
   };
   std::vector<Sums> sums(joint_models() * blocks_.size());
   std::vector<Directions> directions(joint_models(), Directions(classes_));
-  std::vector<char> moved(joint_models(), 0);
+  std::vector<double> moved(joint_models(), 0.0);  // how far
   for (const Move& move : moves) {
     direct(move, directions[move.lane / classes_]);
-    moved[move.lane / classes_] = 1;
+    moved[move.lane / classes_] = move.t;
+  }
+  for (std::size_t model = 0; model < paths_.size(); ++model) {
+    if (moved[model] != 0.0) paths_[model].move_by(moved[model]);
   }
   const double nanoseconds = 4.0 * static_cast<double>(codes_.rows * roles_.size());
   team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
@@ -434,14 +519,15 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
         strip.store_margins(u_.data());
         if (!learns(role)) continue;
         float* shift = nullptr;
-        const float* guess = nullptr;
-        if (!shift_.empty()) {
+        if (!paths_.empty()) {
           const std::size_t place = model * codes_.rows + begin;
           shift = shift_.data() + place;
-          guess = guess_.data() + place;
-          if (moved[model]) std::copy_n(shift, n, guess_.data() + place);
+          float* const guess = guess_.data() + place;
+          if (moved[model] != 0.0) paths_[model].guess(begin, n, guess);
+          std::copy_n(guess, n, shift);
         }
-        strip.weigh(needs_curvature_, needs_risk, guess, shift);
+        strip.weigh(needs_curvature_, needs_risk, shift);
+        if (shift != nullptr && moved[model] != 0.0) paths_[model].keep(begin, n, shift);
         Sums& own = sums[model * blocks_.size() + c];
         own.slope += strip.slope(directions[model]);
         if (needs_risk) own.risk += strip.risk();

@@ -148,7 +148,9 @@ class Margins::Pass {
     std::vector<const Move*> moves;  // of the lanes
     bool alone;
     Aligned<float> table;
-    std::size_t width = 0;  // entries from one target to the next
+    std::size_t width = 0;         // entries from one target to the next
+    const float* lines = nullptr;  // of a lane that is by itself
+    float t = 0.0F;
   };
   // From this many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
   static constexpr std::size_t kWorthJoining = 3;
@@ -161,7 +163,8 @@ class Margins::Pass {
       const auto found = std::find_if(joint.begin(), joint.end(),
                                       [&](const JointMove& j) { return j.codes == move.codes; });
       if (found == joint.end()) {
-        joint.push_back({move.codes, {&move}, false, {}, move.width});
+        joint.push_back(
+            {move.codes, {&move}, false, {}, move.width, move.lines, static_cast<float>(move.t)});
       } else {
         found->moves.push_back(&move);
       }
@@ -240,6 +243,11 @@ class Margins::Pass {
         for (std::size_t i = 0; i < n; ++i) out[i * W] = table[code[i]];
       } else {
         vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
+      }
+      if (W == 1 && joint_[m].lines != nullptr) {
+        vectorized([n, shift, lines = joint_[m].lines + begin, t = joint_[m].t] {
+          for (std::size_t i = 0; i < n; ++i) shift[i] += t * lines[i];
+        });
       }
     }
     m_.weighting_->damp_moves(n, u, shift);
@@ -355,18 +363,21 @@ void Margins::select_lane(std::size_t lane, Team& team) {
   });
 }
 
-void Margins::set_direction(std::size_t lane, const std::uint8_t* codes,
-                            const std::vector<double>& table, Team& team) {
+void Margins::set_direction(const Move& direction, Team& team) {
   float* const along = spare() + (lanes_ == 1 ? 0 : codes_.rows);
   along_ = along;
-  std::vector<float> entries(table.begin(), table.end());
-  const std::size_t width = table.size() / targets_.count;
-  for_training_blocks(lane, 1.0, team, [&](std::size_t, const RowBlock& block, double sign) {
-    const float* const entry = entries.data() + targets_.of(block.segment) * width;
-    for (std::size_t i = block.begin; i < block.end; ++i) {
-      along[i] = static_cast<float>(sign) * entry[codes[i]];
-    }
-  });
+  std::vector<float> entries(direction.table.begin(), direction.table.end());
+  const std::size_t width = entries.size() / targets_.count;
+  for_training_blocks(
+      direction.lane, 1.0, team, [&](std::size_t, const RowBlock& block, double wide_sign) {
+        const auto sign = static_cast<float>(wide_sign);
+        const float* const entry = entries.data() + targets_.of(block.segment) * width;
+        for (std::size_t i = block.begin; i < block.end; ++i) {
+          along[i] = sign * entry[direction.codes[i]];
+        }
+        if (direction.lines == nullptr) return;
+        for (std::size_t i = block.begin; i < block.end; ++i) along[i] += sign * direction.lines[i];
+      });
 }
 
 double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
@@ -400,11 +411,11 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
 
 double Margins::Oracle::slope_at(double t) {
   if (!ready_) {
-    margins_.select_lane(lane_, team_);
-    margins_.set_direction(lane_, codes_, table_, team_);
+    margins_.select_lane(direction_.lane, team_);
+    margins_.set_direction(direction_, team_);
     ready_ = true;
   }
-  return margins_.slope_ahead(lane_, t - at_, team_);
+  return margins_.slope_ahead(direction_.lane, t - at_, team_);
 }
 
 void Margins::Oracle::moved_to(double t) {

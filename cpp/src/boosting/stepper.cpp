@@ -68,7 +68,8 @@ class ProposedSteps final : public Stepper {
     const auto moves_of = [&](std::size_t unit, double t, std::vector<Move>& to) {
       for (std::size_t k = unit * lanes_; k < (unit + 1) * lanes_; ++k) {
         if (!updates[k].moves) continue;
-        to.push_back({k, updates[k].codes, updates[k].table, t, updates[k].width});
+        to.push_back(
+            {k, updates[k].codes, updates[k].table, t, updates[k].width, updates[k].line_of_row});
       }
     };
     const auto moves_by = [&](const std::vector<double>& t) {
@@ -161,7 +162,7 @@ class ProposedSteps final : public Stepper {
     double largest = std::numeric_limits<double>::infinity();
     for (std::size_t k = unit * lanes_; k < (unit + 1) * lanes_; ++k) {
       if (!updates[k].moves) continue;
-      double largest_entry = 0.0;
+      double largest_entry = updates[k].largest_line;
       for (const double g : updates[k].table) largest_entry = std::max(largest_entry, std::abs(g));
       slope += updates[k].slope;
       largest = std::min(largest, updates[k].largest / largest_entry);

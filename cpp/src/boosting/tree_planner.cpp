@@ -17,11 +17,17 @@ class TreePlanner final : public Planner {
       : Planner(context),
         learner_(learner),
         limits_(learner.limits),
+        line_limits_(learner.lines),
         slots_(Slots::of_classes(at_.model(0).roles)) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     limits_.chance = at_.weights.scaled(limits_.chance);
+    line_limits_.l2 = at_.weights.scaled(line_limits_.l2);
+    line_limits_.least_rows = at_.weights.scaled(line_limits_.least_rows);
     if (find_directions(learner).size() != limits_.directions.size()) {
       throw std::invalid_argument("directions must have an entry per feature");
+    }
+    if (learner.lines.any && !limits_.directions.empty()) {
+      throw std::invalid_argument("directions must be none for trees whose leaves have lines");
     }
   }
 
@@ -69,6 +75,7 @@ class TreePlanner final : public Planner {
     update.tree.cell = grower.weigh(update.tree, slots_, at_.rows.sample_weight, team);
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty() && !limits_.only_left) constrain(update, partition);
+    if (learner_.lines.any) add_lines(update, grower, team);
     if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(update, team);
     update.may_move_later = learner_.draws(at_.rows.bins.size());
     return update;
@@ -86,6 +93,20 @@ class TreePlanner final : public Planner {
       const double share = total > 0.0 ? tree.cell[left].weight() / total : 0.5;
       update.table[node] = share * update.table[left] + (1.0 - share) * update.table[left + 1];
     }
+  }
+
+  void add_lines(RoundUpdate& update, const TreeGrower& grower, Team& team) {
+    const LeafLines lines = grower.lines(update.tree, line_limits_, team);
+    FittedLines fitted = lines.fit(slots_, row_weights(), at_.algorithm.response(),
+                                   at_.batch.regularizers[0], update.table);
+    require_finite(fitted.slope, "slope", at_.round(0));
+    update.lines = std::move(fitted.lines);
+    update.largest_line = fitted.largest;
+    update.slope += fitted.slope / at_.batch.margins->training_weight(0);
+    update.moves = update.slope > 0.0;
+    line_of_row_.resize(at_.rows.codes.rows);
+    lines.evaluate(update.lines, update.codes, line_of_row_.size(), line_of_row_.data());
+    update.line_of_row = line_of_row_.data();
   }
 
   // Keeps the leaves in the two branches of a split whose feature has a direction apart, by the
@@ -112,14 +133,17 @@ class TreePlanner final : public Planner {
 
   // The slope along a look-up table, which the tree's own sums do not give.
   void look_again(RoundUpdate& update, Team& team) const {
-    update.slope = at_.batch.margins->slope_along(0, update.codes, update.table, team);
+    const Move direction{0, update.codes, update.table, 0.0, update.width, update.line_of_row};
+    update.slope = at_.batch.margins->slope_along(direction, team);
     update.moves = update.slope > 0.0;
   }
 
   const GrownLearner& learner_;
   TreeLimits limits_;
+  LineLimits line_limits_;
   const Slots slots_;
   Aligned<std::uint8_t> nodes_;
+  Aligned<float> line_of_row_;  // of the last tree
 };
 
 // One tree of all classes of a joint model.

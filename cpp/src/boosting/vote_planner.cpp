@@ -152,7 +152,8 @@ class VotePlanner : public Planner {
                         algorithm_.rho()};
     if (algorithm_.weighting().mistrust > 0.0) {
       margins.note_weights(sums.total / margins.training_weight(0), team);
-      update.slope = margins.slope_along(0, update.codes, update.table, team);
+      const Move direction{0, update.codes, update.table, 0.0, update.width};
+      update.slope = margins.slope_along(direction, team);
       update.moves = update.slope > 0.0;
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -33,10 +34,34 @@ int count_cells(const Grid& grid) {
   return grid.rows * grid.columns;
 }
 
+// Half of each where their difference would be infinite.
+double share_of_range(double x, double low, double high) {
+  const double range = high - low;
+  if (std::isfinite(range)) return (x - low) / range;
+  return (0.5 * x - 0.5 * low) / (0.5 * high - 0.5 * low);
+}
+
 }  // namespace
 
-FeatureBins::FeatureBins(const std::vector<double>& edges)
-    : ordered_(true), bins_(count_bins(edges)), search_(edges) {}
+FeatureBins::FeatureBins(const std::vector<double>& edges, const std::vector<double>& means)
+    : ordered_(true), bins_(count_bins(edges)), search_(edges) {
+  if (means.empty()) return;
+  if (means.size() != static_cast<std::size_t>(bins_)) {
+    throw std::invalid_argument("means must have an entry per bin");
+  }
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    if (!std::isfinite(means[i]) || (i > 0 && means[i] < means[i - 1])) {
+      throw std::invalid_argument("means must be finite numbers in ascending order");
+    }
+  }
+  if (!(means.back() > means.front())) return;
+  auto positions = std::make_shared<std::array<double, kMaxCodes>>();
+  positions->fill(std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    (*positions)[i] = share_of_range(means[i], means.front(), means.back());
+  }
+  positions_ = std::move(positions);
+}
 
 FeatureBins::FeatureBins(int categories) : ordered_(false), bins_(categories) {
   if (categories < 1 || categories > kMaxCodes - 2) {

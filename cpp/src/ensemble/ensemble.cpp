@@ -157,6 +157,9 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
     for (const std::int32_t f : forest.nodes.feature) {
       if (f != Tree::kLeaf) asked[static_cast<std::size_t>(f)] = 1;
     }
+    for (const std::size_t m : models) {
+      for (const std::int32_t f : forests[m]->lines.feature) asked[static_cast<std::size_t>(f)] = 1;
+    }
   }
   std::vector<std::size_t> used, place(bins.size(), 0);  // features, and where their codes are
   for (std::size_t f = 0; f < bins.size(); ++f) {
@@ -199,6 +202,11 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
         for (std::size_t k = 0; k < models.size(); ++k) {
           const double* const values = forests[models[k]]->values.data();
           for (std::size_t i = 0; i < rows.size; ++i) sums[k][i] += values[node[i]];
+          const NodeLines& lines = forests[models[k]]->lines;
+          for (std::size_t i = 0; !lines.empty() && i < rows.size; ++i) {
+            sums[k][i] +=
+                lines.add_up(node[i], bins, [&](std::size_t f) { return codes[place[f]][i]; });
+          }
         }
       }
       for (std::size_t k = 0; k < models.size(); ++k) {

@@ -29,14 +29,20 @@ struct ClassesOfStrip {
   float tolerance;
 };
 
-// Some classes of a strip are evaluated at shift - (z - top).  Weights and curvatures are added up
-// over the rows whose top class is another, losses, unless that is null, over those of another
-// class.
+// Some classes of a strip are evaluated at shift - (z - top).  Weights, curvatures and how fast
+// these grow are added up over the rows whose top class is another, losses, unless that is null,
+// over those of another class.
 struct PartOfStrip {
   std::size_t first, last;
   const float *top, *shift;
   const float* which;  // the top class of each row
-  float *weight_sum, *curvature_sum, *loss_sum;
+  float *weight_sum, *curvature_sum, *growth_sum, *loss_sum;
+};
+
+// The step that is left of each row's way.
+struct StepsOfStrip {
+  const float *top, *shift, *step;
+  bool with_curvatures;
 };
 
 namespace {
@@ -84,18 +90,33 @@ void run_class(Policy policy, std::size_t n, const float* __restrict z, const fl
                const float* __restrict shift, const float* __restrict which, float number,
                float* __restrict weights, float* __restrict curvatures,
                float* __restrict weight_sum, float* __restrict curvature_sum,
-               float* __restrict loss_sum) {
+               float* __restrict growth_sum, float* __restrict joined_areas) {
   for (std::size_t i = 0; i < n; ++i) {
     const float u = shift[i] - below(z[i], top[i]);
     const bool counts = which[i] != number;
     float weight;
     float curvature;
-    policy.find_weight_and_curvature(u, weight, curvature);
-    if constexpr (with_losses) loss_sum[i] += policy.loss(u);
+    float joined = with_losses ? joined_areas[i] : 0.0F;
+    policy.find_weight_and_curvature(u, weight, curvature, joined);
+    const float counted = counts ? curvature : 0.0F;
+    if constexpr (with_losses) joined_areas[i] = joined;
     weights[i] = weight;
     curvatures[i] = curvature;
     weight_sum[i] += counts ? weight : 0.0F;
-    curvature_sum[i] += counts ? curvature : 0.0F;
+    curvature_sum[i] += counted;
+    growth_sum[i] += counted * policy.bend(u, weight);
+  }
+}
+
+// What is left of the losses of the other classes: only the top one's margin may be below 0.
+template <class Policy>
+void finish_losses(Policy policy, std::size_t n, const float* __restrict shift,
+                   const float* __restrict which, float own, bool first,
+                   float* __restrict loss_sum) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float below_zero = math::at_least(-shift[i], 0.0F);
+    const float linear = which[i] != own ? below_zero : 0.0F;
+    loss_sum[i] = policy.sum_of_areas(loss_sum[i]) + (first ? linear : 0.0F);
   }
 }
 
@@ -108,7 +129,7 @@ void run_block(const Loss& /*loss*/, const ClassesOfStrip& rows, const PartOfStr
           Policy{}, rows.n, rows.scores + k * rows.stride, part.top, part.shift, part.which,
           static_cast<float>(k), rows.weights + k * rows.weight_stride,
           rows.curvatures + k * rows.curvature_stride, part.weight_sum, part.curvature_sum,
-          part.loss_sum);
+          part.growth_sum, part.loss_sum);
     };
     for (std::size_t k = part.first; k < part.last; ++k) {
       if (part.loss_sum != nullptr && k != rows.own) {
@@ -117,16 +138,75 @@ void run_block(const Loss& /*loss*/, const ClassesOfStrip& rows, const PartOfStr
         run(std::false_type{}, k);
       }
     }
+    if (part.loss_sum == nullptr) return;
+    finish_losses(Policy{}, rows.n, part.shift, part.which, static_cast<float>(rows.own),
+                  part.first == 0, part.loss_sum);
   });
 }
 
-template <class Block, class... Policies>
-Block find_block(Registry<std::tuple<Policies...>> /*builtins*/, const Loss& loss) {
-  Block found = call_blocks;
+// Takes a class the rest of the way to the zero, along tangents.
+void follow_tangents(std::size_t n, const float* __restrict step, float* __restrict weights,
+                     float* __restrict curvatures) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float change = math::zero_outside(1e-28F, 1.0F, curvatures[i]) * step[i];
+    weights[i] = math::at_least(weights[i] - change, 0.0F);
+  }
+}
+
+// The same along the parabola, for a built-in loss; curvatures along their tangent.
+template <bool with_curvatures, class Policy>
+void follow_parabola(Policy policy, std::size_t n, const float* __restrict z,
+                     const float* __restrict top, const float* __restrict shift,
+                     const float* __restrict step, float* __restrict weights,
+                     float* __restrict curvatures) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float u = shift[i] - below(z[i], top[i]);
+    const float weight = weights[i];
+    const float curvature = math::zero_outside(1e-28F, 1.0F, curvatures[i]);
+    // Steps are short, but where curvatures underflow.
+    const float growth =
+        math::at_most(math::at_least(step[i] * policy.bend(u, weight), -1.0F), 1.0F);
+    const float change = curvature * (step[i] * (1.0F + 0.5F * growth));
+    weights[i] = math::at_least(weight - change, 0.0F);
+    if constexpr (with_curvatures) curvatures[i] += curvature * growth;
+  }
+}
+
+template <class Policy>
+void follow_parabolas(const ClassesOfStrip& rows, const StepsOfStrip& strip) {
+  vectorized([rows, strip] {
+    for (std::size_t k = 0; k < rows.classes; ++k) {
+      const auto follow = [&](auto with_curvatures) {
+        follow_parabola<decltype(with_curvatures)::value>(
+            Policy{}, rows.n, rows.scores + k * rows.stride, strip.top, strip.shift, strip.step,
+            rows.weights + k * rows.weight_stride, rows.curvatures + k * rows.curvature_stride);
+      };
+      if (strip.with_curvatures) {
+        follow(std::true_type{});
+      } else {
+        follow(std::false_type{});
+      }
+    }
+  });
+}
+void follow_tangents_of_all(const ClassesOfStrip& rows, const StepsOfStrip& strip) {
+  vectorized([rows, strip] {
+    for (std::size_t k = 0; k < rows.classes; ++k) {
+      follow_tangents(rows.n, strip.step, rows.weights + k * rows.weight_stride,
+                      rows.curvatures + k * rows.curvature_stride);
+    }
+  });
+}
+
+template <class Kernels, class... Policies>
+Kernels find_kernels(Registry<std::tuple<Policies...>> /*builtins*/, const Loss& loss) {
+  Kernels found{call_blocks, follow_tangents_of_all, false};
   const auto try_one = [&](auto* policy) {
     using Policy = std::remove_pointer_t<decltype(policy)>;
     if constexpr (Policy::canonical) {
-      if (dynamic_cast<const losses::Bound<Policy>*>(&loss) != nullptr) found = run_block<Policy>;
+      if (dynamic_cast<const losses::Bound<Policy>*>(&loss) != nullptr) {
+        found = {run_block<Policy>, follow_parabolas<Policy>, true};
+      }
     }
   };
   (try_one(static_cast<Policies*>(nullptr)), ...);
@@ -183,6 +263,10 @@ T between(T low, T high) {
 // and err by the share.
 constexpr float kTolerance = 0x1p-10F;
 constexpr float kCurvatureTolerance = 0x1p-14F;
+// Where it is known how fast curvatures grow, Halley's method does.  The last step is then taken
+// along parabolas, which err by the share's cube; curvatures have tangents.  Not across 0, where a
+// density may have a kink.
+constexpr float kBentTolerance = 0x1p-7F;
 constexpr float kTiny = 1e-34F;
 constexpr int kMostPasses = 80;
 
@@ -202,13 +286,17 @@ struct Canonical::Strip {
   alignas(64) float others[kStrip];     // S
   alignas(64) float curvature[kStrip];  // of the top class
   alignas(64) float total[kStrip];      // of all curvatures
+  // How fast the curvatures of the top class and the others' grow as their margins do.
+  alignas(64) float growth[kStrip];
+  alignas(64) float others_growth[kStrip];
   alignas(64) float loss[kStrip];
 
   using Field = float (Strip::*)[kStrip];
   static constexpr Field kKept[] = {&Strip::top, &Strip::which, &Strip::low, &Strip::high,
                                     &Strip::shift};
-  static constexpr Field kFound[] = {&Strip::shift,     &Strip::step,  &Strip::tail,
-                                     &Strip::curvature, &Strip::total, &Strip::loss};
+  static constexpr Field kFound[] = {&Strip::shift,  &Strip::step,          &Strip::tail,
+                                     &Strip::others, &Strip::curvature,     &Strip::total,
+                                     &Strip::growth, &Strip::others_growth, &Strip::loss};
 
   std::size_t count_moving(std::size_t n) const {
     float count = 0.0F;
@@ -219,7 +307,7 @@ struct Canonical::Strip {
 
 Canonical::Canonical(const Loss& loss)
     : loss_(loss),
-      block_(find_block<Block>(losses::Builtins{}, loss)),
+      kernels_(find_kernels<Kernels>(losses::Builtins{}, loss)),
       log_tail_(find_log_tail<LogTail>(losses::Builtins{}, loss)) {
   if (!loss.canonical()) {
     throw std::invalid_argument(
@@ -254,9 +342,15 @@ void Canonical::start(const JointRows& rows, std::size_t begin, Strip& strip) co
         const float which = strip.which[i];
         const float second = strip.low[i];
         const float score = z[i];
-        strip.low[i] = math::at_least(second, math::at_most(score, top));
-        strip.which[i] = score > top ? number : which;
-        strip.top[i] = math::at_least(score, top);
+        // Numbers grow.  Where an old value is chosen, GCC may store the others under a mask, which
+        // takes many times as long: hence maxima.
+        const bool above = score > top;
+        const float lower = above ? top : score;
+        const float higher = above ? score : top;
+        const float least = above ? number : 0.0F;
+        strip.low[i] = lower > second ? lower : second;
+        strip.which[i] = least > which ? least : which;
+        strip.top[i] = higher;
       }
     }
     for (std::size_t i = 0; i < size; ++i) strip.low[i] = 0.5F * below(strip.low[i], strip.top[i]);
@@ -276,9 +370,11 @@ void Canonical::start(const JointRows& rows, std::size_t begin, Strip& strip) co
 void Canonical::pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const {
   alignas(64) float weight[kStrip];  // a part's sums
   alignas(64) float curvature[kStrip];
+  alignas(64) float growth[kStrip];
   alignas(64) float loss[kStrip];
   const std::size_t n = rows.n;
-  for (float* sum : {strip.others, strip.total, strip.loss, strip.tail, strip.curvature}) {
+  for (float* sum : {strip.others, strip.total, strip.others_growth, strip.loss, strip.tail,
+                     strip.curvature, strip.growth}) {
     std::fill_n(sum, n, 0.0F);
   }
   // The top class's 1 - p, where nothing cancels.
@@ -292,47 +388,81 @@ void Canonical::pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip)
     }
   });
   const ClassesOfStrip top_class{1, n, 1, zero, n, weight, n, curvature, n, 0.0F};
-  block_(loss_, top_class, {0, 1, zero, mirrored, ones, strip.tail, strip.curvature, nullptr});
+  kernels_.evaluate(
+      loss_, top_class,
+      {0, 1, zero, mirrored, ones, strip.tail, strip.curvature, strip.growth, nullptr});
   for (std::size_t first = 0; first < rows.classes; first += kPart) {
     const std::size_t last = std::min(first + kPart, rows.classes);
-    for (float* sum : {weight, curvature, loss}) std::fill_n(sum, n, 0.0F);
-    block_(loss_, rows,
-           {first, last, strip.top, strip.shift, strip.which, weight, curvature,
-            with_losses ? loss : nullptr});
-    vectorized([&strip, &weight, &curvature, &loss, n] {
+    for (float* sum : {weight, curvature, growth, loss}) std::fill_n(sum, n, 0.0F);
+    kernels_.evaluate(loss_, rows,
+                      {first, last, strip.top, strip.shift, strip.which, weight, curvature, growth,
+                       with_losses ? loss : nullptr});
+    vectorized([&strip, &weight, &curvature, &growth, &loss, n] {
       for (std::size_t i = 0; i < n; ++i) {
         strip.others[i] += weight[i];
         strip.total[i] += curvature[i];
+        strip.others_growth[i] += growth[i];
         strip.loss[i] += loss[i];
       }
     });
   }
-  vectorized([&strip, n, tolerance = rows.tolerance] {
+  // Each loop does so little that GCC makes vectors of it: loads come first, and no condition joins
+  // three.
+  alignas(64) float h[kStrip];
+  alignas(64) float way[kStrip];  // to the zero
+  alignas(64) float tolerance[kStrip];
+  vectorized([&strip, &h, &way, &tolerance, n, given = rows.tolerance] {
     for (std::size_t i = 0; i < n; ++i) {
-      // Loads come first, and no condition joins three, so that GCC makes vectors of this loop.
+      // Where both have underflowed, any shift will do.
+      const float ratio = (strip.others[i] + kTiny) / (strip.tail[i] + kTiny);
+      h[i] = math::log(ratio);
+      tolerance[i] = given;
+    }
+    // The derivative of h, kTiny and all: without it Newton's method would creep where both have
+    // nearly underflowed.  The last step goes along the tangents of S and T themselves.
+    for (std::size_t i = 0; i < n; ++i) {
+      way[i] = h[i] / (strip.total[i] / (strip.others[i] + kTiny) +
+                       strip.curvature[i] / (strip.tail[i] + kTiny));
+    }
+  });
+  if (kernels_.bends) {
+    vectorized([&strip, &way, &tolerance, n] {
+      for (std::size_t i = 0; i < n; ++i) {
+        const float shift = strip.shift[i];
+        const float T = strip.tail[i];
+        const float per_S = 1.0F / (strip.others[i] + kTiny);
+        const float per_T = 1.0F / (T + kTiny);
+        const float s = strip.total[i] * per_S;
+        const float t = strip.curvature[i] * per_T;
+        const float newton = way[i];
+        // Whether the step stays on one side of 0, and nothing nearly underflows.
+        const float smooth = math::at_most(shift * (shift + newton), T - 1e-25F);
+        const float bend =
+            (t * t - s * s) + (strip.growth[i] * per_T - strip.others_growth[i] * per_S);
+        const float rest = 1.0F - 0.5F * (newton * (bend / (s + t)));
+        way[i] = newton / math::at_most(math::at_least(rest, 0.5F), 2.0F);
+        const float strict = tolerance[i];
+        tolerance[i] = smooth > 0.0F ? kBentTolerance : strict;
+      }
+    });
+  }
+  vectorized([&strip, &h, &way, &tolerance, n] {
+    for (std::size_t i = 0; i < n; ++i) {
       const float shift = strip.shift[i];
       const float old_low = strip.low[i];
       const float old_high = strip.high[i];
-      const float T = strip.tail[i];
       const float S = strip.others[i];
-      const float slope = strip.total[i];
-      // Where both have underflowed, any shift will do.
-      const float ratio = (S + kTiny) / (T + kTiny);
-      const float h = math::log(ratio);
-      const float low = h > 0.0F ? shift : old_low;
-      const float high = h > 0.0F ? old_high : shift;
-      // The derivative of h, kTiny and all: without it Newton's method would creep where both have
-      // nearly underflowed.  The last step goes along the tangents of S and T themselves.
-      const float way = h / (slope / (S + kTiny) + strip.curvature[i] / (T + kTiny));
-      const float newton = shift + way;
+      const float low = h[i] > 0.0F ? shift : old_low;
+      const float high = h[i] > 0.0F ? old_high : shift;
+      const float newton = shift + way[i];
       const bool inside = (newton > low) & (newton < high);
       const float middle = between(low, high);
       const float next = inside ? newton : middle;
       const float room = math::at_most(next - low, high - next);
-      const float off = room > 0.0F ? std::fabs(h) : 0.0F;
-      const bool moves = off > tolerance;
-      strip.total[i] = slope + strip.curvature[i];
-      const float along = way * (S / (S + kTiny));
+      const float off = room > 0.0F ? std::fabs(h[i]) : 0.0F;
+      const bool moves = off > tolerance[i];
+      const float along = way[i] * (S / (S + kTiny));
+      strip.total[i] += strip.curvature[i];
       strip.step[i] = (inside & (std::fabs(along) > 1e-9F)) ? along : 0.0F;
       strip.moves[i] = moves ? 1.0F : 0.0F;
       strip.shift[i] = moves ? next : shift;
@@ -340,33 +470,6 @@ void Canonical::pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip)
       strip.high[i] = moves ? high : old_high;
     }
   });
-}
-
-// The sums of the losses of all classes but the rows' own, added as `pass` does.
-void Canonical::add_losses(const ClassesOfStrip& rows, Strip& strip) const {
-  alignas(64) float u[kStrip];
-  alignas(64) float losses[kStrip];
-  alignas(64) float part[kStrip];
-  const std::size_t n = rows.n;
-  std::fill_n(strip.loss, n, 0.0F);
-  for (std::size_t first = 0; first < rows.classes; first += kPart) {
-    const std::size_t last = std::min(first + kPart, rows.classes);
-    std::fill_n(part, n, 0.0F);
-    for (std::size_t k = first; k < last; ++k) {
-      if (k == rows.own) continue;
-      const float* const z = rows.scores + k * rows.stride;
-      vectorized([&strip, &u, z, n] {
-        for (std::size_t i = 0; i < n; ++i) u[i] = strip.shift[i] - below(z[i], strip.top[i]);
-      });
-      loss_.losses(u, losses, n);
-      vectorized([&part, &losses, n] {
-        for (std::size_t i = 0; i < n; ++i) part[i] += losses[i];
-      });
-    }
-    vectorized([&strip, &part, n] {
-      for (std::size_t i = 0; i < n; ++i) strip.loss[i] += part[i];
-    });
-  }
 }
 
 // Passes over the rows that still move alone, side by side.
@@ -419,6 +522,7 @@ void Canonical::finish_moving(const ClassesOfStrip& rows, bool with_losses, Stri
 void Canonical::evaluate(const JointRows& all) const {
   thread_local std::vector<float> scratch;
   Strip strip;
+  bool settles = false;  // whether most rows of the last strip were done at once
   if (all.curvatures == nullptr) {
     scratch.resize(std::max(scratch.size(), all.classes * std::min(kStrip, all.n)));
   }
@@ -437,15 +541,13 @@ void Canonical::evaluate(const JointRows& all) const {
                               own_curvatures ? kTolerance : kCurvatureTolerance};
     start(all, begin, strip);
     const bool with_losses = all.losses != nullptr;
-    pass(rows, false, strip);
+    const bool early = with_losses && settles;
+    pass(rows, early, strip);
     const std::size_t moving = strip.count_moving(n);
-    if (moving > 0) {
-      // Few are picked out at once, unless the others' losses are still to be found.
-      if (with_losses || 3 * moving > n) pass(rows, with_losses, strip);
-      finish_moving(rows, with_losses, strip);
-    } else if (with_losses) {
-      add_losses(rows, strip);
-    }
+    // Few are picked out at once, unless the others' losses are still to be found.
+    if (with_losses != early || 3 * moving > n) pass(rows, with_losses, strip);
+    settles = 2 * moving < n;
+    finish_moving(rows, with_losses, strip);
     finish(rows, !own_curvatures, strip);
     if (with_losses) {
       alignas(64) float u[kStrip];
@@ -470,35 +572,35 @@ void Canonical::evaluate(const JointRows& all) const {
   }
 }
 
-// Takes what is left of the way along the tangents.
+// Takes what is left of the way.
 void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip& strip) const {
   const std::size_t n = rows.n;
+  kernels_.follow(rows, {strip.top, strip.shift, strip.step, wants_curvatures});
   const float factor = static_cast<float>(rows.classes) / static_cast<float>(rows.classes - 1);
   vectorized([&strip, rows, wants_curvatures, factor, n] {
     alignas(64) float inverse_total[kStrip];
     for (std::size_t i = 0; i < n; ++i) {
-      inverse_total[i] = 1.0F / math::at_least(strip.total[i], 1e-37F);
+      const float step = strip.step[i];
+      const float tail = strip.tail[i];
+      const float curvature = math::zero_outside(1e-28F, 1.0F, strip.curvature[i]);
+      const float growth = strip.growth[i];
+      strip.loss[i] += 0.5F * (step * (tail - strip.others[i]));
+      strip.tail[i] = tail + step * (curvature - 0.5F * (growth * step));
+      const float total = strip.total[i] + step * (strip.others_growth[i] - growth);
+      strip.total[i] = total;
+      inverse_total[i] = 1.0F / math::at_least(total, 1e-37F);
     }
-    for (std::size_t k = 0; k < rows.classes; ++k) {
-      float* const __restrict weights = rows.weights + k * rows.weight_stride;
+    float* const __restrict own = rows.weights + rows.own * rows.weight_stride;
+    for (std::size_t i = 0; i < n; ++i) {
+      const float weight = own[i];  // above 1/2 it is the top class
+      own[i] = weight > 0.5F ? strip.tail[i] : 1.0F - weight;
+    }
+    for (std::size_t k = 0; wants_curvatures && k < rows.classes; ++k) {
       float* const __restrict curvatures = rows.curvatures + k * rows.curvature_stride;
       for (std::size_t i = 0; i < n; ++i) {
-        const float change = math::zero_outside(1e-28F, 1.0F, curvatures[i]) * strip.step[i];
-        weights[i] = math::at_least(weights[i] - change, 0.0F);
-      }
-      if (k == rows.own) {
-        for (std::size_t i = 0; i < n; ++i) {
-          // Above 1/2 it is the top class.
-          const float tail =
-              strip.tail[i] + math::zero_outside(1e-28F, 1.0F, strip.curvature[i]) * strip.step[i];
-          weights[i] = weights[i] > 0.5F ? tail : 1.0F - weights[i];
-        }
-      }
-      if (wants_curvatures) {
-        for (std::size_t i = 0; i < n; ++i) {
-          const float rest = (strip.total[i] - curvatures[i]) * inverse_total[i];
-          curvatures[i] = factor * curvatures[i] * math::at_least(rest, 0.0F);
-        }
+        const float curvature = curvatures[i];
+        const float rest = (strip.total[i] - curvature) * inverse_total[i];
+        curvatures[i] = factor * curvature * math::at_least(rest, 0.0F);
       }
     }
   });

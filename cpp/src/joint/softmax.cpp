@@ -12,13 +12,6 @@
 namespace properboost::joint {
 namespace {
 
-// log(1 + x) for x >= 0.
-template <class T>
-T log_one_more(T x) {
-  const T near = math::log1p(math::at_most(x, T(1)));
-  return x > T(1) ? math::log(T(1) + x) : near;
-}
-
 struct Strip {
   alignas(64) float top[kStrip];    // the largest score
   alignas(64) float ones[kStrip];   // how many e^((z - top) / 2) are 1
@@ -59,9 +52,10 @@ void Softmax::evaluate(const JointRows& rows) const {
           float* const __restrict weight = weights + k * n;
           for (std::size_t i = 0; i < size; ++i) {
             const float e = math::exp(0.5F * below(z[i], strip.top[i]));
+            const float one = e < 1.0F ? 0.0F : 1.0F;
             weight[i] = e;
-            strip.part[i] += e < 1.0F ? e : 0.0F;
-            strip.ones[i] += e < 1.0F ? 0.0F : 1.0F;
+            strip.part[i] += e - one;
+            strip.ones[i] += one;
           }
         }
         for (std::size_t i = 0; i < size; ++i) strip.rest[i] += strip.part[i];
@@ -75,7 +69,7 @@ void Softmax::evaluate(const JointRows& rows) const {
         float* const __restrict loss = rows.losses + begin;
         for (std::size_t i = 0; i < size; ++i) {
           const float beyond_one = (strip.ones[i] - 1.0F) + strip.rest[i];
-          loss[i] = 2.0F * log_one_more(beyond_one) - below(z[i], strip.top[i]);
+          loss[i] = 2.0F * math::log_one_more(beyond_one) - below(z[i], strip.top[i]);
         }
       }
       const float factor =
@@ -119,7 +113,7 @@ void Softmax::log_probabilities(const double* scores, std::size_t classes, std::
         log_p[k] = 0.5 * below(z[k], z[top]);
         if (k != top) others += math::exp(log_p[k]);
       }
-      const double log_sum = log_one_more(others);
+      const double log_sum = math::log_one_more(others);
       for (std::size_t k = 0; k < classes; ++k) log_p[k] -= log_sum;
     }
   });
@@ -135,7 +129,7 @@ void Softmax::losses(const double* scores, std::size_t classes, std::size_t n, s
       for (std::size_t k = 0; k < classes; ++k) {
         if (k != top) others += math::exp(0.5 * below(z[k], z[top]));
       }
-      out[i] = 2.0 * log_one_more(others) - below(z[own], z[top]);
+      out[i] = 2.0 * math::log_one_more(others) - below(z[own], z[top]);
     }
   });
 }

@@ -165,7 +165,7 @@ class Growth {
     team_.for_each(features, nanoseconds, [&](std::size_t f) {
       if (allowed[f] == 0) return;
       visit_level(level, f, [&](const LevelCuts<Cells>& cuts) {
-        splits[f] = properboost::find_split(bins_[f], cuts);
+        splits[f] = find_split(cuts, f);
         if (limits_.chance > 0.0) by_chance[f] = add_chances(one_cut, cuts.find_reaches());
       });
     });
@@ -365,13 +365,21 @@ class Growth {
     return {best, saves(best) ? unsplit - costs[best] : 0.0};
   }
 
+  // Codes are counted for what a cut saves by chance.
+  template <class Cuts>
+  Split find_split(const Cuts& cuts, std::size_t f) const {
+    Split split = properboost::find_split(bins_[f], cuts);
+    if (limits_.chance > 0.0) split.codes = count_codes(bins_[f], cuts);
+    return split;
+  }
+
   std::optional<Split> find_split(const Leaf& leaf, std::size_t f) const {
     Sums memory;
     const typename Cells::Feature feature(cells_, bins_[f],
                                           sums_.feature(leaf.node, leaf.sums, f, memory));
     const int direction = direction_of(f);
     const auto find_best = [&](const Total& beside_left, const Total& beside_right, int rises) {
-      return properboost::find_split(bins_[f], feature.cuts(beside_left, beside_right, rises));
+      return find_split(feature.cuts(beside_left, beside_right, rises), f);
     };
     if (!leaf.others) return find_best({}, {}, direction);
     // Rows that a literal excludes join those for which the rule did not hold before.  Because
@@ -551,6 +559,10 @@ class TreeGrower::State {
     });
   }
 
+  LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team) const {
+    return {tree, rows_, packed_, bins_, limits, team};
+  }
+
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
                           Team& team) const {
     std::vector<Cell> weight(tree.size(), Cell{});
@@ -671,10 +683,12 @@ std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
   return rows * units + training * 2 * sizeof(std::uint32_t);  // and two buffers of row numbers
 }
 
-std::size_t TreeGrower::joint_bytes(std::size_t rows, std::size_t training,
-                                    std::size_t classes) noexcept {
-  return rows * JointUnits::stride_for(classes) * sizeof(std::int32_t) +
-         training * 2 * sizeof(std::uint32_t);
+std::size_t TreeGrower::joint_bytes(const Bins& bins, std::size_t rows, std::size_t training,
+                                    std::size_t classes, std::size_t leaves) noexcept {
+  const std::size_t stride = JointUnits::stride_for(classes);
+  return rows * stride * sizeof(std::int32_t) + training * 2 * sizeof(std::uint32_t) +
+         LeafSums<JointAdder>::bytes_of(stride * bins.total_width(),
+                                        training * bins.size() * stride, leaves);
 }
 
 Tree TreeGrower::grow(const Slots& slots, const RowWeights& rows, const Criterion& criterion,
@@ -695,6 +709,9 @@ JointTree TreeGrower::grow(const Slots& slots, const std::vector<RowWeights>& cl
 }
 void TreeGrower::find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
   state_->find_nodes(tree, nodes, team);
+}
+LeafLines TreeGrower::lines(const Tree& tree, const LineLimits& limits, Team& team) const {
+  return state_->lines(tree, limits, team);
 }
 std::vector<Cell> TreeGrower::weigh(const Tree& tree, const Slots& slots,
                                     RowSampleWeights sample_weight, Team& team) const {

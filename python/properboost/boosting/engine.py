@@ -22,6 +22,7 @@ from properboost.parameters.kinds import MonotonicConstraints
 from properboost.parameters.shared import (
     GROWN,
     LARGEST_INT,
+    LINEAR_ROWS,
     BinningOptions,
     BoostingOptions,
     VotingOptions,
@@ -98,6 +99,10 @@ class Training:
         codes = _core.encode_pairs(native, self.codes, self.n_threads)
         return replace(self, codes=codes, pairs=tuple(pairs))
 
+    def without_means(self) -> "Training":
+        """Return the same rows, whose bins have no means."""
+        return replace(self, binning=self.binning.without_means())
+
     def first_pairs(self, n: int) -> "Training":
         """Return the same rows with the codes of the first `n` of these pairs."""
         pairs = self.pairs or ()
@@ -133,8 +138,18 @@ class Training:
         return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))
 
 
-def prepare(options: BinningOptions, table: Table, rows: Rows, order: SortedRows) -> Training:
-    """Cut the features of `table` into bins and encode its rows in that `order`."""
+def prepare(
+    options: BinningOptions,
+    table: Table,
+    rows: Rows,
+    order: SortedRows,
+    *,
+    wants_means: bool = False,
+) -> Training:
+    """Cut the features of `table` into bins and encode its rows in that `order`.
+
+    `wants_means` also finds the means of bins, for models that are linear in them.
+    """
     n_threads = checks.count_threads(options.n_jobs)
     categorical, from_dtype = find_categorical(options.categorical_features, table)
     seed = checks.seed(options.random_state)
@@ -151,6 +166,8 @@ def prepare(options: BinningOptions, table: Table, rows: Rows, order: SortedRows
     binning = Binning(bins, from_dtype)
     codes = binning.encode(table, order.order, n_threads)
     weight = None if weight is None else weight[order.order]
+    if wants_means:
+        binning = binning.with_means(table, order.order, weight, n_threads)
     return Training(
         classes=rows.classes,
         binning=binning,
@@ -341,6 +358,9 @@ def _find_learner(options: BoostingOptions, training: Training) -> _core.WeakLea
         seed=training.seed,
         criterion=options.criterion,
         allows_for_chance=options.weak_learner in GROWN and options.selection != "greedy",
+        linear_leaves=options.linear_leaves,
+        linear_l2=options.linear_l2,
+        linear_rows=LINEAR_ROWS,
     )
 
 

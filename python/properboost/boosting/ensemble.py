@@ -15,6 +15,7 @@ from sklearn.isotonic import isotonic_regression
 
 from properboost import _core
 from properboost.boosting.interactions import PairBins, look_up, purify
+from properboost.boosting.lines import Lines
 from properboost.boosting.tree import Tree, as_shares
 from properboost.data.binning import Binning
 from properboost.data.entries import ROWS, find_entries
@@ -55,6 +56,7 @@ class Rounds:
     adds it, times ``step[t]``, to the raw prediction.  ``cost`` is what the feature was chosen by,
     ``risk`` the training risk after the round.  Where a round added a tree its feature is -1, and
     the code a node of `trees`, which `offsets` cuts, too; a node's weight is the training rows'.
+    If leaves have `lines`, what these say of a row is added to its node's value.
     """
 
     feature: NDArray[np.int32]
@@ -64,6 +66,7 @@ class Rounds:
     offsets: NDArray[np.int64]
     values: NDArray[np.float64]
     trees: Tree | None = None
+    lines: Lines | None = None
 
     @classmethod
     def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
@@ -86,6 +89,8 @@ class Rounds:
         found = {f.name: getattr(rounds, f.name) for f in fields(cls)}
         trees = found["trees"]
         found["trees"] = None if trees is None else Tree.from_native(trees)
+        lines = found["lines"]
+        found["lines"] = None if lines is None else Lines.from_native(lines)
         return cls(**found)
 
     def __len__(self) -> int:
@@ -96,7 +101,10 @@ class Rounds:
         if len(self) == 0:
             return 0.0
         with np.errstate(over="ignore"):
-            largest = np.maximum.reduceat(np.abs(self.values), self.offsets[:-1])
+            size = np.abs(self.values)
+            if self.lines is not None:
+                size = size + self.lines.reach()
+            largest = np.maximum.reduceat(size, self.offsets[:-1])
             some = largest > 0.0  # a step may be infinite
             return float(np.sum(np.abs(self.step[some]) * largest[some]))
 
@@ -117,10 +125,12 @@ class Rounds:
     def forest(self) -> _core.Forest:
         """Return the trees as the engine predicts with them."""
         trees = Tree.without_nodes() if self.trees is None else self.trees
-        values = self.values * np.repeat(self.step, np.diff(self.offsets))
+        steps = np.repeat(self.step, np.diff(self.offsets))
+        lines = None if self.lines is None else self.lines.times(steps).native
         return _core.Forest(
-            trees.feature, trees.left, trees.goes_left, trees.goes_right, self.offsets, values
-        )
+            trees.feature, trees.left, trees.goes_left, trees.goes_right, self.offsets,
+            self.values * steps, lines,
+        )  # fmt: skip
 
     def tree(self, t: int) -> Tree:
         """Return the tree of round `t`."""
@@ -131,6 +141,22 @@ class Rounds:
         """Return what round `t` adds to the raw prediction, by code of its feature."""
         values: NDArray[np.float64] = self.values[self.offsets[t] : self.offsets[t + 1]]
         return values * float(self.step[t])
+
+    def lines_of(self, t: int) -> Lines | None:
+        """Return what the lines of round `t` add to the raw prediction, if it has any."""
+        if self.lines is None:
+            return None
+        steps = np.full(int(self.offsets[t + 1] - self.offsets[t]), self.step[t])
+        return self.lines.part(int(self.offsets[t]), int(self.offsets[t + 1])).times(steps)
+
+    def look_up(
+        self, t: int, codes: NDArray[np.uint8], binning: Binning, n_threads: int
+    ) -> NDArray[np.float64]:
+        """Return what round `t` adds to the raw predictions of rows of these codes."""
+        places = self.find_codes(t, codes, n_threads)
+        added = find_entries(self.table(t), places)
+        lines = self.lines_of(t)
+        return added if lines is None else added + lines.add_up(places, codes, binning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +225,7 @@ class Ensemble(ABC):
         for stage in self.stages():
             for m, (rounds, some) in enumerate(zip(self.models, stage, strict=True)):
                 for t in some:
-                    raw[:, m] += find_entries(
-                        rounds.table(t), rounds.find_codes(t, codes, n_threads)
-                    )
+                    raw[:, m] += rounds.look_up(t, codes, self.binning, n_threads)
             yield raw
 
     def of_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
@@ -473,7 +497,7 @@ class DampedEnsemble(Ensemble):
         (rounds,) = self.models
         raw = np.zeros((codes.shape[1], 1))
         for t in range(len(rounds)):
-            added = find_entries(rounds.table(t), rounds.find_codes(t, codes, n_threads))
+            added = rounds.look_up(t, codes, self.binning, n_threads)
             raw[:, 0] += np.exp(-self.damping * np.abs(raw[:, 0])) * added
             yield raw
 
@@ -515,6 +539,11 @@ class TreeEnsemble(Ensemble):
         self, table: Table, n_threads: int, model: int, explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], float]:
         """Return the sums of what `explain_tree` says of the trees."""
+        if any(rounds.lines is not None for rounds in self.models):
+            raise ValueError(
+                "contributions must be of a model with linear_leaves=False: the features of a "
+                "leaf's line have no Shapley values that could be computed exactly in time"
+            )
         codes = self.binning.encode(table, None, n_threads)
         values, baseline = np.zeros(codes.shape), self._baseline_intercept(model)
         widths = [feature.width for feature in self.binning.features]

@@ -184,7 +184,10 @@ def _solve_jointly(means: _Means, gain: float) -> tuple[float, ...]:
     at = np.zeros(len(found))
     for _ in range(MOST_STEPS):
         with np.errstate(all="ignore"):
-            step = -np.linalg.pinv(means.differentiate(at), hermitian=True) @ found
+            slopes = means.differentiate(at)
+            if not np.isfinite(slopes).all():
+                break
+            step = -np.linalg.pinv(slopes, hermitian=True) @ found
         if not np.isfinite(step).all():
             break
         step *= min(1.0, LONGEST * gain / max(np.abs(step).max(), 1e-300))

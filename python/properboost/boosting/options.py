@@ -9,6 +9,7 @@ from properboost.parameters.shared import MOST_LEVELS, SOLVED, BoostingOptions, 
 
 __all__ = [
     "check_depth_of_policy",
+    "check_directions_of_lines",
     "check_directions_of_pairs",
     "check_loss_of_step",
     "check_smoothing_of_response",
@@ -53,6 +54,14 @@ def check_directions_of_pairs(
         raise ValueError(
             "monotonic_cst must be None with weak_learner='stump' and interactions: two cells of a "
             "pair are seldom in order; use weak_learner='histogram' or interactions=0"
+        )
+
+
+def check_directions_of_lines(directions: MonotonicConstraints, linear: Collection[bool]) -> None:
+    """Check that no leaf's line need be in order."""
+    if directions is not None and True in linear:
+        raise ValueError(
+            "linear_leaves must be False with monotonic_cst: a line falls or rises by itself"
         )
 
 

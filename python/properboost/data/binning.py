@@ -1,7 +1,7 @@
 """Binning: how each feature of the fitted model is cut, and the codes of a table."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -39,9 +39,13 @@ LEAST_ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class NumericBins:
-    """A numeric feature: bin ``k`` holds the values with exactly `k` edges below them."""
+    """A numeric feature: bin ``k`` holds the values with exactly `k` edges below them.
+
+    For models that are linear in them, ``means[k]`` is the mean of the training values in bin `k`.
+    """
 
     edges: NDArray[np.float64]
+    means: NDArray[np.float64] | None = None
 
     @property
     def n_bins(self) -> int:
@@ -57,6 +61,27 @@ class NumericBins:
     def native(self) -> NDArray[np.float64]:
         """These bins as the engine takes them: their edges."""
         return self.edges
+
+    @property
+    def outer_means(self) -> tuple[float, float]:
+        """The smallest and the largest mean; both 0 if there are none."""
+        means = [0.0] if self.means is None else self.means
+        return float(means[0]), float(means[-1])
+
+    @cached_property
+    def positions(self) -> NDArray[np.float64]:
+        """Where each code's mean is between the smallest, 0, and the largest, 1.
+
+        NaN where there is none: of missing values, and if all means are the same.
+        """
+        positions = np.full(256, np.nan)
+        low, high = self.outer_means
+        if self.means is not None and high > low:
+            with np.errstate(over="ignore"):
+                half = 1.0 if np.isfinite(high - low) else 0.5
+            own = (half * self.means - half * low) / (half * high - half * low)
+            positions[: self.n_bins] = own
+        return positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +137,43 @@ class Binning:
     @cached_property
     def native(self) -> _core.Bins:
         """The engine's bins."""
-        return _core.Bins([feature.native for feature in self.features])
+        found = [f.means if isinstance(f, NumericBins) else None for f in self.features]
+        if all(means is None for means in found):
+            return _core.Bins([feature.native for feature in self.features])
+        means = [np.empty(0) if own is None else own for own in found]
+        return _core.Bins([feature.native for feature in self.features], means)
+
+    def with_means(
+        self,
+        table: Table,
+        order: NDArray[np.int64],
+        weight: NDArray[np.float64] | None,
+        n_threads: int,
+    ) -> "Binning":
+        """Return the same with the means of numeric features' bins.
+
+        They are of the rows of `table` in that `order`, whose weights are `weight`.
+        """
+        features = dict(enumerate(self.features))
+        edges = {j: own.edges for j, own in features.items() if isinstance(own, NumericBins)}
+        numeric = list(edges)
+        whole = self._whole(table)
+        groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
+        for group in groups:
+            bins = _core.Bins([edges[j] for j in group])
+            columns = [table.numeric(j) for j in group] if whole is None else whole
+            found = bins.find_means(columns, order, weight, n_threads)
+            for j, means in zip(group, found, strict=True):
+                features[j] = NumericBins(edges[j], means)
+        return replace(self, features=tuple(features.values()))
+
+    def without_means(self) -> "Binning":
+        """Return the same without means."""
+        features = tuple(
+            replace(own, means=None) if isinstance(own, NumericBins) else own
+            for own in self.features
+        )
+        return replace(self, features=features)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"features": self.features, "from_dtype": self.from_dtype}

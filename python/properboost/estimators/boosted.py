@@ -533,6 +533,58 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         values *= sign
         return Contributions(values, sign * baseline, tuple(terms), label)
 
+    def describe_tree(self, number: int, class_: Any = None) -> str:
+        """Return the tree of one round in words, and what its leaves add.
+
+        Parameters
+        ----------
+        number : int
+            The round, from 1 on, as in `history_`.
+        class_ : label, optional
+            The class whose raw prediction is meant.  With two classes you may leave it out; it is
+            then ``classes_[1]``.
+
+        Returns
+        -------
+        str
+            One line per branch of a split and, below it, what follows.  Leaves show what they add
+            to the raw prediction of the class, steps included.  With `linear_leaves` they also show
+            what their lines add: a slope times a feature's distance from its mean over the leaf's
+            rows, where the feature's values are the means of its bins.
+
+        Raises
+        ------
+        ValueError
+            If the model is not of trees, or has no such round or class.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = ProperBoostClassifier(
+        ...     weak_learner="tree", linear_leaves=True, max_leaf_nodes=2, max_features=1.0
+        ... ).fit(X, y)
+        >>> print(model.describe_tree(1))
+        worst perimeter <= 106.1
+        |   +0.144 - 0.004724 (worst perimeter - 91.6355)
+        106.1 < worst perimeter
+        |   -0.09603 - 0.002422 (worst perimeter - 129.102)
+        """
+        self._check_fitted()
+        _, model, sign = self._find_model(class_)
+        rounds = self._ensemble.models[model]
+        if rounds.trees is None:
+            raise ValueError("describe_tree is for models of trees")
+        number = checks.integer("number", number, 1, len(rounds))
+        features, names = self._ensemble.binning.features, self._feature_labels()
+        lines = rounds.lines_of(number - 1)
+        ends = [f"{sign * value:+.4g}" for value in rounds.table(number - 1)]
+        if lines is not None:
+            signed = lines.times(np.full(len(ends), sign))
+            ends = [f"{end}{signed.describe(k, features, names)}" for k, end in enumerate(ends)]
+        return rounds.tree(number - 1).describe(features, names, ends)
+
     def rules(self, class_: Any = None) -> list[Rule]:
         """Return the rules of a model of monomials, one per round.
 

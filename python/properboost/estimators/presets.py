@@ -44,6 +44,8 @@ TABLES = {
     "max_cells": None,
     "min_saving": 0.0,
     "grow_policy": "best_first",
+    "linear_leaves": False,
+    "linear_l2": 5.0,
     "max_leaf_nodes": 31,
     "max_depth": None,
     "max_literals": 2,

@@ -16,6 +16,7 @@ from properboost.boosting.interactions import PairBins
 from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
 from properboost.boosting.options import (
     check_depth_of_policy,
+    check_directions_of_lines,
     check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
@@ -78,6 +79,7 @@ class ProperBoostClassifier(
         float,
         int,
         GrowPolicy,
+        bool,
         int | None,
         int | None,
         MaxCells,
@@ -300,8 +302,11 @@ class ProperBoostClassifier(
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
-            training = prepare(read_binning(self), table, rows, rows.sort())
-            del rows  # bytes that boosting does not need
+            order = rows.sort()
+            training = prepare(
+                read_binning(self), table, rows, order, wants_means=bool(self.linear_leaves)
+            )
+            del rows, order  # bytes that boosting does not need
             if self.gain is None and isinstance(self.loss, str):
                 loss = get_loss(self.loss, gain_of(self.weak_learner, training.class_weights))
             return self._boost(loss, training)
@@ -424,6 +429,7 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
     find_coupling(model.multiclass, loss, model.step)
     check_directions_of_pairs(model.monotonic_cst, model.weak_learner, model._wants_pairs())
+    check_directions_of_lines(model.monotonic_cst, [model.linear_leaves])
     return loss
 
 

@@ -72,6 +72,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
                 model.max_cells = None  # which all tables had
             if "intercept" not in fields["parameters"].mapping():
                 model.intercept, model.slope = None, 1.0  # which all models had
+            if "linear_leaves" not in fields["parameters"].mapping():
+                model.linear_leaves = False  # which all trees had
             if version <= 5:
                 model.multiclass = "one_vs_rest"  # which all models were
             check_parameters(model)

@@ -43,6 +43,7 @@ from properboost.model_selection.search_space import (
     for_pairs,
     list_candidates,
     list_interactions,
+    wants_means,
     warn_of_free_gains,
     with_gain,
 )
@@ -249,7 +250,9 @@ class ProperBoostClassifierCV(
             warn_of_free_gains(self, candidates[0].loss.gain)
             first = task.split_batches[0]
             order = rows.sort(first.part, first.roles.shape[1])
-            training = prepare(read_binning(self), table, rows, order)
+            training = prepare(
+                read_binning(self), table, rows, order, wants_means=wants_means(self)
+            )
             self.classes_ = rows.classes
             self._seed = training.seed
 
@@ -265,10 +268,13 @@ class ProperBoostClassifierCV(
             self.calibration_: dict[str, Any] | None = record
             self.best_params_: dict[str, Any] = params | own
             best = _make_estimator(self, params | own)
-            if self.refit and best.subsample < 1.0:  # rows are drawn by their places
+            # Rows are drawn by their places, and lines are sums in their order.
+            if self.refit and (best.subsample < 1.0 or best.linear_leaves):
                 training = reorder(training, order, rows.sort())
             del rows, task, order, split_rows, winner  # bytes that the refit does not need
             if self.refit:
+                if wants_means(self) and not best.linear_leaves:
+                    training = training.without_means()
                 self._refit(best, loss, training)
         return self
 

@@ -11,6 +11,7 @@ import numpy as np
 from properboost.boosting import options
 from properboost.boosting.options import (
     check_depth_of_policy,
+    check_directions_of_lines,
     check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
@@ -58,6 +59,7 @@ __all__ = [
     "for_pairs",
     "list_candidates",
     "list_interactions",
+    "wants_means",
     "warn_of_free_gains",
     "with_gain",
 ]
@@ -115,6 +117,7 @@ class SearchParameters(
         float | Sequence[float],
         int | Sequence[int],
         GrowPolicy | Sequence[GrowPolicy],
+        bool | Sequence[bool],
         int | Sequence[int | None] | None,
         int | Sequence[int | None] | None,
         MaxCells | Sequence[MaxCells],
@@ -240,6 +243,7 @@ def check_search(search: SearchParameters) -> None:
     for h in _list_values(search, "interaction_smoothing"):
         check_smoothing_of_response("interaction_smoothing", h, learner, response)
     check_directions_of_pairs(search.monotonic_cst, learner, max(list_interactions(search)[0]) > 0)
+    check_directions_of_lines(search.monotonic_cst, _list_values(search, "linear_leaves"))
     for _, loss in _list_losses(search):
         check_loss_of_step(loss, search.step)
         _list_couplings(search, loss)
@@ -328,6 +332,11 @@ def _list_values(search: SearchParameters, name: str) -> list[Any]:
     """Return the values of a parameter that may be a list."""
     value = declared(type(search))[name].read(getattr(search, name))
     return value if isinstance(value, list) else [value]
+
+
+def wants_means(search: SearchParameters) -> bool:
+    """Whether some candidates are linear in the means of bins."""
+    return True in _list_values(search, "linear_leaves")
 
 
 def list_interactions(search: SearchParameters) -> tuple[list[int], list[tuple[float, float]]]:

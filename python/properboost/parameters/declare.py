@@ -65,7 +65,7 @@ class Parameter:
     """What the documentation calls its type, where the annotation does not say it well."""
     option: str | None = None
     """Help of its option on the command line; without, it has none."""
-    only_with: Mapping[str, Sequence[str]] | None = None
+    only_with: Mapping[str, Sequence[str | bool]] | None = None
     """Other parameters, and the values of them with which this one has an effect."""
     promise: Mapping[str, str] | None = None
     """If it promises something about the model, it is refused where it has no effect: this says
@@ -136,7 +136,7 @@ def parameter(
     doc: str | None = None,
     kind: str | None = None,
     option: str | None = None,
-    only_with: Mapping[str, Sequence[str]] | None = None,
+    only_with: Mapping[str, Sequence[str | bool]] | None = None,
     promise: Mapping[str, str] | None = None,
     search_default: object = SAME,
     form: Form | None = None,

@@ -30,6 +30,7 @@ from properboost.parameters.kinds import (
 
 __all__ = [
     "LARGEST_INT",
+    "LINEAR_ROWS",
     "MOST_LEVELS",
     "SOLVED",
     "BinningOptions",
@@ -73,6 +74,9 @@ FEW_ROWS = 5000.0
 MOST_LEVELS = 7
 """Splits from the root to a leaf of a symmetric tree: a node's number is a byte."""
 
+LINEAR_ROWS = 10.0
+"""The least effective rows of a leaf that has a line."""
+
 GROWN = ("tree", "monomial")
 """Weak learners over several features."""
 
@@ -83,6 +87,7 @@ NOT_GROWN = tuple(name for name in get_args(WeakLearner) if name not in GROWN)
 Float = TypeVar("Float")
 Int = TypeVar("Int")
 Policy = TypeVar("Policy")
+Linear = TypeVar("Linear")
 Leaves = TypeVar("Leaves")
 Depth = TypeVar("Depth")
 Cells = TypeVar("Cells")
@@ -158,7 +163,7 @@ def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
 
 @parameters
 class BoostingParameters(
-    Generic[Float, Int, Policy, Leaves, Depth, Cells, Selected, Strategy, Rate]
+    Generic[Float, Int, Policy, Linear, Leaves, Depth, Cells, Selected, Strategy, Rate]
 ):
     """How a round's look-up table is chosen and made, and how far its step goes."""
 
@@ -199,7 +204,7 @@ class BoostingParameters(
         option="the most cells of a round's look-up table, cut best first; auto is 3 below 10,000 "
         "rows, 4 below 20,000, and so on; none is every bin",
         only_with={"weak_learner": ("histogram",)},
-        search_default=16,
+        search_default=10,
     )
     min_saving: Float = parameter(
         default=0.0,
@@ -227,6 +232,41 @@ class BoostingParameters(
         """,
         option="how a tree grows: the best split of all leaves next, or one split for each level",
         only_with={"weak_learner": ("tree",)},
+    )
+    linear_leaves: Linear = parameter(
+        default=False,
+        check=checks.boolean,
+        kind="bool",
+        doc="""
+        Whether a leaf of a tree has a line: a ridge model, about the leaf's value, in at most four
+        numeric features of the splits above it, those that saved most.  A feature's values are the
+        means of its bins, so that nothing extrapolates beyond the outer bins.  Missing values and
+        categories have no part in it: such a row gets the leaf's value.  The slopes are one Newton
+        step, of the loss for the Newton response and of the exponential loss for the real one; see
+        `linear_l2`.  It is refused with other responses, with `monotonic_cst`, and with steps that
+        are solved for; models have no `contributions` then.
+        """,
+        option="leaves of trees are ridge models in the means of bins",
+        only_with={
+            "weak_learner": ("tree",), "response": ("real", "newton"), "step": NOT_SOLVED,
+        },
+        promise={
+            "weak_learner": "only trees have leaves",
+            "response": "a line is a step of Newton's method about a leaf's value",
+            "step": "a step that is solved for has one coefficient for a table",
+        },
+    )  # fmt: skip
+    linear_l2: Float = parameter(
+        default=5.0,
+        check=checks.non_negative,
+        kind="float",
+        doc="""
+        The ridge penalty of a leaf's line, as a number of its rows: of n effective rows, a lone
+        slope keeps n / (n + `linear_l2`).  Rows count as if they had equal weights (or, with the
+        Newton response, curvatures) that scatter as much; a leaf of fewer than 10 has no line.
+        """,
+        option="the ridge penalty of a leaf's line, in rows",
+        only_with={"linear_leaves": (True,)},
     )
     max_leaf_nodes: Leaves = parameter(
         default=None,
@@ -690,6 +730,7 @@ class BoostingOptions(
         float,
         int,
         GrowPolicy,
+        bool,
         int | None,
         int | None,
         MaxCells,

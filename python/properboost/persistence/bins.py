@@ -35,7 +35,8 @@ _MOST_EDGES = 254
 def describe_bins(bins: FeatureBins) -> dict[str, Any]:
     """Return what stands for the bins of a feature."""
     if isinstance(bins, NumericBins):
-        return {"kind": "numeric", "edges": write_reals(bins.edges)}
+        means = {} if bins.means is None else {"means": bins.means.tolist()}
+        return {"kind": "numeric", "edges": write_reals(bins.edges), **means}
     return {
         "kind": "categorical",
         "categories": describe_categories(bins.categories),
@@ -77,8 +78,12 @@ def _build_feature(node: Node, *others: str) -> tuple[FeatureBins, dict[str, Nod
     if kind not in ("numeric", "categorical"):
         node.fail("must have the kind 'numeric' or 'categorical'")
     if kind == "numeric":
-        fields = node.fields("kind", "edges", *others)
-        return NumericBins(_build_edges(fields["edges"])), fields
+        # Bins have means only where leaves have lines.
+        with_means = ["means"] if "means" in node.mapping() else []
+        fields = node.fields("kind", "edges", *with_means, *others)
+        edges = _build_edges(fields["edges"])
+        means = _build_means(fields["means"], len(edges) + 1) if with_means else None
+        return NumericBins(edges, means), fields
     fields = node.fields("kind", "categories", "has_rare", *others)
     has_rare = fields["has_rare"].boolean()
     categories = build_categories(fields["categories"], MAX_CATEGORIES - has_rare)
@@ -92,6 +97,13 @@ def _build_edges(node: Node) -> NDArray[np.float64]:
     if np.any(edges[1:] <= edges[:-1]):
         node.fail("must be in strictly ascending order")
     return edges
+
+
+def _build_means(node: Node, n_bins: int) -> NDArray[np.float64]:
+    means = node.reals(n_bins)
+    if np.any(means[1:] < means[:-1]):
+        node.fail("must be in ascending order")
+    return means
 
 
 def _build_weights(node: Node, width: int) -> NDArray[np.float64]:

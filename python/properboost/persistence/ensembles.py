@@ -13,6 +13,7 @@ from properboost.boosting.ensemble import (
     TableEnsemble,
     make_ensemble,
 )
+from properboost.boosting.lines import Lines
 from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning
 from properboost.persistence.bins import (
@@ -22,7 +23,12 @@ from properboost.persistence.bins import (
     describe_weighted_bins,
 )
 from properboost.persistence.json_node import Node
-from properboost.persistence.trees import build_tree, describe_tree
+from properboost.persistence.trees import (
+    build_lines,
+    build_tree,
+    describe_lines,
+    describe_tree,
+)
 
 __all__ = ["ENSEMBLE_FIELDS", "INTERCEPTS", "SLOPES", "build_ensemble", "describe_ensemble"]
 
@@ -59,6 +65,10 @@ def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
 def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
     offsets = rounds.offsets.tolist()
     values = rounds.values.tolist()
+    lines = {}
+    if rounds.lines is not None:
+        parts = [rounds.lines.part(a, b) for a, b in pairwise(offsets)]
+        lines["lines"] = [describe_lines(part) for part in parts]
     return {
         "feature": rounds.feature.tolist(),
         "score": rounds.cost.tolist(),
@@ -68,6 +78,7 @@ def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
         "trees": None
         if rounds.trees is None
         else [describe_tree(rounds.trees.part(a, b)) for a, b in pairwise(offsets)],
+        **lines,
     }
 
 
@@ -126,8 +137,10 @@ def build_ensemble(
 
 def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: int) -> Rounds:
     names = ("feature", "score", "step", "risk", "tables", "trees")
-    fields = node.fields(*(name for name in names if version > 2 or name != "trees"))
-    trees = None
+    with_lines = ["lines"] if "lines" in node.mapping() else []
+    known = (name for name in names if version > 2 or name != "trees")
+    fields = node.fields(*known, *with_lines)
+    trees = lines = None
     if version > 2 and fields["trees"].value is not None:
         entries = fields["trees"].entries()
         trees = [build_tree(entry, binning, _MOST_NODES) for entry in entries]
@@ -135,7 +148,15 @@ def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: 
         widths = [len(tree.feature) for tree in trees]
         if len(features) != len(trees):
             fields["feature"].fail(f"must have {len(trees)} entries, one per tree")
+        if with_lines:
+            entries = fields["lines"].entries(len(trees))
+            lines = [
+                build_lines(entry, binning, tree)
+                for entry, tree in zip(entries, trees, strict=True)
+            ]
     else:
+        if with_lines:
+            fields["lines"].fail("must be of trees")
         features = fields["feature"].integers(0, len(all_widths) - 1)
         widths = [all_widths[feature] for feature in features]
     tables = [
@@ -150,6 +171,7 @@ def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: 
         offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         values=np.concatenate([np.empty(0), *tables]),
         trees=None if trees is None else Tree.join(trees),
+        lines=None if lines is None else Lines.join(lines),
     )
     if rounds.bound() > LARGEST_RAW:
         fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.boosting.lines import Lines
 from properboost.boosting.tree import Tree
-from properboost.data.binning import Binning
+from properboost.data.binning import Binning, NumericBins
 from properboost.persistence.json_node import Node
 
-__all__ = ["build_tree", "describe_tree"]
+__all__ = ["build_lines", "build_tree", "describe_lines", "describe_tree"]
 
 _IS_SET = re.compile(r"[0-9a-f]{1,64}").fullmatch
 
@@ -59,6 +60,41 @@ def build_tree(node: Node, binning: Binning, most_nodes: int) -> Tree:
     if not np.array_equal(np.sort(left[feature >= 0]), np.arange(1, n, 2)):
         fields["left"].fail("must give every node but the root one parent")
     return tree
+
+
+def describe_lines(lines: Lines) -> dict[str, Any]:
+    """Return what stands for the lines of a tree: a node, feature, slope and center per term."""
+    return {
+        "node": lines.node.tolist(),
+        "feature": lines.feature.tolist(),
+        "slope": lines.slope.tolist(),
+        "center": lines.center.tolist(),
+    }
+
+
+def build_lines(node: Node, binning: Binning, tree: Tree) -> Lines:
+    """Return the lines of a tree's leaves, in features whose bins have different means."""
+    fields = node.fields("node", "feature", "slope", "center")
+    nodes = fields["node"].integers(0, len(tree.feature) - 1)
+    feature = fields["feature"].integers(0, len(binning.features) - 1)
+    if len(feature) != len(nodes):
+        fields["feature"].fail(f"must have {len(nodes)} entries")
+    if np.any(nodes[1:] < nodes[:-1]) or not tree.is_leaf[nodes].all():
+        fields["node"].fail("must hold leaves in ascending order")
+    for j in np.unique(feature).tolist():
+        bins = binning.features[j]
+        if not isinstance(bins, NumericBins) or np.ptp(bins.outer_means) == 0.0:
+            fields["feature"].fail("must hold numeric features whose bins have different means")
+    center = fields["center"].reals(len(nodes))
+    if np.any(center < 0.0) or np.any(center > 1.0):
+        fields["center"].fail("must hold numbers from 0 to 1")
+    counts = np.bincount(nodes, minlength=len(tree.feature))
+    return Lines(
+        offsets=np.cumsum([0, *counts], dtype=np.int64),
+        feature=feature.astype(np.int32),
+        slope=fields["slope"].reals(len(nodes)),
+        center=center,
+    )
 
 
 def _write_set(words: list[int]) -> str:

@@ -52,6 +52,8 @@ def _column_order(fit: Fit) -> None:
     ):
         return
     settings = {"n_estimators": 1} | ({"interactions": 0} if fit.has("interactions") else {})
+    if fit.get("selection") == "unbiased":
+        settings["selection"] = "greedy"  # equally unlikely features may differ in their cost
     one = fit.again(fit.X, fit.y, fit.weight, **settings)
     other = fit.again(fit.X[:, ::-1], fit.y, fit.weight, **settings)
     a, b = (model.history_["cost"] for model in (one, other))
@@ -146,6 +148,8 @@ def _powers(fit: Fit) -> None:
     rules = {"gain": 1.0, "max_cells": 3, "smoothing": 0.0, "max_leaf_nodes": 8}  # count rows
     rules |= {"intercept": "share", "slope": 1.0}
     rules["selection"] = "greedy"  # unbiased counts rows, too
+    if fit.has("min_saving"):
+        settings["min_saving"] = 0.0  # and so does what a cut saves by chance
     for name, value in rules.items():
         if fit.has(name) and fit.get(name) in (None, "auto", "unbiased"):
             settings[name] = value

@@ -76,6 +76,8 @@ def _contributions(fit: Fit) -> None:
     label = model.classes_.tolist()[-1]
     if model.get_params().get("damping"):
         return  # what a round adds depends on the rounds before it
+    if any(rounds.lines is not None for rounds in model._ensemble.models):
+        return  # they have no contributions
     if model.weak_learner not in GROWN:
         for j in range(model.n_features_in_):
             shape = model.shape_function(j, label)

@@ -148,10 +148,20 @@ class FeatureBins:
     n_bins: int
     n_ordered: int = 0
     missing: int | None = None
+    means: Array | None = None
 
     @classmethod
-    def numeric(cls, edges: Array) -> FeatureBins:
-        return cls(len(edges) + 2, len(edges) + 1, len(edges) + 1)
+    def numeric(cls, edges: Array, means: Array | None = None) -> FeatureBins:
+        return cls(len(edges) + 2, len(edges) + 1, len(edges) + 1, means)
+
+    @property
+    def positions(self) -> Array:
+        """Where each code's mean is from the smallest, 0, to the largest, 1; or NaN."""
+        positions = np.full(self.n_bins, np.nan)
+        if self.means is not None and self.means[-1] > self.means[0]:
+            half = self.means / 2  # the range may be infinite
+            positions[: self.n_ordered] = (half - half[0]) / (half[-1] - half[0])
+        return positions
 
     @classmethod
     def categorical(cls, n_categories: int) -> FeatureBins:

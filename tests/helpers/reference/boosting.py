@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from helpers.reference.lines import add_lines, fit_lines, largest_values
 from helpers.reference.order import merge_violators
 from helpers.reference.responses import cell_values
 from helpers.reference.rounds import Round
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from helpers.reference.bins import Array, Codes, FeatureBins
     from helpers.reference.learners import Response
+    from helpers.reference.lines import Line
     from helpers.reference.losses import Loss
     from helpers.reference.responses import Weigh
     from helpers.reference.search import Cut
@@ -71,8 +73,9 @@ def fit(
 
     A tree's leaves are its cells; B of the default prior is their number.  Their values are those
     of the rows it was grown from, except that `exact` looks at all rows that end there, and all
-    rows tell the step.  A split's own value, for rows that end there, is a mean of leaves.  Where
-    chance has a part, a tree that does not help is a table of 0, and boosting goes on.
+    rows tell the step.  Leaves may have lines, see `fit_lines`.  A split's own value, for rows that
+    end there, is a mean of leaves.  Where chance has a part, a tree that does not help is a table
+    of 0, and boosting goes on.
 
     Where a feature has a direction (`tree.directions`, of any learner), cuts in the wrong order are
     not tried, and the cells become pools of adjacent violators: by their shares where features are
@@ -175,6 +178,10 @@ def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int)
 
     cut, table = find_table(t, w, curvature, weigh, candidates, round_)
     g = table[cut.codes]
+    lines: list[Line] = []
+    if cut.tree is not None and t.tree.linear_leaves:
+        lines = fit_lines(t, w, curvature, cut.tree, table)
+        g = g + add_lines(cut.tree, lines, t.codes, t.bins)
 
     def slope(a: float) -> float:
         """Minus the derivative of the risk along the table."""
@@ -184,5 +191,8 @@ def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int)
         if cut.tree is not None:
             cut.tree.saving = [0.0] * len(cut.tree.saving)
         return replace(idle, feature=cut.feature, table=0.0 * table, tree=cut.tree)
-    a = step_size(t, slope, float(np.abs(table).max()))
-    return Round(cut.feature, cut.candidate.score, a, table, np.nan, cut.tree)
+    most = np.abs(table).max()
+    if cut.tree is not None:
+        most = max([most, *largest_values(t, cut.tree, table, lines)])
+    a = step_size(t, slope, float(most))
+    return Round(cut.feature, cut.candidate.score, a, table, np.nan, cut.tree, lines, t.bins)

@@ -105,7 +105,7 @@ def least_saving(
     own: Statistics, whole: Statistics, ordered: bool, rows: Array, t: Training
 ) -> float:
     """What the best cut of a cell must save of a feature's; squares are in proportion to sums."""
-    if t.min_saving == 0 or t.response == "sign" or not np.all(rows > 0):
+    if t.min_saving == 0 or not np.all(rows > 0):
         return 0.0
     sums = own.gathered(np.zeros(len(own.plus), int), 1)
     squares = [

@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from helpers.reference.boosting import find_table
 from helpers.reference.joint import FORMS, log_inverse_link
+from helpers.reference.lines import add_lines, fit_lines, largest_values
 from helpers.reference.losses import make_loss
 from helpers.reference.rounds import Round
 from helpers.reference.settings import TIE, Training, TreeSettings
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from helpers.reference.bins import Array, Codes, FeatureBins
+    from helpers.reference.lines import Line
 
 
 class Rows:
@@ -122,11 +124,17 @@ def fit_joint(
                 args = (weight * w[:, k], weight * curvature[:, k], weigh, candidates, e + 1)
                 cut, table = find_table(t, *args, grown)
                 g = table[cut.codes]
+                lines: list[Line] = []
+                if cut.tree is not None and t.tree.linear_leaves:
+                    lines = fit_lines(
+                        t, weight * w[:, k], weight * curvature[:, k], cut.tree, table
+                    )
+                    g = g + add_lines(cut.tree, lines, t.codes, t.bins)
                 if (weight * t.y * g * w[:, k]).sum() > 0:
                     added[:, k] = g
                 else:
-                    table = 0.0 * table
-                cuts.append((cut, table))
+                    table, lines = 0.0 * table, []
+                cuts.append((cut, table, lines))
             a = 0.0
             if added.any():
                 moved = True
@@ -136,13 +144,17 @@ def fit_joint(
                     per_row = (y * added * rows.weights(raw + a * added)).sum(axis=1)
                     return float((weight * per_row).sum())
 
-                largest = max(np.abs(table).max() for _, table in cuts)
+                largest = max(np.abs(table).max() for _, table, _ in cuts)
+                for t, (cut, table, lines) in zip(own, cuts, strict=True):
+                    if cut.tree is not None:
+                        largest = max([largest, *largest_values(t, cut.tree, table, lines)])
                 a = step_size(own[0], slope, largest)
             raw = raw + a * added
             risk = float((weight * rows.losses(raw)).sum() / weight.sum())
-            for k, (cut, table) in enumerate(cuts):
-                step = a if table.any() else 0.0
-                done = Round(cut.feature, cut.candidate.score, step, table, risk, cut.tree)
+            for k, (cut, table, lines) in enumerate(cuts):
+                step = a if table.any() or lines else 0.0
+                args = (cut.feature, cut.candidate.score, step, table, risk, cut.tree)
+                done = Round(*args, lines, bins)
                 found[k].append(replace(done))
         if not moved and not own[0].tree.leaves_to_chance:
             for of_class in found:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from helpers.reference.lines import add_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from helpers.reference.bins import Array, Codes
+    from helpers.reference.bins import Array, Codes, FeatureBins
+    from helpers.reference.lines import Line
     from helpers.reference.trees import Tree
 
 
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 class Round:
     """One weak learner.  `table` is before the step; `risk` is the training risk after it.
 
-    A tree has the feature -1, and a table over its nodes.
+    A tree has the feature -1, and a table over its nodes, which may have `lines` in features that
+    have these `bins`.
     """
 
     feature: int
@@ -27,11 +31,16 @@ class Round:
     table: Array
     risk: float
     tree: Tree | None = None
+    lines: Sequence[Line] = ()
+    bins: Sequence[FeatureBins] = ()
 
     def added(self, codes: Codes) -> Array:
         """What the round adds to rows' raw predictions."""
         own = codes[self.feature] if self.tree is None else self.tree.find_nodes(codes)
-        return self.step * self.table[own]
+        added = self.table[own]
+        if self.lines and self.tree is not None:
+            added = added + add_lines(self.tree, self.lines, codes, self.bins)
+        return self.step * added
 
 
 def staged_predict(rounds: Sequence[Round], codes: Codes) -> Iterator[Array]:

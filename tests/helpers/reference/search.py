@@ -105,7 +105,7 @@ def _best_of(t: Training, j: int, seen: Statistics, rows: Array | None) -> Candi
     b = t.bins[j]
     if t.max_cells is not None:
         least = None
-        if t.min_saving > 0 and rows is not None:
+        if t.min_saving > 0 and rows is not None and t.response != "sign":
             least = partial(least_saving, whole=seen, ordered=b.n_ordered > 0, rows=rows, t=t)
         return best_cells(seen, b, t, t.direction(j), least)
     cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j)))

@@ -40,6 +40,9 @@ class TreeSettings:
     seed: int = 0
     directions: Sequence[int] = ()
     by_level: bool = False
+    linear_leaves: bool = False
+    linear_l2: float = 0.0
+    linear_rows: float = 0.0
 
     @property
     def leaves_to_chance(self) -> bool:

@@ -72,8 +72,13 @@ class CoupledMargins final : public MovingMargins {
     const std::uint8_t* codes = nullptr;
     std::vector<float> table = {};
     float t = 0.0F;
+    const float* lines = nullptr;
   };
   using Directions = std::vector<Direction>;  // of the classes
+
+  // What a joint model's rows have been found to remember at some steps along its tables.  Between
+  // them it changes smoothly, so that what they make it elsewhere is nearly right.
+  class Path;
 
   std::size_t joint_models() const noexcept { return roles_.size() / classes_; }
   Role role(std::size_t lane, std::size_t segment) const { return (*roles_[lane])[segment]; }
@@ -82,7 +87,8 @@ class CoupledMargins final : public MovingMargins {
   // the margins in it.
   template <class Task>
   void for_training_strips(std::size_t model, Team& team, const Task& task) const;
-  double slope_ahead(std::size_t model, const Directions& directions, Team& team) const;
+  // The slope at a step, along directions that lead there from where the model is.
+  double slope_ahead(std::size_t model, const Directions& directions, double step, Team& team);
 
   const TrainingRows& rows_;
   const Codes& codes_;
@@ -97,9 +103,10 @@ class CoupledMargins final : public MovingMargins {
   std::vector<RowBlock> blocks_;         // of the segments with a role
   std::vector<double> training_weight_;  // of the joint models
   Aligned<float> u_;                     // [lane][row]
-  // [joint model][row]: what the joint loss remembers, and what it remembered when it was last
-  // asked after a move.  Asked again where nothing has moved, it says the same, to the bit.
+  // [joint model][row]: what the joint loss remembers, and what it was given when it was last asked
+  // after a move.  Asked again where nothing has moved, it says the same, to the bit.
   Aligned<float> shift_, guess_;
+  std::vector<Path> paths_;  // of the joint models, if there is something to remember
   std::vector<std::unique_ptr<Batch>> batches_;
 };
 

@@ -51,9 +51,8 @@ class Margins final : public BatchMargins, public MovingMargins {
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
-  double slope_along(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
-                     Team& team) override {
-    return Oracle(*this, lane, codes, table, team).slope_at(0.0);
+  double slope_along(const Move& direction, Team& team) override {
+    return Oracle(*this, direction, team).slope_at(0.0);
   }
   std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
                                            const std::vector<RowShare>& shares, std::size_t n_cells,
@@ -73,8 +72,7 @@ class Margins final : public BatchMargins, public MovingMargins {
                           Team& team) override;
   std::unique_ptr<LineSearchOracle> look_along(const std::vector<Move>& directions,
                                                Team& team) override {
-    const Move& only = directions.front();
-    return std::make_unique<Oracle>(*this, only.lane, only.codes, only.table, team);
+    return std::make_unique<Oracle>(*this, directions.front(), team);
   }
   void forget_weights() override;
 
@@ -82,17 +80,14 @@ class Margins final : public BatchMargins, public MovingMargins {
   // One lane's risk along a look-up table.
   class Oracle final : public LineSearchOracle {
    public:
-    Oracle(Margins& margins, std::size_t lane, const std::uint8_t* codes,
-           const std::vector<double>& table, Team& team)
-        : margins_(margins), lane_(lane), codes_(codes), table_(table), team_(team) {}
+    Oracle(Margins& margins, const Move& direction, Team& team)
+        : margins_(margins), direction_(direction), team_(team) {}
     double slope_at(double t) override;
     void moved_to(double t) override;
 
    private:
     Margins& margins_;
-    std::size_t lane_;
-    const std::uint8_t* codes_;
-    const std::vector<double>& table_;
+    const Move direction_;
     Team& team_;
     double at_ = 0.0;
     bool ready_ = false;
@@ -129,8 +124,7 @@ class Margins final : public BatchMargins, public MovingMargins {
     return a_margin * static_cast<double>(codes_.rows * lanes_);
   }
   void select_lane(std::size_t lane, Team& team);
-  void set_direction(std::size_t lane, const std::uint8_t* codes, const std::vector<double>& table,
-                     Team& team);
+  void set_direction(const Move& direction, Team& team);
   double slope_ahead(std::size_t lane, double t, Team& team);
   template <class Task>
   void for_blocks(double ns_a_margin, Team& team, const Task& task);

@@ -24,6 +24,13 @@ inline bool grows_trees(const Model& model) {
   return std::holds_alternative<const GrownLearner*>(model.weak_learner->kind());
 }
 
+// Whether its trees' leaves have lines.
+inline bool has_lines(const Model& model) {
+  const LearnerKind kind = model.weak_learner->kind();
+  const auto* const grown = std::get_if<const GrownLearner*>(&kind);
+  return grown != nullptr && (*grown)->lines.any;
+}
+
 inline bool same_but_for_gain(const Model& a, const Model& b) {
   return a.loss == b.loss && a.weak_learner == b.weak_learner &&
          a.learning_rate == b.learning_rate && a.prior == b.prior && a.roles == b.roles;

@@ -15,14 +15,16 @@
 
 namespace properboost {
 
-// A lane's rows move by t times the look-up table, each by the entry of its code.  Several vote
-// targets have one look-up table each, `width` entries apart.
+// A lane's rows move by t times the look-up table, each by the entry of its code; and by t times
+// what lines add to it, if there are any.  Several vote targets have one look-up table each,
+// `width` entries apart.
 struct Move {
   std::size_t lane;
   const std::uint8_t* codes;  // one per row: a feature's
   const std::vector<double>& table;
   double t;
   std::size_t width;
+  const float* lines = nullptr;  // one per row
 };
 
 // One feature's cells, to be filled from weights that are not kept.
@@ -57,9 +59,8 @@ class BatchMargins {
   virtual double training_weight(std::size_t lane) const noexcept = 0;
   virtual const float* weight() const noexcept = 0;     // [row][lane]
   virtual const float* curvature() const noexcept = 0;  // the same; null if none are needed
-  // How fast the risk falls where a lane begins to move along a look-up table.
-  virtual double slope_along(std::size_t lane, const std::uint8_t* codes,
-                             const std::vector<double>& table, Team& team) = 0;
+  // How fast the risk falls where a lane begins to move so; `t` is ignored.
+  virtual double slope_along(const Move& direction, Team& team) = 0;
   // The rows of one lane behind one feature's cells; all arguments must outlive it.
   virtual std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
                                                    const std::vector<RowShare>& shares,

@@ -23,6 +23,7 @@
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/steps/step.hpp"
+#include "properboost/trees/node_lines.hpp"
 #include "properboost/trees/tree.hpp"
 #include "properboost/trees/tree_grower.hpp"
 
@@ -43,8 +44,11 @@ struct RoundUpdate {
   std::vector<double> table;  // [target][code]
   std::size_t width = 0;      // codes
   Agreement agreement;
-  Tree tree;                // whose nodes the codes are, if any
-  std::vector<Cell> cells;  // [target][node], where there are several targets
+  Tree tree;                           // whose nodes the codes are, if any
+  NodeLines lines;                     // in its leaves, if they have any
+  const float* line_of_row = nullptr;  // what these add, one per row
+  double largest_line = 0.0;           // size of an entry with what its line adds
+  std::vector<Cell> cells;             // [target][node], where there are several targets
 };
 
 // The data that a round may read, and the batch that it moves.

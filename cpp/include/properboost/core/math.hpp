@@ -121,6 +121,13 @@ inline float log(float x) {
   return exponent * detail::kLog2High + (exponent * detail::kLog2Low + log_m);
 }
 
+// log(1 + x) for x >= 0.
+template <class T>
+T log_one_more(T x) {
+  const T near = log1p(at_most(x, T(1)));
+  return x > T(1) ? log(T(1) + x) : near;
+}
+
 // tanh(x) for x >= 0, within 3 ulp.
 inline float tanh(float x) {
   // (tanh(x) / x - 1) / x^2 on x <= 0.4, 1.8e-9; beyond, 1 - e loses at most a bit.

@@ -1,8 +1,10 @@
 // Binning: the code of a value.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "properboost/core/parallel.hpp"
@@ -25,8 +27,9 @@ struct Grid {
 // unseen.  A grid is categorical: its cells are the categories.
 class FeatureBins {
  public:
-  explicit FeatureBins(const std::vector<double>& edges);  // numeric; edges ascend
-  explicit FeatureBins(int categories);                    // categorical
+  // Numeric; edges ascend.  So do the means of its bins, if models are to be linear in them.
+  explicit FeatureBins(const std::vector<double>& edges, const std::vector<double>& means = {});
+  explicit FeatureBins(int categories);  // categorical
   explicit FeatureBins(const Grid& grid);
 
   bool ordered() const noexcept { return ordered_; }
@@ -34,6 +37,9 @@ class FeatureBins {
   int missing() const noexcept { return bins_; }
   int width() const noexcept { return bins_ + (ordered_ ? 1 : 2); }
   const Grid& grid() const noexcept { return grid_; }  // without rows if it is not a grid
+  // Where each code's mean is between the smallest, 0, and the largest, 1; NaN for codes without.
+  // Null if there are no means, or all are the same.
+  const double* positions() const noexcept { return positions_ ? positions_->data() : nullptr; }
 
   // codes[i] = the code of x[i].
   template <class Value>
@@ -44,6 +50,7 @@ class FeatureBins {
   int bins_;
   Grid grid_;
   EdgeSearch search_;
+  std::shared_ptr<const std::array<double, kMaxCodes>> positions_;
 };
 
 class Bins {

@@ -10,6 +10,7 @@
 #include "properboost/data/binning.hpp"
 #include "properboost/data/pairs.hpp"
 #include "properboost/data/table.hpp"
+#include "properboost/trees/node_lines.hpp"
 #include "properboost/trees/tree.hpp"
 
 namespace properboost {
@@ -25,10 +26,12 @@ struct Rounds {
   std::vector<std::int64_t> offsets{0};
   std::vector<double> values;  // round t's are values[offsets[t]] to values[offsets[t + 1]]
 
-  Tree trees;  // one after the other; their cells hold the training rows' weight
+  Tree trees;       // one after the other; their cells hold the training rows' weight
+  NodeLines lines;  // of their nodes, if leaves have any
 
   void push_back(std::int32_t of_feature, double its_cost, double its_step, double its_risk,
-                 const double* table, std::size_t width, const Tree& tree) {
+                 const double* table, std::size_t width, const Tree& tree,
+                 const NodeLines& of_nodes = {}) {
     feature.push_back(of_feature);
     cost.push_back(its_cost);
     step.push_back(its_step);
@@ -36,6 +39,7 @@ struct Rounds {
     values.insert(values.end(), table, table + width);
     offsets.push_back(static_cast<std::int64_t>(values.size()));
     trees.append(tree);
+    lines.append(of_nodes);
   }
   // Keeps the first n rounds.
   void resize(std::size_t n) {
@@ -46,6 +50,7 @@ struct Rounds {
     offsets.resize(n + 1);
     values.resize(static_cast<std::size_t>(offsets.back()));
     if (trees.size() > 0) trees.resize(values.size());
+    if (!lines.empty()) lines.resize(values.size());
   }
 };
 
@@ -55,14 +60,17 @@ struct Rounds {
 void predict_raw(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
                  const double* tables, std::size_t models, double* out, Team& team);
 
-// Trees that add up: the nodes of all, one tree after the other, and the value of each node.
+// Trees that add up: the nodes of all, one tree after the other, the value of each node and, if
+// leaves have lines, these.
 struct Forest {
   Tree nodes;
   std::vector<std::size_t> roots;  // of each tree, then the end
   std::vector<double> values;      // of each node
+  NodeLines lines = {};
 };
 
-// out[row * forests.size() + m] = sum over the trees of forests[m] of the value at the row's node.
+// out[row * forests.size() + m] = sum over the trees of forests[m] of the value at the row's node,
+// and of what the node's line adds.
 void predict_raw(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
                  double* out, Team& team);
 

@@ -15,6 +15,7 @@ namespace properboost::joint {
 
 struct ClassesOfStrip;
 struct PartOfStrip;
+struct StepsOfStrip;
 
 class Canonical {
  public:
@@ -30,19 +31,23 @@ class Canonical {
               double* out) const noexcept;
 
  private:
-  using Block = void (*)(const Loss& loss, const ClassesOfStrip& rows, const PartOfStrip& part);
+  // The loops over rows, for a loss.
+  struct Kernels {
+    void (*evaluate)(const Loss& loss, const ClassesOfStrip& rows, const PartOfStrip& part);
+    void (*follow)(const ClassesOfStrip& rows, const StepsOfStrip& steps);
+    bool bends;  // whether it is known how fast curvatures grow
+  };
   using LogTail = double (*)(const Loss& loss, double t);
   class Row;
   struct Strip;
 
   void start(const JointRows& rows, std::size_t begin, Strip& strip) const;
   void pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const;
-  void add_losses(const ClassesOfStrip& rows, Strip& strip) const;
   void finish_moving(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const;
   void finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip& strip) const;
 
   const Loss& loss_;
-  Block block_;
+  Kernels kernels_;
   LogTail log_tail_;               // log(1 - inverse link) at t >= 0
   std::array<float, 64> highest_;  // shift - top with up to 2^i classes
 };

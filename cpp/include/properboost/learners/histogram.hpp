@@ -71,6 +71,7 @@ class Histogram final : public FeatureLearner {
     p.shares.clear();
     if (!knows_shares()) return p;
     p.shares = smoothing_.shares(feature);
+    if (most_ == 0) return p;  // a cell is a code
     for (RowShare& share : p.shares) {
       for (std::uint8_t& cell : share.cell_of) cell = p.cell_of[cell];
     }

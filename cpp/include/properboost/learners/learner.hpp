@@ -33,6 +33,7 @@ struct LearnerOptions {
   // For each feature, or for either feature of each pair: whether the raw prediction must not fall
   // (1) or not rise (-1) with it, or may do both (0).  Empty where none must.
   std::vector<std::int8_t> directions = {};
+  LineLimits lines = {};  // of trees
 };
 
 class FeatureLearner;
@@ -96,6 +97,7 @@ class GrownLearner : public WeakLearner {
   const TreeLimits limits;
   const double subsample;    // share of the rows that each tree is grown from
   const std::uint64_t seed;  // of the random draws
+  const LineLimits lines;
 
   // Whether trees differ by what is drawn, so that a later one may find what this one did not.
   bool draws(std::size_t features) const {
@@ -112,7 +114,8 @@ class GrownLearner : public WeakLearner {
       : WeakLearner(options),
         limits(with_directions(std::move(its_limits), options)),
         subsample(options.subsample),
-        seed(options.seed) {}
+        seed(options.seed),
+        lines(options.lines) {}
 
  private:
   static TreeLimits with_directions(TreeLimits limits, const LearnerOptions& options) {

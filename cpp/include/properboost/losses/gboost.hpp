@@ -26,6 +26,22 @@ struct GBoost : Canonical<GBoost> {
   T area(T t) const {
     return T(2) / (root(t) + near(t));
   }
+  // 1 / r^2 = tail (1 - tail): with it one root and one division are enough.
+  template <class T>
+  void find_tail_and_pdf(T t, T& tail, T& pdf) const {
+    const T r = root(t);
+    tail = T(2) / (r * (r + near(t)));
+    const T square = tail * (T(1) - tail);
+    pdf = T(2) * (r * square) * square;
+  }
+  template <class T>
+  T join_area(T joined, T t, T tail) const {
+    return joined + root(t) * tail;
+  }
+  template <class T>
+  T bend(T u, T weight) const {
+    return T(-3) * math::at_least(near(u), -math::kFarMargin<T>) * (weight * (T(1) - weight));
+  }
   double link(double p) const { return (2.0 * p - 1.0) / (std::sqrt(p) * std::sqrt(1.0 - p)); }
   double minimum_risk(double p) const { return 2.0 * std::sqrt(p) * std::sqrt(1.0 - p); }
 

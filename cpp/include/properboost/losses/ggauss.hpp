@@ -28,6 +28,11 @@ struct GGauss : Canonical<GGauss> {
   T area(T t) const {  // (2 / pi) e^-(k t)^2 - t erfc(k t) / 2
     return T(two_over_pi) * bell(t) * math::integrated_erfcx(T(k) * t);
   }
+  template <class T>
+  T bend(T u, T /*weight*/) const {
+    constexpr T far = math::kFarMargin<T>;
+    return T(-2.0 * k * k) * math::at_most(math::at_least(u, -far), far);
+  }
   double log_tail(double t) const {
     const double x = k * math::at_most(t, math::kFarMargin<double>);
     return math::log(0.5 * math::erfcx(x)) - x * x;

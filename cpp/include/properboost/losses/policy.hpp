@@ -39,10 +39,14 @@ struct Defaults {
 //   template <class T> T tail(T t) const  1 - inverse link
 //   template <class T> T pdf(T t) const   derivative of the inverse link
 //   template <class T> T area(T t) const  the loss: the integral of the tail beyond t
+// and, at any margin,
+//   template <class T> T bend(T u, T weight) const  how fast the logarithm of the pdf grows
 // and, where the tail underflows, it may have
 //   double log_tail(double t) const       its logarithm
-// and, where it is cheaper to find tail and pdf together,
+// and, where it is cheaper to find tail and pdf together, or a sum of some 32 areas,
 //   template <class T> void find_tail_and_pdf(T t, T& tail, T& pdf) const
+//   template <class T> T join_area(T joined, T t, T tail) const  with what was joined, first 0
+//   template <class T> T sum_of_areas(T joined) const
 template <class Policy>
 struct Canonical : Defaults {
   static constexpr bool canonical = true;
@@ -60,11 +64,23 @@ struct Canonical : Defaults {
   T curvature(T u) const {
     return density(u);
   }
+  // Weight and curvature, and the area, joined to others'.
   template <class T>
-  void find_weight_and_curvature(T u, T& weight, T& curvature) const {
+  void find_weight_and_curvature(T u, T& weight, T& curvature, T& joined) const {
+    const T t = std::fabs(u);
     T tail;
-    self().find_tail_and_pdf(std::fabs(u), tail, curvature);
+    self().find_tail_and_pdf(t, tail, curvature);
     weight = u < T(0) ? T(1) - tail : tail;
+    joined = self().join_area(joined, t, tail);
+  }
+  // Areas are added up, unless their sum is found faster from something else.
+  template <class T>
+  T join_area(T joined, T t, T /*tail*/) const {
+    return joined + self().area(t);
+  }
+  template <class T>
+  T sum_of_areas(T joined) const {
+    return joined;
   }
   template <class T>
   T probability(T u) const {

@@ -19,6 +19,8 @@ struct Newton : ResponseDefaults {
     const double step = c.gradient() / (c.curvature + r.l2);  // 0 / 0 in a cell without rows
     return c.gradient() == 0.0 ? 0.0 : r.gain * std::clamp(step, -r.largest, r.largest);
   }
+  static constexpr bool fits_lines = true;
+  static LineTwin line_twin(double /*value*/, const Regularizers& r) { return {1.0, 1.0, r.gain}; }
 };
 
 }  // namespace properboost::responses

@@ -18,6 +18,12 @@ struct Real : ResponseDefaults {
     // Two logarithms: the quotient may overflow where neither does.
     return 0.5 * (math::log(c.positive + r.prior) - math::log(c.negative + r.prior));
   }
+  static constexpr bool fits_lines = true;
+  // Those of the exponential loss at this value, of which only the ratio matters: the larger is 1.
+  static LineTwin line_twin(double value, const Regularizers&) {
+    const double less = math::exp(-2.0 * std::abs(value));
+    return value > 0.0 ? LineTwin{less, 1.0, 1.0} : LineTwin{1.0, less, 1.0};
+  }
 };
 
 }  // namespace properboost::responses

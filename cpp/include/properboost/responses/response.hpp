@@ -21,8 +21,18 @@ class RowsByCell {
   virtual void evaluate_pseudo_rows(double value, double* slope, double* curvature) const = 0;
 };
 
+// What the slopes and curvatures of the risk are taken to be in a leaf that has a line: factors on
+// the rows' weights, and on their curvatures where the criterion needs these (else on the weights),
+// by class; and the unit of the slopes.
+struct LineTwin {
+  double positive = 1.0, negative = 1.0;
+  double unit = 1.0;
+};
+
 class Response : public Criterion {
  public:
+  virtual bool fits_lines() const noexcept = 0;
+  virtual LineTwin line_twin(double value, const Regularizers& r) const noexcept = 0;
   virtual bool looks_at_rows() const noexcept = 0;             // or knows enough from the cells
   virtual bool is_cost_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
   virtual double reported(double cost) const noexcept = 0;     // with the papers' sign
@@ -35,12 +45,18 @@ struct ResponseDefaults {
   static constexpr bool needs_curvature = false;
   static constexpr bool larger_is_better = false;  // the papers report minus the cost
   static constexpr bool sees_every_difference = true;
+  static constexpr bool fits_lines = false;
+  static LineTwin line_twin(double /*value*/, const Regularizers& /*r*/) { return {}; }
 };
 
 template <class Policy>
 class BoundResponse final : public BoundCriterion<Policy, Response> {
  public:
   bool looks_at_rows() const noexcept override { return HasRowValues<Policy>::value; }
+  bool fits_lines() const noexcept override { return Policy::fits_lines; }
+  LineTwin line_twin(double value, const Regularizers& r) const noexcept override {
+    return Policy::line_twin(value, r);
+  }
   bool is_cost_a_sum_of_weights() const noexcept override { return !Policy::needs_curvature; }
   bool sees_every_difference() const noexcept override { return Policy::sees_every_difference; }
   double reported(double cost) const noexcept override {

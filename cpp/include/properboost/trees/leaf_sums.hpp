@@ -44,9 +44,16 @@ class LeafSums {
 
   // Whether all features are summed at once.  If most of many sums would have no row, summing one
   // feature at a time takes less memory and no more time.
-  bool at_once(std::size_t node) const {
+  bool at_once(std::size_t node) const { return are_worth_it(size(), adds(node)); }
+  static bool are_worth_it(std::size_t size, std::size_t adds) {
     constexpr std::size_t kFew = std::size_t{1} << 17;
-    return size() <= std::max(kFew, 8 * adds(node));
+    return size <= std::max(kFew, 8 * adds);
+  }
+  // What they take in a tree of so many rows and leaves: those of the root, and of its smaller
+  // child if that may be split in turn.
+  static std::size_t bytes_of(std::size_t size, std::size_t adds, std::size_t leaves) {
+    const std::size_t nodes = leaves > 2 ? 2 : 1;
+    return are_worth_it(size, adds) ? nodes * size * sizeof(Unit) : 0;
   }
 
   Sums add_up(std::size_t node) {

@@ -37,4 +37,15 @@ struct TreeLimits {
   }
 };
 
+// Whether leaves have lines, and how they are restrained.
+struct LineLimits {
+  static constexpr std::size_t kMostTerms = 4;  // features in a leaf's line
+
+  bool any = false;
+  // In the unit of the rows' weights: the penalty, and the least effective rows of a leaf that has
+  // a line.
+  double l2 = 0.0;
+  double least_rows = 0.0;
+};
+
 }  // namespace properboost

@@ -44,7 +44,7 @@ struct Split {
 
   double cost;
   CellOfCode branch;      // of each code
-  std::size_t codes = 0;  // that have rows
+  std::size_t codes = 0;  // that have rows, where somebody counted them
   std::size_t cut = 0;    // its place among the costs of cuts
 
   void swap_branches() {
@@ -99,15 +99,22 @@ Split find_split(const FeatureBins& bins, const Cuts& cuts) {
   const std::size_t codes = best == 0 ? order.size : missing_left ? best : best - before + 1;
   Split split{costs[best], {}};
   split.cut = best;
-  for (std::size_t b = 0; b < static_cast<std::size_t>(bins.width()); ++b) {
-    split.codes += cuts.occupied(b) ? 1 : 0;
-  }
   split.branch.fill(Split::kNeither);
   for (std::size_t i = 0; i < order.size; ++i) {
     split.branch[order.codes[i]] = i < codes ? Split::kLeft : Split::kRight;
   }
   if (order.floating) split.branch[order.missing] = missing_left ? Split::kLeft : Split::kRight;
   return split;
+}
+
+// How many codes have rows.
+template <class Cuts>
+std::size_t count_codes(const FeatureBins& bins, const Cuts& cuts) {
+  std::size_t codes = 0;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(bins.width()); ++b) {
+    codes += cuts.occupied(b) ? 1 : 0;
+  }
+  return codes;
 }
 
 }  // namespace properboost

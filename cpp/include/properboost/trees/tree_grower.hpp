@@ -15,6 +15,7 @@
 #include "properboost/data/row_sample_weights.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/trees/criterion.hpp"
+#include "properboost/trees/leaf_lines.hpp"
 #include "properboost/trees/limits.hpp"
 #include "properboost/trees/row_units.hpp"
 #include "properboost/trees/slots.hpp"
@@ -47,9 +48,9 @@ class TreeGrower {
 
   // What it takes for so many rows, of which so many are in the training segments.
   static std::size_t bytes(std::size_t rows, std::size_t training, bool needs_curvature) noexcept;
-  // The same for trees that so many classes share.
-  static std::size_t joint_bytes(std::size_t rows, std::size_t training,
-                                 std::size_t classes) noexcept;
+  // The same for trees that so many classes share, with the sums of their nodes, which are large.
+  static std::size_t joint_bytes(const Bins& bins, std::size_t rows, std::size_t training,
+                                 std::size_t classes, std::size_t leaves) noexcept;
 
   // The tree's random choices are drawn by `key`.  `progress` is called on the calling thread
   // before each split, and may throw.
@@ -70,6 +71,8 @@ class TreeGrower {
   static constexpr std::size_t kMostNodes = 255;
   static constexpr std::size_t kMostLevels = 7;  // of splits, of which each node may have two
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
+  // Lines in its leaves, to be fitted before the next tree is grown.
+  LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team) const;
   // The sample weight of its rows, by class and node.
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
                           Team& team) const;

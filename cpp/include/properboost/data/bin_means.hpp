@@ -1,0 +1,25 @@
+// Means of bins: what the values of a numeric feature are to models that are linear in them.
+//
+// A mean is of the finite training values in a bin, by their sample weight.  Sums are exact
+// (core/exact_sum.hpp), so no order of the rows changes a mean; and unlike sums of values that are
+// rounded to a grid, they need no look at the smallest and largest value before, which a stream
+// cannot have.  A bin without finite values (only infinite ones, or none) has its neighbour's mean.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/row_sample_weights.hpp"
+#include "properboost/data/table.hpp"
+
+namespace properboost {
+
+// The means of each feature's bins, which ascend; none of a categorical feature.  `weight` is that
+// of the n rows of the order.
+std::vector<std::vector<double>> find_bin_means(const Table& table, const Bins& bins,
+                                                RowOrder order, std::size_t n,
+                                                RowSampleWeights weight, Team& team);
+
+}  // namespace properboost

@@ -1,0 +1,53 @@
+// The lines of trees' nodes: what a row gets beside its node's value.  See trees/leaf_lines.hpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/packed_codes.hpp"
+
+namespace properboost {
+
+// The lines of a tree's nodes, or of several trees', one after the other.
+struct NodeLines {
+  std::vector<std::int64_t> offsets{0};  // node k has the terms offsets[k] to offsets[k + 1]
+  std::vector<std::int32_t> feature;
+  std::vector<double> slope, center;  // by places between the outer means
+
+  bool empty() const noexcept { return offsets.size() == 1; }
+  std::size_t begin(std::size_t node) const noexcept {
+    return static_cast<std::size_t>(offsets[node]);
+  }
+  std::size_t end(std::size_t node) const noexcept {
+    return static_cast<std::size_t>(offsets[node + 1]);
+  }
+  void append(const NodeLines& other);
+  // Keeps those of the first n nodes.
+  void resize(std::size_t n);
+
+  // What a node's line adds for a row whose code of feature f is code_of(f).
+  template <class CodeOf>
+  double add_up(std::size_t node, const Bins& bins, const CodeOf& code_of) const {
+    double sum = 0.0;
+    for (std::size_t t = begin(node); t < end(node); ++t) {
+      const auto f = static_cast<std::size_t>(feature[t]);
+      const double z = bins[f].positions()[code_of(f)];
+      sum += z == z ? slope[t] * (z - center[t]) : 0.0;
+    }
+    return sum;
+  }
+};
+
+// What a term adds, by code.
+using LineTable = std::array<float, kMaxCodes>;
+std::vector<LineTable> tabulate(const NodeLines& lines, const Bins& bins);
+
+// Writes what the lines of all rows' nodes add to them.
+void evaluate(const NodeLines& lines, const PackedCodes& packed, const Bins& bins,
+              const std::uint8_t* nodes, std::size_t rows, float* out, Team& team);
+
+}  // namespace properboost

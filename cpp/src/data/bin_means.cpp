@@ -1,0 +1,132 @@
+#include "properboost/data/bin_means.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "properboost/core/exact_sum.hpp"
+
+namespace properboost {
+namespace {
+
+// The sums of one bin.  Weights of one are counted.
+struct BinSum {
+  ExactSum values, weights;
+  std::uint64_t rows = 0;
+};
+
+// The power of two by which weights are divided, so that products do not overflow.
+double unit_of(RowSampleWeights weight, std::size_t n) {
+  double largest = 0.0;
+  for (std::size_t i = 0; !weight.all_ones() && i < n; ++i) {
+    largest = std::max(largest, weight.given(i));
+  }
+  return largest > 0.0 ? std::ldexp(1.0, std::ilogb(largest) + 1) : 1.0;
+}
+
+// So few columns at a time that the digits in use of their sums stay in the cache.
+std::vector<ColumnBlock> cut_into_narrow_blocks(const Table& table,
+                                                const std::vector<std::size_t>& wanted) {
+  constexpr std::size_t kColumns = 4;
+  std::vector<ColumnBlock> narrow;
+  for (const ColumnBlock& block : cut_into_column_blocks(table, wanted)) {
+    for (std::size_t w = 0; w < block.wanted.size(); w += kColumns) {
+      const auto begin = block.wanted.begin() + static_cast<std::ptrdiff_t>(w);
+      const std::size_t n = std::min(kColumns, block.wanted.size() - w);
+      const std::vector<std::size_t> some(begin, begin + static_cast<std::ptrdiff_t>(n));
+      narrow.push_back({some.front(), some.back() - some.front() + 1, some});
+    }
+  }
+  return narrow;
+}
+
+// Adds the rows from `begin` to `end` of a block's columns to the sums of their bins.
+void add_rows(const Table& table, const Bins& bins, const ColumnBlock& block, RowOrder order,
+              std::size_t begin, std::size_t end, RowSampleWeights weight, double unit,
+              std::vector<std::vector<BinSum>>& sums) {
+  visit(table.columns[block.first].type, [&](auto zero) {
+    using T = decltype(zero);
+    std::array<ValueOf<T>, Tile::kColumns * Tile::kRows> x;
+    std::array<std::uint8_t, Tile::kRows> codes;
+    for (std::size_t at = begin; at < end; at += Tile::kRows) {
+      const std::size_t n = std::min(Tile::kRows, end - at);
+      read<T>(table, block, order, at, n, x.data());
+      for (std::size_t w = 0; w < block.wanted.size(); ++w) {
+        const ValueOf<T>* const values = x.data() + (block.wanted[w] - block.first) * Tile::kRows;
+        bins[block.wanted[w]].encode(values, n, codes.data());
+        for (std::size_t i = 0; i < n; ++i) {
+          const auto value = static_cast<double>(values[i]);
+          if (!std::isfinite(value)) continue;
+          BinSum& own = sums[w][codes[i]];
+          if (weight.all_ones()) {
+            own.values.add(value);
+            ++own.rows;
+          } else {
+            const double share = weight.given(at + i) / unit;
+            own.values.add(share * value);
+            own.weights.add(share);
+          }
+        }
+      }
+    }
+  });
+}
+
+// The means of bins that have any weight, and their neighbours' for others.
+std::vector<double> find_means(const std::vector<BinSum>& sums) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  std::vector<double> means(sums.size(), 0.0);
+  std::size_t done = 0;
+  double last = 0.0;
+  for (std::size_t b = 0; b < sums.size(); ++b) {
+    ExactSum weight = sums[b].weights;
+    weight.add(static_cast<double>(sums[b].rows));
+    if (!weight.is_positive()) continue;
+    const double mean = std::clamp(divide(sums[b].values, weight), -kLargest, kLargest);
+    last = done == 0 ? mean : std::max(mean, last);
+    if (done == 0) std::fill_n(means.begin(), b, last);
+    std::fill(means.begin() + static_cast<std::ptrdiff_t>(b), means.end(), last);
+    done = b + 1;
+  }
+  return means;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> find_bin_means(const Table& table, const Bins& bins,
+                                                RowOrder order, std::size_t n,
+                                                RowSampleWeights weight, Team& team) {
+  std::vector<std::vector<double>> means(bins.size());
+  std::vector<std::size_t> wanted;
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    if (bins[f].ordered()) wanted.push_back(f);
+  }
+  const double unit = unit_of(weight, n);
+  const std::size_t parts = std::max<std::size_t>(1, std::min(team.size(), n / Tile::kRows));
+  for (const ColumnBlock& block : cut_into_narrow_blocks(table, wanted)) {
+    std::vector<std::vector<std::vector<BinSum>>> sums(parts);
+    const double nanoseconds = 8.0 * static_cast<double>(n * block.wanted.size());
+    team.for_each(parts, nanoseconds, [&](std::size_t part) {
+      for (const std::size_t f : block.wanted) {
+        sums[part].emplace_back(static_cast<std::size_t>(bins[f].bins()));
+      }
+      add_rows(table, bins, block, order, n * part / parts, n * (part + 1) / parts, weight, unit,
+               sums[part]);
+    });
+    for (std::size_t w = 0; w < block.wanted.size(); ++w) {
+      for (std::size_t b = 0; b < sums[0][w].size(); ++b) {
+        for (std::size_t part = 1; part < parts; ++part) {
+          sums[0][w][b].values += sums[part][w][b].values;
+          sums[0][w][b].weights += sums[part][w][b].weights;
+          sums[0][w][b].rows += sums[part][w][b].rows;
+        }
+      }
+      means[block.wanted[w]] = find_means(sums[0][w]);
+    }
+  }
+  return means;
+}
+
+}  // namespace properboost

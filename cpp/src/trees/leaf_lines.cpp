@@ -1,0 +1,385 @@
+#include "properboost/trees/leaf_lines.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "properboost/core/instruction_set.hpp"
+
+namespace properboost {
+namespace {
+
+constexpr std::size_t kStrip = 256;  // rows whose numbers stay in the first cache
+using Strip = std::array<double, kStrip>;
+using ByCode = std::array<double, kMaxCodes>;
+
+// The sum of a[i] b[i], with a fixed number of accumulators.
+double sum_of_products(const double* a, const double* b, std::size_t n) {
+  constexpr std::size_t kSums = 8;
+  double sums[kSums] = {};
+  std::size_t i = 0;
+  for (; i + kSums <= n; i += kSums) {
+    for (std::size_t k = 0; k < kSums; ++k) sums[k] += a[i + k] * b[i + k];
+  }
+  for (std::size_t k = 0; i + k < n; ++k) sums[k] += a[i + k] * b[i + k];
+  double total = 0.0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+// Solves a symmetric system of n unknowns, of which the lower triangle is given by rows; returns
+// whether it is positive definite beyond rounding.
+template <std::size_t kMost>
+bool solve(std::size_t n, std::array<std::array<double, kMost>, kMost> a,
+           std::array<double, kMost>& x) {
+  constexpr double kRounded = 1e-12;
+  for (std::size_t j = 0; j < n; ++j) {
+    const double whole = a[j][j];
+    for (std::size_t k = 0; k < j; ++k) a[j][j] -= a[j][k] * a[j][k];
+    if (!(a[j][j] > kRounded * whole)) return false;
+    a[j][j] = std::sqrt(a[j][j]);
+    for (std::size_t i = j + 1; i < n; ++i) {
+      for (std::size_t k = 0; k < j; ++k) a[i][j] -= a[i][k] * a[j][k];
+      a[i][j] /= a[j][j];
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= a[i][k] * x[k];
+    x[i] /= a[i][i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) x[i] -= a[k][i] * x[k];
+    x[i] /= a[i][i];
+  }
+  return true;
+}
+
+// Where a pair of terms, of which the second comes no later, is among the products.
+constexpr std::size_t place(std::size_t j, std::size_t k) { return j * (j + 1) / 2 + k; }
+
+}  // namespace
+
+LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed,
+                     const Bins& bins, const LineLimits& limits, Team& team)
+    : tree_(tree), rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
+  find_leaves(tree);
+  for (std::size_t k = 0; k < leaves_.size(); ++k) {
+    leaves_[k].first_task = tasks_.size();
+    for (const RowBlock& block : cut_into_row_blocks(rows_.place(leaves_[k].node).bounds)) {
+      tasks_.push_back({k, block.segment, block.begin, block.end});
+    }
+    leaves_[k].last_task = tasks_.size();
+  }
+  gather();
+}
+
+// A leaf's terms are the numeric features of its path that take several positions there: those that
+// saved most on the way to it.
+void LeafLines::find_leaves(const Tree& tree) {
+  struct Candidate {
+    std::size_t feature;
+    double saving;
+    CodeSet codes;
+  };
+  std::vector<std::vector<Candidate>> paths(tree.size());
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    std::vector<Candidate> path = std::move(paths[node]);
+    if (!tree.is_leaf(node)) {
+      const auto f = static_cast<std::size_t>(tree.feature[node]);
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      const auto go = [&](std::size_t child, const CodeSet& codes) {
+        std::vector<Candidate> below = path;
+        if (bins_[f].positions() != nullptr) {
+          const auto found = std::find_if(below.begin(), below.end(),
+                                          [&](const Candidate& c) { return c.feature == f; });
+          if (found == below.end()) {
+            below.push_back({f, tree.saving[node], codes});
+          } else {
+            found->saving += tree.saving[node];
+            for (std::size_t w = 0; w < codes.bits.size(); ++w)
+              found->codes.bits[w] &= codes.bits[w];
+          }
+        }
+        paths[child] = std::move(below);
+      };
+      go(left, tree.goes_left[node]);
+      go(left + 1, tree.goes_right[node]);
+      continue;
+    }
+    std::stable_sort(path.begin(), path.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; });
+    Leaf leaf{node};
+    for (const Candidate& candidate : path) {
+      if (leaf.terms == kMost) break;
+      const FeatureBins& bins = bins_[candidate.feature];
+      double low = 1.0, high = 0.0;
+      for (int b = 0; b < bins.bins(); ++b) {
+        if (!candidate.codes.has(static_cast<std::uint8_t>(b))) continue;
+        low = std::min(low, bins.positions()[b]);
+        high = std::max(high, bins.positions()[b]);
+      }
+      if (!(high > low)) continue;
+      leaf.feature[leaf.terms] = candidate.feature;
+      leaf.low[leaf.terms] = low;
+      leaf.high[leaf.terms] = high;
+      leaf.may_miss[leaf.terms] = candidate.codes.has(static_cast<std::uint8_t>(bins.missing()));
+      ++leaf.terms;
+    }
+    if (leaf.terms > 0) leaves_.push_back(leaf);
+  }
+}
+
+// Takes the codes of the leaves' terms from the rows, which lie scattered.
+void LeafLines::gather() {
+  constexpr std::size_t kAhead = 24;
+  codes_.resize(rows_.grown() * kMost);
+  const double nanoseconds = 8.0 * static_cast<double>(rows_.grown());
+  team_.for_each(tasks_.size(), nanoseconds, [&](std::size_t t) {
+    const Task& task = tasks_[t];
+    const Leaf& leaf = leaves_[task.leaf];
+    const std::uint32_t* const row = rows_.rows(leaf.node);
+    std::vector<std::size_t> lines;  // the first term in each cache line of a row
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      if (std::none_of(lines.begin(), lines.end(), [&](std::size_t k) {
+            return leaf.feature[k] / kCacheLine == leaf.feature[j] / kCacheLine;
+          })) {
+        lines.push_back(j);
+      }
+    }
+    std::uint8_t* to = codes_.data() + task.begin * kMost;
+    for (std::size_t i = task.begin; i < task.end; ++i, to += kMost) {
+      const std::size_t later = std::min(i + kAhead, task.end - 1);
+      for (const std::size_t j : lines) prefetch(packed_.row(row[later]) + leaf.feature[j]);
+      const std::uint8_t* const own = packed_.row(row[i]);
+      for (std::size_t j = 0; j < leaf.terms; ++j) to[j] = own[leaf.feature[j]];
+    }
+  });
+}
+
+LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weights,
+                                      bool needs_curvature) const {
+  const Leaf& leaf = leaves_[task.leaf];
+  const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
+  const std::uint8_t* const code = codes(task);
+  std::array<ByCode, kMost> position, present;
+  for (std::size_t j = 0; j < leaf.terms; ++j) {
+    const double* const z = bins_[leaf.feature[j]].positions();
+    for (std::size_t b = 0; b < kMaxCodes; ++b) {
+      present[j][b] = z[b] == z[b] ? 1.0 : 0.0;
+      position[j][b] = z[b] == z[b] ? z[b] : 0.0;
+    }
+  }
+  Means sums;
+  alignas(64) Strip base, ratio, x, ones;
+  ones.fill(1.0);
+  for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
+    const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t r = row[begin + i];
+      base[i] = needs_curvature ? weights.curvature_of(r) : weights.weight_of(r);
+      ratio[i] = static_cast<double>(needs_curvature ? weights.curvature[r] : weights.weight[r]);
+    }
+    const auto add = [&](const Strip& a, const Strip& b, double& to) {
+      vectorized([from = a.data(), other = b.data(), n, sum = &to] {
+        *sum += sum_of_products(from, other, n);
+      });
+    };
+    add(base, ones, sums.weight);
+    add(base, ratio, sums.squares);
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      for (std::size_t i = 0; i < n; ++i) x[i] = position[j][code[(begin + i) * kMost + j]];
+      add(base, x, sums.position[j]);
+      if (!leaf.may_miss[j]) continue;
+      for (std::size_t i = 0; i < n; ++i) x[i] = present[j][code[(begin + i) * kMost + j]];
+      add(base, x, sums.present[j]);
+    }
+  }
+  for (std::size_t j = 0; j < leaf.terms; ++j) {
+    if (!leaf.may_miss[j]) sums.present[j] = sums.weight;
+  }
+  return sums;
+}
+
+LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& weights,
+                                            bool needs_curvature,
+                                            const std::array<double, kMost>& center) const {
+  const Leaf& leaf = leaves_[task.leaf];
+  const std::size_t terms = leaf.terms;
+  const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
+  const std::uint8_t* const code = codes(task);
+  std::array<ByCode, kMost> difference;
+  for (std::size_t j = 0; j < terms; ++j) {
+    const double* const z = bins_[leaf.feature[j]].positions();
+    for (std::size_t b = 0; b < kMaxCodes; ++b) {
+      difference[j][b] = z[b] == z[b] ? z[b] - center[j] : 0.0;
+    }
+  }
+  Products sums;
+  alignas(64) Strip weight, curvature;
+  alignas(64) std::array<Strip, kMost> x, scaled;
+  for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
+    const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t r = row[begin + i];
+      weight[i] = weights.weight_of(r);
+      curvature[i] = needs_curvature ? weights.curvature_of(r) : weight[i];
+    }
+    for (std::size_t j = 0; j < terms; ++j) {
+      for (std::size_t i = 0; i < n; ++i) x[j][i] = difference[j][code[(begin + i) * kMost + j]];
+    }
+    vectorized([&sums, &weight, &curvature, &x, &scaled, terms, n] {
+      for (std::size_t j = 0; j < terms; ++j) {
+        double* __restrict const to = scaled[j].data();
+        const double* const from = x[j].data();
+        for (std::size_t i = 0; i < n; ++i) to[i] = curvature[i] * from[i];
+        sums.gradient[j] += sum_of_products(weight.data(), from, n);
+        for (std::size_t k = 0; k <= j; ++k) {
+          sums.curvature[place(j, k)] += sum_of_products(to, x[k].data(), n);
+        }
+      }
+    });
+  }
+  return sums;
+}
+
+void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std::size_t rows,
+                         float* out) const {
+  if (rows_.grown() < rows)
+    return properboost::evaluate(lines, packed_, bins_, nodes, rows, out, team_);
+  const std::vector<LineTable> tables = tabulate(lines, bins_);
+  std::fill_n(out, rows, 0.0F);
+  team_.for_each(tasks_.size(), 4.0 * static_cast<double>(rows), [&](std::size_t k) {
+    const Task& task = tasks_[k];
+    const Leaf& leaf = leaves_[task.leaf];
+    const std::uint32_t* const row = rows_.rows(leaf.node);
+    const std::size_t begin = lines.begin(leaf.node), terms = lines.end(leaf.node) - begin;
+    std::array<std::size_t, kMost> place{};  // of each term's codes
+    for (std::size_t t = 0; t < terms; ++t) {
+      while (leaf.feature[place[t]] != static_cast<std::size_t>(lines.feature[begin + t])) {
+        ++place[t];
+      }
+    }
+    const std::uint8_t* code = codes(task);
+    for (std::size_t i = task.begin; i < task.end; ++i, code += kMost) {
+      float sum = 0.0F;
+      for (std::size_t t = 0; t < terms; ++t) sum += tables[begin + t][code[place[t]]];
+      out[row[i]] = sum;
+    }
+  });
+}
+
+FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const Response& response,
+                           const Regularizers& r, const std::vector<double>& values) const {
+  constexpr double kLeastVariance = 1e-24;  // of positions: less is rounding
+  const bool needs_curvature = response.needs_curvature();
+  const auto rows = static_cast<double>(rows_.grown());
+  std::vector<Means> means(tasks_.size());
+  std::vector<Products> products(tasks_.size());
+  team_.for_each(tasks_.size(), 6.0 * rows,
+                 [&](std::size_t t) { means[t] = sum_means(tasks_[t], weights, needs_curvature); });
+  struct Balance {
+    LineTwin twin;
+    double weight = 0.0, squares = 0.0;
+    std::array<double, kMost> center{};
+  };
+  std::vector<Balance> balances(leaves_.size());
+  const auto factor = [&](const LineTwin& twin, const Task& task) {
+    return slots.of_segment[task.segment] == Slots::kPositive ? twin.positive : twin.negative;
+  };
+  for (std::size_t k = 0; k < leaves_.size(); ++k) {
+    const Leaf& leaf = leaves_[k];
+    Balance& own = balances[k];
+    own.twin = response.line_twin(values[leaf.node], r);
+    std::array<double, kMost> present{};
+    for (std::size_t t = leaf.first_task; t < leaf.last_task; ++t) {
+      const double f = factor(own.twin, tasks_[t]);
+      own.weight += f * means[t].weight;
+      own.squares += f * f * means[t].squares;
+      for (std::size_t j = 0; j < leaf.terms; ++j) {
+        present[j] += f * means[t].present[j];
+        own.center[j] += f * means[t].position[j];
+      }
+    }
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      own.center[j] = present[j] > 0.0 ? std::clamp(own.center[j] / present[j], 0.0, 1.0) : 0.0;
+    }
+  }
+  team_.for_each(tasks_.size(), 12.0 * rows, [&](std::size_t t) {
+    products[t] =
+        sum_products(tasks_[t], weights, needs_curvature, balances[tasks_[t].leaf].center);
+  });
+
+  FittedLines fitted;
+  std::size_t next = 0;
+  for (std::size_t node = 0; node < tree_.size(); ++node) {
+    NodeLines& lines = fitted.lines;
+    fitted.largest = std::max(fitted.largest, std::abs(values[node]));
+    if (next == leaves_.size() || leaves_[next].node != node) {
+      lines.offsets.push_back(lines.offsets.back());
+      continue;
+    }
+    const Leaf& leaf = leaves_[next];
+    const Balance& own = balances[next];
+    ++next;
+    std::array<double, kMost> slope{}, gradient{};  // of the twin, and of the risk
+    std::array<double, kProducts> curvature{};
+    for (std::size_t t = leaf.first_task; t < leaf.last_task; ++t) {
+      const double f = factor(own.twin, tasks_[t]);
+      const bool positive = slots.of_segment[tasks_[t].segment] == Slots::kPositive;
+      for (std::size_t j = 0; j < leaf.terms; ++j) {
+        const double part = positive ? products[t].gradient[j] : -products[t].gradient[j];
+        gradient[j] += part;
+        slope[j] += f * part;
+      }
+      for (std::size_t p = 0; p < kProducts; ++p) curvature[p] += f * products[t].curvature[p];
+    }
+    std::array<std::size_t, kMost> used{};
+    std::array<double, kMost> scale{}, x{};
+    std::size_t n = 0;
+    const bool enough = own.weight * own.weight > 0.0 && own.squares > 0.0 &&
+                        own.weight * own.weight >= limits_.least_rows * own.squares;
+    for (std::size_t j = 0; enough && j < leaf.terms; ++j) {
+      const double variance = curvature[place(j, j)] / own.weight;
+      if (!(variance > kLeastVariance)) continue;
+      used[n] = j;
+      scale[n] = std::sqrt(variance);
+      x[n] = slope[j] / scale[n];
+      ++n;
+    }
+    std::array<std::array<double, kMost>, kMost> a{};
+    const double penalty = limits_.l2 * own.squares / own.weight;
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t k = 0; k <= j; ++k) {
+        a[j][k] = curvature[place(std::max(used[j], used[k]), std::min(used[j], used[k]))] /
+                  (scale[j] * scale[k]);
+      }
+      a[j][j] += penalty;
+    }
+    if (n > 0 && solve(n, a, x)) {
+      double reach = 0.0;
+      bool finite = true;
+      for (std::size_t j = 0; j < n; ++j) {
+        const double center = own.center[used[j]];
+        x[j] *= own.twin.unit / scale[j];
+        finite = finite && std::isfinite(x[j]);
+        reach += std::abs(x[j]) * std::max(leaf.high[used[j]] - center, center - leaf.low[used[j]]);
+      }
+      const double most = own.twin.unit * r.largest;
+      const double cut = reach > most ? most / reach : 1.0;
+      for (std::size_t j = 0; finite && j < n; ++j) {
+        lines.feature.push_back(static_cast<std::int32_t>(leaf.feature[used[j]]));
+        lines.slope.push_back(cut * x[j]);
+        lines.center.push_back(own.center[used[j]]);
+        fitted.slope += cut * x[j] * gradient[used[j]];
+      }
+      if (finite) {
+        fitted.largest = std::max(fitted.largest, std::abs(values[node]) + cut * reach);
+      }
+    }
+    lines.offsets.push_back(static_cast<std::int64_t>(lines.feature.size()));
+  }
+  return fitted;
+}
+
+}  // namespace properboost

@@ -1,0 +1,120 @@
+"""Lines in the leaves of trees: ridge models in means of bins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data.binning import Binning, FeatureBins, NumericBins
+from properboost.data.entries import ROWS
+
+__all__ = ["Lines", "NativeLines"]
+
+NativeLines: TypeAlias = tuple[
+    NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]
+]
+"""Lines as the engine takes them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines of a tree's nodes, or of several trees', one after the other.
+
+    Node `k` has the terms ``offsets[k]`` to ``offsets[k + 1]``.  A term adds ``slope (z - center)``
+    where the row has a value of ``feature``: `z` is the place of its bin's mean between the
+    smallest, 0, and the largest, 1 (`NumericBins.positions`).
+    """
+
+    offsets: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    slope: NDArray[np.float64]
+    center: NDArray[np.float64]
+
+    @classmethod
+    def from_native(cls, lines: _core.NodeLines) -> "Lines":
+        """Take over what the engine found."""
+        return cls(**{f.name: getattr(lines, f.name) for f in fields(cls)})
+
+    @classmethod
+    def join(cls, lines: Sequence["Lines"]) -> "Lines":
+        """Put lines one after the other."""
+        ends = np.cumsum([0, *(len(own.feature) for own in lines)])
+        offsets = [own.offsets[1:] + end for own, end in zip(lines, ends[:-1], strict=True)]
+        return cls(
+            np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+            np.concatenate([np.empty(0, dtype=np.int32), *(own.feature for own in lines)]),
+            np.concatenate([np.empty(0), *(own.slope for own in lines)]),
+            np.concatenate([np.empty(0), *(own.center for own in lines)]),
+        )
+
+    @property
+    def node(self) -> NDArray[np.int64]:
+        """The node of each term."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def part(self, begin: int, end: int) -> "Lines":
+        """Return the lines of the nodes from `begin` to `end`."""
+        first, last = int(self.offsets[begin]), int(self.offsets[end])
+        return Lines(
+            self.offsets[begin : end + 1] - first,
+            self.feature[first:last],
+            self.slope[first:last],
+            self.center[first:last],
+        )
+
+    def times(self, steps: NDArray[np.float64]) -> "Lines":
+        """Return the lines with the slopes of each node multiplied."""
+        return replace(self, slope=self.slope * steps[self.node])
+
+    @property
+    def native(self) -> NativeLines:
+        """The lines as the engine takes them."""
+        return self.offsets, self.feature, self.slope, self.center
+
+    def reach(self) -> NDArray[np.float64]:
+        """Return the most that each node's line adds, in size."""
+        reach = np.zeros(len(self.offsets) - 1)
+        with np.errstate(over="ignore"):
+            most = np.abs(self.slope) * np.maximum(self.center, 1.0 - self.center)
+            np.add.at(reach, self.node, most)
+        return reach
+
+    def add_up(
+        self, nodes: NDArray[np.integer], codes: NDArray[np.uint8], binning: Binning
+    ) -> NDArray[np.float64]:
+        """Return what the lines of rows' nodes add to them; `codes` are (n_features, n_rows)."""
+        added = np.zeros(len(nodes))
+        for begin in range(0, len(nodes), ROWS):
+            some = slice(begin, begin + ROWS)
+            own = nodes[some]
+            for k in range(int(np.diff(self.offsets).max(initial=0))):
+                term = self.offsets[own] + k
+                rows = np.flatnonzero(term < self.offsets[own + 1])
+                term = term[rows]
+                for j in np.unique(self.feature[term]).tolist():
+                    bins = binning.features[j]
+                    assert isinstance(bins, NumericBins)
+                    of_feature = rows[self.feature[term] == j]
+                    t = term[self.feature[term] == j]
+                    z = bins.positions[codes[j, some][of_feature]]
+                    line = self.slope[t] * (z - self.center[t])
+                    added[some][of_feature] += np.where(np.isnan(z), 0.0, line)
+        return added
+
+    def describe(self, node: int, features: Sequence[FeatureBins], names: Sequence[str]) -> str:
+        """Return a node's line in words: slopes by unit of the features; nothing if it has none."""
+        words = []
+        for t in range(int(self.offsets[node]), int(self.offsets[node + 1])):
+            bins = features[self.feature[t]]
+            assert isinstance(bins, NumericBins)
+            low, high = bins.outer_means
+            with np.errstate(over="ignore", invalid="ignore"):
+                slope = self.slope[t] / (high - low)
+                center = low + self.center[t] * (high - low)
+            sign = "-" if slope < 0.0 else "+"
+            distance = f"{'+' if center < 0.0 else '-'} {abs(center):.6g}"
+            words.append(f" {sign} {abs(slope):.4g} ({names[self.feature[t]]} {distance})")
+        return "".join(words)

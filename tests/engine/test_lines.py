@@ -1,0 +1,462 @@
+"""Lines in the leaves of trees: the engine against the plain reference, and what must hold."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+
+import helpers.reference as ref
+import properboost as pb
+from helpers.engine import SINGLE, assert_equal_models, assert_identical, problem, train
+from helpers.instruction_sets import other_sets, run_with
+from helpers.models import assert_same, same_model
+from helpers.reference.joint_boosting import fit_joint
+from helpers.trees import fit_tree, noisy
+from properboost import _core
+from properboost.boosting.ensemble import Rounds
+
+LINEAR = {"linear_leaves": True, "linear_l2": 3.0, "linear_rows": 5.0}
+
+
+def linear_problem(seed, n=400):
+    """A problem in the engine's order whose numeric bins have means; weights, some of them 0."""
+    codes, features, bins, y = problem(seed, n)
+    rng = np.random.default_rng(seed)
+    means = [np.empty(0) if isinstance(f, int) else np.sort(rng.normal(size=len(f) + 1))
+             for f in features]  # fmt: skip
+    bins = [
+        own if not own.n_ordered else ref.FeatureBins.numeric(np.zeros(own.n_ordered - 1), m)
+        for own, m in zip(bins, means, strict=True)
+    ]
+    order = np.argsort(y, kind="stable")
+    weight = rng.uniform(2.0, 8.0, n)
+    weight[::9] = 0.0
+    return codes[:, order], (features, means), bins, y[order], weight
+
+
+OPTIONS = [
+    {},
+    {"max_leaves": 20},
+    {"by_level": True, "max_depth": 3},
+    {"max_features": 0.5, "subsample": 0.7, "seed": 3},
+    {"by_level": True, "max_depth": 5, "min_child_weight": 4.0, "subsample": 0.8},
+    {"linear_l2": 0.5, "linear_rows": 60.0},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("response", ["real", "newton"])
+@pytest.mark.parametrize(
+    ("loss", "step"), [("glog", "guarded"), ("savage", "line_search"), ("exponential", "unit")]
+)
+def test_every_option_equals_the_reference(options, response, loss, step):
+    codes, features, bins, y, weight = linear_problem(1)
+    options = {"max_leaves": 6, **LINEAR, **options}
+    common = {"n_estimators": 3, "response": response, "step": step, "learning_rate": 0.6}
+    ours = train(
+        codes, features, y, weight, loss=loss, gain=0.7, weak_learner="tree", **options, **common
+    )
+    theirs = ref.fit(
+        codes, bins, y, weight, loss=ref.make_loss(loss, 0.7), learner="tree",
+        tree=ref.TreeSettings(**options), **common,
+    )  # fmt: skip
+    assert_equal_models(ours, theirs)
+    assert any(line.features for r in theirs for line in r.lines)
+    lines = ours.lines
+    expected = [line for r in theirs for line in r.lines]
+    assert np.diff(lines.offsets).tolist() == [len(line.features) for line in expected]
+    assert lines.feature.tolist() == [j for line in expected for j in line.features]
+    slopes = np.concatenate([line.slopes for line in expected])
+    centers = np.concatenate([line.centers for line in expected])
+    size = np.abs(slopes).max()
+    np.testing.assert_allclose(lines.slope, slopes, rtol=300 * SINGLE, atol=30 * SINGLE * size)
+    np.testing.assert_allclose(lines.center, centers, atol=30 * SINGLE)
+
+
+def draw_leaf(seed):
+    """One leaf's rows: a tree of one split, whose first round's weights are the sample weights."""
+    rng = np.random.default_rng(seed)
+    codes = np.stack([rng.integers(0, 9, 600), rng.integers(0, 6, 600)])
+    edges = [np.arange(8.0), np.arange(5.0)]
+    means = [np.sort(rng.normal(size=9)), np.sort(rng.normal(size=6))]
+    y = np.where(rng.random(600) < 1 / (1 + np.exp(4 - codes[0] + codes[1])), 1.0, -1.0)
+    weight = rng.uniform(0.5, 2.0, 600)
+    order = np.argsort(y, kind="stable")
+    return codes[:, order].astype(np.uint8), edges, means, y[order], weight[order]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("response", ["real", "newton"])
+def test_a_leaf_is_a_ridge_model_in_closed_form(seed, response):
+    """In the first round all rows' weights and curvatures are alike but for the sample weights."""
+    codes, edges, means, y, s = draw_leaf(seed)
+    l2 = 7.0
+    rounds = train(
+        codes, (edges, means), y, s, weak_learner="tree", max_leaves=4, response=response,
+        n_estimators=1, loss="glog", linear_leaves=True, linear_l2=l2,
+    )  # fmt: skip
+    ours = Rounds.from_native(rounds)
+    nodes, lines = ours.find_codes(0, codes, 1), ours.lines
+    assert np.diff(lines.offsets).max() == 2
+    loss = ref.make_loss("glog", 1.0)
+    ratio = float(loss.weight(np.zeros(1))[0] / loss.newton_curvature(np.ones(1), np.zeros(1))[0])
+    for node in np.unique(nodes):
+        at = nodes == node
+        own = slice(lines.offsets[node], lines.offsets[node + 1])
+        if not len(lines.feature[own]):
+            continue
+        z = [(means[j] - means[j][0]) / (means[j][-1] - means[j][0]) for j in lines.feature[own]]
+        x = np.stack(
+            [of[codes[j, at]] for j, of in zip(lines.feature[own], z, strict=True)], axis=1
+        )
+        value = ours.values[node]
+        if response == "newton":
+            h = s[at]
+            target = y[at] * ratio
+        else:
+            h = s[at] * np.exp(-y[at] * value)
+            target = y[at]
+        center = np.average(x, axis=0, weights=h)
+        deviation = np.sqrt(np.average((x - center) ** 2, axis=0, weights=h))
+        penalty = l2 * (h**2 / s[at]).sum() / h.sum()
+        model = Ridge(alpha=penalty, fit_intercept=False, solver="cholesky")
+        # A constant that is subtracted from targets has no part in the slopes.
+        model.fit((x - center) / deviation, target, sample_weight=h)
+        np.testing.assert_allclose(lines.center[own], center, rtol=1e-9)
+        # Where all rows are of one class nothing but rounding is left of the slopes.
+        found = model.coef_ / deviation
+        np.testing.assert_allclose(lines.slope[own], found, rtol=1e-9, atol=1e-11)
+
+
+def raw_predictions(rounds, codes, means):
+    """The engine's trees and lines, walked by the engine, added up here."""
+    ours, raw = Rounds.from_native(rounds), np.zeros(codes.shape[1])
+    for t in range(len(ours)):
+        nodes = ours.find_codes(t, codes, 1)
+        raw += ours.table(t)[nodes]
+        lines = ours.lines_of(t)
+        for k in range(len(lines.offsets) - 1):
+            at = nodes == k
+            for own in range(lines.offsets[k], lines.offsets[k + 1]):
+                m = means[lines.feature[own]]
+                z = np.append((m - m[0]) / (m[-1] - m[0]), np.nan)[codes[lines.feature[own], at]]
+                added = lines.slope[own] * (z - lines.center[own])
+                raw[at] += np.where(np.isnan(z), 0.0, added)
+    return raw
+
+
+@pytest.mark.parametrize("response", ["real", "newton"])
+@pytest.mark.parametrize("form", ["softmax", "canonical"])
+@pytest.mark.parametrize("shared_trees", [False, True])
+def test_joint_models_equal_the_reference(response, form, shared_trees):
+    codes, (features, means), bins, _, weight = linear_problem(3)
+    classes = np.sort((codes[0] + codes[1] + np.arange(400) % 3) % 3)
+    weight[weight == 0] = 1.0
+    options = {"max_leaves": 5, **LINEAR}
+    learner = _core.WeakLearner("tree", **options)
+    loss = _core.Loss("glog", {})
+    rows = _core.Rows(
+        codes.astype(np.uint8), _core.Bins(features, means),
+        np.searchsorted(classes, np.arange(4)), weight=weight,
+    )  # fmt: skip
+    roles = 2 * np.eye(3, dtype=np.int8) - 1
+    models = [_core.Model(loss, learner, own, gain=0.8) for own in roles]
+    algorithm = _core.AdditiveBoosting(
+        response=response, classes=3, joint_loss=form, lanes=1, shared_trees=shared_trees
+    )
+    boosting = _core.Boosting(rows, models, algorithm)
+    boosting.advance(3)
+    theirs = fit_joint(
+        codes, bins, classes, weight, joint_loss=form, loss="glog", gain=0.8, n_estimators=3,
+        learner="tree", response=response, tree=ref.TreeSettings(**options),
+        shared_trees=shared_trees,
+    )  # fmt: skip
+    for k in range(3):
+        assert any(line.features for r in theirs[k] for line in r.lines)
+        ours = raw_predictions(boosting.rounds(k), codes.astype(np.uint8), means)
+        np.testing.assert_allclose(ours, ref.predict(theirs[k], codes), rtol=2e-3, atol=1e-3)
+        # The margins that boosting moved are those that the rounds add up to.
+        np.testing.assert_allclose(boosting.raw(k), ours, rtol=1e-5, atol=1e-5)
+
+
+# -- means of bins --------------------------------------------------------------------------------
+
+
+def test_means_are_of_the_training_values():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=5000), rng.lognormal(0, 9, 5000), rng.integers(0, 7, 5000)]
+    X[::11, 0] = np.nan
+    weight = 10.0 ** rng.uniform(-12, 0, 5000)
+    for w in (None, weight):
+        edges = _core.find_edges(X, max_bins=40)
+        bins = _core.Bins(edges)
+        codes = bins.encode(X)
+        means = bins.find_means(X, weight=w)
+        for j, own in enumerate(means):
+            for b, mean in enumerate(own):
+                at = codes[j] == b
+                expected = np.average(X[at, j], weights=None if w is None else w[at])
+                assert mean == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_order_of_rows_changes_a_mean(dtype):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=3000), 10.0 ** rng.uniform(-30, 30, 3000)])[:, None]
+    X = X.astype(dtype)
+    weight = 10.0 ** rng.uniform(-12, 3, len(X))
+    bins = _core.Bins(_core.find_edges(X, max_bins=5))
+    for w in (None, weight):
+        (here,) = bins.find_means(X, weight=w)
+        for threads in (1, 3):
+            order = rng.permutation(len(X))
+            (there,) = bins.find_means(X, order, None if w is None else w[order], threads)
+            np.testing.assert_array_equal(here, there)
+
+
+@pytest.mark.parametrize(
+    ("values", "means"),
+    [
+        ([1.0, 2.0, np.inf, -np.inf], [1.0, 1.0, 2.0, 2.0]),
+        ([np.inf, -np.inf], [0.0, 0.0]),
+        ([1.7e308, -1.7e308, 0.0], [-1.7e308, 0.0, 1.7e308]),
+        ([5e-324, 0.0], [0.0, 5e-324]),
+        ([np.nan, 3.0], [3.0]),
+    ],
+    ids=str,
+)
+def test_extreme_values_have_finite_means(values, means):
+    X = np.repeat(values, 3)[:, None]
+    (found,) = _core.Bins(_core.find_edges(X)).find_means(X)
+    np.testing.assert_allclose(found, means, rtol=1e-15)
+
+
+# -- what must hold -------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    response=st.sampled_from(["real", "newton"]),
+    policy=st.sampled_from(["best_first", "symmetric"]),
+    loss=st.sampled_from(["glog", "exponential", "savage", "gboost"]),
+    n_classes=st.integers(2, 3),
+    strategy=st.sampled_from(["multi_output_tree", "one_output_per_tree"]),
+    l2=st.sampled_from([0.0, 1e-9, 1.0, 1e6]),
+    subsample=st.sampled_from([1.0, 0.6]),
+)
+def test_hostile_tables_have_finite_lines_and_a_risk_that_falls(
+    seed, response, policy, loss, n_classes, strategy, l2, subsample
+):
+    rng = np.random.default_rng(seed)
+    n = 200
+    a = rng.normal(size=n)
+    X = np.c_[
+        a, a, 1e-9 * rng.normal(size=n) + a, np.ones(n), np.where(a > 0, np.nan, a),
+        rng.choice([np.inf, -np.inf, 1e308, -1e308, 0.0], n), 10.0 ** rng.uniform(-300, 300, n),
+    ]  # fmt: skip
+    y = a + rng.normal(size=n)
+    y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
+    weight = 10.0 ** rng.uniform(-12, 0, n) if seed % 2 else np.ones(n)
+    weight /= weight.mean()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fit_tree(
+            X, y, weight, response=response, grow_policy=policy, loss=loss, linear_leaves=True,
+            linear_l2=l2, subsample=subsample, multi_strategy=strategy, rows_per_bin=None,
+            max_depth=4, min_child_weight=0.0,
+        )  # fmt: skip
+        raw = model.decision_function(X)
+    assert np.isfinite(raw).all()
+    for rounds in model._ensemble.models:
+        risk = rounds.risk
+        assert (np.diff(risk) <= 1e-6 * np.abs(risk[:-1]) + 1e-7).all()
+        if rounds.lines is not None:
+            assert np.isfinite(rounds.lines.slope).all()
+            assert ((rounds.lines.center >= 0) & (rounds.lines.center <= 1)).all()
+
+
+def test_nothing_extrapolates():
+    X, y = noisy(n=600)
+    model = fit_tree(X, y, linear_leaves=True, n_estimators=20)
+    far = np.where(X[:50] > 0, 1e300, -1e300)
+    edge = np.where(X[:50] > 0, X.max(axis=0), X.min(axis=0))
+    np.testing.assert_array_equal(model.decision_function(far), model.decision_function(edge))
+
+
+def test_missing_values_and_categories_have_no_part_in_lines():
+    pd = pytest.importorskip("pandas")
+    X, y = noisy(n=800, d=3)
+    X[::3, 0] = np.nan
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["town"] = pd.Categorical(np.arange(800) % 5)
+    model = fit_tree(frame, y, linear_leaves=True, n_estimators=4)
+    plain = model._ensemble.binning
+    rounds = model._ensemble.models[0]
+    assert set(rounds.lines.feature.tolist()) <= {0, 1, 2}
+    gone = pd.DataFrame({name: np.full(9, np.nan) for name in "abc"})
+    gone["town"] = pd.Categorical(np.arange(9) % 5, categories=range(5))
+    codes = plain.encode(_open(model, gone), None, 1)
+    raw = sum(rounds.table(t)[rounds.find_codes(t, codes, 1)] for t in range(len(rounds)))
+    np.testing.assert_allclose(model.decision_function(gone) - model._ensemble.intercept, raw)
+
+
+def _open(model, X):
+    from properboost.data.frames import open_table
+
+    return open_table(model, X, reset=False)
+
+
+@pytest.mark.parametrize("policy", ["best_first", "symmetric"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_predictions_are_those_of_the_fit(policy, n_classes):
+    X, _ = noisy(n=900)
+    y = np.searchsorted([-0.5, 0.5][: n_classes - 1], X[:, 0] * X[:, 1] + X[:, 2])
+    model = fit_tree(X, y, linear_leaves=True, grow_policy=policy, n_estimators=8)
+    whole = model.decision_function(X)
+    *_, staged = model.staged_decision_function(X)
+    np.testing.assert_allclose(staged, whole, rtol=1e-12, atol=1e-13)
+    parts = np.concatenate([model.decision_function(part) for part in np.array_split(X, 30)])
+    np.testing.assert_array_equal(parts, whole)  # walked and looked up
+    assert same_model(model, clone(model).set_params(n_jobs=2).fit(X, y))
+
+
+def test_bits_do_not_depend_on_threads():
+    codes, features, _, y, weight = linear_problem(7, n=30_000)
+    some = [
+        train(codes, features, y, weight, weak_learner="tree", n_estimators=3, subsample=0.8,
+              n_threads=n, **LINEAR)
+        for n in (1, 2, 4)
+    ]  # fmt: skip
+    for other in some[1:]:
+        assert_identical(some[0], other)
+        np.testing.assert_array_equal(some[0].lines.slope, other.lines.slope)
+
+
+@pytest.mark.parametrize("response", ["real", "newton"])
+def test_weights_are_frequencies(response):
+    X, y = noisy(n=400)
+    X[::7, 0] = np.nan
+    weight = np.random.default_rng(0).integers(0, 4, 400).astype(float)
+    rows = np.repeat(np.arange(400), weight.astype(int))
+    shared = {"linear_leaves": True, "response": response}
+    weighted, repeated = fit_tree(X, y, weight, **shared), fit_tree(X[rows], y[rows], **shared)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), rtol=1e-5, atol=1e-6
+    )
+    both = (model._ensemble.binning.features for model in (weighted, repeated))
+    for one, other in zip(*both, strict=True):
+        np.testing.assert_allclose(one.means, other.means, rtol=1e-14)
+    kept = weight > 0
+    assert same_model(weighted, fit_tree(X[kept], y[kept], weight[kept], **shared))
+
+
+def test_files_hold_lines(tmp_path):
+    X, y = noisy()
+    model = fit_tree(X, y, linear_leaves=True, linear_l2=2.0)
+    model.save_model(tmp_path / "model.json")
+    assert_same(model, pb.load_model(tmp_path / "model.json"), X)
+    plain = fit_tree(X, y)
+    plain.save_model(tmp_path / "plain.json")
+    document = json.loads((tmp_path / "plain.json").read_text())
+    assert "means" not in document["features"][0]
+    assert "lines" not in document["models"][0]
+    for name in ("linear_leaves", "linear_l2"):
+        del document["parameters"][name]
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    old = pb.load_model(tmp_path / "old.json")
+    assert old.linear_leaves is False
+    np.testing.assert_array_equal(old.decision_function(X), plain.decision_function(X))
+
+
+def test_a_search_compares_lines():
+    X, y = noisy(n=600)
+    search = pb.ProperBoostClassifierCV(
+        gains=[1.0], weak_learner="tree", n_estimators=10, cv=3, linear_leaves=[False, True],
+        linear_l2=[1.0, 50.0],
+    ).fit(X, y)  # fmt: skip
+    tried = [(p["linear_leaves"], p["linear_l2"]) for p in search.cv_results_["params"]]
+    assert tried == [(False, 5.0), (True, 1.0), (True, 50.0)]
+    scores = search.cv_results_["mean_test_score"]
+    assert len(set(scores)) == 3
+    for linear in (False, True):
+        one = pb.ProperBoostClassifierCV(
+            gains=[1.0], weak_learner="tree", n_estimators=10, cv=3, linear_leaves=[linear],
+            linear_l2=1.0, calibrate=False,
+        ).fit(X, y)  # fmt: skip
+        assert one.cv_results_["mean_test_score"][0] == scores[int(linear)]
+        again = clone(one.best_estimator_).fit(X, y)
+        np.testing.assert_array_equal(one.decision_function(X), again.decision_function(X))
+        assert (one._ensemble.binning.features[0].means is None) == (not linear)
+
+
+def test_a_chosen_model_without_lines_has_no_means():
+    X, y = noisy(n=300)
+    y = X[:, 0] > 0
+    search = pb.ProperBoostClassifierCV(
+        gains=[1.0], weak_learner="tree", n_estimators=2, cv=3, linear_leaves=[False, True],
+        linear_l2=1e9, calibrate=False,
+    ).fit(X, y)  # fmt: skip
+    means = search._ensemble.binning.features[0].means
+    assert (means is None) == (not search.best_estimator_.linear_leaves)
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"response": "sign"}, "linear_leaves must be False with response='sign'"),
+        ({"response": "exact"}, "linear_leaves must be False with response='exact'"),
+        ({"weak_learner": "stump"}, "linear_leaves must be False with weak_learner='stump'"),
+        ({"step": "leveraging", "learning_rate": 1.0}, "linear_leaves must be False with step="),
+        ({"monotonic_cst": [1, 0, 0, 0, 0]}, "linear_leaves must be False with monotonic_cst"),
+        ({"linear_l2": -1.0}, "linear_l2 must be"),
+    ],
+    ids=str,
+)
+def test_what_has_no_lines_refuses_them(settings, what):
+    X, y = noisy()
+    with pytest.raises(ValueError, match=what):
+        fit_tree(X, y, linear_leaves=True, **settings)
+
+
+def test_lines_have_no_contributions():
+    X, y = noisy()
+    model = fit_tree(X, y, linear_leaves=True)
+    with pytest.raises(ValueError, match="contributions must be of a model with linear_leaves=Fal"):
+        model.contributions(X)
+    with pytest.raises(ValueError, match="no shape functions"):
+        model.shape_function(0)
+
+
+PROGRAM = """
+result = []
+for codes, features, means, segments, weight, options in data:
+    learner = _core.WeakLearner("tree", linear_leaves=True, linear_l2=3.0, **options)
+    model = _core.Model(_core.Loss("glog", {}), learner, np.array([-1, 1], np.int8))
+    rows = _core.Rows(codes, _core.Bins(features, means), segments, weight=weight)
+    boosting = _core.Boosting(rows, [model], _core.AdditiveBoosting())
+    boosting.advance(4)
+    rounds = boosting.rounds(0)
+    result.append([rounds.values, rounds.lines.slope, rounds.lines.center, boosting.raw(0)])
+"""
+
+
+def test_bits_do_not_depend_on_the_instruction_set():
+    codes, (features, means), _, y, weight = linear_problem(5, n=3000)
+    weight[weight == 0] = 1.0
+    segments = np.array([0, (y < 0).sum(), len(y)])
+    cases = [
+        (codes.astype(np.uint8), features, means, segments, weight, options)
+        for options in ({"max_leaves": 9}, {"by_level": True, "max_depth": 4})
+    ]
+    here = {"_core": _core, "np": np, "data": cases}
+    exec(PROGRAM, here)
+    for other in other_sets():
+        for ours, theirs in zip(run_with(other, PROGRAM, cases), here["result"], strict=True):
+            for one, another in zip(ours, theirs, strict=True):
+                np.testing.assert_array_equal(one, another)
