@@ -5,6 +5,8 @@ be if labels were drawn.  Where it is hardly less likely, what a model learns is
 predictions that are made small say so.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,7 +78,7 @@ def _slope_of(deviates: Array) -> float:
     largest = float(deviates.max(initial=0.0))
     if largest <= 0.0:
         return 0.0
-    by_chance = 1.0 + 2.0 * np.log(len(deviates))
+    by_chance = 1.0 + 2.0 * math.log(len(deviates))
     return 1.0 - float(min(1.0, by_chance / largest**2)) ** POWER
 
 

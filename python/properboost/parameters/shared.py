@@ -1,5 +1,6 @@
 """The parameters that several estimators have, by what they are about; and the engine's options."""
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar, get_args
@@ -761,8 +762,8 @@ def depth_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> in
     if options.grow_policy != "symmetric":
         return LARGEST_INT
     leaves = max(_balanced_rows(class_weights) / 20.0, 2.0**4)
-    two_each = int(np.ceil(np.log2(2 * len(class_weights))))
-    return min(max(int(np.log2(leaves)), two_each), 6)
+    two_each = (2 * len(class_weights) - 1).bit_length()
+    return min(max(int(leaves).bit_length() - 1, two_each), 6)
 
 
 def _balanced_rows(class_weights: NDArray[np.float64]) -> float:
@@ -775,7 +776,7 @@ def cells_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> in
     most: MaxCells = options.max_cells
     if most != "auto":
         return most
-    return 3 + int(np.log2(max(float(class_weights.sum()) / FEW_ROWS, 1.0)))
+    return 2 + int(max(float(class_weights.sum()) / FEW_ROWS, 1.0)).bit_length()
 
 
 def smoothing_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> float:
@@ -797,7 +798,8 @@ def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> fl
         return 1.0
     at_one_row = 20.0 if weak_learner == "histogram" else 14.0
     rows = max(_balanced_rows(class_weights), 1.0)
-    return min(max(at_one_row / float(np.cbrt(rows)), 1.0), 8.0)
+    # Not NumPy's: on some processors its last bit is another, and the gain is a part of every model.
+    return min(max(at_one_row / math.cbrt(rows), 1.0), 8.0)
 
 
 def rate_of(options: BoostingOptions, gain: float) -> float:
