@@ -84,6 +84,36 @@ class Rounds:
         )
 
     @classmethod
+    def average(cls, draws: Sequence["Rounds"]) -> "Rounds":
+        """Return rounds that add up to the mean of what those of each draw add up to.
+
+        The draws take turns, so that every so many rounds are the mean of shorter fits.
+        """
+        each = [np.arange(len(own)) for own in draws]
+        turn = np.argsort(np.concatenate(each), kind="stable")
+        sizes = np.concatenate([np.diff(own.offsets) for own in draws])
+        ends = np.cumsum(sizes)
+        first = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[turn])])
+        nodes = np.repeat((ends - sizes)[turn] - first[:-1], sizes[turn]) + np.arange(first[-1])
+
+        def join(name: str, order: NDArray[np.int64]) -> NDArray[Any]:
+            joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in draws])[order]
+            return joined
+
+        trees = [own.trees for own in draws if own.trees is not None]
+        lines = [own.lines for own in draws if own.lines is not None]
+        return cls(
+            feature=join("feature", turn),
+            cost=join("cost", turn),
+            step=join("step", turn) / len(draws),
+            risk=join("risk", turn),
+            offsets=first,
+            values=join("values", nodes),
+            trees=Tree.join(trees).take(nodes) if trees else None,
+            lines=Lines.join(lines).take(nodes) if lines else None,
+        )
+
+    @classmethod
     def from_native(cls, rounds: _core.Rounds) -> "Rounds":
         """Take over what the engine returned."""
         found = {f.name: getattr(rounds, f.name) for f in fields(cls)}

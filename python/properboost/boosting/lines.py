@@ -55,6 +55,13 @@ class Lines:
         """The node of each term."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
+    def take(self, nodes: NDArray[np.int64]) -> "Lines":
+        """Return the lines of nodes in another order."""
+        sizes = np.diff(self.offsets)[nodes]
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+        terms = np.repeat(self.offsets[nodes] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return Lines(offsets, self.feature[terms], self.slope[terms], self.center[terms])
+
     def part(self, begin: int, end: int) -> "Lines":
         """Return the lines of the nodes from `begin` to `end`."""
         first, last = int(self.offsets[begin]), int(self.offsets[end])

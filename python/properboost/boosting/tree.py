@@ -60,6 +60,10 @@ class Tree:
             **{f.name: np.concatenate([getattr(t, f.name) for t in parts]) for f in fields(cls)}
         )
 
+    def take(self, nodes: NDArray[np.int64]) -> "Tree":
+        """Return nodes in another order; those of one tree stay together."""
+        return Tree(**{f.name: getattr(self, f.name)[nodes] for f in fields(self)})
+
     def part(self, begin: int, end: int) -> "Tree":
         """Return the nodes from `begin` to `end`."""
         return Tree(**{f.name: getattr(self, f.name)[begin:end] for f in fields(self)})

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
 from properboost.losses.registry import get_loss
+from properboost.model_selection.families import check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.model_selection.search_space import check_search
 from properboost.parameters.declare import Parameter, declared
 from properboost.rado.estimator import RadoBoostClassifier
 from properboost.rado.estimator import check_parameters as check_rado_parameters

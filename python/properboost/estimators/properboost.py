@@ -39,9 +39,11 @@ from properboost.parameters.kinds import (
     MaxCells,
     Multiclass,
     MultiStrategy,
+    Response,
     RowsPerBin,
     Selection,
     Slope,
+    WeakLearner,
 )
 from properboost.parameters.shared import (
     GROWN,
@@ -51,6 +53,7 @@ from properboost.parameters.shared import (
     BoostingOptions,
     BoostingParameters,
     CouplingParameters,
+    DrawParameters,
     PairParameters,
     RegularizerParameters,
     SizeParameters,
@@ -86,10 +89,13 @@ class ProperBoostClassifier(
         Selection,
         MultiStrategy,
         float | None,
+        WeakLearner,
+        Response,
     ],
     CouplingParameters[Multiclass],
     PairParameters[float, Interactions],
     RegularizerParameters,
+    DrawParameters[int],
     BinningParameters,
     SizeParameters[RowsPerBin],
     BoostedClassifier,
@@ -333,12 +339,22 @@ class ProperBoostClassifier(
                 intercept = "share"
             elif self.step in SOLVED or not needs_intercept(loss):
                 intercept = None
-        with show_progress(self.verbose, steps + later_steps) as report:
-            stage = boost(
-                options, link, training, self.n_estimators, keep_raw=wants_pairs,
-                wants_raw=isinstance(intercept, str), report=report,
-            )  # fmt: skip
+        draws_differ = options.max_features < 1.0 or options.subsample < 1.0
+        n_draws = self.n_draws if draws_differ and options.weak_learner in GROWN else 1
+        with show_progress(self.verbose, n_draws * steps + later_steps) as report:
+            stages = [
+                boost(
+                    options, link, replace(training, seed=(training.seed + draw) % 2**32),
+                    self.n_estimators, keep_raw=wants_pairs, wants_raw=isinstance(intercept, str),
+                    report=report and report_from(report, draw * steps),
+                )
+                for draw in range(n_draws)
+            ]  # fmt: skip
+            stage = stages[0]
             models, weights = stage.models, stage.bin_weights
+            if n_draws > 1:
+                each = zip(*(own.models for own in stages), strict=True)
+                models = [Rounds.average(draws) for draws in each]
             pairs: tuple[PairBins, ...] = ()
             pair_weights: tuple[NDArray[np.float64], ...] = ()
             if wants_pairs:

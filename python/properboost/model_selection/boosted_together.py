@@ -23,7 +23,7 @@ from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
 from properboost.model_selection.search_space import Candidate
-from properboost.parameters.kinds import Coupling, MultiStrategy, Selection
+from properboost.parameters.kinds import Coupling, MultiStrategy, Response, Selection, WeakLearner
 from properboost.parameters.shared import SOLVED, BoostingOptions
 from properboost.progress import Report
 
@@ -32,6 +32,7 @@ __all__ = [
     "arrange",
     "boost_candidates",
     "count_models",
+    "find_group",
     "predict_held_out",
     "split_pairs",
 ]
@@ -86,24 +87,31 @@ def boost_candidates(
 ) -> Iterator[Fits]:
     """Yield the models of as many candidates at a time as fit into memory.
 
-    `caps` is the most estimators, by selection; candidates of one selection, one coupling and one
-    strategy are neighbours.
+    `caps` is the most estimators, by selection; those that the engine can take together are
+    neighbours.
     """
     n_rows = split_rows[0].training.codes.shape[1]
-    a_model = _row_bytes(candidates[0].options) * n_rows
-    most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
-    size = most // BATCH * BATCH or most
     first = 0
-    for (selection, _, _), group in groupby(candidates, key=_find_group):
+    for (selection, *_), group in groupby(candidates, key=find_group):
         same = list(group)
+        a_model = _row_bytes(same[0].options) * n_rows
+        most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
+        size = most // BATCH * BATCH or most
         for k in range(0, len(same), size):
             some = same[k : k + size]
             yield _BoostedFits(some, range(first, first + len(some)), split_rows, caps[selection])
             first += len(some)
 
 
-def _find_group(candidate: Candidate) -> tuple[Selection, Coupling | None, MultiStrategy]:
-    return candidate.selection, candidate.coupling, candidate.options.multi_strategy
+def find_group(
+    candidate: Candidate,
+) -> tuple[Selection, WeakLearner, Coupling | None, MultiStrategy, Response, float]:
+    """Return what is the same for candidates that the engine can take together."""
+    own = candidate.options
+    return (
+        own.selection, own.weak_learner, candidate.coupling, own.multi_strategy, own.response,
+        own.l2,
+    )  # fmt: skip
 
 
 def _row_bytes(options: BoostingOptions) -> int:
@@ -118,7 +126,7 @@ def count_models(split_rows: Sequence[SplitRows]) -> int:
 
 
 class _BoostedFits(Fits):
-    """Candidates of one selection, coupling and strategy; their models are held at one time."""
+    """Candidates that the engine takes together; their models are held at one time."""
 
     in_steps = True
 

@@ -1,6 +1,7 @@
 """The classifier that chooses its gain, and what goes with it, by cross-validation."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
@@ -25,9 +26,17 @@ from properboost.model_selection.boosted_together import (
     split_pairs,
 )
 from properboost.model_selection.calibration import calibrate, make_scaled
+from properboost.model_selection.compare_families import (
+    PAIRS,
+    Compared,
+    add_pairs,
+    compare,
+    describe_families,
+)
 from properboost.model_selection.cross_validation import (
     CVScores,
     CVTask,
+    Race,
     check_found,
     cross_validate,
     describe_results,
@@ -35,15 +44,20 @@ from properboost.model_selection.cross_validation import (
     mean_scores,
     read_task,
 )
+from properboost.model_selection.families import (
+    GRID,
+    NAMES,
+    Plan,
+    check_search,
+    find_grid,
+    list_plans,
+)
 from properboost.model_selection.scoring import BUILT_IN
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
-    check_search,
     for_pairs,
-    list_candidates,
     list_interactions,
-    wants_means,
     warn_of_free_gains,
     with_gain,
 )
@@ -51,6 +65,7 @@ from properboost.notices import warn
 from properboost.parameters.declare import declared, parameter, search
 from properboost.parameters.kinds import CV, RowsPerBin, Scoring
 from properboost.parameters.shared import (
+    SOLVED,
     BinningParameters,
     PairParameters,
     SizeParameters,
@@ -246,22 +261,24 @@ class ProperBoostClassifierCV(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
             task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
-            candidates = list_candidates(self, rows.total, len(rows.classes))
-            warn_of_free_gains(self, candidates[0].loss.gain)
+            plans = list_plans(self, rows.total, len(rows.classes), self.effort)
+            if plans[0].family is GRID:
+                warn_of_free_gains(find_grid(self), plans[0].candidates[0].loss.gain)
+            wants_means = any(c.options.linear_leaves for plan in plans for c in plan.candidates)
             first = task.split_batches[0]
             order = rows.sort(first.part, first.roles.shape[1])
-            training = prepare(
-                read_binning(self), table, rows, order, wants_means=wants_means(self)
-            )
+            binning = read_binning(self if plans[0].family is not GRID else find_grid(self))
+            training = prepare(binning, table, rows, order, wants_means=wants_means)
             self.classes_ = rows.classes
             self._seed = training.seed
 
             split_rows = list(arrange(rows, task.split_batches, order, training))
-            found = self._boost(candidates, split_rows, task, "searching")
-            taken = self._choose(candidates, found)
-            winner: Winner = taken, self.n_estimators_, split_rows
-            if max(list_interactions(self)[0]) > 0:
-                winner = self._search_pairs(taken, split_rows, task)
+            limit = self._set_limit()
+            found = self._compare(plans, split_rows, task, limit)
+            winner: Winner = self._choose(found, plans), self.n_estimators_, split_rows
+            base = self._find_base(found, plans)
+            if base is not None:
+                winner = self._search_pairs(base, found, winner, task)
             # Another thread that fits this search, too, may drop meanwhile what is set.
             params, loss = self.best_params_, winner[0].loss
             record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
@@ -273,10 +290,33 @@ class ProperBoostClassifierCV(
                 training = reorder(training, order, rows.sort())
             del rows, task, order, split_rows, winner  # bytes that the refit does not need
             if self.refit:
-                if wants_means(self) and not best.linear_leaves:
+                if wants_means and not best.linear_leaves:
                     training = training.without_means()
                 self._refit(best, loss, training)
         return self
+
+    def _compare(
+        self,
+        plans: Sequence[Plan],
+        split_rows: Sequence[SplitRows],
+        task: CVTask,
+        limit: Callable[[], bool],
+    ) -> Compared:
+        """Return what is known of all candidates of all families."""
+        race = None if self.effort is None or self.one_standard_error else Race(limit)
+        if race is None and self.time_limit is not None:
+            race = Race(limit, drops=False)
+
+        def evaluate(candidates: Sequence[Candidate], family: str) -> CVScores:
+            what = "searching" if plans[0].family is GRID else family
+            return self._boost(candidates, split_rows, task, what, race)
+
+        def rate(found: CVScores) -> NDArray[np.float64]:
+            means = mean_scores(found.values[0])
+            best: NDArray[np.float64] = means.max(axis=1)
+            return best if self.n_estimators == "auto" else means[:, -1]
+
+        return compare(plans, evaluate, rate, race, self.effort)
 
     def _boost(
         self,
@@ -284,6 +324,7 @@ class ProperBoostClassifierCV(
         split_rows: Sequence[SplitRows],
         task: CVTask,
         what: str,
+        race: Race | None = None,
     ) -> CVScores:
         """Return the scores and log losses of all candidates, splits and numbers of estimators."""
         caps = self._count_estimators()
@@ -296,7 +337,15 @@ class ProperBoostClassifierCV(
                 (task.score, BUILT_IN["neg_log_loss"]),
                 stop_early=self.n_estimators == "auto",
                 report=report,
+                race=race,
             )
+
+    def _set_limit(self) -> Callable[[], bool]:
+        """Return what says whether the time is up."""
+        if self.time_limit is None:
+            return lambda: False
+        end = time.monotonic() + self.time_limit
+        return lambda: time.monotonic() > end
 
     def _forget(self) -> None:
         """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
@@ -311,9 +360,10 @@ class ProperBoostClassifierCV(
         given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
         return most if given is None else dict.fromkeys(most, int(given))
 
-    def _choose(self, candidates: Sequence[Candidate], found: CVScores) -> Candidate:
+    def _choose(self, found: Compared, plans: Sequence[Plan]) -> Candidate:
         """Set what is known of every candidate, and return the one that is taken."""
-        self.validation_curves_, log_losses = found.values
+        candidates, scores = found.candidates, found.scores
+        self.validation_curves_, log_losses = scores.values
         curves = self.validation_curves_
         means = mean_scores(curves)
         any_number = self.n_estimators == "auto"
@@ -327,74 +377,142 @@ class ProperBoostClassifierCV(
             c = find_best(*(array[np.arange(len(array)), best_at] for array in (means, others)))
         at = int(best_at[c])
         tuned = [
-            _set_temperature(candidate, found.temperatures[k, best_at[k]])
+            _set_temperature(candidate, scores.temperatures[k, best_at[k]])
             for k, candidate in enumerate(candidates)
         ]
+        own = curves[np.arange(len(curves)), :, best_at]
+        compared = plans[0].family is not GRID
         self.cv_results_ = describe_results(
             [candidate.params for candidate in tuned],
             [_describe(candidate) for candidate in tuned],
-            curves[np.arange(len(curves)), :, best_at],
-            {"n_estimators": best_at + 1},
+            own,
+            {"n_estimators": best_at + 1} | (found.columns if compared else {}),
         )
         check_found(means[c, at], self.scoring)
+        self.family_results_: dict[str, NDArray[Any]] | None = None
+        if compared:
+            names = [plan.family.name for plan in plans]
+            self.family_results_ = describe_families(names, found, own)
+        self.ended_: str | None = found.ended
         if self.one_standard_error:
             c, at = _regularize(candidates, curves, means, best_at, c, any_number)
-        chosen = _set_temperature(candidates[c], found.temperatures[c, at])
+        self._take(c, candidates[c], scores.temperatures[c, at], at, float(means[c, at]))
+        self._warn_at_the_end()
+        return _set_temperature(candidates[c], scores.temperatures[c, at])
+
+    def _take(
+        self, c: int, candidate: Candidate, temperature: float, at: int, score: float
+    ) -> None:
+        """Set what is known of the candidate that is taken."""
+        chosen = _set_temperature(candidate, temperature)
         self.best_index_ = c
-        self.best_score_ = float(means[c, at])
+        self.best_score_ = score
         self.n_estimators_ = at + 1
+        self.family_ = chosen.family
         self.best_params_ = {**chosen.params, "n_estimators": at + 1}
         self.gain_ = chosen.loss.gain
         self.alpha_ = chosen.loss.parameters.get("alpha")
         self.smoothing_ = chosen.params["smoothing"]
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
-        self._warn_at_the_end()
-        return chosen
 
     def _warn_at_the_end(self) -> None:
-        """Warn if the chosen gain is at an end of the user's list; "auto" ends where it should."""
+        """Warn of a chosen gain at an end of the user's list, and of a search that was cut short.
+
+        "auto" ends where it should.
+        """
+        if self.ended_ is not None:
+            why = {
+                "time_limit": f"the time_limit of {self.time_limit!r} seconds is over",
+                "interrupted": "the search was interrupted",
+            }[self.ended_]
+            warn(
+                f"{why}: the best of {len(self.cv_results_['params'])} candidates, not all, is "
+                "taken"
+            )
         gains = np.unique(self.cv_results_["param_gain"].astype(np.float64))
         if isinstance(self.gains, str) or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
             return
         end, other = ("smallest", "smaller") if self.gain_ == gains[0] else ("largest", "larger")
         warn(f"the chosen gain {self.gain_:g} is the {end} of gains: a {other} one may be better")
 
+    def _find_base(self, found: Compared, plans: Sequence[Plan]) -> int | None:
+        """Return the candidate that pairs are added to: the best additive one; None for no pairs.
+
+        Where no families are compared it is the one that was taken.
+        """
+        if max(list_interactions(self)[0]) == 0 or found.ended is not None:
+            return None
+        if plans[0].family is GRID:
+            return self.best_index_
+        additive = {plan.family.name for plan in plans if plan.family.additive}
+        for k in np.argsort(-np.array(found.ratings), kind="stable").tolist():
+            own = found.candidates[k].options
+            directed = own.monotonic_cst is not None and own.weak_learner == "stump"
+            if found.candidates[k].family in additive and own.step not in SOLVED and not directed:
+                return int(k)
+        return None
+
     def _search_pairs(
-        self, chosen: Candidate, split_rows: Sequence[SplitRows], task: CVTask
+        self,
+        base: int,
+        found: Compared,
+        winner: Winner,
+        task: CVTask,
     ) -> Winner:
-        """Choose how many pairs the candidate gets, and their parameters; return the winner."""
+        """Choose how many pairs a candidate gets, and their parameters; return the winner.
+
+        Where families are compared, that is the winner so far unless pairs are better.
+        """
+        begin = time.perf_counter()
         numbers, grid = list_interactions(self)
-        found = split_pairs(chosen, self.n_estimators_, split_rows, max(numbers))
-        if not found[0].training.pairs:  # one feature has no pairs
+        split_rows = winner[2]
+        taken = self.best_index_, winner[0], self.n_estimators_, self.best_score_
+        if self.family_results_ is not None:
+            at = int(self.cv_results_["n_estimators"][base])
+            temperature = found.scores.temperatures[base, at - 1]
+            own = _set_temperature(found.candidates[base], temperature)
+            taken = base, own, at, float(self.cv_results_["mean_test_score"][base])
+        c, chosen, at, score = taken
+        of_splits = split_pairs(chosen, at, split_rows, max(numbers))
+        if not of_splits[0].training.pairs:  # one feature has no pairs
             numbers = [0]
         results: list[dict[str, Any]] = []
         boosted: list[Winner] = []
-        known = {name: self.best_params_[name] for name in {"temperature"} & {*self.best_params_}}
-        if 0 in numbers:
-            results.append({"interactions": 0, "mean_test_score": self.best_score_, **known})
-            boosted.append((chosen, self.n_estimators_, split_rows))
+        known = {name: chosen.params[name] for name in {"temperature"} & {*chosen.params}}
+        if 0 in numbers or self.family_results_ is not None:
+            results.append({"interactions": 0, "mean_test_score": score, **known})
+            boosted.append((chosen, at, split_rows))
         for n in sorted(set(numbers) - {0}):
-            some = [replace(rows, training=rows.training.first_pairs(n)) for rows in found]
+            some = [replace(rows, training=rows.training.first_pairs(n)) for rows in of_splits]
             candidates = [for_pairs(chosen, n, *values) for values in grid]
             scores = self._boost(candidates, some, task, f"{n} pairs")
             means, others = map(mean_scores, scores.values)
             for k, (mean, other) in enumerate(zip(means, others, strict=True)):
-                last = len(mean) - 1
-                at = find_best(mean, other) if self.n_estimators == "auto" else last
-                tuned = _set_temperature(candidates[k], scores.temperatures[k, at])
-                settings = {**tuned.params, "interaction_estimators": at + 1}
-                boosted.append((tuned, at + 1, some))
-                results.append({**settings, "mean_test_score": float(mean[at])})
+                end = find_best(mean, other) if self.n_estimators == "auto" else len(mean) - 1
+                tuned = _set_temperature(candidates[k], scores.temperatures[k, end])
+                settings = {**tuned.params, "interaction_estimators": end + 1}
+                boosted.append((tuned, end + 1, some))
+                results.append({**settings, "mean_test_score": float(mean[end])})
         names = list(results[-1])
         self.interaction_results_ = {
             name: np.array([_or_nan(entry.get(name)) for entry in results]) for name in names
         }
         best = max(range(len(results)), key=lambda k: results[k]["mean_test_score"])
-        taken = dict(results[best])
-        check_found(taken["mean_test_score"], self.scoring)
-        self.best_score_ = taken.pop("mean_test_score")
-        self.best_params_ |= taken
+        params = dict(results[best])
+        check_found(params["mean_test_score"], self.scoring)
+        reached = params.pop("mean_test_score")
+        if self.family_results_ is not None:
+            seconds = time.perf_counter() - begin
+            self.family_results_ = add_pairs(
+                self.family_results_, reached, len(results) - 1, seconds
+            )
+            if best == 0 or reached <= self.best_score_:
+                return winner
+            self._take(c, chosen, np.nan, at - 1, reached)
+            self.family_ = PAIRS
+        self.best_score_ = reached
+        self.best_params_ |= params
         return boosted[best]
 
     def _refit(self, best: ProperBoostClassifier, loss: MarginLoss, training: Training) -> None:
@@ -514,10 +632,11 @@ def _regularize(
     splits = curves[best, :, best_at[best]]
     error = splits.std(ddof=1) / len(splits) ** 0.5 if len(splits) > 1 else 0.0
     least = means[best, best_at[best]] - error
-    kinds = [(with_gain(candidate.loss, 1.0), candidate.coupling) for candidate in candidates]
-    rivals = [
-        c for c, kind in enumerate(kinds) if means[c, best_at[c]] >= least and kind == kinds[best]
-    ]
+    kinds = [(c.family, with_gain(c.loss, 1.0), c.coupling) for c in candidates]
+    enough = [c for c in range(len(candidates)) if means[c, best_at[c]] >= least]
+    # Simple families come first; of the simplest that will do, the best says which kind.
+    simplest = min(enough, key=lambda c: (NAMES.index(kinds[c][0]), -means[c, best_at[c]]))
+    rivals = [c for c in enough if kinds[c] == kinds[simplest if kinds[best][0] else best]]
     chosen = max(rivals, key=lambda c: (candidates[c].loss.gain, means[c, best_at[c]]))
     at = int(np.argmax(means[chosen] >= least)) if any_number else int(best_at[chosen])
     return chosen, at

@@ -7,8 +7,9 @@ from typing import Any
 from properboost import _core
 from properboost.estimators.properboost_file import ProperBoostFile
 from properboost.losses.builtin import MarginLoss
+from properboost.model_selection.families import check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.model_selection.search_space import N_GAINS, check_search
+from properboost.model_selection.search_space import N_GAINS
 from properboost.parameters.declare import declared
 from properboost.parameters.shared import PairParameters
 from properboost.persistence import Codec, Node, kind

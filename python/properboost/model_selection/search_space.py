@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from properboost.parameters.declare import (
     read,
 )
 from properboost.parameters.kinds import (
+    AutoLearner,
+    AutoResponse,
     Coupling,
     GrowPolicy,
     LossName,
@@ -39,6 +41,7 @@ from properboost.parameters.kinds import (
     Multiclass,
     MultiStrategy,
     Selection,
+    WeakLearner,
 )
 from properboost.parameters.shared import (
     LARGEST_INT,
@@ -46,6 +49,7 @@ from properboost.parameters.shared import (
     BoostingOptions,
     BoostingParameters,
     CouplingParameters,
+    DrawParameters,
     PairParameters,
     check_smoothing,
     selection_of,
@@ -55,11 +59,11 @@ __all__ = [
     "Candidate",
     "SearchParameters",
     "bound_gains",
-    "check_search",
+    "check_grid",
+    "count_draws",
     "for_pairs",
     "list_candidates",
     "list_interactions",
-    "wants_means",
     "warn_of_free_gains",
     "with_gain",
 ]
@@ -85,6 +89,8 @@ class Candidate:
     params: dict[str, Any]
     coupling: Coupling | None
     """How the models of several classes are coupled; None with two."""
+    family: str | None = None
+    """The family that it is of, where families are compared."""
 
     @property
     def selection(self) -> Selection:
@@ -103,7 +109,8 @@ def _read_alphas(name: str, value: object) -> list[float] | None:
 
 def _read_smoothings(name: str, value: object) -> list[float]:
     entries = partial(checks.entries, read=check_smoothing)
-    return checks.either(entries, None)(name, value) or [SMOOTHING]
+    found = checks.either(entries, "auto", None)(name, value)
+    return found if isinstance(found, list) else [SMOOTHING]
 
 
 def _read_priors(name: str, value: object) -> list[float | None]:
@@ -121,12 +128,15 @@ class SearchParameters(
         int | Sequence[int | None] | None,
         int | Sequence[int | None] | None,
         MaxCells | Sequence[MaxCells],
-        Selection | Sequence[Selection],
+        Literal["auto"] | Selection | Sequence[Selection],
         MultiStrategy | Sequence[MultiStrategy],
         float | Sequence[float | None] | None,
+        AutoLearner,
+        AutoResponse,
     ],
     CouplingParameters[Multiclass | Sequence[Multiclass]],
-    PairParameters[float | Sequence[float], int | Sequence[int]],
+    DrawParameters[Literal["auto"] | int],
+    PairParameters[float | Sequence[float], Literal["auto"] | int | Sequence[int]],
 ):
     """What a search chooses from, and how."""
 
@@ -155,11 +165,63 @@ class SearchParameters(
         kind="list of float or None",
         doc="""Alphas to choose from, for ``loss="alpha"``.  None is that loss's default.""",
     )
-    smoothings: Sequence[float] | None = parameter(
+    weak_learner: AutoLearner = parameter(
+        default="auto",
+        doc="""
+        As in `ProperBoostClassifier`; "auto" compares families of models, see `effort`.  Any other
+        name leaves those of that weak learner.
+        """,
+        option="the weak learner; auto compares them",
+    )
+    response: AutoResponse = parameter(
+        default="auto",
+        doc="""
+        As in `ProperBoostClassifier`; "auto" is "newton" for trees of families that are compared,
+        and "real" for everything else.
+        """,
+        option="the value in a bin; auto is newton for trees and real for all else",
+    )
+    effort: int | None = parameter(
+        default=3,
+        check=checks.either(partial(checks.integer, low=1, high=5), None),
+        kind="int or None",
+        doc="""
+        How far the search goes, 1 to 5.  1 has look-up tables alone; 2 also stumps, trees and
+        symmetric trees, each with the settings of its own that are best on most tables; 3 also
+        smooth tables, lines in leaves and pairs of features, and moves the best settings one step
+        in each direction; 4 and 5 take more steps, with more of the families.  Candidates that
+        cannot catch up with the best any more are dropped.  A parameter that is given counts in all
+        families that have it, and no step changes it; one that a family contradicts excludes that
+        family.  None compares nothing but the combinations of the search's lists, each to its end,
+        of ``weak_learner="histogram"`` unless another is named.
+        """,
+        option="how far the search goes, 1 to 5; none compares lists alone",
+    )
+    readable: bool = parameter(
+        default=False,
+        doc="""
+        Whether only additive models are compared: sums of look-up tables of one feature, or of
+        pairs, which can be looked at one by one.
+        """,
+        option="compare only models that are tables of single features and of pairs",
+    )
+    time_limit: float | None = parameter(
         default=None,
+        check=checks.either(checks.positive, None),
+        doc="""
+        Seconds after which no more is compared; the best so far is then fitted to all rows, which
+        takes its time, too.  With a limit, what is chosen depends on the machine.
+        """,
+        option="seconds after which the search stops and the best so far is taken",
+    )
+    smoothings: Literal["auto"] | Sequence[float] | None = parameter(
+        default="auto",
         check=_read_smoothings,
-        kind="list of float or None",
-        doc="Values of `smoothing` to choose from; None is [0.1].",
+        kind='"auto", list of float or None',
+        doc="""
+        Values of `smoothing` to choose from; None is [0.1].  "auto" is [0.1], and more for the
+        smooth tables of `effort` 3.
+        """,
     )
     priors: Sequence[float | None] | None = parameter(
         default=None,
@@ -167,12 +229,15 @@ class SearchParameters(
         kind="list of float or None",
         doc="Values of `prior` to choose from; a list may hold None, and None alone means [None].",
     )
-    selection: Selection | Sequence[Selection] = parameter(
-        default="greedy",
+    selection: Literal["auto"] | Selection | Sequence[Selection] = parameter(
+        default="auto",
+        check=checks.either(partial(checks.choice, known=get_args(Selection)), "auto"),
+        kind='{"auto", "unbiased", "greedy", "cyclic"}',
         doc="""
-        As in `ProperBoostClassifier`, or both to choose from.  In our comparisons
-        cyclic selection had the lower log loss on most tables; greedy selection uses fewer features
-        and was better where few of them matter much.
+        As in `ProperBoostClassifier`, or several to choose from.  "auto" is that of each family,
+        and "greedy" where no families are compared.  In our comparisons cyclic selection had the
+        lower log loss on most tables of every bin; greedy selection uses fewer features and was
+        better where few of them matter much.
         """,
     )
     multiclass: Multiclass | Sequence[Multiclass] = parameter(
@@ -219,20 +284,32 @@ class SearchParameters(
         default=True,
         doc="Fit the chosen candidate to all rows.  Without it there is no model to predict with.",
     )
-    interactions: int | Sequence[int] = parameter(
-        default=0,
-        check=partial(checks.integer, low=0, high=LARGEST_INT),
-        kind="int",
+    n_draws: Literal["auto"] | int = parameter(
+        default="auto",
+        check=checks.either(partial(checks.integer, low=1, high=1000), "auto"),
+        single=True,
+        kind='int or "auto"',
+        doc="""
+        As in `ProperBoostClassifier`; "auto" is 1 where no families are compared and up to an
+        `effort` of 2, 8 with 3 and 4, and 16 with 5.  Candidates have one draw each.
+        """,
+        option="fits of trees that are averaged in the end; auto goes by the effort",
+    )
+    interactions: Literal["auto"] | int | Sequence[int] = parameter(
+        default="auto",
+        check=checks.either(partial(checks.integer, low=0, high=LARGEST_INT), "auto"),
+        kind='int or "auto"',
         doc="""
         Numbers of pairs to choose from; 0 is allowed (give known pairs to `ProperBoostClassifier`).
         The search for pairs follows that for everything else: each split finds its own strongest
-        pairs from its training rows.
+        pairs from its training rows, for the best additive model.  "auto" is none up to an `effort`
+        of 2, 10 with 3, and 5, 20 or 50 with more.
         """,
     )
 
 
-def check_search(search: SearchParameters) -> None:
-    """Check every parameter that does not depend on the data."""
+def check_grid(search: SearchParameters) -> None:
+    """Check the parameters of a search that leaves nothing but lists to be chosen."""
     check_declared(search)
     learner, response = search.weak_learner, search.response
     for k, h in enumerate(_read_smoothings("smoothings", search.smoothings)):
@@ -242,20 +319,23 @@ def check_search(search: SearchParameters) -> None:
         check_depth_of_policy("max_depth", depth, learner, policies)
     for h in _list_values(search, "interaction_smoothing"):
         check_smoothing_of_response("interaction_smoothing", h, learner, response)
-    check_directions_of_pairs(search.monotonic_cst, learner, max(list_interactions(search)[0]) > 0)
+    wants_pairs = _list_values(search, "interactions") not in ([0], ["auto"])
+    check_directions_of_pairs(search.monotonic_cst, learner, wants_pairs)
     check_directions_of_lines(search.monotonic_cst, _list_values(search, "linear_leaves"))
     for _, loss in _list_losses(search):
         check_loss_of_step(loss, search.step)
         _list_couplings(search, loss)
 
 
-def list_candidates(search: SearchParameters, total: float, n_classes: int) -> list[Candidate]:
+def list_candidates(
+    search: SearchParameters, total: float, n_classes: int, n_gains: int | None = None
+) -> list[Candidate]:
     """List the product of all there is to choose from, gains changing fastest.
 
     Candidates of one selection, one coupling and one strategy are neighbours: the engine takes
     them together.
     What has no meaning beside the weak learner, the response or the step is not searched: it has
-    its default.
+    its default.  `n_gains` is how many "auto" tries; None is its own number.
     """
     losses = _list_losses(search)
     couplings: dict[Coupling | None, None] = {None: None}
@@ -264,7 +344,8 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
     lists: dict[str, list[Any]] = {
         "selection": list(
             dict.fromkeys(
-                selection_of(search.weak_learner, s) for s in _list_values(search, "selection")
+                selection_of(cast("WeakLearner", search.weak_learner), s)
+                for s in _list_values(search, "selection")
             )
         ),
         "multiclass": list(couplings),
@@ -304,7 +385,7 @@ def list_candidates(search: SearchParameters, total: float, n_classes: int) -> l
             chosen["multiclass"] = coupling
         options_only = {key: chosen[key] for key in chosen if key in declared(BoostingOptions)}
         applied = read(BoostingOptions, search, **options_only)
-        for gain in _make_gains(search, loss, total) if gains is None else gains:
+        for gain in _make_gains(search, loss, total, n_gains) if gains is None else gains:
             tuned = with_gain(loss, gain)
             params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
             params |= {"intercept": None, "slope": 1.0}  # not the defaults of one fit
@@ -334,18 +415,29 @@ def _list_values(search: SearchParameters, name: str) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def wants_means(search: SearchParameters) -> bool:
-    """Whether some candidates are linear in the means of bins."""
-    return True in _list_values(search, "linear_leaves")
+DRAWS_OF_EFFORT = {3: 8, 4: 8, 5: 16}
+"""What "auto" draws are."""
+
+PAIRS_OF_EFFORT = {3: [10], 4: [5, 20], 5: [5, 20, 50]}
+"""The numbers of pairs that "auto" tries."""
+
+
+def count_draws(search: SearchParameters) -> int:
+    """Return how many draws a model of trees has in the end."""
+    given = search.n_draws
+    return DRAWS_OF_EFFORT.get(search.effort or 0, 1) if isinstance(given, str) else given
 
 
 def list_interactions(search: SearchParameters) -> tuple[list[int], list[tuple[float, float]]]:
     """Return the numbers of pairs to choose from, and the product of their rates and smoothings."""
+    numbers = _list_values(search, "interactions")
+    if numbers == ["auto"]:
+        numbers = PAIRS_OF_EFFORT.get(search.effort or 0, [0])
     smoothings = _list_values(search, "interaction_smoothing")
     if not declared(type(search))["interaction_smoothing"].applies_to(search):
         smoothings = [0.0]
     rates = _list_values(search, "interaction_rate")
-    return _list_values(search, "interactions"), list(itertools.product(rates, smoothings))
+    return numbers, list(itertools.product(rates, smoothings))
 
 
 def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candidate:
@@ -430,12 +522,13 @@ def bound_gains(loss: MarginLoss, n_rows: float, ratio: float) -> tuple[float, f
     return least, least * ratio * max(1.0, (FEW_ROWS / n_rows) ** 0.5)
 
 
-def _make_gains(search: SearchParameters, loss: MarginLoss, total: float) -> list[float]:
+def _make_gains(
+    search: SearchParameters, loss: MarginLoss, total: float, n: int | None
+) -> list[float]:
     """Return what "auto" tries for a loss at gain 1 and so many rows."""
     if _cuts_carefully(search):
-        gains = np.geomspace(*bound_gains(loss, max(total, FEW_ROWS), GAIN_RANGE), N_GAINS // 2)
-    else:
-        gains = np.geomspace(*bound_gains(loss, total, GAIN_RANGE), N_GAINS)
+        total, n = max(total, FEW_ROWS), n or N_GAINS // 2
+    gains = np.geomspace(*bound_gains(loss, total, GAIN_RANGE), n or N_GAINS)
     return [float(f"{gain:.3g}") for gain in gains]
 
 

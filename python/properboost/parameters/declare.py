@@ -45,6 +45,9 @@ Reader: TypeAlias = Callable[[str, object], object]
 Form: TypeAlias = Literal["by label", "by feature", "features", "losses", "matrix", "not saved"]
 """What files hold of a parameter, where a value or a list of values does not say it all."""
 
+AUTO = "auto"
+"""What a search calls a value that it chooses by itself."""
+
 SAME = object()
 """What stands for the default of estimators as the default of searches: None may be another."""
 
@@ -75,6 +78,8 @@ class Parameter:
     form: Form | None = None
     """What files hold of it; a list of any other form is one to choose from."""
     keyword: bool = True
+    single: bool = False
+    """Whether searches take no list of it, though its type is a type variable."""
     listable: bool = False
     takes_lists: bool = False
 
@@ -99,12 +104,13 @@ class Parameter:
     def find_obstacle(self, values: Callable[[str], object]) -> str | None:
         """Return the other parameter whose value makes this one ineffective, if any.
 
-        One with a list to choose from does so if each of them does.
+        One with a list to choose from does so if each of them does; one that is still to be chosen
+        does not.
         """
         for name, allowed in (self.only_with or {}).items():
             value = values(name)
             choices: Any = value if checks.is_list(value) else [value]
-            if not any(choice in allowed for choice in choices):
+            if not any(choice in (*allowed, AUTO) for choice in choices):
                 return name
         return None
 
@@ -140,11 +146,12 @@ def parameter(
     promise: Mapping[str, str] | None = None,
     search_default: object = SAME,
     form: Form | None = None,
+    single: bool = False,
 ) -> Any:
     """Declare a parameter; what is left out is as in the declaration that this one replaces.
 
     Names of a `Literal` and booleans need no `check`.  An annotation that is a type variable says
-    that searches take lists.
+    that searches take lists, unless it is `single`.
     """
     return Parameter(
         default=default,
@@ -157,6 +164,7 @@ def parameter(
         search_default=search_default,
         form=form,
         keyword=kw_only,
+        single=single,
     )
 
 
@@ -189,7 +197,7 @@ def parameters(cls: Class) -> Class:
     own = {}
     for name, annotation in inspect.get_annotations(cls).items():
         if isinstance(cls.__dict__.get(name), Parameter):
-            listable = isinstance(annotation, TypeVar)
+            listable = isinstance(annotation, TypeVar) and not cls.__dict__[name].single
             own[name] = replace(
                 cls.__dict__[name], name=name, annotation=annotation, listable=listable
             )

@@ -9,6 +9,8 @@ from sklearn.model_selection import BaseCrossValidator
 
 __all__ = [
     "CV",
+    "AutoLearner",
+    "AutoResponse",
     "CategoricalFeatures",
     "ClassWeight",
     "Coupling",
@@ -38,10 +40,12 @@ LossName: TypeAlias = Literal[
     "glog", "ggauss", "glaplacian", "gboost", "exponential", "savage", "alpha", "tangent"
 ]
 WeakLearner: TypeAlias = Literal["histogram", "stump", "tree", "monomial"]
+AutoLearner: TypeAlias = Literal["auto", "histogram", "stump", "tree", "monomial"]
 VotingCriterion: TypeAlias = Literal["gini", "error"]
 VotingLearner: TypeAlias = Literal["stump", "tree", "histogram"]
 Selection: TypeAlias = Literal["unbiased", "greedy", "cyclic"]
 RowsPerBin: TypeAlias = float | Literal["auto"] | None
+AutoResponse: TypeAlias = Literal["auto", "real", "sign", "newton", "exact"]
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]

@@ -40,6 +40,7 @@ __all__ = [
     "BoostingParameters",
     "ClassifierParameters",
     "CouplingParameters",
+    "DrawParameters",
     "PairParameters",
     "RegularizerParameters",
     "RhoParameters",
@@ -97,6 +98,9 @@ PerBin = TypeVar("PerBin")
 Selected = TypeVar("Selected")
 Strategy = TypeVar("Strategy")
 Rate = TypeVar("Rate")
+Learner = TypeVar("Learner")
+Answer = TypeVar("Answer")
+Draws = TypeVar("Draws")
 Coupled = TypeVar("Coupled")
 
 
@@ -164,7 +168,9 @@ def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
 
 @parameters
 class BoostingParameters(
-    Generic[Float, Int, Policy, Linear, Leaves, Depth, Cells, Selected, Strategy, Rate]
+    Generic[
+        Float, Int, Policy, Linear, Leaves, Depth, Cells, Selected, Strategy, Rate, Learner, Answer
+    ]
 ):
     """How a round's look-up table is chosen and made, and how far its step goes."""
 
@@ -182,8 +188,9 @@ class BoostingParameters(
         only_with={"step": NOT_SOLVED},
         search_default=1.0,
     )
-    weak_learner: WeakLearner = parameter(
+    weak_learner: Learner = parameter(
         default="histogram",
+        single=True,
         doc="""
         What gets a value in a round: every bin of a feature, or few cells of them (`max_cells`);
         both branches of a split; every leaf of a tree; the rows for which a rule holds ("this
@@ -379,7 +386,8 @@ class BoostingParameters(
         option="which feature a round takes: the least likely by chance, the best, or each in turn",
         search_default="cyclic",
     )
-    response: Response = parameter(
+    response: Answer = parameter(
+        single=True,
         default="real",
         doc="""
         The value in a bin: half the log-odds of its class weights; the heavier class; a Newton
@@ -512,6 +520,25 @@ class PairParameters(Generic[Float, Pairs]):
         """,
         only_with={"weak_learner": ("histogram",)},
         search_default=(0.0, 0.1, 0.2, 0.25),
+    )
+
+
+@parameters
+class DrawParameters(Generic[Draws]):
+    """How many draws there are."""
+
+    n_draws: Draws = parameter(
+        default=1,
+        check=partial(checks.integer, low=1, high=1000),
+        single=True,
+        doc="""
+        Fits of trees or monomials whose raw predictions are averaged, each of which draws features
+        and rows (`max_features`, `subsample`) for itself.  They are one model: its rounds are those
+        of the fits in turn, each with a step of 1 / `n_draws`.  It takes as many times as long to
+        fit and to predict, and where nothing is drawn it has no effect.
+        """,
+        option="fits that draw features and rows, and are averaged",
+        only_with={"weak_learner": GROWN},
     )
 
 
@@ -738,6 +765,8 @@ class BoostingOptions(
         Selection,
         MultiStrategy,
         float | None,
+        WeakLearner,
+        Response,
     ],
     RegularizerParameters,
 ):
@@ -798,7 +827,7 @@ def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> fl
         return 1.0
     at_one_row = 20.0 if weak_learner == "histogram" else 14.0
     rows = max(_balanced_rows(class_weights), 1.0)
-    # Not NumPy's: on some processors its last bit is another, and the gain is a part of every model.
+    # NumPy's has another last bit on some processors, and the gain is a part of every model.
     return min(max(at_one_row / math.cbrt(rows), 1.0), 8.0)
 
 

@@ -1,0 +1,198 @@
+"""Comparing families: their first candidates, then steps of the best, until none is better."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.model_selection.boosted_together import find_group
+from properboost.model_selection.cross_validation import CVScores, Race
+from properboost.model_selection.families import Plan, combine
+from properboost.model_selection.search_space import Candidate
+
+__all__ = ["PAIRS", "Compared", "add_pairs", "compare", "describe_families"]
+
+PAIRS = "pairs"
+"""The family of additive models with look-up tables of pairs of features."""
+
+STEPS = {3: (1, 1), 4: (2, 2), 5: (6, 4)}
+"""Times that steps are tried, and families that take them, by effort."""
+
+Evaluate = Callable[[Sequence[Candidate], str], CVScores]
+"""Takes candidates and the name of their family; returns their scores."""
+
+Rate = Callable[[CVScores], NDArray[np.float64]]
+"""Returns the best mean score of each candidate."""
+
+
+@dataclass
+class Compared:
+    """Candidates that were compared, and what is known of them."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    parts: list[CVScores] = field(default_factory=list)
+    ratings: list[float] = field(default_factory=list)
+    dropped: list[bool] = field(default_factory=list)
+    """Whether they stopped since they could not catch up."""
+    seconds: list[float] = field(default_factory=list)
+    """What each took, as its share of those that it was boosted with."""
+    ended: str | None = None
+    """Why the comparison ended before its end."""
+
+    @property
+    def scores(self) -> CVScores:
+        """The scores of all candidates."""
+        return CVScores.join(self.parts)
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What results have of each candidate."""
+        names = [str(candidate.family) for candidate in self.candidates]
+        return {
+            "family": np.array(names, dtype=object),
+            "dropped": np.array(self.dropped),
+            "seconds": np.array(self.seconds),
+        }
+
+    def find_best(self, family: str | None) -> int:
+        """Return the best candidate of a family."""
+        own = [k for k, c in enumerate(self.candidates) if c.family == family]
+        return max(own, key=lambda k: self.ratings[k])
+
+
+def compare(
+    plans: Sequence[Plan], evaluate: Evaluate, rate: Rate, race: Race | None, effort: int | None
+) -> Compared:
+    """Compare the candidates of all families, and what steps lead to.
+
+    If it is interrupted, or the race is over, it returns what it has, but for an interrupt before
+    any candidate is known.
+    """
+    found = Compared()
+    tried: set[str] = set()
+
+    def run(candidates: Sequence[Candidate], family: str) -> bool:
+        """Evaluate those that are new; returns whether to go on."""
+        new = {_name(c): c for c in candidates}
+        own = [c for name, c in new.items() if name not in tried]
+        own.sort(key=lambda c: str(find_group(c)))
+        if not own or found.ended is not None:
+            return found.ended is None
+        if race is not None and found.candidates and race.is_over():
+            found.ended = "time_limit"
+            return False
+        begin = time.perf_counter()
+        if race is not None:
+            race.begin()
+        try:
+            scores = evaluate(own, family)
+        except KeyboardInterrupt:
+            if not found.candidates:
+                raise
+            found.ended = "interrupted"
+            return False
+        seconds = (time.perf_counter() - begin) / len(own)
+        tried.update(map(_name, own))
+        found.candidates += own
+        found.parts.append(scores)
+        found.ratings += rate(scores).tolist()
+        found.seconds += [seconds] * len(own)
+        found.dropped += [race is not None and k in race.dropped for k in range(len(own))]
+        return True
+
+    for plan in plans:
+        if not run(plan.candidates, plan.family.name):
+            return found
+    times, width = STEPS.get(effort or 0, (0, 0))
+    for _ in range(times):
+        before = len(found.candidates)
+        known = [
+            plan for plan in plans if any(c.family == plan.family.name for c in found.candidates)
+        ]
+        ranked = sorted(known, key=lambda plan: -found.ratings[found.find_best(plan.family.name)])
+        for plan in ranked[:width]:
+            name = plan.family.name
+            at = found.find_best(name)
+            steps = plan.list_steps(found.candidates[at])
+            if not run([step.candidate for step in steps], name):
+                return found
+            rated = {_name(c): r for c, r in zip(found.candidates, found.ratings, strict=True)}
+            better = [
+                s for s in steps if rated.get(_name(s.candidate), -np.inf) > found.ratings[at]
+            ]
+            better.sort(
+                key=lambda step: rated[_name(step.candidate)]
+            )  # of one ladder the last wins
+            if len(better) > 1 and not run([combine(found.candidates[at], better)], name):
+                return found
+        if len(found.candidates) == before:
+            break
+    return found
+
+
+def _name(candidate: Candidate) -> str:
+    """Return what tells candidates apart."""
+    own = candidate.loss, candidate.coupling, sorted(candidate.options.__dict__.items())
+    return f"{candidate.family} {own!r}"
+
+
+def describe_families(
+    names: Sequence[str], found: Compared, scores: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """Return what is known of each family: its best candidate, beside the best of all.
+
+    `scores` are those of each candidate in each split, (n_candidates, n_splits).
+    """
+    families = [c.family for c in found.candidates]
+    names = [name for name in names if name in families]
+    at = [found.find_best(name) for name in names]
+    means = scores.mean(axis=1)
+    behind = scores[max(at, key=lambda k: means[k])] - scores[at]
+    n_splits = scores.shape[1]
+
+    def error(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        if n_splits < 2:
+            return np.full(len(values), np.nan)
+        deviations: NDArray[np.float64] = values.std(axis=1, ddof=1) / n_splits**0.5
+        return deviations
+
+    def add_up(values: Sequence[float]) -> NDArray[np.float64]:
+        sums = [
+            sum(v for v, f in zip(values, families, strict=True) if f == name) for name in names
+        ]
+        return np.array(sums)
+
+    return {
+        "family": np.array(names, dtype=object),
+        "mean_test_score": means[at],
+        "standard_error": error(scores[at]),
+        "behind": behind.mean(axis=1),
+        "behind_error": error(behind),
+        "candidates": add_up([1] * len(families)),
+        "dropped": add_up(found.dropped),
+        "seconds": add_up(found.seconds),
+        "best_index": np.array(at),
+    }
+
+
+def add_pairs(
+    results: dict[str, NDArray[Any]], score: float, n_candidates: int, seconds: float
+) -> dict[str, NDArray[Any]]:
+    """Return the results of families with those of pairs."""
+    more = {
+        "family": PAIRS,
+        "mean_test_score": score,
+        "standard_error": np.nan,
+        "behind": max(results["mean_test_score"].max() - score, 0.0),
+        "behind_error": np.nan,
+        "candidates": n_candidates,
+        "dropped": 0,
+        "seconds": seconds,
+        "best_index": -1,
+    }
+    best = max(results["mean_test_score"].max(), score)
+    joined = {name: np.append(values, more[name]) for name, values in results.items()}
+    return joined | {"behind": best - joined["mean_test_score"]}

@@ -1,0 +1,322 @@
+"""The families of models that a search compares, and what may be changed in each.
+
+A family is a weak learner with settings that go well together.  It begins with few candidates;
+a search then moves the best of them along the family's ladders, a step at a time.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from properboost.boosting.options import list_couplings
+from properboost.model_selection.search_space import (
+    Candidate,
+    SearchParameters,
+    bound_gains,
+    check_grid,
+    count_draws,
+    list_candidates,
+    with_gain,
+)
+from properboost.parameters.checks import is_list
+from properboost.parameters.declare import AUTO, check_declared, declared
+from properboost.parameters.shared import GROWN, BoostingOptions
+
+__all__ = [
+    "FAMILIES",
+    "GRID",
+    "NAMES",
+    "Family",
+    "Plan",
+    "Step",
+    "check_search",
+    "combine",
+    "find_grid",
+    "list_plans",
+]
+
+Settings: TypeAlias = Mapping[str, Any]
+"""Parameters of a search, or of the candidate that a step makes of another."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """What a search compares with other families."""
+
+    name: str
+    rung: int
+    """The least effort with which it is compared."""
+    settings: Settings
+    """What it is, as parameters of the search: other values exclude it."""
+    start: Settings = dataclasses.field(default_factory=dict)
+    """What it begins with, where the user gives nothing."""
+    ladders: Sequence[Sequence[Settings]] = ()
+    """Settings that a step exchanges for the next ones, up or down."""
+    additive: bool = False
+    """Whether its models are sums of functions of one feature, which can be looked at."""
+    gains: int | None = None
+    """How many gains "auto" begins with."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A family as one search compares it."""
+
+    family: Family
+    given: frozenset[str]
+    """The parameters that the user has a value or a list for: no step changes them."""
+    candidates: list[Candidate]
+    """What is compared first."""
+
+    def list_steps(self, best: Candidate) -> "list[Step]":
+        """Return what is one step away from a candidate."""
+        found = []
+        for ladder in self.family.ladders:
+            names = {name for rung in ladder for name in rung}
+            at = next((k for k, rung in enumerate(ladder) if _has(best, rung)), None)
+            if at is None or names & self.given or {f"{name}s" for name in names} & self.given:
+                continue
+            found += [ladder[k] for k in (at - 1, at + 1) if 0 <= k < len(ladder)]
+        if self.family.gains is not None and "gains" not in self.given:
+            least = float(f"{bound_gains(with_gain(best.loss, 1.0), 1.0, 1.0)[0]:.3g}")
+            gains = best.loss.gain / 2.0, best.loss.gain * 2.0
+            found += [{"gain": gain} for gain in gains if gain >= least]
+        if best.coupling is not None and "multiclass" not in self.given:
+            both = {list_couplings(best.loss, best.options.step)[0], "one_vs_rest"}
+            found += [{"multiclass": coupling} for coupling in sorted(both - {best.coupling})]
+        if best.options.response == "exact":  # its cells spread less
+            found = [settings for settings in found if settings.get("smoothing", 0.0) <= 0.25]
+        return [Step(settings, _change(best, settings)) for settings in found]
+
+
+class Step(NamedTuple):
+    """Other settings, and the candidate that has them."""
+
+    settings: Settings
+    candidate: Candidate
+
+
+def combine(candidate: Candidate, steps: Sequence[Step]) -> Candidate:
+    """Return a candidate that takes several steps at once; a later one of a ladder counts."""
+    return _change(candidate, {k: v for step in steps for k, v in step.settings.items()})
+
+
+def list_plans(
+    search: SearchParameters, total: float, n_classes: int, effort: int | None
+) -> list[Plan]:
+    """Return the families that a search compares, simple ones first.
+
+    Without an effort, and where no family has what the user gives, there is one: all that the
+    search's lists combine.
+    """
+    given = _find_given(search)
+    plans: list[Plan] = []
+    for family in FAMILIES:
+        if effort is None or family.rung > effort or (search.readable and not family.additive):
+            continue
+        own = _settle(search, family, given)
+        if own is None:
+            continue
+        n_gains = family.gains if family.gains is None or effort > 1 else family.gains - 1
+        candidates = _list_all(search, own, total, n_classes, n_gains)
+        if "multiclass" not in given:  # a step tries the other way
+            candidates = [
+                c for c in candidates
+                if c.coupling in (None, list_couplings(c.loss, c.options.step)[0])
+            ]  # fmt: skip
+        candidates = [dataclasses.replace(c, family=family.name) for c in candidates]
+        plans.append(Plan(family, given, candidates))
+    if not plans:
+        grid = find_grid(search)
+        plans = [Plan(GRID, given, _list_all(search, grid, total, n_classes))]
+    return plans
+
+
+def check_search(search: SearchParameters) -> None:
+    """Check every parameter that does not depend on the data."""
+    check_declared(search)
+    for name in ("selection", "interactions"):
+        value = getattr(search, name)
+        if is_list(value) and AUTO in value:
+            raise ValueError(f"{name} must not hold {AUTO!r} in a list; got {value!r}")
+    if search.effort is None:
+        check_grid(find_grid(search))
+        return
+    given = _find_given(search)
+    settled = [_settle(search, family, given) for family in FAMILIES]
+    for own in settled:
+        if own is not None:
+            check_grid(own)
+    if all(own is None for own in settled):  # what is wrong with it?
+        check_grid(find_grid(search))
+
+
+def find_grid(search: SearchParameters, **settings: Any) -> SearchParameters:
+    """Return the search with settings, and with the plain value of what is "auto" then."""
+    values = {name: getattr(search, name) for name in declared(type(search))} | settings
+    for name, plain in _PLAIN.items():
+        if isinstance(values[name], str) and values[name] == AUTO:
+            values[name] = plain
+    return type(search)(**values)
+
+
+_PLAIN: Settings = {
+    "weak_learner": "histogram",
+    "selection": "greedy",
+    "response": "real",
+    "smoothings": None,
+    "interactions": 0,
+    "n_draws": 1,
+}
+"""What parameters that name a family are in a search without an effort."""
+
+_OF_TABLES = {
+    "selection": ("histogram", "stump"),
+    "interactions": ("histogram", "stump"),
+    "smoothings": ("histogram",),
+}
+"""The weak learners of parameters that restrict a search to the families that have them."""
+
+
+def _find_given(search: SearchParameters) -> frozenset[str]:
+    """Return the parameters that are not at their defaults."""
+    names = []
+    for name, entry in declared(type(search)).items():
+        value = getattr(search, name)
+        same = value is entry.default
+        if not same and isinstance(value, str | int | float | tuple) and not is_list(value):
+            same = type(value) is type(entry.default) and value == entry.default
+        if not same:
+            names.append(name)
+    return frozenset(names)
+
+
+def _settle(
+    search: SearchParameters, family: Family, given: frozenset[str]
+) -> SearchParameters | None:
+    """Return the search with a family's settings; None if what the user gives excludes it."""
+    learner = family.settings["weak_learner"]
+    for name, known in _OF_TABLES.items():
+        if name in given and learner not in known and getattr(search, name) != 0:
+            return None
+    for name, value in family.settings.items():
+        own = getattr(search, name)
+        if name in given and value not in (own if is_list(own) else [own]):
+            return None
+    if search.monotonic_cst is not None and family.settings.get("linear_leaves"):
+        return None
+    start = {name: value for name, value in family.start.items() if name not in given}
+    settled = find_grid(search, **start, **family.settings)
+    settled.interactions = AUTO if learner in GROWN else search.interactions
+    settled.n_draws = count_draws(search)
+    known = declared(type(search))
+    if any(not known[name].applies_to(settled) for name in family.settings if name in known):
+        return None
+    return settled
+
+
+def _list_all(
+    search: SearchParameters,
+    settled: SearchParameters,
+    total: float,
+    n_classes: int,
+    n_gains: int | None = None,
+) -> list[Candidate]:
+    """Return the candidates of a search's lists, which also have the parameters settled."""
+    told = {
+        name: getattr(settled, name)
+        for name in declared(BoostingOptions)
+        if name in declared(type(search))
+        and not is_list(getattr(settled, name))
+        and getattr(settled, name) is not getattr(search, name)
+    }
+    if settled.weak_learner in GROWN and settled.n_draws != 1:
+        told["n_draws"] = settled.n_draws
+    candidates = list_candidates(settled, total, n_classes, n_gains)
+    return [dataclasses.replace(c, params=told | c.params) for c in candidates]
+
+
+def _find(candidate: Candidate, name: str) -> Any:
+    return candidate.loss.gain if name == "gain" else getattr(candidate.options, name)
+
+
+def _has(candidate: Candidate, settings: Settings) -> bool:
+    return all(_find(candidate, name) == value for name, value in settings.items())
+
+
+def _change(candidate: Candidate, settings: Settings) -> Candidate:
+    """Return a candidate with other settings."""
+    options = {k: v for k, v in settings.items() if k in declared(BoostingOptions)}
+    loss = with_gain(candidate.loss, settings.get("gain", candidate.loss.gain))
+    params = {**candidate.params, **settings}
+    if not isinstance(params["loss"], str):
+        params["loss"] = loss
+    return dataclasses.replace(
+        candidate,
+        loss=loss,
+        options=candidate.options.replace(**options),
+        params=params,
+        coupling=settings.get("multiclass", candidate.coupling),
+    )
+
+
+def _ladder(name: str, *values: float | int | str) -> list[Settings]:
+    return [{name: value} for value in values]
+
+
+_OF_TREES = (
+    _ladder("max_features", 0.15, 0.3, 0.5, 0.75, 1.0),
+    _ladder("min_child_weight", 0.001, 0.01, 0.1, 1.0, 5.0, 20.0),
+    _ladder("learning_rate", 0.025, 0.05, 0.1, 0.2),
+)
+_LEAVES = _ladder("max_leaf_nodes", 4, 8, 16, 31, 64)
+_DEPTHS = _ladder("max_depth", 2, 3, 4, 5, 6, 7)
+_LINES = _ladder("linear_l2", 1.0, 5.0, 20.0, 80.0)
+_NEWTON: Settings = {
+    "response": "newton", "l2": 0.1, "gains": [1.0], "learning_rate": [0.1],
+    "max_features": [0.3], "min_child_weight": [0.1],
+}  # fmt: skip
+_LEAF_WISE: Settings = {"weak_learner": "tree", "grow_policy": "best_first"}
+_LEVEL_WISE: Settings = {"weak_learner": "tree", "grow_policy": "symmetric"}
+
+GRID = Family("grid", 0, {}, additive=True)
+"""What a search compares that compares no families."""
+
+FAMILIES = (
+    Family(
+        "tables", 1,
+        {"weak_learner": "histogram", "selection": "greedy", "max_cells": 10, "min_saving": 0.5},
+        additive=True, gains=4,
+    ),
+    Family(
+        "smooth tables", 3,
+        {"weak_learner": "histogram", "selection": "cyclic", "max_cells": None, "min_saving": 0.0},
+        {"smoothings": [0.2]},
+        (_ladder("smoothing", 0.05, 0.2, 1.0, 4.0, 16.0, 64.0),),
+        additive=True, gains=4,
+    ),
+    Family(
+        "stumps", 2, {"weak_learner": "stump", "selection": "cyclic"},
+        additive=True, gains=3,
+    ),
+    Family(
+        "trees", 2, {**_LEAF_WISE, "linear_leaves": False},
+        {**_NEWTON, "max_leaf_nodes": [16]}, (*_OF_TREES, _LEAVES),
+    ),
+    Family(
+        "symmetric trees", 2, {**_LEVEL_WISE, "linear_leaves": False},
+        {**_NEWTON, "max_depth": [5]}, (*_OF_TREES, _DEPTHS),
+    ),
+    Family(
+        "trees with lines", 3, {**_LEAF_WISE, "linear_leaves": True},
+        {**_NEWTON, "max_leaf_nodes": [16], "linear_l2": [5.0]}, (*_OF_TREES, _LEAVES, _LINES),
+    ),
+    Family(
+        "symmetric trees with lines", 3, {**_LEVEL_WISE, "linear_leaves": True},
+        {**_NEWTON, "max_depth": [5], "linear_l2": [5.0]}, (*_OF_TREES, _DEPTHS, _LINES),
+    ),
+)  # fmt: skip
+"""What is compared, simple ones first."""
+
+NAMES = [None, *(family.name for family in FAMILIES)]
+"""The names of families, simple ones first; None where none are compared."""
