@@ -231,7 +231,12 @@ def test_at_all_rows_it_is_the_search():
     means = curve.curves[0, 0].mean(axis=1)
     # Folds differ, as they are shuffled: to within the noise of 500 rows.
     search = ProperBoostClassifierCV(
-        gains=[1, 4, 16], n_estimators=10, selection="cyclic", max_cells=None, refit=False
+        gains=[1, 4, 16],
+        n_estimators=10,
+        selection="cyclic",
+        max_cells=None,
+        refit=False,
+        effort=None,
     ).fit(X, y)
     np.testing.assert_allclose(means, search.cv_results_["mean_test_score"], atol=0.02)
     assert curve.scores == pytest.approx(means.max())

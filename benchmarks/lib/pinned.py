@@ -63,7 +63,7 @@ def make_tables(**given: Any) -> ProperBoostClassifier:
 
 
 def make_search(**given: Any) -> ProperBoostClassifierCV:
-    return ProperBoostClassifierCV(**{**SEARCH, **RULE, **given})
+    return ProperBoostClassifierCV(**{**SEARCH, **RULE, "effort": None, **given})
 
 
 def make_votes(**given: Any) -> ARBoostClassifier:

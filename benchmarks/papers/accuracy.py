@@ -98,7 +98,7 @@ def main() -> None:
         train, test = (load(subset=subset, **which) for subset in ("train", "test"))
         start = time.perf_counter()
         searches = [
-            (ProperBoostClassifierCV() if some is None else make_search(**some)).fit(
+            (ProperBoostClassifierCV(effort=None) if some is None else make_search(**some)).fit(
                 train.data, train.target
             )
             for some in (settings if isinstance(settings, list) else [settings])

@@ -100,6 +100,7 @@ def search(weak_learner: str, grid: dict[str, list[Any]], **settings: Any) -> Co
             random_state=seed,
             n_jobs=n_jobs,
             **(lists | settings),
+            effort=None,
         ).fit(split.X, split.y)
         told = {*lists, "gain", "smoothing", "multiclass", "temperature"}
         chosen = {k: v for k, v in model.best_params_.items() if k in told}
@@ -242,7 +243,9 @@ def default_trees(_X: pd.DataFrame, seed: int, n_jobs: int) -> Any:
     """Make properboost's search with trees."""
     from properboost import ProperBoostClassifierCV
 
-    return ProperBoostClassifierCV(weak_learner="tree", random_state=seed, n_jobs=n_jobs)
+    return ProperBoostClassifierCV(
+        weak_learner="tree", random_state=seed, n_jobs=n_jobs, effort=None
+    )
 
 
 def chimeraboost(quality: int) -> Callable[[pd.DataFrame, int, int], Any]:

@@ -32,7 +32,12 @@ class Search(measurements.Benchmark):
             raise NotImplementedError("there is no search")
         self.problem = self.cached()
         self.model = properboost.ProperBoostClassifierCV(
-            gains=GAINS, refit=False, selection=selection, n_jobs=threads, **self.settings
+            gains=GAINS,
+            refit=False,
+            selection=selection,
+            n_jobs=threads,
+            **self.settings,
+            effort=None,
         )
 
     def time_search(self, *_: Any) -> None:

@@ -21,7 +21,7 @@ from properboost.data.labels import Rows, read_rows
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
-from properboost.model_selection.families import check_search
+from properboost.model_selection.families import check_search, find_grid
 from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import bound_gains
@@ -46,8 +46,10 @@ FEWEST_ROWS = 10
 GAIN_RANGE, GAINS_PER_DOUBLING = 256.0, 2
 """Largest gain that "auto" tries, as a multiple of the smallest, and how densely."""
 
-NOT_TAKEN = ("max_estimators", "one_standard_error", "refit")
-"""Parameters of the search that are about the number of estimators or the final fit."""
+NOT_TAKEN = (
+    "effort", "max_estimators", "n_draws", "one_standard_error", "readable", "refit", "time_limit",
+)  # fmt: skip
+"""Parameters of the search that are about families, the number of estimators or the final fit."""
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -477,7 +479,7 @@ def _make_search(loss: LossName | MarginLoss, **given: Any) -> ProperBoostClassi
                 f"gain_curve() got an unexpected parameter {name}; search parameters it accepts: "
                 f"{', '.join(sorted(known))}"
             )
-    search = ProperBoostClassifierCV(loss, refit=False, **given)
+    search = find_grid(ProperBoostClassifierCV(loss, effort=None, refit=False, **given))
     check_search(search)
     for name in ("alphas", "smoothings", "priors"):
         if given.get(name) is not None and len(given[name]) != 1:

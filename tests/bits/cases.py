@@ -6,6 +6,7 @@ no elementary function stands between this file and the bits.
 
 import hashlib
 import warnings
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -144,7 +145,7 @@ def list_cases():
         add(f"UDT, {phi}", pb.UDTClassifier(phi, max_bins=32), SMALL, WEIGHT)
     add("UDT, large", pb.UDTClassifier(), LARGE, LARGE_WEIGHT)
     search = {"cv": 3, "max_estimators": 5, "max_bins": 16, "random_state": 0}
-    C = pb.ProperBoostClassifierCV
+    C = partial(pb.ProperBoostClassifierCV, effort=None)
     for name, learner in learners.items():
         lists = {"interactions": [0, 2]} if name == "pairs" else learner
         model = C(["glog", "gboost"], gains=[0.5, 1.0, 4.0], **search, **lists)

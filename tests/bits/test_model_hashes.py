@@ -14,7 +14,10 @@ from properboost import _core
 EXPECTED = json.loads(model_hashes.EXPECTED.read_text(encoding="ascii"))
 
 # X86_V4 and X86_V3 are names of NumPy 2.4 on, the rest of those before.
-ABSENT = "X86_V4 X86_V3 AVX512_SPR AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F FMA3 AVX2"
+ABSENT = (
+    "X86_V4 X86_V3 "
+    "AVX512_SPR AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F FMA3 AVX2"
+)
 WITHOUT_VECTORS = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2_Usable,-AVX2,-FMA_Usable,-FMA,-FMA4_Usable,-FMA4",
     "NPY_DISABLE_CPU_FEATURES": ABSENT,

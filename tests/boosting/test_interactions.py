@@ -367,7 +367,7 @@ def test_the_search_is_that_of_models_alone(n_classes, multiclass):
     search = pb.ProperBoostClassifierCV(
         gains=[1.0], n_estimators=8, selection="greedy", rows_per_bin=None, cv=cv,
         interactions=[0, 2], interaction_rate=[0.5], interaction_smoothing=[0.1],
-        multiclass=multiclass,
+        multiclass=multiclass, effort=None
     ).fit(X, y)  # fmt: skip
     results = search.interaction_results_
     assert results["interactions"].tolist() == [0, 2]
@@ -389,7 +389,7 @@ def test_the_search_is_that_of_models_alone(n_classes, multiclass):
 def test_the_search_chooses_and_refits(interactions):
     X, y = interactions
     search = pb.ProperBoostClassifierCV(
-        gains=[1.0, 4.0], interactions=[0, 1, 2], cv=3, max_estimators=20
+        gains=[1.0, 4.0], interactions=[0, 1, 2], cv=3, max_estimators=20, effort=None
     ).fit(X, y)
     assert search.best_params_["interactions"] == 2
     assert search.pairs_ == [(1, 4), (2, 5)]
@@ -433,14 +433,14 @@ def test_unknown_pairs_are_refused(interactions):
             with pytest.raises(ValueError, match=f"be 0 with weak_learner='{learner}'"):
                 cls(interactions=wrong, weak_learner=learner).fit(X, y)
     with pytest.raises(TypeError, match=r"interactions\[0\] must be an integer"):
-        pb.ProperBoostClassifierCV(interactions=[(0, 1)]).fit(X, y)
+        pb.ProperBoostClassifierCV(interactions=[(0, 1)], effort=None).fit(X, y)
     with pytest.raises(TypeError, match=r"^interactions must be an integer"):
-        pb.ProperBoostClassifierCV(interactions=1.5).fit(X, y)
+        pb.ProperBoostClassifierCV(interactions=1.5, effort=None).fit(X, y)
 
 
 def test_a_search_on_one_feature_finds_no_pair(interactions):
     X, y = interactions
-    search = pb.ProperBoostClassifierCV(interactions=[0, 5], max_estimators=3, cv=2)
+    search = pb.ProperBoostClassifierCV(interactions=[0, 5], max_estimators=3, cv=2, effort=None)
     search.fit(X[:, :1], y)
     assert search.best_params_["interactions"] == 0
     assert search.pairs_ == []

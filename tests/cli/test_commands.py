@@ -165,7 +165,7 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
     frame, out, _ = fit(capsys, *flags)
     X = prepared(frame)
     categorical = ["colour", "flag"]
-    search = pb.ProperBoostClassifierCV(categorical_features=categorical, **settings)
+    search = pb.ProperBoostClassifierCV(categorical_features=categorical, **settings, effort=None)
     search.fit(X, frame["grade"])
     model = pb.load_model("model.json")
     assert type(model) is pb.ProperBoostClassifier

@@ -69,7 +69,7 @@ def test_what_is_not_given_is_left_to_the_classifier():
     assert make().get_params() == pb.ProperBoostClassifier().get_params()
     assert make("--model", "rado").get_params() == pb.RadoBoostClassifier().get_params()
     search = make("--gain", "auto").get_params()
-    assert search == pb.ProperBoostClassifierCV().get_params()
+    assert search == pb.ProperBoostClassifierCV(effort=None).get_params()
 
 
 @pytest.mark.parametrize("name", ["gain", "max_depth", "criterion", "prior", "rows_per_bin"])

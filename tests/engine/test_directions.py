@@ -273,11 +273,12 @@ def test_a_search_follows_them_in_every_lane():
     model = pb.ProperBoostClassifierCV(
         gains=[0.5, 2.0], smoothings=[0.0, 0.2], selection=["unbiased", "cyclic"], cv=3,
         max_estimators=20, interactions=[0, 1], monotonic_cst=[-1, 1, -1, 0],
-        categorical_features=[3],
+        categorical_features=[3], effort=None
     ).fit(X, y)  # fmt: skip
     assert_follows(model, X[:30], [-1, 1, -1])
     plain = pb.ProperBoostClassifierCV(
         gains=[0.5, 2.0], cv=3, n_estimators=6, monotonic_cst=[-1, 0, 0, 0], selection="greedy",
+        effort=None,
     ).fit(X, y)  # fmt: skip
     one = clone(plain.best_estimator_)
     assert one.monotonic_cst == [-1, 0, 0, 0]

@@ -378,7 +378,7 @@ def test_a_search_compares_lines():
     X, y = noisy(n=600)
     search = pb.ProperBoostClassifierCV(
         gains=[1.0], weak_learner="tree", n_estimators=10, cv=3, linear_leaves=[False, True],
-        linear_l2=[1.0, 50.0],
+        linear_l2=[1.0, 50.0], effort=None
     ).fit(X, y)  # fmt: skip
     tried = [(p["linear_leaves"], p["linear_l2"]) for p in search.cv_results_["params"]]
     assert tried == [(False, 5.0), (True, 1.0), (True, 50.0)]
@@ -387,7 +387,7 @@ def test_a_search_compares_lines():
     for linear in (False, True):
         one = pb.ProperBoostClassifierCV(
             gains=[1.0], weak_learner="tree", n_estimators=10, cv=3, linear_leaves=[linear],
-            linear_l2=1.0, calibrate=False,
+            linear_l2=1.0, calibrate=False, effort=None
         ).fit(X, y)  # fmt: skip
         assert one.cv_results_["mean_test_score"][0] == scores[int(linear)]
         again = clone(one.best_estimator_).fit(X, y)
@@ -400,7 +400,7 @@ def test_a_chosen_model_without_lines_has_no_means():
     y = X[:, 0] > 0
     search = pb.ProperBoostClassifierCV(
         gains=[1.0], weak_learner="tree", n_estimators=2, cv=3, linear_leaves=[False, True],
-        linear_l2=1e9, calibrate=False,
+        linear_l2=1e9, calibrate=False, effort=None
     ).fit(X, y)  # fmt: skip
     means = search._ensemble.binning.features[0].means
     assert (means is None) == (not search.best_estimator_.linear_leaves)

@@ -385,6 +385,7 @@ def test_the_number_of_literals_is_chosen():
         n_estimators=3,
         cv=3,
         selection=["unbiased", "cyclic"],
+        effort=None,
     ).fit(X, y)
     assert model.best_params_["max_literals"] == 3
     assert set(model.cv_results_["param_max_literals"]) == {1, 2, 3}

@@ -343,7 +343,7 @@ def test_the_warning_points_at_the_call():
     settings = {"weak_learner": "stump", "response": "sign", "step": "leveraging"}
     for model in (
         pb.ProperBoostClassifier(**settings),
-        pb.ProperBoostClassifierCV(**QUICK | {"gains": [1.0]}, **settings),
+        pb.ProperBoostClassifierCV(**QUICK | {"gains": [1.0]}, **settings, effort=None),
     ):
         with pytest.warns(UserWarning, match="no finite optimal coefficients") as warned:
             model.fit(X, y)
@@ -430,7 +430,7 @@ def test_a_search_scores_what_grid_search_does(step, learner):
     }  # fmt: skip
     settings |= {"min_child_weight": 12.0} if learner == "monomial" else {}  # separates no rows
     quick = QUICK | {"gains": [1.0]}
-    ours = pb.ProperBoostClassifierCV(**quick, **settings).fit(X, y)
+    ours = pb.ProperBoostClassifierCV(**quick, **settings, effort=None).fit(X, y)
     theirs = GridSearchCV(
         pb.ProperBoostClassifier(n_estimators=quick["n_estimators"], **settings),
         {"gain": [1.0]}, scoring="neg_log_loss", cv=quick["cv"],
@@ -455,6 +455,6 @@ def test_a_search_scores_what_grid_search_does(step, learner):
 )
 def test_what_does_not_go_together_is_refused(settings, message):
     X, y = integers()
-    for model in (pb.ProperBoostClassifier(), pb.ProperBoostClassifierCV(**QUICK)):
+    for model in (pb.ProperBoostClassifier(), pb.ProperBoostClassifierCV(**QUICK, effort=None)):
         with pytest.raises(ValueError, match=message):
             model.set_params(step="leveraging", **settings).fit(X, y)

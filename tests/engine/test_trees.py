@@ -305,6 +305,7 @@ def test_a_search_compares_policies_with_their_own_limits():
     search = pb.ProperBoostClassifierCV(
         gains=[10.0], weak_learner="tree", n_estimators=4, cv=3,
         grow_policy=["best_first", "symmetric"], max_leaf_nodes=[4, 8], max_depth=[2, None],
+        effort=None,
     ).fit(X, y)  # fmt: skip
     tried = [
         (p["grow_policy"], p["max_leaf_nodes"], p["max_depth"])
@@ -625,7 +626,7 @@ def test_a_search_finds_what_grid_search_finds(problem_):
     gains = [0.5, 1.0, 2.0] if problem_ == "two classes" else [1.0]
     if problem_ == "three classes":
         lists["multiclass"] = ["softmax", "one_vs_rest"]
-    ours = pb.ProperBoostClassifierCV(gains=gains, cv=3, **lists, **shared)
+    ours = pb.ProperBoostClassifierCV(gains=gains, cv=3, **lists, **shared, effort=None)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the chosen gain")
         ours.fit(X, y, weight)
@@ -652,7 +653,12 @@ def test_a_search_finds_what_grid_search_finds(problem_):
 def test_subsample_is_searched_and_reported():
     X, y = integers()
     search = pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=3, n_estimators=4, weak_learner="tree", subsample=[0.3, 0.6, 1.0]
+        gains=[1.0],
+        cv=3,
+        n_estimators=4,
+        weak_learner="tree",
+        subsample=[0.3, 0.6, 1.0],
+        effort=None,
     ).fit(X, y)
     results = search.cv_results_
     assert results["param_subsample"].tolist() == [0.3, 0.6, 1.0]
@@ -661,7 +667,7 @@ def test_subsample_is_searched_and_reported():
     assert search.best_params_["subsample"] == search.best_estimator_.subsample
     # One value is not searched.
     fixed = pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=3, n_estimators=4, weak_learner="tree", subsample=0.3
+        gains=[1.0], cv=3, n_estimators=4, weak_learner="tree", subsample=0.3, effort=None
     ).fit(X, y)
     assert "param_subsample" not in fixed.cv_results_
     assert fixed.best_estimator_.subsample == 0.3
@@ -684,7 +690,9 @@ def test_subsample_is_searched_and_reported():
 )
 def test_bad_lists(settings, message):
     X, y = integers(60)
-    search = pb.ProperBoostClassifierCV(gains=[1.0], cv=2, n_estimators=2, weak_learner="tree")
+    search = pb.ProperBoostClassifierCV(
+        gains=[1.0], cv=2, n_estimators=2, weak_learner="tree", effort=None
+    )
     with pytest.raises((ValueError, TypeError), match=message):
         search.set_params(**settings).fit(X, y)
 

@@ -626,7 +626,7 @@ def test_a_search_tries_both_kinds_of_trees_where_classes_are_joint():
     X, y = load_wine(return_X_y=True)
     both = ["one_output_per_tree", "multi_output_tree"]
     search = pb.ProperBoostClassifierCV(
-        weak_learner="tree", multi_strategy=both, gains=[10.0], max_estimators=5, cv=3
+        weak_learner="tree", multi_strategy=both, gains=[10.0], max_estimators=5, cv=3, effort=None
     ).fit(X, y)
     tried = [(p["multiclass"], p["multi_strategy"]) for p in search.cv_results_["params"]]
     assert tried == [("softmax", both[0]), ("softmax", both[1]), ("one_vs_rest", both[0])]

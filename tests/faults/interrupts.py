@@ -155,10 +155,14 @@ def make_cases(rows: int) -> Iterator[Case]:
     paired = pb.ProperBoostClassifier(n_estimators=4, interactions=5, n_jobs=N_JOBS)
     paired.fit(X[:few], y[:few])
     yield Case("fit, pairs", lambda: paired.fit(X, y), fitted_state(paired, X))
-    search = pb.ProperBoostClassifierCV(max_estimators=4, n_jobs=N_JOBS).fit(X[:few], y[:few])
+    search = pb.ProperBoostClassifierCV(max_estimators=4, n_jobs=N_JOBS, effort=None).fit(
+        X[:few], y[:few]
+    )
     some = rows // 10
     yield Case("search", lambda: search.fit(X[:some], y[:some]), fitted_state(search, X))
-    scored = pb.ProperBoostClassifierCV(max_estimators=4, scoring="roc_auc", n_jobs=N_JOBS)
+    scored = pb.ProperBoostClassifierCV(
+        max_estimators=4, scoring="roc_auc", n_jobs=N_JOBS, effort=None
+    )
     scored.fit(X[:few], y[:few])
     yield Case("search, scorer", lambda: scored.fit(X[:some], y[:some]), fitted_state(scored, X))
     udt = pb.UDTClassifier(max_leaf_nodes=200, n_jobs=N_JOBS).fit(X[:few], y[:few])

@@ -59,11 +59,15 @@ def make_cases(
         ),
         "loss, search": (
             weight,
-            pb.ProperBoostClassifierCV(loss=loss, max_estimators=2, gains=[1.0], cv=2, n_jobs=2),
+            pb.ProperBoostClassifierCV(
+                loss=loss, max_estimators=2, gains=[1.0], cv=2, n_jobs=2, effort=None
+            ),
         ),
         "scorer": (
             scorer,
-            pb.ProperBoostClassifierCV(scoring=scorer, max_estimators=4, gains=[1.0], n_jobs=2),
+            pb.ProperBoostClassifierCV(
+                scoring=scorer, max_estimators=4, gains=[1.0], n_jobs=2, effort=None
+            ),
         ),
     }
     for name, (fuse, model) in models.items():

@@ -120,7 +120,9 @@ def make_calls() -> dict[str, tuple[Callable[[], object], Callable[[], bytes]]]:
         "UDT": pb.UDTClassifier(max_leaf_nodes=8, n_jobs=2),
         "AR-Boost": pb.ARBoostClassifier(n_estimators=3, n_jobs=2),
         "rados": pb.RadoBoostClassifier(n_estimators=5, n_rados=50, n_jobs=2),
-        "search": pb.ProperBoostClassifierCV(max_estimators=3, gains=[0.5, 1.0], cv=2, n_jobs=2),
+        "search": pb.ProperBoostClassifierCV(
+            max_estimators=3, gains=[0.5, 1.0], cv=2, n_jobs=2, effort=None
+        ),
     }
     # Rados have no missing values.
     full = np.nan_to_num(X)

@@ -57,9 +57,14 @@ def make_models(pb):
         "votes classes": pb.ARBoostClassifier(**few, multiclass="one_vs_rest"),
         "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, **few),
         "gains": pb.ProperBoostClassifierCV(
-            ["glog", "alpha"], alphas=[0.2], **quick, interactions=[0, 1], interaction_rate=[1.0]
+            ["glog", "alpha"],
+            alphas=[0.2],
+            **quick,
+            interactions=[0, 1],
+            interaction_rate=[1.0],
+            effort=None,
         ),
-        "no refit": pb.ProperBoostClassifierCV(**quick, refit=False),
+        "no refit": pb.ProperBoostClassifierCV(**quick, refit=False, effort=None),
         "rados": pb.RadoBoostClassifier({"ridge": 1.0}, n_estimators=3, n_rados=9),
     }
 

@@ -101,5 +101,7 @@ def test_of_tables_they_are_shape_functions_about_their_means(mixed, learner, se
 
 def test_a_search_has_them_too(mixed):
     X, y, _ = mixed
-    search = pb.ProperBoostClassifierCV(gains=[1.0, 4.0], n_estimators=5, cv=3).fit(X, y)
+    search = pb.ProperBoostClassifierCV(gains=[1.0, 4.0], n_estimators=5, cv=3, effort=None).fit(
+        X, y
+    )
     check_sum(search.contributions(X), search.decision_function(X))

@@ -185,7 +185,8 @@ def test_python_functions_in_a_search(rows):
     called = from_functions(logistic_weight, name="mine", tabulate=False)
     settings = {"gains": [1.0, 3.0], "cv": 2, "n_estimators": 10, "n_jobs": 2}
     own, known = (
-        pb.ProperBoostClassifierCV(loss, **settings).fit(*rows) for loss in (called, "glog")
+        pb.ProperBoostClassifierCV(loss, **settings, effort=None).fit(*rows)
+        for loss in (called, "glog")
     )
     np.testing.assert_allclose(own.best_score_, known.best_score_, atol=1e-5)
     assert own.gain_ == known.gain_
@@ -321,8 +322,10 @@ def test_searches_take_losses_of_ones_own(rows):
     other = from_pdf(stats.norm(scale=4.0 / math.sqrt(2.0 * math.pi)), name="logistic")
     settings = {"cv": 3, "n_estimators": 30, "gains": [0.5, 2.0, 50.0], "random_state": 0}
     settings["smoothings"] = [0.0]
-    a = pb.ProperBoostClassifierCV([own, other, "tangent"], **settings).fit(*rows)
-    b = pb.ProperBoostClassifierCV(["glog", "ggauss", "tangent"], **settings).fit(*rows)
+    a = pb.ProperBoostClassifierCV([own, other, "tangent"], **settings, effort=None).fit(*rows)
+    b = pb.ProperBoostClassifierCV(["glog", "ggauss", "tangent"], **settings, effort=None).fit(
+        *rows
+    )
     scores = [search.cv_results_["mean_test_score"] for search in (a, b)]
     assert len(scores[0]) == 9
     np.testing.assert_allclose(*scores, atol=1e-5)

@@ -156,7 +156,7 @@ def overfitted(n_classes=2, **given):
     X, y = integers(900, n_classes)
     X = np.column_stack([X, np.random.default_rng(5).normal(size=(900, 3)).round(1)])
     settings = {**HARSH, "rows_per_bin": 5.0, "max_cells": None, **given}
-    search = pb.ProperBoostClassifierCV(**settings).fit(X[:600], y[:600])
+    search = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X[:600], y[:600])
     return search, clone(search).set_params(calibrate=False).fit(X[:600], y[:600]), X, y
 
 
@@ -247,7 +247,9 @@ def test_it_comes_back(n_classes, tmp_path):
 def test_the_classes_factors_count():
     X, y = integers(400)
     y = np.where((np.arange(400) % 3 == 0) & (y == 1), 0, y)
-    search = pb.ProperBoostClassifierCV(**QUICK | {"gains": [0.02]}, class_weight="balanced")
+    search = pb.ProperBoostClassifierCV(
+        **QUICK | {"gains": [0.02]}, class_weight="balanced", effort=None
+    )
     search.fit(X, y)
     found = search.calibration_
     F = (search.decision_function(X) - search.intercept_) / search.best_params_.get("slope", 1.0)

@@ -32,7 +32,7 @@ RADO = pb.RadoBoostClassifier("lasso", n_estimators=6, n_rados=50)
 
 def search_gains(X, y, groups=None, sample_weight=None, *, verbose=0, **cv):
     own = {"n_estimators": 6, "rows_per_bin": None, "verbose": verbose}
-    search = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], **own, **cv)
+    search = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], **own, **cv, effort=None)
     return search.fit(X, y, sample_weight=sample_weight, groups=groups).cv_results_
 
 
@@ -60,7 +60,7 @@ def test_scores_of_steps_that_are_solved_for(step):
     cv, priors = StratifiedKFold(3, shuffle=True, random_state=1), [None, 0.3, 0.1, 0.03, 0.01]
     search = pb.ProperBoostClassifierCV(
         gains=[1.0], priors=priors, n_estimators="auto", max_estimators=60, cv=cv,
-        scoring="roc_auc", refit=False, **own,
+        scoring="roc_auc", refit=False, **own, effort=None
     ).fit(X, Y)  # fmt: skip
     found = search.cv_results_
     for c, prior in enumerate(priors):
@@ -237,6 +237,6 @@ def test_held_out_rows_that_weigh_nothing_beside_the_others_are_refused(selectio
     weight = np.full(len(X), size)
     weight[160:] = 1e-323
     cv = [(np.arange(160), np.arange(160, 240))]
-    search = pb.ProperBoostClassifierCV(selection=selection, max_estimators=3, cv=cv)
+    search = pb.ProperBoostClassifierCV(selection=selection, max_estimators=3, cv=cv, effort=None)
     with pytest.raises(ValueError, match=message):
         search.fit(X, Y, sample_weight=weight)

@@ -48,7 +48,9 @@ def test_any_splitter(cv):
     X, y = integers()
     shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
     groups = GROUPS if "Group" in type(cv).__name__ else None
-    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=cv, **shared).fit(X, y, groups=groups)
+    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=cv, **shared, effort=None).fit(
+        X, y, groups=groups
+    )
     theirs = GridSearchCV(
         pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, slope=1.0, **shared),
         {"gain": [0.5, 2.0]},
@@ -86,7 +88,7 @@ def test_a_row_of_weight_zero_is_no_row():
     X, y = integers()
     weight = (np.arange(240) % 4 > 0).astype(float)
     kept = weight > 0
-    model = pb.ProperBoostClassifierCV(**QUICK)
+    model = pb.ProperBoostClassifierCV(**QUICK, effort=None)
     wild = np.where(kept[:, None], X, np.nan)
     a = clone(model).fit(wild, np.where(kept, y, 7), weight)
     b = clone(model).fit(X[kept], y[kept])
@@ -107,7 +109,9 @@ def test_a_class_that_a_split_does_not_train_on_has_probability_zero():
         (first[:100], np.setdiff1d(np.arange(240), first[:100])),
         (np.arange(200), np.arange(200, 240)),
     ]
-    search = pb.ProperBoostClassifierCV(**QUICK | {"cv": cv}, rows_per_bin=None, scoring="accuracy")
+    search = pb.ProperBoostClassifierCV(
+        **QUICK | {"cv": cv}, rows_per_bin=None, scoring="accuracy", effort=None
+    )
     search.fit(X, y)
     train, test = cv[0]
     two = pb.ProperBoostClassifier(
@@ -132,7 +136,7 @@ def test_rows_in_any_order_within_their_splits(seed, shift):
     X, y = integers(120, seed=1)
     fold = (np.arange(120) + shift) % 3
     order = np.random.default_rng(seed).permutation(120)
-    model = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], n_estimators=4)
+    model = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], n_estimators=4, effort=None)
     a = clone(model).set_params(cv=PredefinedSplit(fold)).fit(X, y)
     b = clone(model).set_params(cv=PredefinedSplit(fold[order])).fit(X[order], y[order])
     np.testing.assert_allclose(a.validation_curves_, b.validation_curves_, rtol=1e-4)
@@ -152,7 +156,7 @@ def test_any_splits_give_what_fits_on_them_give(roles):
         role[10] = 2
         cv.append((np.flatnonzero(role == 1), np.flatnonzero(role == 2)))
     shared = {"n_estimators": 3, "rows_per_bin": None, "selection": "cyclic"}
-    search = pb.ProperBoostClassifierCV(gains=[1.0], cv=cv, **shared).fit(X, y)
+    search = pb.ProperBoostClassifierCV(gains=[1.0], cv=cv, **shared, effort=None).fit(X, y)
     for k, (train, test) in enumerate(cv):
         model = pb.ProperBoostClassifier(
             gain=1.0, max_cells=10, min_saving=0.5, slope=1.0, **shared
@@ -188,10 +192,10 @@ X0, Y0 = integers(60)
 )  # fmt: skip
 def test_bad_splits(cv, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        pb.ProperBoostClassifierCV(**QUICK | {"cv": cv}).fit(X0, Y0)
+        pb.ProperBoostClassifierCV(**QUICK | {"cv": cv}, effort=None).fit(X0, Y0)
 
 
 @pytest.mark.parametrize("groups", [np.arange(59), np.zeros((60, 2)), 3])
 def test_bad_groups(groups):
     with pytest.raises(ValueError, match="groups must have an entry for each of the 60 rows"):
-        pb.ProperBoostClassifierCV(**QUICK).fit(X0, Y0, groups=groups)
+        pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(X0, Y0, groups=groups)

@@ -26,8 +26,8 @@ def test_a_callable_gets_the_rows_of_the_split(mixed, kind):
         return accuracy_score(labels, estimator.predict(rows))
 
     settings = {**QUICK, "cv": StratifiedKFold(3)}
-    ours = pb.ProperBoostClassifierCV(**settings, scoring=score).fit(table, y)
-    built_in = pb.ProperBoostClassifierCV(**settings, scoring="accuracy").fit(table, y)
+    ours = pb.ProperBoostClassifierCV(**settings, scoring=score, effort=None).fit(table, y)
+    built_in = pb.ProperBoostClassifierCV(**settings, scoring="accuracy", effort=None).fit(table, y)
     np.testing.assert_allclose(ours.validation_curves_, built_in.validation_curves_)
     rows = list(zip(X["age"].fillna(0.0), y, strict=True))
     tests = [test for _, test in StratifiedKFold(3).split(X, y)]
@@ -45,10 +45,16 @@ def test_a_callable_may_take_weights():
         return accuracy_score(labels, estimator.predict(rows))
 
     settings = {**QUICK, "scoring": "accuracy"}
-    expected = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight).validation_curves_
-    ours = pb.ProperBoostClassifierCV(**settings | {"scoring": weighted}).fit(X, y, weight)
+    expected = (
+        pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y, weight).validation_curves_
+    )
+    ours = pb.ProperBoostClassifierCV(**settings | {"scoring": weighted}, effort=None).fit(
+        X, y, weight
+    )
     np.testing.assert_allclose(ours.validation_curves_, expected)
-    other = pb.ProperBoostClassifierCV(**settings | {"scoring": plain}).fit(X, y, weight)
+    other = pb.ProperBoostClassifierCV(**settings | {"scoring": plain}, effort=None).fit(
+        X, y, weight
+    )
     assert not np.allclose(other.validation_curves_, expected)
 
 
@@ -56,7 +62,9 @@ def test_scores_of_nan_are_never_best():
     def score(estimator, rows, _):
         return np.nan if estimator.predict_proba(rows).max() > 0.8 else 0.5
 
-    search = pb.ProperBoostClassifierCV(gains=[0.5, 8.0], cv=2, n_estimators=6, scoring=score)
+    search = pb.ProperBoostClassifierCV(
+        gains=[0.5, 8.0], cv=2, n_estimators=6, scoring=score, effort=None
+    )
     search.fit(*integers())
     assert search.gain_ == 8.0
     assert search.cv_results_["rank_test_score"].tolist() == [2, 1]
@@ -68,7 +76,7 @@ def test_class_weights_are_no_part_of_the_score():
     X, y = integers()
     shared = {"rows_per_bin": None, "n_estimators": 5, "class_weight": {0: 5.0, 1: 1.0}}
     shared["selection"] = "cyclic"
-    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y)
+    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared, effort=None).fit(X, y)
     theirs = GridSearchCV(
         pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, **shared),
         {"gain": [0.5, 2.0]},
@@ -95,4 +103,4 @@ def test_class_weights_are_no_part_of_the_score():
 )
 def test_bad_scorers(scoring, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        pb.ProperBoostClassifierCV(**QUICK | {"scoring": scoring}).fit(*integers(60))
+        pb.ProperBoostClassifierCV(**QUICK | {"scoring": scoring}, effort=None).fit(*integers(60))

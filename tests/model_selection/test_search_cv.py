@@ -28,7 +28,7 @@ from properboost.model_selection import boosted_together, cross_validation
 pd = pytest.importorskip("pandas")
 
 CONFIGURATIONS = [
-    pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=2, max_estimators=8),
+    pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=2, max_estimators=8, effort=None),
     pb.ProperBoostClassifierCV(
         ["gboost", "alpha"],
         gains=[0.5, 2.0],
@@ -36,12 +36,18 @@ CONFIGURATIONS = [
         cv=3,
         n_estimators=3,
         scoring="f1_macro",
+        effort=None,
     ),
     pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=2, selection="cyclic", max_estimators=4, class_weight="balanced"
+        gains=[1.0],
+        cv=2,
+        selection="cyclic",
+        max_estimators=4,
+        class_weight="balanced",
+        effort=None,
     ),
     pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=2, weak_learner="tree", max_leaf_nodes=[3, 6], max_estimators=4
+        gains=[1.0], cv=2, weak_learner="tree", max_leaf_nodes=[3, 6], max_estimators=4, effort=None
     ),
 ]
 
@@ -64,7 +70,12 @@ def test_it_finds_what_grid_search_finds(binary, scoring, selection):
     X, y = binary
     shared = {"rows_per_bin": None, "n_estimators": 7, "selection": selection}
     ours = pb.ProperBoostClassifierCV(
-        ["glog", "gboost"], gains=[0.5, 1.0, 2.0], smoothings=[0.0, 0.1], scoring=scoring, **shared
+        ["glog", "gboost"],
+        gains=[0.5, 1.0, 2.0],
+        smoothings=[0.0, 0.1],
+        scoring=scoring,
+        **shared,
+        effort=None,
     )
     grid = {"loss": ["glog", "gboost"], "smoothing": [0.0, 0.1], "gain": [0.5, 1.0, 2.0]}
     theirs = GridSearchCV(
@@ -97,7 +108,9 @@ def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
     shared = {
         "rows_per_bin": None, "n_estimators": 5, "selection": "cyclic", "max_cells": None,
     }  # fmt: skip
-    ours = pb.ProperBoostClassifierCV("ggauss", gains=[0.5, 2.0], cv=3, scoring=scoring, **shared)
+    ours = pb.ProperBoostClassifierCV(
+        "ggauss", gains=[0.5, 2.0], cv=3, scoring=scoring, **shared, effort=None
+    )
     model = pb.ProperBoostClassifier("ggauss", slope=1.0, **shared)
     ours.fit(X, y)
     forms, gains = np.repeat(["canonical", "one_vs_rest"], 2).tolist(), [0.5, 2.0]
@@ -118,15 +131,15 @@ def test_couplings_to_choose_from(ternary):
     both = ["glog", "exponential"]
     settings = {"gains": [1.0, 4.0], "cv": 2, "n_estimators": 4, "scoring": "neg_log_loss"}
     forms = ["softmax", "canonical", "one_vs_rest"]
-    usual = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    usual = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y)
     assert usual.cv_results_["param_multiclass"].tolist() == np.repeat(forms[::2], 2).tolist()
-    every = pb.ProperBoostClassifierCV("glog", multiclass=forms, **settings).fit(X, y)
-    several = pb.ProperBoostClassifierCV(both, **settings).fit(X, y).cv_results_
+    every = pb.ProperBoostClassifierCV("glog", multiclass=forms, **settings, effort=None).fit(X, y)
+    several = pb.ProperBoostClassifierCV(both, **settings, effort=None).fit(X, y).cv_results_
     pairs = zip(several["param_loss"], several["param_multiclass"], strict=True)
     assert list(pairs) == [(loss, form) for form in forms[::2] for loss in both for _ in range(2)
                            if loss == "glog" or form == "one_vs_rest"]  # fmt: skip
     for form in forms:
-        one = pb.ProperBoostClassifierCV("glog", multiclass=form, **settings).fit(X, y)
+        one = pb.ProperBoostClassifierCV("glog", multiclass=form, **settings, effort=None).fit(X, y)
         assert one.multiclass_ == one.best_estimator_.multiclass_ == form
         own = every.cv_results_["param_multiclass"] == form
         own &= every.cv_results_["param_loss"] == "glog"
@@ -134,19 +147,23 @@ def test_couplings_to_choose_from(ternary):
             every.cv_results_["mean_test_score"][own], one.cv_results_["mean_test_score"]
         )
     assert every.multiclass_ == every.best_params_["multiclass"]
-    listed = pb.ProperBoostClassifierCV(multiclass=["one_vs_rest", "softmax"], **settings).fit(X, y)
+    listed = pb.ProperBoostClassifierCV(
+        multiclass=["one_vs_rest", "softmax"], **settings, effort=None
+    ).fit(X, y)
     assert set(listed.cv_results_["param_multiclass"]) == {"one_vs_rest", "softmax"}
     with pytest.raises(
         ValueError, match="multiclass must not be 'softmax' with loss='exponential'"
     ):
-        pb.ProperBoostClassifierCV(both, multiclass="softmax", **settings).fit(X, y)
+        pb.ProperBoostClassifierCV(both, multiclass="softmax", **settings, effort=None).fit(X, y)
     with pytest.raises(ValueError, match=r"multiclass\[0\] must be one of"):
-        pb.ProperBoostClassifierCV(multiclass=["joint"], **settings).fit(X, y)
+        pb.ProperBoostClassifierCV(multiclass=["joint"], **settings, effort=None).fit(X, y)
 
 
 def test_two_classes_have_no_coupling(binary):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(**QUICK, multiclass=["softmax", "one_vs_rest"]).fit(X, y)
+    search = pb.ProperBoostClassifierCV(
+        **QUICK, multiclass=["softmax", "one_vs_rest"], effort=None
+    ).fit(X, y)
     assert search.multiclass_ is None
     assert "param_multiclass" not in search.cv_results_
     assert "multiclass" not in search.best_params_
@@ -158,7 +175,9 @@ def test_a_class_that_a_fold_lacks_has_a_finite_score(ternary):
     settings = {"gains": [1.0], "n_estimators": 20, "cv": 3, "scoring": "neg_log_loss"}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
-        search = pb.ProperBoostClassifierCV(multiclass=["softmax", "canonical"], **settings)
+        search = pb.ProperBoostClassifierCV(
+            multiclass=["softmax", "canonical"], **settings, effort=None
+        )
         search.fit(X, rare)
     scores = search.cv_results_["mean_test_score"]
     assert np.all(np.isfinite(scores))
@@ -169,11 +188,13 @@ def test_a_class_that_a_fold_lacks_has_a_finite_score(ternary):
 def test_selection_is_searched_too(binary, n_estimators):
     X, y = binary
     settings = {"gains": [0.5, 2.0], "cv": 3, "n_estimators": n_estimators}
-    both = pb.ProperBoostClassifierCV(selection=["greedy", "cyclic"], **settings).fit(X, y)
+    both = pb.ProperBoostClassifierCV(selection=["greedy", "cyclic"], **settings, effort=None).fit(
+        X, y
+    )
     results = both.cv_results_
     assert results["param_selection"].tolist() == ["greedy", "greedy", "cyclic", "cyclic"]
     for k, selection in enumerate(["greedy", "cyclic"]):
-        one = pb.ProperBoostClassifierCV(selection=selection, **settings).fit(X, y)
+        one = pb.ProperBoostClassifierCV(selection=selection, **settings, effort=None).fit(X, y)
         for name in ("mean_test_score", "n_estimators"):
             np.testing.assert_array_equal(
                 results[name][2 * k : 2 * k + 2], one.cv_results_[name], err_msg=name
@@ -188,7 +209,9 @@ def test_weights_count_in_training_and_in_scores(problem, request):
     X, y = request.getfixturevalue(problem)
     weight = np.random.default_rng(0).integers(1, 5, len(y)) / 2
     shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
-    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared).fit(X, y, weight)
+    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared, effort=None).fit(
+        X, y, weight
+    )
     for i, params in enumerate(ours.cv_results_["params"]):
         own = {name: params[name] for name in {"gain", "multiclass", "temperature"} & params.keys()}
         model = pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, slope=1.0, **own, **shared)
@@ -206,7 +229,7 @@ def test_weights_count_in_training_and_in_scores(problem, request):
 
 def test_tables_with_categories_and_missing_values(mixed):
     X, y, weight = mixed
-    search = pb.ProperBoostClassifierCV(**QUICK).fit(X, y, weight)
+    search = pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(X, y, weight)
     assert search.feature_names_in_.tolist() == ["age", "town", "visits"]
     twin = pb.ProperBoostClassifier(**search.best_params_).fit(X, y, weight)
     np.testing.assert_allclose(search.predict_proba(X), twin.predict_proba(X), rtol=1e-5, atol=1e-6)
@@ -230,7 +253,7 @@ def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
     cv = StratifiedKFold(3)
     curves = {
         scoring: pb.ProperBoostClassifierCV(
-            loss, gains=[0.5, 2.0], cv=cv, scoring=scoring, **shared
+            loss, gains=[0.5, 2.0], cv=cv, scoring=scoring, **shared, effort=None
         )
         .fit(X, y)
         .validation_curves_
@@ -260,7 +283,7 @@ def test_other_scores_are_looked_at_now_and_then(binary, ternary):
     assert list(cross_validation.make_schedule(20)) == looked_at
     for problem, scoring in ((binary, "roc_auc"), (ternary, "neg_log_loss")):
         search = pb.ProperBoostClassifierCV(
-            gains=[0.5, 2.0], cv=2, n_estimators=20, scoring=scoring
+            gains=[0.5, 2.0], cv=2, n_estimators=20, scoring=scoring, effort=None
         ).fit(*problem)
         known = ~np.isnan(search.validation_curves_)
         assert (np.flatnonzero(known.all(axis=(0, 1))) + 1).tolist() == looked_at
@@ -275,7 +298,9 @@ def test_a_model_that_learns_no_more_stays_as_it_is():
         ("accuracy", 0.5),
         ("neg_brier_score", -0.25),
     ):
-        search = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=2, n_estimators=4, scoring=scoring)
+        search = pb.ProperBoostClassifierCV(
+            gains=[0.5, 2.0], cv=2, n_estimators=4, scoring=scoring, effort=None
+        )
         np.testing.assert_allclose(search.fit(X, y).validation_curves_, value)
         np.testing.assert_array_equal(search.predict_proba(X), 0.5)
         search = clone(search).set_params(n_estimators="auto").fit(X, y)
@@ -293,7 +318,7 @@ def noisy(n=300, seed=0):
 
 def test_the_number_of_estimators_is_that_of_the_best_mean():
     X, y = noisy()
-    search = pb.ProperBoostClassifierCV(gains=[0.5, 1.0, 8.0], max_cells=None, cv=3)
+    search = pb.ProperBoostClassifierCV(gains=[0.5, 1.0, 8.0], max_cells=None, cv=3, effort=None)
     with warnings.catch_warnings(action="ignore"):
         search.fit(X, y)
     means = np.nan_to_num(search.validation_curves_.mean(axis=1), nan=-np.inf)
@@ -315,7 +340,9 @@ def test_the_number_of_estimators_is_that_of_the_best_mean():
 
 def test_a_configuration_stops_where_it_improves_no_more():
     X, y = noisy()
-    search = pb.ProperBoostClassifierCV(gains=[0.5, 8.0], cv=3, max_estimators=1000).fit(X, y)
+    search = pb.ProperBoostClassifierCV(
+        gains=[0.5, 8.0], cv=3, max_estimators=1000, effort=None
+    ).fit(X, y)
     run = np.isfinite(search.validation_curves_).all(axis=1).sum(axis=1)
     best = search.cv_results_["n_estimators"]
     patience = np.maximum(cross_validation.PATIENCE, cross_validation.PATIENCE_SHARE * best)
@@ -330,7 +357,9 @@ def test_labels_that_do_not_move_yet_do_not_end_the_search():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (1000, 2)).astype(float)
     y = (rng.random(1000) < np.where((X == 0).all(axis=1), 0.9, 0.1)).astype(int)
-    search = pb.ProperBoostClassifierCV(gains=[16.0], cv=2, scoring="accuracy", max_estimators=400)
+    search = pb.ProperBoostClassifierCV(
+        gains=[16.0], cv=2, scoring="accuracy", max_estimators=400, effort=None
+    )
     mean = search.fit(X, y).validation_curves_[0].mean(axis=0)
     assert np.flatnonzero(mean > mean[0])[0] > cross_validation.PATIENCE
     assert search.score(X, y) > max(np.mean(y), 1 - np.mean(y))
@@ -339,11 +368,13 @@ def test_labels_that_do_not_move_yet_do_not_end_the_search():
 def test_ties_go_to_the_least_log_loss(binary):
     X, y = binary
     search = pb.ProperBoostClassifierCV(
-        gains=[0.5, 1.0, 4.0], cv=3, scoring="accuracy", max_estimators=60
+        gains=[0.5, 1.0, 4.0], cv=3, scoring="accuracy", max_estimators=60, effort=None
     )
     with warnings.catch_warnings(action="ignore"):
         search.fit(X, y)
-    log_losses = pb.ProperBoostClassifierCV(gains=[0.5, 1.0, 4.0], cv=3, n_estimators=60)
+    log_losses = pb.ProperBoostClassifierCV(
+        gains=[0.5, 1.0, 4.0], cv=3, n_estimators=60, effort=None
+    )
     with warnings.catch_warnings(action="ignore"):
         curves = log_losses.fit(X, y).validation_curves_.mean(axis=1)
     means = search.validation_curves_.mean(axis=1)
@@ -357,7 +388,7 @@ def test_one_standard_error(n_estimators):
     X, y = noisy()
     settings = {"gains": [0.5, 1.0, 2.0, 4.0, 8.0], "cv": 5, "n_estimators": n_estimators}
     with warnings.catch_warnings(action="ignore"):
-        plain = pb.ProperBoostClassifierCV(["glog", "gboost"], **settings).fit(X, y)
+        plain = pb.ProperBoostClassifierCV(["glog", "gboost"], **settings, effort=None).fit(X, y)
         careful = clone(plain).set_params(one_standard_error=True).fit(X, y)
     curves, n = plain.validation_curves_, plain.n_estimators_
     np.testing.assert_array_equal(curves, careful.validation_curves_)
@@ -384,7 +415,7 @@ def test_one_standard_error(n_estimators):
 @pytest.mark.parametrize("problem", ["binary", "ternary"])
 def test_the_refitted_model_is_a_fitted_classifier(problem, selection, request):
     X, y = request.getfixturevalue(problem)
-    search = pb.ProperBoostClassifierCV(**QUICK, selection=selection).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**QUICK, selection=selection, effort=None).fit(X, y)
     model = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
     for method in ("decision_function", "predict_proba", "predict"):
         found, expected = (getattr(m, method)(X) for m in (search, model))
@@ -408,7 +439,7 @@ def test_the_refitted_model_is_a_fitted_classifier(problem, selection, request):
 
 def test_without_refit_there_are_results_only(binary):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(**QUICK).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(X, y)
     refitted = search.best_params_
     search.set_params(refit=False).fit(X, y)
     assert search.best_params_ == refitted
@@ -418,12 +449,12 @@ def test_without_refit_there_are_results_only(binary):
         with pytest.raises(NotFittedError, match="fitted with refit=False"):
             use()
     with pytest.raises(NotFittedError, match="is not fitted yet"):
-        pb.ProperBoostClassifierCV().predict(X)
+        pb.ProperBoostClassifierCV(effort=None).predict(X)
 
 
 def test_a_failed_search_leaves_the_previous_model(binary):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(**QUICK).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(X, y)
     before = search.predict_proba(X), search.validation_curves_
     with pytest.raises(ValueError, match="1 class"):
         search.fit(X[:, :2], np.zeros(240))
@@ -435,7 +466,7 @@ def test_a_failed_search_leaves_the_previous_model(binary):
 
 def test_copies_and_pickles(binary):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(**QUICK).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(X, y)
     for twin in (copy.deepcopy(search), pickle.loads(pickle.dumps(search))):
         np.testing.assert_array_equal(twin.predict_proba(X), search.predict_proba(X))
         np.testing.assert_array_equal(twin.validation_curves_, search.validation_curves_)
@@ -443,7 +474,7 @@ def test_copies_and_pickles(binary):
 
 def test_it_works_in_pipelines(binary):
     X, y = binary
-    model = make_pipeline(StandardScaler(), pb.ProperBoostClassifierCV(**QUICK))
+    model = make_pipeline(StandardScaler(), pb.ProperBoostClassifierCV(**QUICK, effort=None))
     assert model.fit(X, y).score(X, y) > 0.6
 
 
@@ -454,7 +485,10 @@ def test_it_works_in_pipelines(binary):
 def test_threads_change_nothing(problem, request):
     X, y = request.getfixturevalue(problem)
     X, y = np.tile(X, (20, 1)), np.tile(y, 20)
-    a, b = (pb.ProperBoostClassifierCV(**QUICK, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 3))
+    a, b = (
+        pb.ProperBoostClassifierCV(**QUICK, n_jobs=n_jobs, effort=None).fit(X, y)
+        for n_jobs in (1, 3)
+    )
     np.testing.assert_array_equal(a.validation_curves_, b.validation_curves_)
     np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
 
@@ -463,9 +497,9 @@ def test_passes_change_nothing(binary, monkeypatch):
     X, y = binary
     settings = {"gains": np.geomspace(0.5, 8, 5), "smoothings": [0, 0.1], "cv": 2}
     with warnings.catch_warnings(action="ignore"):
-        a = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+        a = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y)
         monkeypatch.setattr(boosted_together, "MARGIN_BYTES", 8 * 240 * 2 * 3)  # three
-        b = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+        b = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y)
     np.testing.assert_allclose(a.validation_curves_, b.validation_curves_, rtol=1e-5)
     assert a.best_params_ == b.best_params_
 
@@ -479,7 +513,9 @@ def test_progress_of_the_whole_search(binary, bar, capsys, monkeypatch):
         monkeypatch.setitem(sys.modules, "tqdm", None)
     else:
         pytest.importorskip("tqdm")
-    search = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, max_estimators=50, verbose=1)
+    search = pb.ProperBoostClassifierCV(
+        gains=[0.5, 2.0], cv=3, max_estimators=50, verbose=1, effort=None
+    )
     search.fit(*binary)
     output = capsys.readouterr()
     assert output.out == ""
@@ -499,7 +535,9 @@ def test_an_interrupt_stops_the_search(monkeypatch):
     monkeypatch.setattr(progress_module, "_print_lines", lambda *_: interrupt)
     monkeypatch.setitem(sys.modules, "tqdm", None)
     X, y = noisy(20_000)
-    search = pb.ProperBoostClassifierCV(gains=[8.0], cv=2, n_estimators=100_000, verbose=1)
+    search = pb.ProperBoostClassifierCV(
+        gains=[8.0], cv=2, n_estimators=100_000, verbose=1, effort=None
+    )
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
     assert not hasattr(search, "classes_")
@@ -560,11 +598,11 @@ X0, Y0 = integers(60)
 )  # fmt: skip
 def test_bad_parameters(settings, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        pb.ProperBoostClassifierCV(**{**QUICK, **settings}).fit(X0, Y0)
+        pb.ProperBoostClassifierCV(**{**QUICK, **settings}, effort=None).fit(X0, Y0)
 
 
 def test_iris_without_a_number_tuned():
     X, y = load_iris(return_X_y=True)
-    search = pb.ProperBoostClassifierCV("gboost", cv=3, max_estimators=60).fit(X, y)
+    search = pb.ProperBoostClassifierCV("gboost", cv=3, max_estimators=60, effort=None).fit(X, y)
     assert search.best_score_ > -0.3
     assert search.score(X, y) > 0.93

@@ -28,7 +28,9 @@ pd = pytest.importorskip("pandas")
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_gains_by_default(loss, n, least, most, max_cells):
     X = np.arange(float(n)).reshape(-1, 1) % 3
-    search = pb.ProperBoostClassifierCV(loss, cv=2, n_estimators=1, max_cells=max_cells)
+    search = pb.ProperBoostClassifierCV(
+        loss, cv=2, n_estimators=1, max_cells=max_cells, effort=None
+    )
     search.fit(X, X[:, 0] > 0)
     gains = search.cv_results_["param_gain"].astype(float)
     n_gains = 16 if max_cells is None else 8  # where cuts are careful the gain matters less
@@ -53,6 +55,7 @@ def test_what_is_searched(binary):
         cv=2,
         n_estimators=2,
         rows_per_bin=None,
+        effort=None,
     ).fit(X, y)
     results = search.cv_results_
     assert results["param_loss"].tolist() == ["alpha"] * 8 + ["gboost"] * 4
@@ -79,10 +82,13 @@ def test_what_is_searched(binary):
 
 
 def test_a_named_alpha_loss_has_its_default_alpha(binary):
-    search = pb.ProperBoostClassifierCV("alpha", **QUICK).fit(*binary)
+    search = pb.ProperBoostClassifierCV("alpha", **QUICK, effort=None).fit(*binary)
     assert search.alpha_ == 0.25
-    assert pb.ProperBoostClassifierCV(pb.losses.Alpha(0.4), **QUICK).fit(*binary).alpha_ == 0.4
-    assert pb.ProperBoostClassifierCV(**QUICK).fit(*binary).alpha_ is None
+    assert (
+        pb.ProperBoostClassifierCV(pb.losses.Alpha(0.4), **QUICK, effort=None).fit(*binary).alpha_
+        == 0.4
+    )
+    assert pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(*binary).alpha_ is None
 
 
 FREE = [
@@ -103,7 +109,7 @@ BOUND = [{}, {"response": "sign"}, {"response": "newton", "l2": 1.0},
 @pytest.mark.parametrize("settings", FREE, ids=str)
 def test_where_the_gain_cannot_matter_one_is_fitted(binary, settings):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(cv=2, n_estimators=5, **settings)
+    search = pb.ProperBoostClassifierCV(cv=2, n_estimators=5, **settings, effort=None)
     with pytest.warns(UserWarning, match=r"the gain cannot matter.*Only gain 1 is fitted"):
         search.fit(X, y)
     assert search.cv_results_["param_gain"].tolist() == [1.0]
@@ -121,13 +127,15 @@ def test_where_the_gain_cannot_matter_one_is_fitted(binary, settings):
 @pytest.mark.parametrize("settings", BOUND, ids=str)
 def test_elsewhere_gains_are_tried(binary, settings):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(**QUICK, selection="greedy", **settings).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**QUICK, selection="greedy", **settings, effort=None).fit(
+        X, y
+    )
     assert np.ptp(search.cv_results_["mean_test_score"]) > 1e-4
 
 
 def test_a_gain_at_the_end_of_those_given():
     X = np.random.default_rng(0).normal(size=(100, 2))
-    search = pb.ProperBoostClassifierCV(gains=[2.0, 1.0, 4.0], cv=2, n_estimators=3)
+    search = pb.ProperBoostClassifierCV(gains=[2.0, 1.0, 4.0], cv=2, n_estimators=3, effort=None)
     with pytest.warns(UserWarning, match="the chosen gain 1 is the smallest of gains: a smaller"):
         search.fit(X, X[:, 0] > 0)
     noise = np.random.default_rng(1).integers(0, 2, 100)
@@ -138,14 +146,14 @@ def test_a_gain_at_the_end_of_those_given():
 
 def test_a_generator_is_no_list():
     """It would be empty in the next fit."""
-    search = pb.ProperBoostClassifierCV(gains=(gain for gain in [0.5, 1.0]))
+    search = pb.ProperBoostClassifierCV(gains=(gain for gain in [0.5, 1.0]), effort=None)
     with pytest.raises(TypeError, match=r"gains must be 'auto' or a list .*\(generator\)"):
         search.fit(*integers(60))
 
 
 def test_parameters_are_the_classifiers():
     """Whatever the classifier takes, the search takes, and passes on or chooses."""
-    ours = pb.ProperBoostClassifierCV().get_params()
+    ours = pb.ProperBoostClassifierCV(effort=None).get_params()
     theirs = pb.ProperBoostClassifier().get_params()
     chosen = {
         "loss",
@@ -169,7 +177,7 @@ def test_tables_of_few_cells_are_searched_beside_those_of_every_bin():
         "gains": [1.0, 4.0], "max_cells": [None, 3, "auto"], "n_estimators": 6, "cv": 3,
         "rows_per_bin": None,
     }  # fmt: skip
-    search = pb.ProperBoostClassifierCV(**lists).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**lists, effort=None).fit(X, y)
     results = search.cv_results_
     assert results["param_max_cells"].tolist() == [None, None, 3, 3, "auto", "auto"]
     means = results["mean_test_score"]
@@ -180,9 +188,9 @@ def test_tables_of_few_cells_are_searched_beside_those_of_every_bin():
             pb.ProperBoostClassifier(**settings), X, y, np.ones(len(y)), StratifiedKFold(3)
         )
         assert means[k] == pytest.approx(np.mean(scores), rel=1e-4)
-    assert pb.ProperBoostClassifierCV(weak_learner="stump", **lists).fit(X, y).cv_results_[
-        "param_gain"
-    ].tolist() == [1.0, 4.0]
+    assert pb.ProperBoostClassifierCV(weak_learner="stump", **lists, effort=None).fit(
+        X, y
+    ).cv_results_["param_gain"].tolist() == [1.0, 4.0]
 
 
 def test_lists_of_what_has_no_meaning_are_not_searched():
@@ -197,7 +205,11 @@ def test_lists_of_what_has_no_meaning_are_not_searched():
     settings = {"weak_learner": "stump", "response": "sign", "step": "leveraging"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        search = pb.ProperBoostClassifierCV("glog", n_estimators=3, **settings, **ignored).fit(X, y)
-        plain = pb.ProperBoostClassifierCV("glog", n_estimators=3, **settings).fit(X, y)
+        search = pb.ProperBoostClassifierCV(
+            "glog", n_estimators=3, **settings, **ignored, effort=None
+        ).fit(X, y)
+        plain = pb.ProperBoostClassifierCV("glog", n_estimators=3, **settings, effort=None).fit(
+            X, y
+        )
     assert len(search.cv_results_["params"]) == 1
     np.testing.assert_array_equal(search.decision_function(X), plain.decision_function(X))

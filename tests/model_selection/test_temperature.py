@@ -164,7 +164,7 @@ def find_scores(model, parts, X, y, scoring, temperature):
 def test_the_better_of_both_ways_is_taken(problem, scoring, request):
     X, y = request.getfixturevalue(problem)
     settings = FEW if problem == "letters" else FEW | {"gains": [0.5, 4.0], "loss": "gboost"}
-    search = pb.ProperBoostClassifierCV(**settings, scoring=scoring, **BINS).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**settings, scoring=scoring, **BINS, effort=None).fit(X, y)
     found = search.cv_results_
     for c, params in enumerate(found["params"]):
         parts = predict_held_out(search, params, X, y)
@@ -196,13 +196,13 @@ def test_the_better_of_both_ways_is_taken(problem, scoring, request):
 
 def test_joint_models_and_two_classes_have_none():
     X, y = integers(n_classes=3)
-    search = pb.ProperBoostClassifierCV(**FEW | {"multiclass": "auto"}).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**FEW | {"multiclass": "auto"}, effort=None).fit(X, y)
     results = search.cv_results_
     assert results["param_temperature"].mask.tolist() == [True, True, False, False]
     for params in results["params"]:
         assert ("temperature" in params) == (params["multiclass"] == "one_vs_rest")
-    joint = pb.ProperBoostClassifierCV(**FEW | {"multiclass": "softmax"}).fit(X, y)
-    two = pb.ProperBoostClassifierCV(**FEW).fit(X, y > 0)
+    joint = pb.ProperBoostClassifierCV(**FEW | {"multiclass": "softmax"}, effort=None).fit(X, y)
+    two = pb.ProperBoostClassifierCV(**FEW, effort=None).fit(X, y > 0)
     for other in (joint, two):
         assert other.temperature_ is None
         assert "temperature" not in other.best_params_
@@ -217,7 +217,7 @@ def test_weights_count_in_the_temperature():
     repeated = [tuple(np.flatnonzero(rows[twice]) for rows in split) for split in splits]
     settings = FEW | {"class_weight": {0: 2.0, 1: 1.0, 2: 1.0}, **BINS}
     counted, spelt = (
-        pb.ProperBoostClassifierCV(**settings | {"cv": cv})
+        pb.ProperBoostClassifierCV(**settings | {"cv": cv}, effort=None)
         for cv in (splits, repeated)
     )  # fmt: skip
     counted.fit(X, y, weight)
@@ -232,8 +232,8 @@ def test_a_class_that_a_split_lacks_has_a_finite_score():
     rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can learn it and test on it
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
-        search = pb.ProperBoostClassifierCV(**FEW).fit(X, rare)
-        without = pb.ProperBoostClassifierCV(**FEW).fit(X, y)
+        search = pb.ProperBoostClassifierCV(**FEW, effort=None).fit(X, rare)
+        without = pb.ProperBoostClassifierCV(**FEW, effort=None).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
     least = np.log(np.finfo(float).eps) / len(y)  # what the row adds, once in all splits
     assert np.all(scores > without.cv_results_["mean_test_score"] + 1.5 * least)
@@ -250,8 +250,12 @@ def test_a_callable_sees_the_temperature():
         largest.setdefault(labels.tobytes(), []).append(p.max())
         return -log_loss(labels, p, labels=estimator.classes_)
 
-    ours = pb.ProperBoostClassifierCV(**FEW | {"gains": [8.0]}, scoring=score).fit(X, y)
-    named = pb.ProperBoostClassifierCV(**FEW | {"gains": [8.0]}, scoring="neg_log_loss").fit(X, y)
+    ours = pb.ProperBoostClassifierCV(**FEW | {"gains": [8.0]}, scoring=score, effort=None).fit(
+        X, y
+    )
+    named = pb.ProperBoostClassifierCV(
+        **FEW | {"gains": [8.0]}, scoring="neg_log_loss", effort=None
+    ).fit(X, y)
     np.testing.assert_allclose(ours.validation_curves_, named.validation_curves_, rtol=1e-12)
     assert ours.temperature_ == named.temperature_ is not None
     assert all(len(set(values)) > len(values) / 2 for values in largest.values())
@@ -260,7 +264,9 @@ def test_a_callable_sees_the_temperature():
 def test_a_search_for_pairs_fits_its_own():
     X, y = integers(600, n_classes=3)
     y = np.where((X[:, 0] > 2) != (X[:, 1] > 2), 0, y)
-    search = pb.ProperBoostClassifierCV(**FEW, interactions=[0, 1], interaction_rate=1.0).fit(X, y)
+    search = pb.ProperBoostClassifierCV(
+        **FEW, interactions=[0, 1], interaction_rate=1.0, effort=None
+    ).fit(X, y)
     results = search.interaction_results_
     best = int(np.argmax(results["mean_test_score"]))
     assert results["interactions"][best] == 1
@@ -275,8 +281,10 @@ def test_the_one_of_fewer_estimators_has_its_own():
     X, y = integers(n_classes=3)
     settings = FEW | {"gains": [8.0], "smoothings": [0.0]}
     settings |= {"n_estimators": "auto", "max_estimators": 30}
-    best = pb.ProperBoostClassifierCV(**settings).fit(X, y)
-    few = pb.ProperBoostClassifierCV(**settings, one_standard_error=True).fit(X, y)
+    best = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y)
+    few = pb.ProperBoostClassifierCV(**settings, one_standard_error=True, effort=None).fit(X, y)
     assert few.n_estimators_ < best.n_estimators_
-    alone = pb.ProperBoostClassifierCV(**settings | {"n_estimators": few.n_estimators_}).fit(X, y)
+    alone = pb.ProperBoostClassifierCV(
+        **settings | {"n_estimators": few.n_estimators_}, effort=None
+    ).fit(X, y)
     assert few.temperature_ == alone.temperature_ != best.temperature_

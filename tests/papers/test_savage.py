@@ -73,8 +73,10 @@ def test_a_search_for_the_gain_is_one_for_the_learning_rate(binary, loss, respon
         "cv": 3,
         "refit": False,
     }
-    by_gain = pb.ProperBoostClassifierCV(loss, gains=[1.0, 4.0], **settings).fit(X, y)
-    by_rate = pb.ProperBoostClassifierCV(loss, gains=[1.0], learning_rate=[1.0, 0.25], **settings)
+    by_gain = pb.ProperBoostClassifierCV(loss, gains=[1.0, 4.0], **settings, effort=None).fit(X, y)
+    by_rate = pb.ProperBoostClassifierCV(
+        loss, gains=[1.0], learning_rate=[1.0, 0.25], **settings, effort=None
+    )
     by_rate.fit(X, y)
     np.testing.assert_allclose(by_gain.validation_curves_, by_rate.validation_curves_, rtol=1e-5)
     assert by_gain.gain_ == 1.0 / by_rate.best_params_["learning_rate"]
@@ -102,12 +104,14 @@ def test_alphas_and_gains_are_searched_together(binary):
     y = np.where(np.arange(len(y)) % 4 == 0, 1 - y, y)
     alphas, gains, cv = [0.0, 0.25, 0.5], [0.5, 2.0], StratifiedKFold(3)
     settings = {"selection": "greedy", "n_estimators": 8}
-    search = pb.ProperBoostClassifierCV("alpha", alphas=alphas, gains=gains, cv=cv, **settings)
+    search = pb.ProperBoostClassifierCV(
+        "alpha", alphas=alphas, gains=gains, cv=cv, **settings, effort=None
+    )
     search.fit(X, y)
     curves = search.validation_curves_.reshape(3, 2, 3, 8)
     for i, alpha in enumerate(alphas):
         alone = pb.ProperBoostClassifierCV(
-            pb.losses.Alpha(alpha), gains=gains, cv=cv, refit=False, **settings
+            pb.losses.Alpha(alpha), gains=gains, cv=cv, refit=False, **settings, effort=None
         ).fit(X, y)
         np.testing.assert_allclose(curves[i], alone.validation_curves_, rtol=1e-5)
     means = curves[..., -1].mean(axis=2)

@@ -20,12 +20,17 @@ QUICK = {"gains": [0.5, 2.0], "cv": 2, "n_estimators": 2, "max_bins": 5}
 MODELS = {
     "udt": pb.UDTClassifier("mu", max_leaf_nodes=4, max_bins=5),
     "gains": pb.ProperBoostClassifierCV(
-        ["glog", "alpha"], alphas=[0.2], **QUICK, interactions=[0, 1], interaction_rate=[1.0]
+        ["glog", "alpha"],
+        alphas=[0.2],
+        **QUICK,
+        interactions=[0, 1],
+        interaction_rate=[1.0],
+        effort=None,
     ),
     "pairs": pb.ProperBoostClassifier(
         n_estimators=2, max_bins=5, interactions=[[0, 1], ["town", 2]]
     ),
-    "no refit": pb.ProperBoostClassifierCV(**QUICK, refit=False),
+    "no refit": pb.ProperBoostClassifierCV(**QUICK, refit=False, effort=None),
     "votes": pb.ARBoostClassifier(n_estimators=2, max_bins=5, damping=0.1),
     "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=2, max_bins=5),
     "rados": pb.RadoBoostClassifier(n_estimators=4, n_rados=9),
@@ -274,7 +279,9 @@ def test_any_change_gives_a_model_or_a_value_error(name, rows, documents, tmp_pa
 
 
 def test_losses_of_a_search_are_tables_without_code(rows, tmp_path):
-    search = pb.ProperBoostClassifierCV([pb.losses.from_pdf(stats.cosine()), "glog"], **QUICK)
+    search = pb.ProperBoostClassifierCV(
+        [pb.losses.from_pdf(stats.cosine()), "glog"], **QUICK, effort=None
+    )
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         search.fit(*rows).save_model(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())

@@ -65,22 +65,24 @@ def round_trip(model, tmp_path):
 
 
 SEARCHES = {
-    "defaults": pb.ProperBoostClassifierCV(**QUICK),
+    "defaults": pb.ProperBoostClassifierCV(**QUICK, effort=None),
     "alphas": pb.ProperBoostClassifierCV(
-        ["glog", "alpha"], alphas=[0.1, 0.3], **QUICK, class_weight="balanced"
+        ["glog", "alpha"], alphas=[0.1, 0.3], **QUICK, class_weight="balanced", effort=None
     ),
     "everything": pb.ProperBoostClassifierCV(
         ["glog", losses.GBoost()], gains=[0.5, 2.0], smoothings=[0, 0.1],
         priors=[None, 1e-3], selection=["greedy", "cyclic"], cv=2, n_estimators=3,
-        learning_rate=[0.5, np.float64(1.0)], one_standard_error=True,
+        learning_rate=[0.5, np.float64(1.0)], one_standard_error=True, effort=None
     ),
-    "pairs": pb.ProperBoostClassifierCV(**QUICK, interactions=[0, 1, 2], interaction_rate=0.5),
+    "pairs": pb.ProperBoostClassifierCV(
+        **QUICK, interactions=[0, 1, 2], interaction_rate=0.5, effort=None
+    ),
     "trees": pb.ProperBoostClassifierCV(
         **QUICK, weak_learner="tree", max_leaf_nodes=[3, 5], subsample=0.8, random_state=3,
-        scoring="accuracy",
+        scoring="accuracy", effort=None
     ),
     "designed": pb.ProperBoostClassifierCV(
-        [losses.from_pdf(stats.cosine()), "savage"], **QUICK, scoring="roc_auc"
+        [losses.from_pdf(stats.cosine()), "savage"], **QUICK, scoring="roc_auc", effort=None
     ),
     "votes": pb.ARBoostClassifierCV([1.0, 2.0], cv=3, n_estimators=4),
     "votes, all rhos": pb.ARBoostClassifierCV(
@@ -107,7 +109,7 @@ def test_a_search_comes_back(name, mixed, tmp_path):
 
 
 def test_several_classes_come_back(iris, tmp_path):
-    search = pb.ProperBoostClassifierCV(**QUICK).fit(*iris)
+    search = pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(*iris)
     assert_same_search(round_trip(search, tmp_path), search, iris[0])
     votes = pb.ARBoostClassifierCV([1.0, 3.0], multiclass="one_vs_rest", n_estimators=3).fit(*iris)
     assert_same_search(round_trip(votes, tmp_path), votes, iris[0])
@@ -131,7 +133,9 @@ def test_a_masked_alpha_stays_masked(mixed, tmp_path):
 
 def test_scores_that_are_not_known_stay_so(mixed, tmp_path):
     X, y, _ = mixed
-    search = pb.ProperBoostClassifierCV(gains=[1.0], cv=3, n_estimators=8, scoring="roc_auc")
+    search = pb.ProperBoostClassifierCV(
+        gains=[1.0], cv=3, n_estimators=8, scoring="roc_auc", effort=None
+    )
     search.fit(X, y)
     assert np.isnan(search.validation_curves_[:, :, 6]).all()  # which nobody looked at
     assert_same_search(round_trip(search, tmp_path), search, X)
@@ -139,7 +143,10 @@ def test_scores_that_are_not_known_stay_so(mixed, tmp_path):
 
 @pytest.mark.parametrize(
     "search",
-    [pb.ProperBoostClassifierCV(**QUICK), pb.ARBoostClassifierCV([1.0], n_estimators=2)],
+    [
+        pb.ProperBoostClassifierCV(**QUICK, effort=None),
+        pb.ARBoostClassifierCV([1.0], n_estimators=2),
+    ],
     ids=["gains", "rhos"],
 )
 def test_an_infinite_score_comes_back(search, mixed, tmp_path):
@@ -154,7 +161,9 @@ def test_an_infinite_score_comes_back(search, mixed, tmp_path):
 
 def test_arrays_and_tuples_come_back_as_lists(mixed, tmp_path):
     X, y, _ = mixed
-    search = pb.ProperBoostClassifierCV(("glog", losses.GBoost()), gains=np.array([1, 2.0]), cv=2)
+    search = pb.ProperBoostClassifierCV(
+        ("glog", losses.GBoost()), gains=np.array([1, 2.0]), cv=2, effort=None
+    )
     loaded = round_trip(search.fit(X, y), tmp_path)
     assert loaded.loss == ["glog", losses.GBoost()]
     assert loaded.gains == [1.0, 2.0]
@@ -173,13 +182,13 @@ def test_a_loss_stands_once_in_the_file(mixed, tmp_path):
 
 def test_results_without_a_model_are_saved(mixed, tmp_path):
     X, y, _ = mixed
-    search = pb.ProperBoostClassifierCV(**QUICK, refit=False).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**QUICK, refit=False, effort=None).fit(X, y)
     loaded = round_trip(search, tmp_path)
     assert_same_search(loaded, search, X)
     assert loaded.feature_names_in_.tolist() == list(X.columns)
     with pytest.raises(NotFittedError, match="fitted with refit=False"):
         loaded.predict(X)
-    for unfitted in (pb.ProperBoostClassifierCV(), pb.ARBoostClassifierCV()):
+    for unfitted in (pb.ProperBoostClassifierCV(effort=None), pb.ARBoostClassifierCV()):
         with pytest.raises(NotFittedError, match="is not fitted yet"):
             unfitted.save_model(tmp_path / "none.json")
     assert not (tmp_path / "none.json").exists()
@@ -221,7 +230,7 @@ class Splitter:
 def test_code_is_not_saved(search, settings, name, what, mixed, tmp_path):
     X, y, _ = mixed
     if search == "gains":
-        model = pb.ProperBoostClassifierCV(**{**QUICK, **settings})
+        model = pb.ProperBoostClassifierCV(**{**QUICK, **settings}, effort=None)
     else:
         model = pb.ARBoostClassifierCV([1.0, 2.0], n_estimators=3, **settings)
     model.fit(X, y)
@@ -243,7 +252,7 @@ def test_a_generator_comes_back_as_the_seed_it_gave(mixed, tmp_path):
     seed = np.random.RandomState(5).randint(2**31)
     for refit in (True, False):
         search = pb.ProperBoostClassifierCV(
-            **QUICK, refit=refit, random_state=np.random.RandomState(5)
+            **QUICK, refit=refit, random_state=np.random.RandomState(5), effort=None
         )
         assert round_trip(search.fit(X, y), tmp_path).random_state == seed
 
@@ -252,7 +261,7 @@ def test_long_lists_with_one_value_are_no_candidates(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 300))
     search = pb.ProperBoostClassifierCV(
         gains=[1.0], cv=2, n_estimators=1, weak_learner="tree",
-        monotonic_cst=[1] * 300, categorical_features=[False] * 300,
+        monotonic_cst=[1] * 300, categorical_features=[False] * 300, effort=None
     )  # fmt: skip
     assert_same_search(round_trip(search.fit(X, X[:, 0] > 0), tmp_path), search, X)
 

@@ -285,6 +285,7 @@ def _cross_validate(
         max_cells=None,
         cv=folds,
         selection="greedy",
+        effort=None,
         refit=False,
         **shared,
     )

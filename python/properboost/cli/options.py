@@ -106,7 +106,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for name, entry in tables.items():
         others = {"in a search": declared(ProperBoostClassifierCV), "with --model rado": rados}
         _add(group, entry, others, auto=_can_be_auto(name))
-    group = parser.add_argument_group(f"search by cross-validation, with {_name_autos()}")
+    group = parser.add_argument_group(
+        f"search by cross-validation; with --effort none only for {_name_autos()}"
+    )
     for name, entry in search.items():
         if name not in tables:
             _add(group, entry)
@@ -184,10 +186,15 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
         rado = RadoBoostClassifier(**given)
         check_rado_parameters(rado)
         return rado
-    if any(_can_be_auto(name) and given[name] == AUTO for name in given):
+    effort = given.get("effort", declared(ProperBoostClassifierCV)["effort"].default)
+    if effort is not None or any(_can_be_auto(name) and given[name] == AUTO for name in given):
         return _make_search(given)
+    given.pop("effort", None)
     if of_search := given.keys() & (search.keys() - tables.keys()):
-        raise ValueError(f"{name_option(min(of_search))} needs {_name_autos()}")
+        raise ValueError(
+            f"{name_option(min(of_search))} is for a search: leave out --effort none, or add "
+            f"{_name_autos()}"
+        )
     model = ProperBoostClassifier(**given)
     check_parameters(model)
     return model
@@ -197,8 +204,13 @@ def _make_search(given: dict[str, Any]) -> ProperBoostClassifierCV:
     known = declared(ProperBoostClassifierCV)
     chosen = [name for name in given if (_find_searched(name) or name) not in known]
     if chosen:
-        raise ValueError(f"{name_option(min(chosen))} is not for a search, which chooses it")
-    if given.get("gain") is None:  # of which a search takes no None
+        raise ValueError(
+            f"{name_option(min(chosen))} is not for a search, which chooses it; --effort none fits "
+            "one model"
+        )
+    families = given.get("effort", known["effort"].default) is not None
+    if given.get("gain") is None and not (families and "gain" not in given):
+        # A search takes no None, and one of the rounds alone has the gain of the loss.
         loss = given.get("loss", declared(ProperBoostClassifierCV)["loss"].default)
         given["gain"] = get_loss(loss, None).gain
     settings: dict[str, Any] = {}

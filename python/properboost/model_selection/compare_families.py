@@ -13,12 +13,15 @@ from properboost.model_selection.cross_validation import CVScores, Race
 from properboost.model_selection.families import Plan, combine
 from properboost.model_selection.search_space import Candidate
 
-__all__ = ["PAIRS", "Compared", "add_pairs", "compare", "describe_families"]
+__all__ = ["ENDS", "PAIRS", "Compared", "add_pairs", "compare", "describe_families"]
 
 PAIRS = "pairs"
 """The family of additive models with look-up tables of pairs of features."""
 
-STEPS = {3: (1, 1), 4: (2, 2), 5: (6, 4)}
+ENDS = ("interrupted", "time_limit")
+"""Why a comparison may end before its end."""
+
+STEPS = {3: (3, 2), 4: (6, 4), 5: (12, 7)}
 """Times that steps are tried, and families that take them, by effort."""
 
 Evaluate = Callable[[Sequence[Candidate], str], CVScores]

@@ -6,7 +6,7 @@ a search then moves the best of them along the family's ladders, a step at a tim
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from properboost.boosting.options import list_couplings
 from properboost.model_selection.search_space import (
@@ -26,12 +26,14 @@ __all__ = [
     "FAMILIES",
     "GRID",
     "NAMES",
+    "ROWS_PER_BIN",
     "Family",
     "Plan",
     "Step",
     "check_search",
     "combine",
     "find_grid",
+    "is_auto",
     "list_plans",
 ]
 
@@ -102,33 +104,49 @@ def combine(candidate: Candidate, steps: Sequence[Step]) -> Candidate:
 
 
 def list_plans(
-    search: SearchParameters, total: float, n_classes: int, effort: int | None
+    search: SearchParameters, total: float, n_classes: int, told: Settings
 ) -> list[Plan]:
     """Return the families that a search compares, simple ones first.
 
     Without an effort, and where no family has what the user gives, there is one: all that the
-    search's lists combine.
+    search's lists combine.  `told` are parameters that candidates of families have besides.
     """
     given = _find_given(search)
     plans: list[Plan] = []
     for family in FAMILIES:
-        if effort is None or family.rung > effort or (search.readable and not family.additive):
+        if (
+            search.effort is None
+            or family.rung > search.effort
+            or (search.readable and not family.additive)
+        ):
             continue
         own = _settle(search, family, given)
         if own is None:
             continue
-        n_gains = family.gains if family.gains is None or effort > 1 else family.gains - 1
-        candidates = _list_all(search, own, total, n_classes, n_gains)
+        n_gains = family.gains if family.gains is None or search.effort > 1 else family.gains - 1
+        candidates = list_candidates(own, total, n_classes, n_gains)
         if "multiclass" not in given:  # a step tries the other way
             candidates = [
                 c for c in candidates
                 if c.coupling in (None, list_couplings(c.loss, c.options.step)[0])
             ]  # fmt: skip
-        candidates = [dataclasses.replace(c, family=family.name) for c in candidates]
+        more = dict(told)
+        for name, entry in declared(BoostingOptions).items():
+            if name in declared(type(search)) and not is_list(value := getattr(own, name)):
+                more |= {name: value} if value != entry.default else {}
+        if own.weak_learner in GROWN:
+            more["n_draws"] = count_draws(search)
+        candidates = [
+            dataclasses.replace(c, family=family.name, params=more | c.params) for c in candidates
+        ]
         plans.append(Plan(family, given, candidates))
     if not plans:
         grid = find_grid(search)
-        plans = [Plan(GRID, given, _list_all(search, grid, total, n_classes))]
+        settled = {name: getattr(grid, name) for name in _PLAIN if is_auto(search, name)}
+        settled = {k: v for k, v in settled.items() if k in declared(BoostingOptions)}
+        candidates = list_candidates(grid, total, n_classes)
+        candidates = [dataclasses.replace(c, params=settled | c.params) for c in candidates]
+        plans = [Plan(GRID, given, candidates)]
     return plans
 
 
@@ -151,21 +169,32 @@ def check_search(search: SearchParameters) -> None:
         check_grid(find_grid(search))
 
 
-def find_grid(search: SearchParameters, **settings: Any) -> SearchParameters:
+Search = TypeVar("Search", bound=SearchParameters)
+
+
+def is_auto(search: SearchParameters, name: str) -> bool:
+    """Whether a search chooses a parameter by itself."""
+    value = getattr(search, name)
+    return isinstance(value, str) and value == AUTO
+
+
+def find_grid(search: Search, **settings: Any) -> Search:
     """Return the search with settings, and with the plain value of what is "auto" then."""
     values = {name: getattr(search, name) for name in declared(type(search))} | settings
     for name, plain in _PLAIN.items():
-        if isinstance(values[name], str) and values[name] == AUTO:
+        if is_auto(search, name) and name not in settings:
             values[name] = plain
     return type(search)(**values)
 
 
+ROWS_PER_BIN = 20.0
+"""Rows for a bin, in the bins that all families share."""
+
 _PLAIN: Settings = {
     "weak_learner": "histogram",
-    "selection": "greedy",
+    "selection": "cyclic",
     "response": "real",
     "smoothings": None,
-    "interactions": 0,
     "n_draws": 1,
 }
 """What parameters that name a family are in a search without an effort."""
@@ -196,8 +225,8 @@ def _settle(
 ) -> SearchParameters | None:
     """Return the search with a family's settings; None if what the user gives excludes it."""
     learner = family.settings["weak_learner"]
-    for name, known in _OF_TABLES.items():
-        if name in given and learner not in known and getattr(search, name) != 0:
+    for name, learners in _OF_TABLES.items():
+        if name in given and learner not in learners and getattr(search, name) != 0:
             return None
     for name, value in family.settings.items():
         own = getattr(search, name)
@@ -207,33 +236,11 @@ def _settle(
         return None
     start = {name: value for name, value in family.start.items() if name not in given}
     settled = find_grid(search, **start, **family.settings)
-    settled.interactions = AUTO if learner in GROWN else search.interactions
     settled.n_draws = count_draws(search)
     known = declared(type(search))
     if any(not known[name].applies_to(settled) for name in family.settings if name in known):
         return None
     return settled
-
-
-def _list_all(
-    search: SearchParameters,
-    settled: SearchParameters,
-    total: float,
-    n_classes: int,
-    n_gains: int | None = None,
-) -> list[Candidate]:
-    """Return the candidates of a search's lists, which also have the parameters settled."""
-    told = {
-        name: getattr(settled, name)
-        for name in declared(BoostingOptions)
-        if name in declared(type(search))
-        and not is_list(getattr(settled, name))
-        and getattr(settled, name) is not getattr(search, name)
-    }
-    if settled.weak_learner in GROWN and settled.n_draws != 1:
-        told["n_draws"] = settled.n_draws
-    candidates = list_candidates(settled, total, n_classes, n_gains)
-    return [dataclasses.replace(c, params=told | c.params) for c in candidates]
 
 
 def _find(candidate: Candidate, name: str) -> Any:
@@ -268,6 +275,8 @@ _OF_TREES = (
     _ladder("max_features", 0.15, 0.3, 0.5, 0.75, 1.0),
     _ladder("min_child_weight", 0.001, 0.01, 0.1, 1.0, 5.0, 20.0),
     _ladder("learning_rate", 0.025, 0.05, 0.1, 0.2),
+    _ladder("selection", "unbiased", "greedy"),
+    _ladder("response", "newton", "real"),
 )
 _LEAVES = _ladder("max_leaf_nodes", 4, 8, 16, 31, 64)
 _DEPTHS = _ladder("max_depth", 2, 3, 4, 5, 6, 7)
@@ -285,18 +294,19 @@ GRID = Family("grid", 0, {}, additive=True)
 FAMILIES = (
     Family(
         "tables", 1,
-        {"weak_learner": "histogram", "selection": "greedy", "max_cells": 10, "min_saving": 0.5},
+        {"weak_learner": "histogram", "max_cells": 10, "min_saving": 0.5},
+        {"selection": ["cyclic"]}, (_ladder("selection", "cyclic", "greedy", "unbiased"),),
         additive=True, gains=4,
     ),
     Family(
         "smooth tables", 3,
-        {"weak_learner": "histogram", "selection": "cyclic", "max_cells": None, "min_saving": 0.0},
-        {"smoothings": [0.2]},
+        {"weak_learner": "histogram", "max_cells": None, "min_saving": 0.0},
+        {"selection": ["cyclic"], "smoothings": [0.2]},
         (_ladder("smoothing", 0.05, 0.2, 1.0, 4.0, 16.0, 64.0),),
         additive=True, gains=4,
     ),
     Family(
-        "stumps", 2, {"weak_learner": "stump", "selection": "cyclic"},
+        "stumps", 2, {"weak_learner": "stump"}, {"selection": ["cyclic"]},
         additive=True, gains=3,
     ),
     Family(

@@ -47,9 +47,11 @@ from properboost.model_selection.cross_validation import (
 from properboost.model_selection.families import (
     GRID,
     NAMES,
+    ROWS_PER_BIN,
     Plan,
     check_search,
     find_grid,
+    is_auto,
     list_plans,
 )
 from properboost.model_selection.scoring import BUILT_IN
@@ -78,6 +80,9 @@ __all__ = ["ProperBoostClassifierCV"]
 
 Winner: TypeAlias = tuple[Candidate, int, Sequence[SplitRows]]
 """A candidate, its number of estimators, and the rows that it is boosted on last."""
+
+SETTLED = ("weak_learner", "response", "selection", "n_draws")
+"""Parameters of a search that the candidates have settled, or leave at the classifier's default."""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """Estimators at most where ``max_estimators`` is None."""
@@ -261,13 +266,16 @@ class ProperBoostClassifierCV(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
             task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
-            plans = list_plans(self, rows.total, len(rows.classes), self.effort)
+            told = {"rows_per_bin": ROWS_PER_BIN} if self.rows_per_bin == "auto" else {}
+            plans = list_plans(self, rows.total, len(rows.classes), told)
             if plans[0].family is GRID:
                 warn_of_free_gains(find_grid(self), plans[0].candidates[0].loss.gain)
             wants_means = any(c.options.linear_leaves for plan in plans for c in plan.candidates)
             first = task.split_batches[0]
             order = rows.sort(first.part, first.roles.shape[1])
-            binning = read_binning(self if plans[0].family is not GRID else find_grid(self))
+            binning = read_binning(find_grid(self))
+            if plans[0].family is not GRID:
+                binning = read_binning(self, ROWS_PER_BIN, ROWS_PER_BIN)
             training = prepare(binning, table, rows, order, wants_means=wants_means)
             self.classes_ = rows.classes
             self._seed = training.seed
@@ -444,7 +452,7 @@ class ProperBoostClassifierCV(
         if max(list_interactions(self)[0]) == 0 or found.ended is not None:
             return None
         if plans[0].family is GRID:
-            return self.best_index_
+            return None if isinstance(self.interactions, str) else self.best_index_
         additive = {plan.family.name for plan in plans if plan.family.additive}
         for k in np.argsort(-np.array(found.ratings), kind="stable").tolist():
             own = found.candidates[k].options
@@ -591,7 +599,11 @@ def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperB
     shared = {
         name: getattr(search, name)
         for name in declared(ProperBoostClassifier)
-        if name in known and name not in later and name not in chosen and name != "multiclass"
+        if name in known
+        and name not in later
+        and name not in chosen
+        and name != "multiclass"
+        and not (name in SETTLED and is_auto(search, name))
     }
     return ProperBoostClassifier(**({"multiclass": "auto"} | shared | chosen))
 

@@ -1,13 +1,14 @@
 """What writes a `ProperBoostClassifierCV` to a file, and reads it back."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from properboost import _core
 from properboost.estimators.properboost_file import ProperBoostFile
 from properboost.losses.builtin import MarginLoss
-from properboost.model_selection.families import check_search
+from properboost.model_selection.compare_families import ENDS, PAIRS
+from properboost.model_selection.families import NAMES, check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import N_GAINS
 from properboost.parameters.declare import declared
@@ -102,6 +103,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             )
         check_search(model)  # they may have been set since the fit
         pairs = getattr(model, "interaction_results_", None)
+        families = model.family_results_
         best = getattr(model, "best_estimator_", None)
         fields = {
             "parameters": parameters,
@@ -114,6 +116,9 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             "best_params": describe_value(model.best_params_, losses),
             "cv_results": describe_columns(model.cv_results_, losses),
             "calibration": describe_value(getattr(model, "calibration_", None), losses),
+            "family": describe_value(model.family_, losses),
+            "ended": describe_value(model.ended_, losses),
+            "family_results": None if families is None else describe_columns(families, losses),
             "interaction_results": None if pairs is None else describe_columns(pairs, losses),
             "validation_curves": describe_curves(model.validation_curves_),
             "best_estimator": None if best is None else ProperBoostFile().describe(best),
@@ -123,7 +128,12 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
     def build(self, node: Node, version: int) -> ProperBoostClassifierCV:
         """Return the search that fields describe."""
         calibrates = knows_parameter(node, "calibrate")
-        fields = node.fields(*_FIELDS, *(["calibration"] if calibrates else []))
+        compares = knows_parameter(node, "effort")
+        fields = node.fields(
+            *_FIELDS,
+            *(["calibration"] if calibrates else []),
+            *(["family", "ended", "family_results"] if compares else []),
+        )
         losses = LossList.build(fields["losses"], version)
         model = _build_unfitted(fields["parameters"], losses.resolve, version)
         model._seed = fields["seed"].integer(0, 2**32 - 1)
@@ -141,6 +151,13 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         model.calibration_ = None
         if calibrates:
             model.calibration_ = _build_calibration(fields["calibration"], losses)
+        model.family_ = model.ended_ = model.family_results_ = None
+        if compares:
+            names = [*(name for name in NAMES if name is not None), PAIRS]
+            model.family_ = _or_none(fields["family"], names)
+            model.ended_ = _or_none(fields["ended"], ENDS)
+            if fields["family_results"].value is not None:
+                model.family_results_ = build_columns(fields["family_results"], losses)
         if fields["interaction_results"].value is not None:
             model.interaction_results_ = build_columns(fields["interaction_results"], losses)
         model.validation_curves_ = build_curves(fields["validation_curves"], 3)
@@ -163,6 +180,8 @@ def _build_unfitted(
         node.fail(f"asks for more than {_MOST_CANDIDATES} candidates")
     model: ProperBoostClassifierCV
     model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
+    if "effort" not in node.mapping():
+        model.effort = None  # families were not compared
     if "calibrate" not in node.mapping():
         model.calibrate = False  # which no search did
     if "max_cells" not in node.mapping():
@@ -172,6 +191,10 @@ def _build_unfitted(
     if version <= 5:
         model.multiclass = "one_vs_rest"  # which all models were
     return model
+
+
+def _or_none(node: Node, names: Sequence[str]) -> str | None:
+    return None if node.value is None else node.choice(names)
 
 
 def _build_calibration(node: Node, losses: LossList) -> dict[str, Any] | None:

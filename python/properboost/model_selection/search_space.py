@@ -233,9 +233,10 @@ class SearchParameters(
         default="auto",
         check=checks.either(partial(checks.choice, known=get_args(Selection)), "auto"),
         kind='{"auto", "unbiased", "greedy", "cyclic"}',
+        search_default="auto",
         doc="""
         As in `ProperBoostClassifier`, or several to choose from.  "auto" is that of each family,
-        and "greedy" where no families are compared.  In our comparisons cyclic selection had the
+        and "cyclic" where no families are compared.  In our comparisons cyclic selection had the
         lower log loss on most tables of every bin; greedy selection uses fewer features and was
         better where few of them matter much.
         """,
@@ -299,6 +300,7 @@ class SearchParameters(
         default="auto",
         check=checks.either(partial(checks.integer, low=0, high=LARGEST_INT), "auto"),
         kind='int or "auto"',
+        nothing=0,
         doc="""
         Numbers of pairs to choose from; 0 is allowed (give known pairs to `ProperBoostClassifier`).
         The search for pairs follows that for everything else: each split finds its own strongest

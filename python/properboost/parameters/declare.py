@@ -73,6 +73,8 @@ class Parameter:
     promise: Mapping[str, str] | None = None
     """If it promises something about the model, it is refused where it has no effect: this says
     why, for each of the other parameters."""
+    nothing: object = SAME
+    """What promises nothing, where that is not the default."""
     search_default: object = SAME
     """The default of a search that takes lists of it, where that is another."""
     form: Form | None = None
@@ -124,11 +126,12 @@ class Parameter:
         if obstacle is None or self.promise is None or self.only_with is None:
             return
         possible = " or ".join(map(repr, self.only_with[obstacle]))
+        nothing = self.default if self.nothing is SAME else self.nothing
         for entry in value if self.takes_lists and isinstance(value, list) else [value]:
-            as_default = isinstance(entry, int | float | str) and entry == self.default
-            if entry is not self.default and not as_default:
+            plain = isinstance(entry, int | float | str) and entry in (self.default, nothing)
+            if entry is not self.default and not plain:
                 raise ValueError(
-                    f"{self.name} must be {self.default!r} with {obstacle}={values(obstacle)!r}: "
+                    f"{self.name} must be {nothing!r} with {obstacle}={values(obstacle)!r}: "
                     f"{self.promise[obstacle]}; use {obstacle}={possible}, or leave {self.name} "
                     f"at {self.default!r}; got {value!r}"
                 )
@@ -144,6 +147,7 @@ def parameter(
     option: str | None = None,
     only_with: Mapping[str, Sequence[str | bool]] | None = None,
     promise: Mapping[str, str] | None = None,
+    nothing: object = SAME,
     search_default: object = SAME,
     form: Form | None = None,
     single: bool = False,
@@ -161,6 +165,7 @@ def parameter(
         option=option,
         only_with=only_with,
         promise=promise,
+        nothing=nothing,
         search_default=search_default,
         form=form,
         keyword=kw_only,
@@ -248,7 +253,7 @@ def _fill(later: Parameter, earlier: Parameter) -> Parameter:
     left = [
         f.name
         for f in fields(Parameter)
-        if getattr(later, f.name) is (SAME if f.name == "search_default" else None)
+        if getattr(later, f.name) is (SAME if f.name in ("nothing", "search_default") else None)
     ]
     values = {name: getattr(earlier, name) for name in left if name != "default"}
     return replace(later, **values, listable=later.listable or earlier.listable)

@@ -738,17 +738,20 @@ class BinningOptions(Options, BinningParameters, SizeParameters[float | None], R
     """Options of binning."""
 
 
-def read_binning(model: Any, of_few_cells: float | None = 20.0) -> BinningOptions:
+def read_binning(
+    model: Any, of_few_cells: float | None = 20.0, of_every_bin: float | None = 100.0
+) -> BinningOptions:
     """Return how the features of a booster are cut.
 
-    `of_few_cells` is what "auto" rows per bin are but for look-up tables of every bin.
+    `of_every_bin` is what "auto" rows per bin are for look-up tables of every bin, and
+    `of_few_cells` for all else.
     """
     given = model.rows_per_bin
     if isinstance(given, str) and given == "auto":
         most = getattr(model, "max_cells", None)
         every_bin = most is None or (checks.is_list(most) and None in most)
         is_table = model.weak_learner == "histogram"
-        given = 100.0 if is_table and every_bin else of_few_cells
+        given = of_every_bin if is_table and every_bin else of_few_cells
     return read(BinningOptions, model, rows_per_bin=given)
 
 

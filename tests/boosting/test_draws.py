@@ -1,0 +1,79 @@
+"""Draws: fits whose raw predictions are averaged are one model."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine, make_classification
+
+import properboost as pb
+
+TREES = {"weak_learner": "tree", "max_features": 0.5, "n_estimators": 6}
+
+
+def two_classes():
+    return make_classification(400, 6, n_informative=4, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        TREES,
+        TREES | {"grow_policy": "symmetric", "linear_leaves": True, "response": "newton"},
+        TREES | {"subsample": 0.7, "slope": 0.5, "intercept": 0.25},
+        TREES | {"max_features": 1.0, "subsample": 0.5, "linear_leaves": True},
+        {"weak_learner": "monomial", "max_features": 0.5, "n_estimators": 6},
+    ],
+)
+@pytest.mark.parametrize("rows", [two_classes, lambda: load_wine(return_X_y=True)])
+def test_draws_are_averaged(given, rows):
+    X, y = rows()
+    if len(np.unique(y)) > 2 and "intercept" in given:
+        given = {**given, "intercept": None}
+    model = pb.ProperBoostClassifier(**given, n_draws=3, random_state=7).fit(X, y)
+    alone = [
+        pb.ProperBoostClassifier(**given, random_state=7 + draw).fit(X, y).decision_function(X)
+        for draw in range(3)
+    ]
+    assert np.ptp(alone, axis=0).max() > 1e-3
+    np.testing.assert_allclose(model.decision_function(X), np.mean(alone, axis=0), atol=1e-12)
+
+
+def test_every_so_many_rounds_are_the_mean_of_shorter_fits():
+    X, y = two_classes()
+    model = pb.ProperBoostClassifier(**TREES, n_draws=2, intercept=None).fit(X, y)
+    short = pb.ProperBoostClassifier(**TREES | {"n_estimators": 2}, n_draws=2, intercept=None)
+    short.fit(X, y)
+    stages = list(model.staged_decision_function(X))
+    assert len(stages) == model.n_iter_ == 12
+    np.testing.assert_allclose(stages[3], short.decision_function(X), atol=1e-12)
+
+
+def test_one_draw_is_a_plain_fit_and_so_are_many_where_nothing_is_drawn():
+    X, y = two_classes()
+    plain = pb.ProperBoostClassifier(**TREES).fit(X, y)
+    one = pb.ProperBoostClassifier(**TREES, n_draws=1).fit(X, y)
+    np.testing.assert_array_equal(one.decision_function(X), plain.decision_function(X))
+    for given in (TREES | {"max_features": 1.0}, {"n_estimators": 6}):
+        plain = pb.ProperBoostClassifier(**given).fit(X, y)
+        many = pb.ProperBoostClassifier(**given, n_draws=5).fit(X, y)
+        assert many.n_iter_ == plain.n_iter_
+        np.testing.assert_array_equal(many.decision_function(X), plain.decision_function(X))
+
+
+def test_files_contributions_and_threads(tmp_path):
+    X, y = two_classes()
+    model = pb.ProperBoostClassifier(**TREES, n_draws=4, n_jobs=1).fit(X, y)
+    model.save_model(tmp_path / "model.json")
+    loaded = pb.load_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    other = pb.ProperBoostClassifier(**TREES, n_draws=4, n_jobs=3).fit(X, y)
+    np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    found = model.contributions(X[:5])
+    total = found.values.sum(axis=1) + found.baseline
+    np.testing.assert_allclose(total, model.decision_function(X[:5]), atol=1e-9)
+
+
+@pytest.mark.parametrize(("wrong", "error"), [(0, ValueError), (1.5, TypeError), ("2", TypeError)])
+def test_a_wrong_number_is_refused(wrong, error):
+    X, y = two_classes()
+    with pytest.raises(error, match=r"n_draws must be .*between 1 and 1000"):
+        pb.ProperBoostClassifier(**TREES, n_draws=wrong).fit(X, y)

@@ -1,0 +1,260 @@
+"""Searches that compare families: what they compare, drop, say, and leave when cut short."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine, make_classification
+
+import properboost as pb
+from properboost.model_selection.cross_validation import Race
+from properboost.model_selection.families import FAMILIES
+
+NAMES = [family.name for family in FAMILIES]
+ADDITIVE = {family.name for family in FAMILIES if family.additive}
+
+
+def make_rows(n=300, seed=0):
+    """Return rows whose class depends on a product."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 4))
+    logit = 2.0 * X[:, 0] * X[:, 1] + X[:, 2]
+    return X, (random.random(n) < 1.0 / (1.0 + np.exp(-logit))).astype(int)
+
+
+def search(**given):
+    return pb.ProperBoostClassifierCV(**{"cv": 3, "max_estimators": 40, "n_draws": 2} | given)
+
+
+def families_of(model):
+    return list(model.family_results_["family"])
+
+
+def test_without_arguments_families_are_compared_and_the_best_is_one_model():
+    X, y = make_rows()
+    model = search().fit(X, y)
+    assert families_of(model) == [*NAMES, "pairs"]
+    results = model.family_results_
+    best = int(np.argmax(results["mean_test_score"]))
+    assert model.family_ == results["family"][best]
+    assert model.best_score_ == results["mean_test_score"][best]
+    assert results["behind"][best] == 0.0
+    assert np.all(results["behind"] >= 0.0)
+    assert results["candidates"].sum() == len(model.cv_results_["params"]) + 16  # of pairs
+    assert set(model.cv_results_["family"]) == set(NAMES)
+    assert "trees" in model.family_  # the product is what trees see
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"weak_learner": "tree"}, "trees"),
+        ({"weak_learner": "tree", "linear_leaves": True}, "lines"),
+        ({"weak_learner": "histogram"}, "tables"),
+        ({"max_cells": None, "weak_learner": "histogram"}, "smooth tables"),
+        ({"weak_learner": "stump"}, "stumps"),
+        ({"readable": True, "interactions": [1, 2]}, "pairs"),
+    ],
+)
+def test_what_is_chosen_is_the_classifier_of_its_parameters(given, expected):
+    X, y = make_rows(150, seed=3)
+    model = search(**{"interactions": 0, "calibrate": False} | given).fit(X, y)
+    assert expected in model.family_
+    again = pb.ProperBoostClassifier(**model.best_params_).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_efforts_are_a_ladder():
+    X, y = make_rows(120)
+    compared = [families_of(search(effort=effort).fit(X, y)) for effort in (1, 2, 3)]
+    assert compared[0] == ["tables"]
+    assert compared[1] == ["tables", "stumps", "trees", "symmetric trees"]
+    assert set(compared[1]) < set(compared[2])
+
+
+def test_readable_models_are_additive():
+    X, y = make_rows()
+    model = search(readable=True).fit(X, y)
+    assert set(families_of(model)) == ADDITIVE | {"pairs"}
+    assert model.family_ == "pairs"
+    assert model.shape_function(2).values.size > 1
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"weak_learner": "tree", "effort": 2}, {"trees", "symmetric trees"}),
+        ({"weak_learner": "stump"}, {"stumps", "pairs"}),
+        ({"selection": "greedy", "interactions": 0}, {"tables", "smooth tables", "stumps"}),
+        ({"smoothings": [0.0], "interactions": 0}, {"tables", "smooth tables"}),
+        ({"interactions": 1}, ADDITIVE | {"pairs"}),
+        ({"grow_policy": "symmetric", "readable": False, "effort": 2, "interactions": 0},
+         {"tables", "stumps", "symmetric trees"}),
+    ],
+)  # fmt: skip
+def test_a_value_given_restricts_the_search_to_it(given, expected):
+    X, y = make_rows(120)
+    model = search(**given).fit(X, y)
+    assert set(families_of(model)) == expected
+
+
+def test_what_no_family_has_is_searched_as_lists():
+    X, y = make_rows(120)
+    model = search(weak_learner="monomial", gains=[2.0, 4.0], min_child_weight=0.1).fit(X, y)
+    assert model.family_results_ is None
+    assert model.family_ is None
+    assert len(model.cv_results_["params"]) == 2
+
+
+def test_no_step_changes_what_is_given():
+    X, y = make_rows(150)
+    model = search(weak_learner="tree", max_features=[0.5, 1.0], gains=[1.0]).fit(X, y)
+    columns = model.cv_results_
+    assert set(columns["param_max_features"]) == {0.5, 1.0}
+    assert set(columns["param_gain"]) == {1.0}
+    assert len(set(columns["param_min_child_weight"])) > 1  # a step did
+
+
+def test_steps_go_beyond_the_ends_of_the_first_gains():
+    X, y = make_rows(200)
+    y = np.random.default_rng(1).permutation(y)
+    model = search(effort=3, weak_learner="stump", interactions=0, max_estimators=60).fit(X, y)
+    first = search(effort=2, weak_learner="stump", interactions=0, max_estimators=60).fit(X, y)
+    assert model.best_score_ >= first.best_score_
+    assert len(model.cv_results_["params"]) > len(first.cv_results_["params"])
+    assert max(model.cv_results_["param_gain"]) > max(first.cv_results_["param_gain"])
+
+
+def test_a_search_does_not_depend_on_threads():
+    X, y = make_rows(200)
+    one, four = (search(n_jobs=n).fit(X, y) for n in (1, 4))
+    assert one.best_params_ == four.best_params_
+    np.testing.assert_array_equal(one.validation_curves_, four.validation_curves_)
+    np.testing.assert_array_equal(one.predict_proba(X), four.predict_proba(X))
+
+
+def test_several_classes():
+    X, y = load_wine(return_X_y=True)
+    model = search(effort=3, max_estimators=30).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert {p.get("multiclass") for p in model.cv_results_["params"]} == {"softmax", "one_vs_rest"}
+    assert model.family_ in families_of(model)
+
+
+def test_losses_and_weights_and_scorers_are_those_asked_for():
+    X, y = make_rows(150)
+    weight = np.linspace(0.5, 2.0, len(y))
+    model = search(loss=["gboost", "exponential"], scoring="roc_auc", effort=2)
+    model.fit(X, y, sample_weight=weight)
+    assert set(model.cv_results_["param_loss"]) == {"gboost", "exponential"}
+    assert 0.5 < model.best_score_ <= 1.0
+
+
+def test_the_simplest_family_within_one_standard_error():
+    X, y = make_classification(200, 5, n_informative=2, n_redundant=0, random_state=2)
+    model = search(one_standard_error=True, interactions=0).fit(X, y)
+    results = model.family_results_
+    best = int(np.argmax(results["mean_test_score"]))
+    least = results["mean_test_score"][best] - results["standard_error"][best]
+    enough = results["mean_test_score"] >= least
+    assert model.family_ == results["family"][np.argmax(enough)]
+    assert not model.cv_results_["dropped"].any()  # simple ones may be slow
+
+
+# -- cut short -------------------------------------------------------------------------------------
+
+
+def test_a_time_limit_leaves_the_best_so_far():
+    X, y = make_rows()
+    with pytest.warns(UserWarning, match="time_limit of 1e-06 seconds is over"):
+        model = search(time_limit=1e-6).fit(X, y)
+    assert model.ended_ == "time_limit"
+    assert families_of(model) == ["tables"]
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+class Interrupted:
+    """A score that is interrupted once, when it has been asked so many times."""
+
+    def __init__(self, times):
+        self.left = times
+
+    def __call__(self, estimator, X, y):
+        self.left -= 1
+        if self.left == -1:
+            raise KeyboardInterrupt
+        return estimator.score(X, y)
+
+
+def test_an_interrupt_leaves_the_best_so_far():
+    X, y = make_rows(100)
+    counted = Interrupted(10**9)
+    search(effort=1, scoring=counted).fit(X, y)
+    of_tables = 10**9 - counted.left
+    with pytest.warns(UserWarning, match="the search was interrupted"):
+        model = search(scoring=Interrupted(of_tables + 5)).fit(X, y)
+    assert model.ended_ == "interrupted"
+    assert families_of(model) == ["tables"]
+    model.predict(X)
+
+
+def test_an_interrupt_before_anything_is_known_is_one():
+    X, y = make_rows(100)
+    model = search(scoring=Interrupted(2))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_files_hold_what_was_compared(tmp_path):
+    X, y = make_rows(120)
+    model = search(effort=2).fit(X, y)
+    model.save_model(tmp_path / "model.json")
+    loaded = pb.load_model(tmp_path / "model.json")
+    assert loaded.family_ == model.family_
+    assert loaded.ended_ is None
+    assert loaded.get_params() == model.get_params()
+    for name, values in model.family_results_.items():
+        np.testing.assert_array_equal(loaded.family_results_[name], values)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+# -- the race --------------------------------------------------------------------------------------
+
+
+def run(race, curves, most):
+    """Show a race all curves side by side; return after how many estimators each is lost."""
+    lost = {}
+    for at in (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 24, 30, 38, 48, 60, 75, 94, 118, 148, 185):
+        for k, curve in enumerate(curves):
+            if k not in lost:
+                race.see(k, at, np.array([curve(at)]))
+        for k in range(len(curves)):
+            if k not in lost and race.is_lost(k, most):
+                lost[k] = at
+    return lost
+
+
+def decay(floor, pace):
+    return lambda at: -(floor + 0.7 * np.exp(-at / pace))
+
+
+def test_a_slow_learner_that_will_win_stays_and_one_that_cannot_goes():
+    slow_but_best, quick, hopeless = decay(0.2, 60.0), decay(0.3, 5.0), decay(0.5, 20.0)
+    lost = run(Race(lambda: False), [slow_but_best, quick, hopeless], 1000)
+    assert set(lost) == {1, 2}
+
+
+def test_nothing_is_dropped_without_leave():
+    curves = [decay(0.2, 5.0), decay(0.5, 5.0)]
+    assert run(Race(lambda: False, drops=False), curves, 1000) == {}
+    assert run(Race(lambda: False), curves, 1000) == {1: pytest.approx(24, abs=20)}
+
+
+def test_a_score_that_is_missing_decides_nothing():
+    race = Race(lambda: False)
+    race.see(0, 8, np.array([np.nan]))
+    race.see(0, 20, np.array([np.nan]))
+    assert race.best is None
+    assert not race.is_lost(0, 100)
