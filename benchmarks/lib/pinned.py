@@ -40,6 +40,9 @@ SEARCH = {name: value for name, value in TABLES.items() if name not in NOT_SEARC
     "refit": True,
     "cv": 5,
     "scoring": "neg_log_loss",
+    "effort": None,
+    "readable": False,
+    "time_limit": None,
 }
 
 RADOS = {
@@ -63,7 +66,7 @@ def make_tables(**given: Any) -> ProperBoostClassifier:
 
 
 def make_search(**given: Any) -> ProperBoostClassifierCV:
-    return ProperBoostClassifierCV(**{**SEARCH, **RULE, "effort": None, **given})
+    return ProperBoostClassifierCV(**{**SEARCH, **RULE, **given})
 
 
 def make_votes(**given: Any) -> ARBoostClassifier:

@@ -66,6 +66,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "min_child_weight": 1.0,
         "max_features": 1.0,
         "subsample": 1.0,
+        "n_draws": 1,
         "multi_strategy": "multi_output_tree",
         "max_literals": 2,
         "interactions": 1,
@@ -171,7 +172,7 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
     assert type(model) is pb.ProperBoostClassifier
     assert model.get_params() == search.best_estimator_.get_params()
     np.testing.assert_array_equal(model.predict_proba(X), search.predict_proba(X))
-    unit = "cycles" if search.selection == "cyclic" else "rounds"
+    unit = "cycles" if search.selection_ == "cyclic" else "rounds"
     assert (
         f"chosen by {search.cv}-fold cross-validation (log loss {-search.best_score_:.4f}): "
         f"gain {search.gain_:g}, {search.n_estimators_} {unit}\n"
@@ -186,7 +187,10 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--cv", 3], "--cv needs --gain auto or --n-estimators auto"),
+        (
+            ["--cv", 3],
+            "--cv is for a search: leave out --effort none, or add --gain auto or --n-est",
+        ),
         (["--gain", "auto", "--cv", 1], "--cv must be at least 2; got 1"),
         (["--gain", "auto", "--cv", "some"], "argument --cv: must be an integer; got 'some'"),
         (["--gain", "all"], "argument --gain: must be a number, none or auto; got 'all'"),
@@ -399,3 +403,18 @@ def test_a_linear_model_is_fitted_and_predicts(capsys):
 )
 def test_options_of_another_model_are_refused(capsys, options, message):
     assert message in misuse(capsys, "fit", write(table()), "--target", "grade", *options)
+
+
+def test_families_are_compared_without_being_asked(capsys):
+    frame = table()
+    train = ["fit", write(frame), "--target", "grade", "--drop", "id", "--test-size", "0"]
+    out, _ = run(capsys, *train, "--effort", "1", "--cv", "3")
+    model = pb.load_model("model.json")
+    assert "chosen by 3-fold cross-validation" in out
+    assert "tables" in out
+    assert type(model) is pb.ProperBoostClassifier
+    X = prepared(frame)
+    search = pb.ProperBoostClassifierCV(
+        effort=1, cv=3, categorical_features=["colour", "flag"]
+    ).fit(X, frame["grade"])
+    np.testing.assert_array_equal(model.predict_proba(X), search.predict_proba(X))

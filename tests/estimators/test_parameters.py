@@ -125,6 +125,7 @@ def test_values_are_read_as_they_are_worked_with():
 # -- parameters that have no meaning --------------------------------------------------------------
 
 OTHERS = {
+    "n_draws": 3,
     "learning_rate": 0.5,
     "multi_strategy": "one_output_per_tree",
     "max_cells": 2,

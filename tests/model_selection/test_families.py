@@ -43,6 +43,17 @@ def test_without_arguments_families_are_compared_and_the_best_is_one_model():
     assert "trees" in model.family_  # the product is what trees see
 
 
+def test_the_report_has_a_line_for_each_family_the_best_first():
+    X, y = make_rows(120)
+    model = search(effort=2).fit(X, y)
+    lines = model.describe_search().splitlines()
+    assert lines[0].split() == ["family", "score", "behind", "+-", "candidates", "seconds"]
+    assert next(line[:27].strip() for line in lines[1:]) == model.family_
+    assert {line[:27].strip() for line in lines[1:]} == {*families_of(model)}
+    with pytest.raises(ValueError, match="no families were compared"):
+        search(effort=None, gains=[1.0]).fit(X, y).describe_search()
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -187,10 +198,10 @@ class Interrupted:
 def test_an_interrupt_leaves_the_best_so_far():
     X, y = make_rows(100)
     counted = Interrupted(10**9)
-    search(effort=1, scoring=counted).fit(X, y)
+    search(effort=2, weak_learner="histogram", calibrate=False, scoring=counted).fit(X, y)
     of_tables = 10**9 - counted.left
     with pytest.warns(UserWarning, match="the search was interrupted"):
-        model = search(scoring=Interrupted(of_tables + 5)).fit(X, y)
+        model = search(effort=2, scoring=Interrupted(of_tables + 5)).fit(X, y)
     assert model.ended_ == "interrupted"
     assert families_of(model) == ["tables"]
     model.predict(X)

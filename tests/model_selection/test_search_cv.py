@@ -570,7 +570,7 @@ X0, Y0 = integers(60)
             {"smoothings": [0.0, 0.3], "response": "exact"},
             r"smoothings\[1\] must be at most 0\.25 with response='exact'; got 0\.3",
         ),
-        ({"smoothings": 0.1}, "smoothings must be a list, or None; got 0.1"),
+        ({"smoothings": 0.1}, "smoothings must be a list, or 'auto' or None; got 0.1"),
         ({"priors": {0.1}}, r"priors must be a list, or None; got \{0.1\} \(set\)"),
         ({"priors": [None, 0.0]}, r"priors\[1\] must be above 0, or None; got 0\.0"),
         ({"n_estimators": "all"}, "n_estimators must be an integer .*, or 'auto'; got 'all'"),
@@ -582,11 +582,11 @@ X0, Y0 = integers(60)
         ({"refit": "accuracy"}, "refit must be True or False; got 'accuracy'"),
         (
             {"selection": "random"},
-            "one of 'unbiased', 'greedy', 'cyclic', or a list of these; got 'random'",
+            "one of 'unbiased', 'greedy', 'cyclic', or 'auto', or a list of these; got 'random'",
         ),
         (
             {"selection": ["greedy", 3]},
-            r"selection\[1\] must be one of 'unbiased', 'greedy', 'cyclic'; got 3",
+            r"selection\[1\] must be one of 'unbiased', 'greedy', 'cyclic', or 'auto'; got 3",
         ),
         ({"selection": 3}, "selection must be one of .*; got 3"),
         ({"selection": []}, "selection must not be empty"),

@@ -161,6 +161,9 @@ def test_parameters_are_the_classifiers():
         "selection",
         "max_cells",
         "min_saving",
+        "weak_learner",
+        "response",
+        "n_draws",
         *declared(PairParameters),
     }
     chosen.add("learning_rate")  # the gains that are searched shrink the steps of trees, too

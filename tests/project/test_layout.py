@@ -17,6 +17,7 @@ ELSEWHERE = {
         "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
     ],
     "model_selection/test_cross_validation.py": ["model_selection/boosted_together.py"],
+    "model_selection/test_families.py": ["model_selection/compare_families.py"],
     "persistence/test_files.py": [
         "estimators/boosted_file.py", "estimators/properboost_file.py", "persistence/bins.py",
         "persistence/ensembles.py", "persistence/labels.py",

@@ -52,6 +52,7 @@ TABLES = {
     "min_child_weight": 1.0,
     "max_features": 1.0,
     "subsample": 1.0,
+    "n_draws": 1,
     "multi_strategy": "one_output_per_tree",
     "monotonic_cst": None,
     "interactions": 0,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
 from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
 from properboost.model_selection.search_space import Candidate
-from properboost.parameters.kinds import Coupling, MultiStrategy, Response, Selection, WeakLearner
 from properboost.parameters.shared import SOLVED, BoostingOptions
 from properboost.progress import Report
 
@@ -32,7 +32,6 @@ __all__ = [
     "arrange",
     "boost_candidates",
     "count_models",
-    "find_group",
     "predict_held_out",
     "split_pairs",
 ]
@@ -92,7 +91,7 @@ def boost_candidates(
     """
     n_rows = split_rows[0].training.codes.shape[1]
     first = 0
-    for (selection, *_), group in groupby(candidates, key=find_group):
+    for (selection, *_), group in groupby(candidates, key=attrgetter("group")):
         same = list(group)
         a_model = _row_bytes(same[0].options) * n_rows
         most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
@@ -101,17 +100,6 @@ def boost_candidates(
             some = same[k : k + size]
             yield _BoostedFits(some, range(first, first + len(some)), split_rows, caps[selection])
             first += len(some)
-
-
-def find_group(
-    candidate: Candidate,
-) -> tuple[Selection, WeakLearner, Coupling | None, MultiStrategy, Response, float]:
-    """Return what is the same for candidates that the engine can take together."""
-    own = candidate.options
-    return (
-        own.selection, own.weak_learner, candidate.coupling, own.multi_strategy, own.response,
-        own.l2,
-    )  # fmt: skip
 
 
 def _row_bytes(options: BoostingOptions) -> int:

@@ -3,17 +3,23 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.boosted_together import find_group
 from properboost.model_selection.cross_validation import CVScores, Race
-from properboost.model_selection.families import Plan, combine
-from properboost.model_selection.search_space import Candidate
+from properboost.model_selection.search_space import Candidate, Step
 
-__all__ = ["ENDS", "PAIRS", "Compared", "add_pairs", "compare", "describe_families"]
+__all__ = [
+    "ENDS",
+    "PAIRS",
+    "Compared",
+    "add_pairs",
+    "compare",
+    "describe_families",
+    "tell_families",
+]
 
 PAIRS = "pairs"
 """The family of additive models with look-up tables of pairs of features."""
@@ -29,6 +35,22 @@ Evaluate = Callable[[Sequence[Candidate], str], CVScores]
 
 Rate = Callable[[CVScores], NDArray[np.float64]]
 """Returns the best mean score of each candidate."""
+
+
+class Plan(Protocol):
+    """A family: its first candidates, and the steps from its best (`families.Plan`)."""
+
+    candidates: list[Candidate]
+
+    @property
+    def name(self) -> str:
+        """The family's name."""
+
+    def list_steps(self, best: Candidate) -> list[Step]:
+        """Return what is one step away from a candidate."""
+
+    def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate:
+        """Return a candidate that takes several steps at once."""
 
 
 @dataclass
@@ -79,9 +101,9 @@ def compare(
 
     def run(candidates: Sequence[Candidate], family: str) -> bool:
         """Evaluate those that are new; returns whether to go on."""
-        new = {_name(c): c for c in candidates}
-        own = [c for name, c in new.items() if name not in tried]
-        own.sort(key=lambda c: str(find_group(c)))
+        own = [c for c in candidates if _name(c) not in tried]
+        first = {c.group: k for k, c in reversed([*enumerate(own)])}
+        own.sort(key=lambda c: first[c.group])
         if not own or found.ended is not None:
             return found.ended is None
         if race is not None and found.candidates and race.is_over():
@@ -107,17 +129,15 @@ def compare(
         return True
 
     for plan in plans:
-        if not run(plan.candidates, plan.family.name):
+        if not run(plan.candidates, plan.name):
             return found
     times, width = STEPS.get(effort or 0, (0, 0))
     for _ in range(times):
         before = len(found.candidates)
-        known = [
-            plan for plan in plans if any(c.family == plan.family.name for c in found.candidates)
-        ]
-        ranked = sorted(known, key=lambda plan: -found.ratings[found.find_best(plan.family.name)])
+        known = [plan for plan in plans if any(c.family == plan.name for c in found.candidates)]
+        ranked = sorted(known, key=lambda plan: -found.ratings[found.find_best(plan.name)])
         for plan in ranked[:width]:
-            name = plan.family.name
+            name = plan.name
             at = found.find_best(name)
             steps = plan.list_steps(found.candidates[at])
             if not run([step.candidate for step in steps], name):
@@ -129,7 +149,7 @@ def compare(
             better.sort(
                 key=lambda step: rated[_name(step.candidate)]
             )  # of one ladder the last wins
-            if len(better) > 1 and not run([combine(found.candidates[at], better)], name):
+            if len(better) > 1 and not run([plan.combine(found.candidates[at], better)], name):
                 return found
         if len(found.candidates) == before:
             break
@@ -138,7 +158,12 @@ def compare(
 
 def _name(candidate: Candidate) -> str:
     """Return what tells candidates apart."""
-    own = candidate.loss, candidate.coupling, sorted(candidate.options.__dict__.items())
+    own = (
+        candidate.loss,
+        candidate.loss.gain,
+        candidate.coupling,
+        sorted(candidate.options.__dict__.items()),
+    )
     return f"{candidate.family} {own!r}"
 
 
@@ -199,3 +224,17 @@ def add_pairs(
     best = max(results["mean_test_score"].max(), score)
     joined = {name: np.append(values, more[name]) for name, values in results.items()}
     return joined | {"behind": best - joined["mean_test_score"]}
+
+
+def tell_families(results: dict[str, NDArray[Any]]) -> str:
+    """Return the results of families as a text, the best first."""
+    lines = [f"{'family':<27}{'score':>9}{'behind':>9}{'+-':>8}{'candidates':>16}{'seconds':>9}"]
+    for k in np.argsort(-results["mean_test_score"], kind="stable"):
+        of = f"{results['candidates'][k]} ({results['dropped'][k]} dropped)"
+        numbers = (results[name][k] for name in ("mean_test_score", "behind", "behind_error"))
+        score, behind, error = (f"{number:.4f}" if number == number else "" for number in numbers)
+        lines.append(
+            f"{results['family'][k]:<27}{score:>9}{behind:>9}{error:>8}{of:>16}"
+            f"{results['seconds'][k]:>9.1f}"
+        )
+    return "\n".join(lines)

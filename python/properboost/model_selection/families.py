@@ -6,12 +6,13 @@ a search then moves the best of them along the family's ladders, a step at a tim
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from properboost.boosting.options import list_couplings
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
+    Step,
     bound_gains,
     check_grid,
     count_draws,
@@ -29,9 +30,7 @@ __all__ = [
     "ROWS_PER_BIN",
     "Family",
     "Plan",
-    "Step",
     "check_search",
-    "combine",
     "find_grid",
     "is_auto",
     "list_plans",
@@ -70,7 +69,12 @@ class Plan:
     candidates: list[Candidate]
     """What is compared first."""
 
-    def list_steps(self, best: Candidate) -> "list[Step]":
+    @property
+    def name(self) -> str:
+        """The family's name."""
+        return self.family.name
+
+    def list_steps(self, best: Candidate) -> list[Step]:
         """Return what is one step away from a candidate."""
         found = []
         for ladder in self.family.ladders:
@@ -90,17 +94,9 @@ class Plan:
             found = [settings for settings in found if settings.get("smoothing", 0.0) <= 0.25]
         return [Step(settings, _change(best, settings)) for settings in found]
 
-
-class Step(NamedTuple):
-    """Other settings, and the candidate that has them."""
-
-    settings: Settings
-    candidate: Candidate
-
-
-def combine(candidate: Candidate, steps: Sequence[Step]) -> Candidate:
-    """Return a candidate that takes several steps at once; a later one of a ladder counts."""
-    return _change(candidate, {k: v for step in steps for k, v in step.settings.items()})
+    def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate:
+        """Return a candidate that takes several steps at once; a later one of a ladder counts."""
+        return _change(best, {k: v for step in steps for k, v in step.settings.items()})
 
 
 def list_plans(
@@ -132,8 +128,10 @@ def list_plans(
             ]  # fmt: skip
         more = dict(told)
         for name, entry in declared(BoostingOptions).items():
-            if name in declared(type(search)) and not is_list(value := getattr(own, name)):
-                more |= {name: value} if value != entry.default else {}
+            if name not in declared(type(search)) or is_list(value := getattr(own, name)):
+                continue
+            if value != entry.default or is_list(getattr(search, name)):
+                more[name] = value
         if own.weak_learner in GROWN:
             more["n_draws"] = count_draws(search)
         candidates = [
@@ -141,12 +139,7 @@ def list_plans(
         ]
         plans.append(Plan(family, given, candidates))
     if not plans:
-        grid = find_grid(search)
-        settled = {name: getattr(grid, name) for name in _PLAIN if is_auto(search, name)}
-        settled = {k: v for k, v in settled.items() if k in declared(BoostingOptions)}
-        candidates = list_candidates(grid, total, n_classes)
-        candidates = [dataclasses.replace(c, params=settled | c.params) for c in candidates]
-        plans = [Plan(GRID, given, candidates)]
+        plans = [Plan(GRID, given, list_candidates(find_grid(search), total, n_classes))]
     return plans
 
 

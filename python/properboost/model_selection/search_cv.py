@@ -32,6 +32,7 @@ from properboost.model_selection.compare_families import (
     add_pairs,
     compare,
     describe_families,
+    tell_families,
 )
 from properboost.model_selection.cross_validation import (
     CVScores,
@@ -302,6 +303,24 @@ class ProperBoostClassifierCV(
                     training = training.without_means()
                 self._refit(best, loss, training)
         return self
+
+    def describe_search(self) -> str:
+        """Return what was compared as a text: a line for each family, the best first.
+
+        It says what each family's best candidate reached, by how much that is behind the best of
+        all (with its standard error over the splits), how many candidates there were and how many
+        of these were dropped, and the seconds that they took.
+
+        Raises
+        ------
+        ValueError
+            If no families were compared.
+        """
+        if not hasattr(self, "cv_results_"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet")
+        if self.family_results_ is None:
+            raise ValueError("no families were compared: effort=None, or none has what was asked")
+        return tell_families(self.family_results_)
 
     def _compare(
         self,

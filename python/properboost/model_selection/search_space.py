@@ -2,9 +2,9 @@
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -58,6 +58,7 @@ from properboost.parameters.shared import (
 __all__ = [
     "Candidate",
     "SearchParameters",
+    "Step",
     "bound_gains",
     "check_grid",
     "count_draws",
@@ -93,9 +94,25 @@ class Candidate:
     """The family that it is of, where families are compared."""
 
     @property
+    def group(self) -> tuple[Hashable, ...]:
+        """What is the same for candidates that the engine can take together; selection first."""
+        own = self.options
+        return (
+            own.selection, own.weak_learner, self.coupling, own.multi_strategy, own.response,
+            own.l2,
+        )  # fmt: skip
+
+    @property
     def selection(self) -> Selection:
         """How features are selected."""
         return self.options.selection
+
+
+class Step(NamedTuple):
+    """Other settings of a candidate, and the candidate that has them."""
+
+    settings: Mapping[str, Any]
+    candidate: Candidate
 
 
 def _read_gains(name: str, value: object) -> list[float] | None:
@@ -212,7 +229,7 @@ class SearchParameters(
         Seconds after which no more is compared; the best so far is then fitted to all rows, which
         takes its time, too.  With a limit, what is chosen depends on the machine.
         """,
-        option="seconds after which the search stops and the best so far is taken",
+        option="seconds after which the search takes the best so far; none is no limit",
     )
     smoothings: Literal["auto"] | Sequence[float] | None = parameter(
         default="auto",
