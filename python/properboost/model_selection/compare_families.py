@@ -40,7 +40,9 @@ Rate = Callable[[CVScores], NDArray[np.float64]]
 class Plan(Protocol):
     """A family: its first candidates, and the steps from its best (`families.Plan`)."""
 
-    candidates: list[Candidate]
+    @property
+    def candidates(self) -> list[Candidate]:
+        """What is compared first."""
 
     @property
     def name(self) -> str:
