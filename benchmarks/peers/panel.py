@@ -239,13 +239,23 @@ def default_catboost(X: pd.DataFrame, seed: int, n_jobs: int) -> Any:
     return make_catboost(None, False, X, seed, n_jobs)
 
 
+def default_search(effort: int) -> Callable[[pd.DataFrame, int, int], Any]:
+    """Return what makes properboost's search, which compares families."""
+
+    def make(_X: pd.DataFrame, seed: int, n_jobs: int) -> Any:
+        from properboost import ProperBoostClassifierCV
+
+        return ProperBoostClassifierCV(effort=effort, random_state=seed, n_jobs=n_jobs)
+
+    return make
+
+
 def default_trees(_X: pd.DataFrame, seed: int, n_jobs: int) -> Any:
-    """Make properboost's search with trees."""
+    """Make properboost's search with trees, of this version or one without families."""
     from properboost import ProperBoostClassifierCV
 
-    return ProperBoostClassifierCV(
-        weak_learner="tree", random_state=seed, n_jobs=n_jobs, effort=None
-    )
+    model = ProperBoostClassifierCV(weak_learner="tree", random_state=seed, n_jobs=n_jobs)
+    return model.set_params(effort=None) if "effort" in model.get_params() else model
 
 
 def chimeraboost(quality: int) -> Callable[[pd.DataFrame, int, int], Any]:
@@ -308,6 +318,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "trees, canonical": search("tree", LEAVES, multiclass="canonical", **NEWTON),
     "trees, one-vs-rest": search("tree", LEAVES, multiclass="one_vs_rest", **NEWTON),
     "trees, untuned": at_defaults(default_trees),
+    **{f"search, effort {effort}": at_defaults(default_search(effort)) for effort in range(1, 6)},
     "LightGBM": tune(LIGHTGBM, LIGHTGBM_LEAVES),
     "LightGBM, lines": tune(LIGHTGBM, LIGHTGBM_LEAVES | {"linear_tree": [True]}),
     "XGBoost": tune(
