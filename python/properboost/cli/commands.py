@@ -147,8 +147,10 @@ _FIT = """\
 A column whose cells are all numbers is numeric; any other is categorical, with
 its cells as text.
 
-With --gain auto, --n-estimators auto or both, these are chosen by
-cross-validation on all rows; the held-out rows then judge the choice too.
+Families of models are compared by cross-validation on all rows; parameters that
+are given are kept.  The held-out rows then judge the choice, too.  With
+--effort none one model is fitted; --gain auto, --n-estimators auto or both then
+choose these alone.
 
 The report gives log loss and accuracy: of the shares of the classes in place of
 a model, to compare with; of the saved model on all rows, which it was fitted
@@ -156,8 +158,8 @@ on; and, on held-out rows, of a model fitted without them.
 
 examples:
   properboost fit train.csv --target diagnosis
-  properboost fit train.csv --target diagnosis --gain auto --cv 10
-  properboost fit train.csv --target income --na '?' --loss gboost --gain 2
+  properboost fit train.csv --target diagnosis --readable --cv 10
+  properboost fit train.csv --target income --na '?' --effort none --gain 2
   properboost fit train.csv --target y --categorical zip store --drop id
   properboost fit train.csv --target y --model rado --regularizer lasso --omega 0.1
   gunzip -c train.csv.gz | properboost fit - --target y --output y.json

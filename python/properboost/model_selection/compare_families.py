@@ -27,7 +27,7 @@ PAIRS = "pairs"
 ENDS = ("interrupted", "time_limit")
 """Why a comparison may end before its end."""
 
-STEPS = {3: (3, 2), 4: (6, 4), 5: (12, 7)}
+STEPS = {3: (2, 1), 4: (4, 3), 5: (12, 7)}
 """Times that steps are tried, and families that take them, by effort."""
 
 Evaluate = Callable[[Sequence[Candidate], str], CVScores]

@@ -276,7 +276,7 @@ _DEPTHS = _ladder("max_depth", 2, 3, 4, 5, 6, 7)
 _LINES = _ladder("linear_l2", 1.0, 5.0, 20.0, 80.0)
 _NEWTON: Settings = {
     "response": "newton", "l2": 0.1, "gains": [1.0], "learning_rate": [0.1],
-    "max_features": [0.3], "min_child_weight": [0.1],
+    "max_features": [0.3], "min_child_weight": [0.1], "selection": ["unbiased", "greedy"],
 }  # fmt: skip
 _LEAF_WISE: Settings = {"weak_learner": "tree", "grow_policy": "best_first"}
 _LEVEL_WISE: Settings = {"weak_learner": "tree", "grow_policy": "symmetric"}
