@@ -175,7 +175,7 @@ X0, Y0 = integers(60)
     [
         ("five", "Expected .?cv.? as an integer"),
         (1, "cv must be at least 2"),
-        (50, "n_splits=50 cannot be greater"),
+        (50, "cv must be at most 30"),
         ([], "cv must give at least one split"),
         ([([0, 1, 60], [2])], "training rows of split 0 must be positions from 0 to 59"),
         ([([0, -1], [2])], "must be positions from 0 to 59; got -1"),
@@ -199,3 +199,9 @@ def test_bad_splits(cv, message):
 def test_bad_groups(groups):
     with pytest.raises(ValueError, match="groups must have an entry for each of the 60 rows"):
         pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(X0, Y0, groups=groups)
+
+
+def test_more_folds_than_rows_of_any_class_are_refused():
+    X = np.arange(5.0)[:, None]
+    with pytest.raises(ValueError, match="cv must be at most 3, the rows of the largest class"):
+        pb.ProperBoostClassifierCV().fit(X, [0, 0, 0, 1, 1])

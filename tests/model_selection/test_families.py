@@ -182,6 +182,13 @@ def test_a_time_limit_leaves_the_best_so_far():
     assert np.isfinite(model.predict_proba(X)).all()
 
 
+def test_a_time_limit_counts_for_pairs():
+    X, y = make_rows(100)
+    given = {"weak_learner": "stump", "gains": [2.0], "time_limit": 1e-6}
+    with pytest.warns(UserWarning, match="time_limit"):
+        assert families_of(search(**given).fit(X, y)) == ["stumps"]
+
+
 class Interrupted:
     """A score that is interrupted once, when it has been asked so many times."""
 

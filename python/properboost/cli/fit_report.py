@@ -123,7 +123,7 @@ def _describe_search(model: Model) -> list[str]:
     score = f"(log loss {-model.best_score_:.4f})"
     lines = [f"chosen by {model.cv}-fold cross-validation {score}: {chosen}"]
     if model.family_results_ is not None:
-        lines = [f"{lines[0]}, of {model.family_}", "", *model.describe_search().splitlines(), ""]
+        lines = [f"{lines[0]}, of {model.family_}", "", *model.describe_search().splitlines()]
     found = model.calibration_
     if found is not None and found["kept"]:
         kind = "temperature" if "temperature" in found else "slope"

@@ -27,7 +27,7 @@ PAIRS = "pairs"
 ENDS = ("interrupted", "time_limit")
 """Why a comparison may end before its end."""
 
-STEPS = {3: (2, 1), 4: (4, 3), 5: (12, 7)}
+STEPS = {3: (1, 1), 4: (3, 2), 5: (12, 7)}
 """Times that steps are tried, and families that take them, by effort."""
 
 Evaluate = Callable[[Sequence[Candidate], str], CVScores]
@@ -84,6 +84,15 @@ class Compared:
             "seconds": np.array(self.seconds),
         }
 
+    def curve(self, candidate: int) -> NDArray[np.float64]:
+        """Return the mean scores of a candidate, (n_scores, estimators run)."""
+        for part in self.parts:
+            if candidate < part.values.shape[1]:
+                means: NDArray[np.float64] = part.values[:, candidate].mean(axis=1)
+                return means
+            candidate -= part.values.shape[1]
+        raise IndexError(candidate)
+
     def find_best(self, family: str | None) -> int:
         """Return the best candidate of a family."""
         own = [k for k, c in enumerate(self.candidates) if c.family == family]
@@ -101,8 +110,8 @@ def compare(
     found = Compared()
     tried: set[str] = set()
 
-    def run(candidates: Sequence[Candidate], family: str) -> bool:
-        """Evaluate those that are new; returns whether to go on."""
+    def run(candidates: Sequence[Candidate], family: str, known: int | None = None) -> bool:
+        """Evaluate those that are new, steps from a known one; returns whether to go on."""
         own = [c for c in candidates if _name(c) not in tried]
         first = {c.group: k for k, c in reversed([*enumerate(own)])}
         own.sort(key=lambda c: first[c.group])
@@ -113,7 +122,11 @@ def compare(
             return False
         begin = time.perf_counter()
         if race is not None:
-            race.begin()
+            if known is None:
+                race.begin()
+            else:
+                pace = found.candidates[known].pace
+                race.begin(found.curve(known), [c.pace / pace for c in own])
         try:
             scores = evaluate(own, family)
         except KeyboardInterrupt:
@@ -142,7 +155,7 @@ def compare(
             name = plan.name
             at = found.find_best(name)
             steps = plan.list_steps(found.candidates[at])
-            if not run([step.candidate for step in steps], name):
+            if not run([step.candidate for step in steps], name, at):
                 return found
             rated = {_name(c): r for c, r in zip(found.candidates, found.ratings, strict=True)}
             better = [
@@ -151,7 +164,8 @@ def compare(
             better.sort(
                 key=lambda step: rated[_name(step.candidate)]
             )  # of one ladder the last wins
-            if len(better) > 1 and not run([plan.combine(found.candidates[at], better)], name):
+            combined = plan.combine(found.candidates[at], better)
+            if len(better) > 1 and not run([combined], name, at):
                 return found
         if len(found.candidates) == before:
             break

@@ -113,7 +113,8 @@ class Race:
 
     A candidate that goes on learns less and less by the logarithm of its estimators, but for the
     first few of them.  One that would not reach the best so far even if it went on at its present
-    pace, and half as fast again, is dropped.
+    pace, and half as fast again, is dropped.  So is one that differs from a candidate known before
+    in one step, and would not even if it had half as much again left to learn as that one had then.
     """
 
     FIRST = 64
@@ -128,6 +129,8 @@ class Race:
         self.best: Array | None = None
         self._seen: dict[int, list[tuple[int, Array]]] = {}
         self.dropped: set[int] = set()
+        self._known: Array | None = None
+        self._speeds: Sequence[float] = ()
 
     def see(self, candidate: int, at: int, means: Array) -> None:
         """Take the mean scores of a candidate after so many estimators."""
@@ -144,12 +147,24 @@ class Race:
         before, then = earlier[-1]
         pace = np.maximum((last - then) / np.log(at / before), 0.0)
         reached = np.max([own for _, own in self._seen[candidate]], axis=0)
-        hoped = np.maximum(reached, last + self.PACE * pace * np.log(most / at))
+        more = pace * np.log(most / at)
+        if self._known is not None:
+            then = min(max(round(at * self._speeds[candidate]), 1), self._known.shape[1]) - 1
+            more = np.minimum(more, self._known.max(axis=1) - self._known[:, then])
+        hoped = np.maximum(reached, last + self.PACE * more)
         return bool((hoped < self.best).all())
 
-    def begin(self) -> None:
-        """Forget the candidates, but for what the best has reached: others come."""
+    def begin(self, known: Array | None = None, speeds: Sequence[float] = ()) -> None:
+        """Forget the candidates, but for what the best has reached: others come.
+
+        `known` are the mean scores after each estimator, (n_scores, n_estimators), of one that they
+        are a step from, and `speeds` how many times as fast as that one each learns.
+        """
         self._seen, self.dropped = {}, set()
+        self._known, self._speeds = None, speeds
+        if known is not None and not np.isnan(known[:, 0]).any():
+            places = np.where(np.isnan(known[0]), 0, np.arange(known.shape[1]))
+            self._known = known[:, np.maximum.accumulate(places)]  # what was known last
 
 
 class Progress:

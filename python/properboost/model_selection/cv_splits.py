@@ -117,6 +117,9 @@ def _split(
     if isinstance(cv, int | np.integer):
         folds = partial(checks.integer, low=2)
         checks.or_else(folds, "a splitter or an iterable of splits")("cv", cv)
+        most = int(np.unique(labels, return_counts=True)[1].max())
+        if cv > most:
+            raise ValueError(f"cv must be at most {most}, the rows of the largest class; got {cv}")
     splits = check_cv(cv, labels, classifier=True).split(source, labels, group_of)
     for k, (train, test) in enumerate(splits):
         roles = np.zeros(table.n_rows, dtype=np.uint8)

@@ -284,6 +284,8 @@ class ProperBoostClassifierCV(
             split_rows = list(arrange(rows, task.split_batches, order, training))
             limit = self._set_limit()
             found = self._compare(plans, split_rows, task, limit)
+            if found.ended is None and limit() and max(list_interactions(self)[0]) > 0:
+                found.ended = "time_limit"  # before pairs
             winner: Winner = self._choose(found, plans), self.n_estimators_, split_rows
             base = self._find_base(found, plans)
             if base is not None:

@@ -103,6 +103,12 @@ class Candidate:
         )  # fmt: skip
 
     @property
+    def pace(self) -> float:
+        """How fast it learns, beside one that differs in the shrinkage of steps alone."""
+        rate = self.options.learning_rate
+        return (1.0 if rate is None else rate) / self.loss.gain
+
+    @property
     def selection(self) -> Selection:
         """How features are selected."""
         return self.options.selection
