@@ -264,6 +264,20 @@ def test_a_slow_learner_that_will_win_stays_and_one_that_cannot_goes():
     assert set(lost) == {1, 2}
 
 
+def test_what_is_known_of_one_step_drops_the_others_sooner():
+    known = decay(0.2, 20.0)
+    worse = decay(0.25, 20.0)
+    alone, beside = Race(lambda: False), Race(lambda: False)
+    for race in (alone, beside):
+        race.see(0, 1000, np.array([known(1000)]))
+    alone.begin()
+    beside.begin(np.array([[known(at) for at in range(1, 1001)]]), [1.0, 0.5])
+    late, soon = (run(race, [worse], 1000)[0] for race in (alone, beside))
+    assert soon < late
+    beside.begin(np.array([[known(at) for at in range(1, 1001)]]), [0.5])
+    assert 0 not in run(beside, [decay(0.15, 40.0)], 1000)  # half as fast, and better in the end
+
+
 def test_nothing_is_dropped_without_leave():
     curves = [decay(0.2, 5.0), decay(0.5, 5.0)]
     assert run(Race(lambda: False, drops=False), curves, 1000) == {}

@@ -78,7 +78,8 @@ def _contributions(fit: Fit) -> None:
         return  # what a round adds depends on the rounds before it
     if any(rounds.lines is not None for rounds in model._ensemble.models):
         return  # they have no contributions
-    if model.weak_learner not in GROWN:
+    learner = getattr(model, "best_estimator_", model).weak_learner
+    if learner not in GROWN:
         for j in range(model.n_features_in_):
             shape = model.shape_function(j, label)
             assert np.isfinite(shape.values).all()
@@ -86,9 +87,9 @@ def _contributions(fit: Fit) -> None:
             assert np.isfinite(shape.missing_value)
         for pair in getattr(model, "pairs_", ()):
             assert np.isfinite(model.pair_function(*pair, label).values).all()
-    elif model.weak_learner == "monomial":
+    elif learner == "monomial":
         assert all(np.isfinite(rule.value) for rule in model.rules(label) if hasattr(rule, "value"))
-    if len(fit.y) > 300 and model.weak_learner in GROWN:
+    if len(fit.y) > 300 and learner in GROWN:
         return  # takes long
     found = model.contributions(fit.X, label)
     assert np.isfinite(found.values).all()
