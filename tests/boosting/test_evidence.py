@@ -163,3 +163,10 @@ def test_threads_make_no_difference():
         for n in (1, 2, 3)
     }
     assert len(slopes) == 1
+
+
+def test_a_class_that_weighs_nothing_beside_the_others_is_no_evidence():
+    X = np.array([[0], [1], [0]])
+    weights = {1: 12.4, 3: 1e169, 5: 2.3e-164}
+    model = pb.ProperBoostClassifier(class_weight=weights, normalize_weights=True)
+    assert np.isfinite(model.fit(X, [3, 1, 5]).predict_proba(X)).all()

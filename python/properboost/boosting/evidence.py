@@ -74,6 +74,10 @@ def _find_slope(training: Training, own: int, pairs: bool) -> float:
     return max(slope, _slope_of(both))
 
 
+_LEAST_SHARE = 1e-150
+"""Classes whose weights are further apart are not compared."""
+
+
 def _slope_of(deviates: Array) -> float:
     largest = float(deviates.max(initial=0.0))
     if largest <= 0.0:
@@ -92,6 +96,8 @@ def _contrast(positive: Array, negative: Array, ordered: bool) -> tuple[float, f
     if n < 2:
         return 0.0, 0.0
     rows = positive.sum(), negative.sum()
+    if not _LEAST_SHARE * rows[0] < rows[1] < rows[0] / _LEAST_SHARE:
+        return 0.0, 0.0  # beside all others the rows of one class count for nothing
     p, q = positive[some] / rows[0], negative[some] / rows[1]
     if ordered:  # missing values are beyond all others
         left = np.minimum(np.cumsum([p, q], axis=1)[:, :-1], 1.0)
