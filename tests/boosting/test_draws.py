@@ -59,6 +59,12 @@ def test_one_draw_is_a_plain_fit_and_so_are_many_where_nothing_is_drawn():
         np.testing.assert_array_equal(many.decision_function(X), plain.decision_function(X))
 
 
+def test_small_integers_of_numpy_are_numbers():
+    X, y = load_wine(return_X_y=True)
+    model = pb.ProperBoostClassifier(**TREES | {"n_estimators": 50}, n_draws=np.int8(3)).fit(X, y)
+    assert model.n_iter_ == 150
+
+
 def test_files_contributions_and_threads(tmp_path):
     X, y = two_classes()
     model = pb.ProperBoostClassifier(**TREES, n_draws=4, n_jobs=1).fit(X, y)

@@ -340,7 +340,7 @@ class ProperBoostClassifier(
             elif self.step in SOLVED or not needs_intercept(loss):
                 intercept = None
         draws_differ = options.max_features < 1.0 or options.subsample < 1.0
-        n_draws = self.n_draws if draws_differ and options.weak_learner in GROWN else 1
+        n_draws = int(self.n_draws) if draws_differ and options.weak_learner in GROWN else 1
         with show_progress(self.verbose, n_draws * steps + later_steps) as report:
             stages = [
                 boost(

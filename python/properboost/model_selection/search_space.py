@@ -450,7 +450,7 @@ PAIRS_OF_EFFORT = {3: [10], 4: [5, 20], 5: [5, 20, 50]}
 def count_draws(search: SearchParameters) -> int:
     """Return how many draws a model of trees has in the end."""
     given = search.n_draws
-    return DRAWS_OF_EFFORT.get(search.effort or 0, 1) if isinstance(given, str) else given
+    return DRAWS_OF_EFFORT.get(search.effort or 0, 1) if isinstance(given, str) else int(given)
 
 
 def list_interactions(search: SearchParameters) -> tuple[list[int], list[tuple[float, float]]]:
