@@ -177,6 +177,8 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
       bins.encode_tile(table, block, RowOrder{}, rows,
                        [&](std::size_t w) { return codes[place[block.wanted[w]]].data(); });
     }
+    std::vector<const std::uint8_t*> codes_of(bins.size());
+    for (std::size_t k = 0; k < used.size(); ++k) codes_of[used[k]] = codes[k].data();
     std::array<std::size_t, Tile::kRows> node;
     TileCodes from_root;
     std::vector<std::array<double, Tile::kRows>> sums;
@@ -186,18 +188,17 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
       sums.assign(models.size(), {});
       for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
         const std::size_t root = forest.roots[t];
-        const auto walk = [&](std::size_t i) {
-          return forest.nodes.find_node([&](std::size_t f) { return codes[place[f]][i]; }, root);
-        };
+        bool all = false;
         if (!tables[g].empty() && tables[g][t].usable()) {
-          const bool all = tables[g][t].find_nodes(
-              [&](std::size_t f) { return codes[place[f]].data(); }, rows.size, from_root.data());
+          all = tables[g][t].find_nodes([&](std::size_t f) { return codes_of[f]; }, rows.size,
+                                        from_root.data());
           for (std::size_t i = 0; i < rows.size; ++i) node[i] = root + from_root[i];
-          for (std::size_t i = 0; !all && i < rows.size; ++i) {
-            if (from_root[i] == AnswerBits::kUnknown) node[i] = walk(i);
-          }
         } else {
-          for (std::size_t i = 0; i < rows.size; ++i) node[i] = walk(i);
+          from_root.fill(AnswerBits::kUnknown);
+        }
+        for (std::size_t i = 0; !all && i < rows.size; ++i) {
+          if (from_root[i] != AnswerBits::kUnknown) continue;
+          node[i] = forest.nodes.find_node([&](std::size_t f) { return codes_of[f][i]; }, root);
         }
         for (std::size_t k = 0; k < models.size(); ++k) {
           const double* const values = forests[models[k]]->values.data();
@@ -205,7 +206,7 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
           const NodeLines& lines = forests[models[k]]->lines;
           for (std::size_t i = 0; !lines.empty() && i < rows.size; ++i) {
             sums[k][i] +=
-                lines.add_up(node[i], bins, [&](std::size_t f) { return codes[place[f]][i]; });
+                lines.add_up(node[i], bins, [&](std::size_t f) { return codes_of[f][i]; });
           }
         }
       }

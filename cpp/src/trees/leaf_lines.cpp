@@ -311,6 +311,7 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
   });
 
   FittedLines fitted;
+  fitted.lines.offsets.push_back(0);
   std::size_t next = 0;
   for (std::size_t node = 0; node < tree_.size(); ++node) {
     NodeLines& lines = fitted.lines;

@@ -5,6 +5,8 @@
 namespace properboost {
 
 void NodeLines::append(const NodeLines& other) {
+  if (other.empty()) return;
+  if (empty()) offsets.push_back(0);
   const std::int64_t before = offsets.back();
   for (std::size_t k = 1; k < other.offsets.size(); ++k) {
     offsets.push_back(before + other.offsets[k]);
@@ -18,6 +20,7 @@ void NodeLines::append(const NodeLines& other) {
 }
 
 void NodeLines::resize(std::size_t n) {
+  if (empty()) return;
   offsets.resize(n + 1);
   const auto terms = static_cast<std::size_t>(offsets.back());
   feature.resize(terms);

@@ -307,7 +307,9 @@ class Growth {
       }
     }
     team_.for_each(splits.size(), nanoseconds, [&](std::size_t task) {
-      if (allowed[task] != 0) splits[task] = find_split(*leaves[task / features], task % features);
+      if (allowed[task] != 0) {
+        find_split(*leaves[task / features], task % features, splits[task]);
+      }
     });
     for (std::size_t k = 0; k < leaves.size(); ++k) {
       Leaf& leaf = *leaves[k];
@@ -340,10 +342,9 @@ class Growth {
   Best choose(double unsplit, const std::optional<Split>* splits,
               const std::vector<ChanceSaving>& by_chance) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
-    std::vector<double> costs;
-    for (std::size_t f = 0; f < bins_.size(); ++f) {
-      const std::optional<Split>& split = splits[f];
-      costs.push_back(split ? split->cost : kNever);
+    std::vector<double> costs(bins_.size(), kNever);
+    for (std::size_t f = 0; f < costs.size(); ++f) {
+      if (splits[f]) costs[f] = splits[f]->cost;
     }
     const auto saves = [&](std::size_t f) {  // more than rounding
       return costs[f] < kNever && unsplit - costs[f] > kTie * std::abs(costs[f]);
@@ -373,7 +374,8 @@ class Growth {
     return split;
   }
 
-  std::optional<Split> find_split(const Leaf& leaf, std::size_t f) const {
+  // Splits are written where they stay: they are large.
+  void find_split(const Leaf& leaf, std::size_t f, std::optional<Split>& found) const {
     Sums memory;
     const typename Cells::Feature feature(cells_, bins_[f],
                                           sums_.feature(leaf.node, leaf.sums, f, memory));
@@ -381,33 +383,33 @@ class Growth {
     const auto find_best = [&](const Total& beside_left, const Total& beside_right, int rises) {
       return find_split(feature.cuts(beside_left, beside_right, rises), f);
     };
-    if (!leaf.others) return find_best({}, {}, direction);
+    if (!leaf.others) {
+      found = find_best({}, {}, direction);
+      return;
+    }
     // Rows that a literal excludes join those for which the rule did not hold before.  Because
     // costs are concave, the best cut of categories ordered by their share of a class is the best
     // of all sets here, too.  A literal must agree with its own feature's direction and with those
     // of the literals before it.
-    std::optional<Split> below, above;
+    std::optional<Split> above;
     if (direction * leaf.rises <= 0) {
-      below = find_best({}, *leaf.others, direction != 0 ? direction : -leaf.rises);
+      found = find_best({}, *leaf.others, direction != 0 ? direction : -leaf.rises);
     }
     if (direction * leaf.rises >= 0) {
       above = find_best(*leaf.others, {}, direction != 0 ? direction : leaf.rises);
     }
-    if (!above) return below;
-    const bool is_above_best = !below || above->cost < below->cost - kTie * std::abs(below->cost);
-    if (!is_above_best) return below;
+    if (!above) return;
+    if (found && !(above->cost < found->cost - kTie * std::abs(found->cost))) return;
     above->swap_branches();
-    return above;
+    found = above;
   }
 
   // The features that the split of a node, or of a level, is chosen from.
   void draw_features(std::size_t turn, std::uint8_t* allowed) const {
     const std::size_t n = bins_.size();
     const std::size_t wanted = limits_.drawn_of(n);
-    std::vector<std::pair<std::uint64_t, std::size_t>> order;
-    for (std::size_t f = 0; f < n; ++f) {
-      order.emplace_back(draw_bits(key_, kFeatureStream + turn, f), f);
-    }
+    std::vector<std::pair<std::uint64_t, std::size_t>> order(n);
+    for (std::size_t f = 0; f < n; ++f) order[f] = {draw_bits(key_, kFeatureStream + turn, f), f};
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted) - 1,
                      order.end());
     std::fill_n(allowed, n, std::uint8_t{0});

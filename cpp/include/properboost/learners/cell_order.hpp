@@ -82,6 +82,7 @@ class CellOrder {
 
   // Makes neighbouring cells one whose values are in the wrong order; returns whether any were.
   bool pool_by_value(Partition& partition, const std::vector<double>& values) const {
+    if (empty()) return false;
     Pools pools(partition);
     bool any = false;
     for (const Pair& pair : pairs_) {

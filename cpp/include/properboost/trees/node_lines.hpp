@@ -14,11 +14,12 @@ namespace properboost {
 
 // The lines of a tree's nodes, or of several trees', one after the other.
 struct NodeLines {
-  std::vector<std::int64_t> offsets{0};  // node k has the terms offsets[k] to offsets[k + 1]
+  // Node k has the terms offsets[k] to offsets[k + 1]; empty without nodes.
+  std::vector<std::int64_t> offsets;
   std::vector<std::int32_t> feature;
   std::vector<double> slope, center;  // by places between the outer means
 
-  bool empty() const noexcept { return offsets.size() == 1; }
+  bool empty() const noexcept { return offsets.empty(); }
   std::size_t begin(std::size_t node) const noexcept {
     return static_cast<std::size_t>(offsets[node]);
   }
