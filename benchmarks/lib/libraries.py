@@ -35,6 +35,7 @@ class Setting:
     rounds: int = 100
     leaves: int = 2
     learning_rate: float = 1.0
+    levels: int | None = None  # of trees that split whole levels, where these are asked for
 
     def load(self, *, test: bool = False) -> Problem:
         """Return the training rows or those held out."""
@@ -79,11 +80,10 @@ def make_properboost(setting: Setting, **parameters: Any) -> Any:
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
     parameters = {"n_estimators": setting.rounds, **PUBLISHED, **parameters}
     if parameters.get("weak_learner") == "tree":
-        parameters |= {
-            "max_leaf_nodes": setting.leaves,
-            "min_child_weight": 0.0,
-            "max_features": 1.0,
-        }
+        grown = {"max_leaf_nodes": setting.leaves}
+        if parameters.get("grow_policy") == "symmetric":
+            grown = {"max_depth": setting.levels}
+        parameters |= {**grown, "min_child_weight": 0.0, "max_features": 1.0}
     return ProperBoostClassifier(max_bins=setting.bins, n_jobs=setting.threads, **parameters)
 
 
@@ -100,7 +100,10 @@ def properboost_way(name: str, **parameters: Any) -> Way:
         return model.decision_function(X)
 
     def takes_part(setting: Setting) -> bool:
-        return (setting.leaves > 2) == (parameters.get("weak_learner") == "tree")
+        if setting.levels is not None:
+            return "linear_leaves" in parameters
+        grows = parameters.get("weak_learner") == "tree" and "linear_leaves" not in parameters
+        return (setting.leaves > 2) == grows
 
     return Way(f"{OURS}: {name}", fit, score, bin_rows, takes_bins=False, takes_part=takes_part)
 
@@ -113,6 +116,12 @@ def properboost() -> Iterator[Way]:
     yield properboost_way("stump, newton", weak_learner="stump", response="newton")
     yield properboost_way("tree, real", weak_learner="tree", response="real")
     yield properboost_way("tree, newton", weak_learner="tree", response="newton")
+    for name, grow_policy in {"leaves": "best_first", "levels": "symmetric"}.items():
+        for lines in (False, True):
+            yield properboost_way(
+                f"{name}, lines" if lines else name, weak_learner="tree", response="newton",
+                grow_policy=grow_policy, linear_leaves=lines,
+            )  # fmt: skip
 
 
 # -- LightGBM --------------------------------------------------------------------------------------
@@ -145,6 +154,8 @@ LIGHTGBM_WAYS: dict[str, dict[str, Any]] = {
     "by row": {"force_row_wise": True},
     # Gradients of a few bits: its fastest mode for large tables, approximate.
     "quantized": {"force_col_wise": True, "use_quantized_grad": True},
+    # Its lines need the floats beside the bins.
+    "lines": {"linear_tree": True},
 }
 
 
@@ -162,7 +173,10 @@ def lightgbm() -> Iterator[Way]:
         def score(setting: Setting, model: Any, X: Any) -> NDArray[Any]:
             return model.predict(X, raw_score=True, num_threads=setting.threads)
 
-        return Way(f"lightgbm: {name}", fit, score, bin_rows)
+        def takes_part(setting: Setting) -> bool:
+            return setting.levels is not None or "linear_tree" not in extra
+
+        return Way(f"lightgbm: {name}", fit, score, bin_rows, takes_part=takes_part)
 
     for name, extra in LIGHTGBM_WAYS.items():
         yield make(name, extra)
@@ -364,7 +378,50 @@ def scikit_learn() -> Iterator[Way]:
     yield Way("scikit-learn: HGB", fit, score, _bin_sklearn, takes_bins=False, limit=limit_openmp)
 
 
-LIBRARIES = by_name(properboost, lightgbm, xgboost, catboost, scikit_learn)
+# -- bonsai ----------------------------------------------------------------------------------------
+
+
+def bonsai() -> Iterator[Way]:
+    """Its levels and its leaves, where trees are asked for; it takes no categories here."""
+    import bonsai as library
+
+    def make(name: str, grower: str) -> Way:
+        def bin_rows(setting: Setting, problem: Problem) -> Any:
+            labels = np.asarray(problem.y, np.float32)
+            return library.Dataset(
+                problem.X, labels, max_bin=setting.bins, n_threads=setting.threads
+            )
+
+        def fit(setting: Setting, data: Any) -> Any:
+            parameters = {
+                "dispatch.objective_name": "logloss",
+                "dispatch.grower_name": grower,
+                "booster.n_iters": setting.rounds,
+                "booster.learning_rate": setting.learning_rate,
+                "parallel.n_threads": setting.threads,
+                "tree.max_depth": setting.levels or 0,
+                "tree.max_leaves": setting.leaves,
+                "tree.lambda_l2": 0.0,
+                "tree.min_child_hess": 0.0,
+                "tree.min_data_in_leaf": 1,
+            }
+            return library.train(parameters, data)
+
+        def score(setting: Setting, model: Any, X: Any) -> NDArray[Any]:  # noqa: ARG001
+            from scipy.special import logit
+
+            return logit(model.predict(X))  # it has no name for raw predictions
+
+        def takes_part(setting: Setting) -> bool:
+            return setting.levels is not None and setting.data == "gaussian"
+
+        return Way(f"bonsai: {name}", fit, score, bin_rows, takes_part=takes_part)
+
+    for name, grower in {"levels": "levelwise", "leaves": "leafwise"}.items():
+        yield make(name, grower)
+
+
+LIBRARIES = by_name(properboost, lightgbm, xgboost, catboost, scikit_learn, bonsai)
 
 
 def find_way(name: str) -> Way:

@@ -3,6 +3,7 @@
     python -m benchmarks.peers.fit                              # 1,000,000 x 50, a few minutes
     python -m benchmarks.peers.fit --setting wide small adult   # other tables
     python -m benchmarks.peers.fit --setting trees              # 31 leaves a tree
+    python -m benchmarks.peers.fit --setting levels5 levels6    # whole levels, and lines in leaves
     python -m benchmarks.peers.fit --bins 64 255 --threads 1 2  # a block for each of the four
     python -m benchmarks.peers.fit --memory                     # and the memory of each fit
     python -m benchmarks.peers.fit --rows 100000 --only 'xgboost*' 'properboost*'
@@ -77,6 +78,8 @@ SETTINGS = {
     "adult-numeric": Setting("adult-numeric"),
     "mixed": replace(TALL, data="mixed"),
     "trees": replace(TALL, leaves=31, learning_rate=0.1),
+    "levels5": replace(TALL, leaves=32, levels=5, learning_rate=0.1),
+    "levels6": replace(TALL, leaves=64, levels=6, learning_rate=0.1),
 }
 
 PARTS = {"fit": ("s", 1.0), "binning": ("s", 1.0), "boosting": ("s", 1.0), "scores": ("ms", 1e-3)}

@@ -1,62 +1,69 @@
-"""The panel: log loss and error beside the peers, each tuned by its own cross-validation.
+"""The panel: log loss, error and calibration beside the peers, each tuned by itself.
 
     python -m benchmarks.peers.panel                              # everything, many hours
     python -m benchmarks.peers.panel --sets vowel segment --contestants tables LightGBM
+    python -m benchmarks.peers.panel --group lines                # what the best line of code has
     python -m benchmarks.peers.panel --report                     # what has been found so far
+    python -m benchmarks.peers.panel --report --picture out/frontier.png
 
-Every contestant chooses from a grid of the same kind and size by cross-validation on the training
-rows, the number of rounds by early stopping there, and is then fitted to all of them with each
-seed.  Small tables have five folds and others three; very large ones are given the first values of
-the grid.
+Three kinds of contestants (`contestants.py`).  *Grids*: everyone chooses from a grid of the same
+kind and size by cross-validation on the training rows, the number of rounds by early stopping
+there; small tables have five folds and others three; very large ones are given the first values of
+the grid.  `trees, chosen` is the one of the four forms of trees whose cross-validated loss was the
+least, for each seed.  *Random searches*: LightGBM tries 30 settings of its space with five folds,
+and others as many of theirs as take no more processor time; the mean of the winner's folds and the
+mean of eight refits stand beside the refit.  *Lines of code*: whatever a user gets who tunes
+nothing; beside properboost's default search stands the best candidate of each of its families.
 
 The held-out rows are scored once for each seed, at the end.  Every result is appended to a file,
 and what is in it already is not done again: a run can be stopped and resumed, and several runs can
-share a file.  `trees, chosen` is the one of the four forms of trees whose cross-validated loss was
-the least, for each seed.
+share a file.  Seconds are processor time.
 """
 
 import argparse
 import itertools
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import log_softmax
 from scipy.stats import gmean
 from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from threadpoolctl import threadpool_limits
 
 from benchmarks.lib import sets
 from benchmarks.lib.sets import Split
-
-MOST_ROUNDS, PATIENCE = 1000, 30
-FIVE_FOLDS, WHOLE_GRID = 20_000, 100_000  # rows x classes, at most
+from benchmarks.peers.contestants import CONTESTANTS, FORMS, Task
 
 TWO_CLASSES = (
     "spambase", "cells", "wa_churn", "credit_data", "magic", "LETTER.p2", "LETTER.p1",
     "nycflights", "ADULT",
 )  # fmt: skip
 SEVERAL_CLASSES = ("vowel", "segment", "digits", "hpc_data", "satimage", "pendigits", "letter")
+LARGER = (
+    "spambase", "cells", "wa_churn", "credit_data", "magic", "LETTER.p1", "LETTER.p2", "ADULT",
+    "attrition", "lending_club", "stroke_classification", "segment", "digits", "hpc_data",
+    "satimage", "pendigits",
+)  # fmt: skip
+SMALL = (
+    "vowel", "wdbc", "wine", "sonar", "wpbc", "ionosphere", "haberman", "heart_cleveland", "bupa",
+    "pima", "tic_tac_toe", "breast_cancer_wisconsin", "new_thyroid", "german",
+)  # fmt: skip
 
-
-def cells(split: Split) -> int:
-    """Return rows x classes."""
-    return len(split.y) * (int(split.y.max()) + 1)
-
-
-def make_folds(split: Split, seed: int) -> StratifiedKFold:
-    """Return the folds that settings are chosen by."""
-    return StratifiedKFold(5 if cells(split) <= FIVE_FOLDS else 3, shuffle=True, random_state=seed)
-
-
-def narrow(split: Split, grid: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the grid, or its first values."""
-    return {name: v if cells(split) <= WHOLE_GRID else v[:1] for name, v in grid.items()}
+DEFAULT = "search, effort 3"
+BUDGET = "LightGBM, random"
+"""Whose processor time the other random searches have, on each set."""
+LINES = (
+    *(f"search, effort {effort}" for effort in (3, 2, 1, 4, 5)),
+    "search, readable", "search, readable, no pairs", BUDGET, "XGBoost, random",
+    "CatBoost, random", "HGB, random", "ChimeraBoost, quality 3", "ChimeraBoost, quality 5",
+    "Perpetual", "EBM", "EBM, no pairs", "logistic regression", "random forest",
+)  # fmt: skip
 
 
 def number_columns(split: Split) -> Split:
@@ -67,280 +74,10 @@ def number_columns(split: Split) -> Split:
     )
 
 
-# -- contestants ----------------------------------------------------------------------------------
-
-
-class Fitted(NamedTuple):
-    """A model that was tuned and fitted to all training rows."""
-
-    predict: Callable[[pd.DataFrame], Any]
-    """Probabilities of rows."""
-    chosen: dict[str, Any]
-    """The settings that won."""
-    loss: float | None
-    """Their cross-validated log loss."""
-
-
-Contestant = Callable[[Split, int, int], Fitted]
-"""Fits a model that is tuned on the rows of a split, with a seed, on so many threads."""
-
-
-def search(weak_learner: str, grid: dict[str, list[Any]], **settings: Any) -> Contestant:
-    """Return a search of properboost's."""
-
-    def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
-        from properboost import ProperBoostClassifierCV
-
-        lists = narrow(split, grid)
-        if split.y.max() == 1:
-            lists.pop("multiclass", None)
-        model = ProperBoostClassifierCV(
-            weak_learner=weak_learner,
-            cv=make_folds(split, seed),
-            random_state=seed,
-            n_jobs=n_jobs,
-            **(lists | settings),
-            effort=None,
-        ).fit(split.X, split.y)
-        told = {*lists, "gain", "smoothing", "multiclass", "temperature"}
-        chosen = {k: v for k, v in model.best_params_.items() if k in told}
-        chosen["n_estimators"] = model.n_estimators_
-        return Fitted(lambda X: np.exp(model.predict_log_proba(X)), chosen, -model.best_score_)
-
-    return fit
-
-
-class Library(NamedTuple):
-    """A library that stops early where it is told to."""
-
-    make: Callable[..., Any]
-    """Makes a model of so many rounds for a table."""
-    fit_early: Callable[[Any, pd.DataFrame, Any, Any], int]
-    """Fits it until held-out rows get no better, and returns its rounds."""
-
-
-def tune(library: Library, grid: dict[str, list[Any]], most: int = MOST_ROUNDS) -> Contestant:
-    """Return a library whose settings are chosen by cross-validation with early stopping."""
-
-    def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
-        lists = narrow(split, grid)
-        folds = make_folds(split, seed)
-        found = []
-        for values in itertools.product(*lists.values()):
-            setting = dict(zip(lists, values, strict=True))
-            losses, rounds = [], []
-            for a, b in folds.split(split.X, split.y):
-                model = library.make(most, True, split.X, seed, n_jobs, **setting)
-                held_out = (split.X.iloc[b], split.y[b])
-                rounds.append(library.fit_early(model, split.X.iloc[a], split.y[a], held_out))
-                losses.append(log_loss(held_out[1], model.predict_proba(held_out[0])))
-            found.append((float(np.mean(losses)), setting, int(np.mean(rounds))))
-        loss, best, n = min(found, key=lambda entry: entry[0])
-        model = library.make(n, False, split.X, seed, n_jobs, **best)
-        model.fit(split.X, split.y)
-        return Fitted(model.predict_proba, best | {"rounds": n}, loss)
-
-    return fit
-
-
-def make_lightgbm(
-    rounds: int, _early: bool, _X: pd.DataFrame, seed: int, n_jobs: int, **setting: Any
-) -> Any:
-    """Make LightGBM's model."""
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(
-        n_estimators=rounds, verbose=-1, n_jobs=n_jobs, random_state=seed, subsample_freq=1,
-        **setting,
-    )  # fmt: skip
-
-
-def fit_lightgbm(model: Any, X: pd.DataFrame, y: Any, held_out: Any) -> int:
-    """Fit it until the held-out rows get no better."""
-    from lightgbm import early_stopping
-
-    stop = [early_stopping(PATIENCE, verbose=False)]
-    model.fit(X, y, eval_X=held_out[0], eval_y=held_out[1], callbacks=stop)
-    return int(model.best_iteration_)
-
-
-def make_xgboost(
-    rounds: int, early: bool, _X: pd.DataFrame, seed: int, n_jobs: int, **setting: Any
-) -> Any:
-    """Make XGBoost's model."""
-    from xgboost import XGBClassifier
-
-    return XGBClassifier(
-        n_estimators=rounds, n_jobs=n_jobs, random_state=seed, enable_categorical=True,
-        tree_method="hist", early_stopping_rounds=PATIENCE if early else None, **setting,
-    )  # fmt: skip
-
-
-def fit_xgboost(model: Any, X: pd.DataFrame, y: Any, held_out: Any) -> int:
-    """Fit it until the held-out rows get no better."""
-    model.fit(X, y, eval_set=[held_out], verbose=False)
-    return int(model.best_iteration) + 1
-
-
-def is_category(column: pd.Series) -> bool:
-    """Whether a column is categorical."""
-    return isinstance(column.dtype, pd.CategoricalDtype)
-
-
-def as_texts(X: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose categories are texts, also where they are missing."""
-    texts = [name for name in X if is_category(X[name])]
-    return X.assign(
-        **{name: X[name].astype(object).fillna("missing").astype(str) for name in texts}
-    )
-
-
-def make_catboost(
-    rounds: int | None, early: bool, X: pd.DataFrame, seed: int, n_jobs: int, **setting: Any
-) -> Any:
-    """Make CatBoost's model."""
-    from catboost import CatBoostClassifier
-
-    stops = {"early_stopping_rounds": PATIENCE} if early else {}
-    return make_pipeline(
-        FunctionTransformer(as_texts),
-        CatBoostClassifier(
-            n_estimators=rounds, verbose=False, thread_count=n_jobs, random_seed=seed,
-            allow_writing_files=False, cat_features=[name for name in X if is_category(X[name])],
-            **stops, **setting,
-        ),
-    )  # fmt: skip
-
-
-def fit_catboost(model: Any, X: pd.DataFrame, y: Any, held_out: Any) -> int:
-    """Fit it until the held-out rows get no better."""
-    model[-1].fit(as_texts(X), y, eval_set=(as_texts(held_out[0]), held_out[1]))
-    return int(model[-1].get_best_iteration() or 0) + 1
-
-
-LIGHTGBM = Library(make_lightgbm, fit_lightgbm)
-XGBOOST = Library(make_xgboost, fit_xgboost)
-CATBOOST = Library(make_catboost, fit_catboost)
-
-
-def at_defaults(make: Callable[[pd.DataFrame, int, int], Any]) -> Contestant:
-    """Return a model that nobody tunes, made for a table with a seed and threads."""
-
-    def fit(split: Split, seed: int, n_jobs: int) -> Fitted:
-        model = make(split.X, seed, n_jobs)
-        model.fit(split.X, split.y)
-        return Fitted(model.predict_proba, {}, None)
-
-    return fit
-
-
-def default_catboost(X: pd.DataFrame, seed: int, n_jobs: int) -> Any:
-    """Make CatBoost's model."""
-    return make_catboost(None, False, X, seed, n_jobs)
-
-
-def default_search(effort: int) -> Callable[[pd.DataFrame, int, int], Any]:
-    """Return what makes properboost's search, which compares families."""
-
-    def make(_X: pd.DataFrame, seed: int, n_jobs: int) -> Any:
-        from properboost import ProperBoostClassifierCV
-
-        return ProperBoostClassifierCV(effort=effort, random_state=seed, n_jobs=n_jobs)
-
-    return make
-
-
-def default_trees(_X: pd.DataFrame, seed: int, n_jobs: int) -> Any:
-    """Make properboost's search with trees, of this version or one without families."""
-    from properboost import ProperBoostClassifierCV
-
-    model = ProperBoostClassifierCV(weak_learner="tree", random_state=seed, n_jobs=n_jobs)
-    return model.set_params(effort=None) if "effort" in model.get_params() else model
-
-
-def chimeraboost(quality: int) -> Callable[[pd.DataFrame, int, int], Any]:
-    """Return what makes ChimeraBoost's model, which chooses some of its settings by itself."""
-
-    def make(X: pd.DataFrame, seed: int, n_jobs: int) -> Any:
-        from chimeraboost import ChimeraBoostClassifier
-
-        model = ChimeraBoostClassifier(
-            quality=quality, random_state=seed, thread_count=n_jobs, ensemble_n_jobs=1,
-            cat_features=[j for j, name in enumerate(X) if is_category(X[name])],
-        )  # fmt: skip
-        return make_pipeline(FunctionTransformer(as_texts), model)
-
-    return make
-
-
-# The first value of each list is what very large tables get.
-NEWTON: dict[str, Any] = {
-    "rows_per_bin": 5,
-    "response": "newton",
-    "l2": 0.1,
-    "gains": [1.0],
-    "learning_rate": 0.1,
-    "max_estimators": MOST_ROUNDS,
-}
-TABLES: dict[str, Any] = {
-    "rows_per_bin": 5,
-    "gains": [1, 2, 4, 8, 16],
-    "smoothings": [0.0, 4.0, 64.0, 512.0],
-    "max_estimators": 150,
-}
-SMALL: dict[str, list[Any]] = {
-    "multiclass": ["softmax", "one_vs_rest"],
-    "max_features": [0.3, 0.8],
-    "min_child_weight": [0.01, 1.0],
-}
-LEAVES: dict[str, list[Any]] = SMALL | {"max_leaf_nodes": [24, 8]}
-LEVELS: dict[str, list[Any]] = SMALL | {"grow_policy": ["symmetric"], "max_depth": [6, 4]}
-LIGHTGBM_SMALL: dict[str, list[Any]] = {
-    "subsample": [0.7],
-    "feature_fraction_bynode": [0.3, 0.8],
-    "min_child_samples": [20, 5],
-}
-LIGHTGBM_LEAVES: dict[str, list[Any]] = LIGHTGBM_SMALL | {"num_leaves": [24, 8]}
-
-FORMS = ("trees", "trees, lines", "levels", "levels, lines")
-CONTESTANTS: dict[str, Contestant] = {
-    "tables": search("histogram", {}, multiclass="softmax", **TABLES),
-    "tables, canonical": search("histogram", {}, multiclass="canonical", **TABLES),
-    "tables, one-vs-rest": search("histogram", {}, multiclass="one_vs_rest", **TABLES),
-    "stumps": search("tree", SMALL, max_leaf_nodes=2, **NEWTON),
-    "LightGBM, stumps": tune(LIGHTGBM, LIGHTGBM_SMALL | {"num_leaves": [2]}),
-    "trees": search("tree", LEAVES, **NEWTON),
-    "trees, lines": search("tree", LEAVES, linear_leaves=True, **NEWTON),
-    "levels": search("tree", LEVELS, **NEWTON),
-    "levels, lines": search("tree", LEVELS, linear_leaves=True, **NEWTON),
-    "trees, one per class": search("tree", LEAVES, multi_strategy="one_output_per_tree", **NEWTON),
-    "trees, softmax": search("tree", LEAVES, multiclass="softmax", **NEWTON),
-    "trees, canonical": search("tree", LEAVES, multiclass="canonical", **NEWTON),
-    "trees, one-vs-rest": search("tree", LEAVES, multiclass="one_vs_rest", **NEWTON),
-    "trees, untuned": at_defaults(default_trees),
-    **{f"search, effort {effort}": at_defaults(default_search(effort)) for effort in range(1, 6)},
-    "LightGBM": tune(LIGHTGBM, LIGHTGBM_LEAVES),
-    "LightGBM, lines": tune(LIGHTGBM, LIGHTGBM_LEAVES | {"linear_tree": [True]}),
-    "XGBoost": tune(
-        XGBOOST,
-        {
-            "subsample": [0.7],
-            "colsample_bynode": [0.3, 0.8],
-            "min_child_weight": [0.01, 1.0],
-            "max_depth": [6, 3],
-            "learning_rate": [0.1],
-        },
-    ),
-    "CatBoost": tune(CATBOOST, {"depth": [6, 4], "rsm": [0.3, 0.8], "learning_rate": [0.1]}),
-    "CatBoost, untuned": at_defaults(default_catboost),
-    "ChimeraBoost, quality 3": at_defaults(chimeraboost(3)),
-    "ChimeraBoost, quality 5": at_defaults(chimeraboost(5)),
-}
-
-
 # -- results --------------------------------------------------------------------------------------
 
 KEY = ["set", "contestant", "seed"]
+RESULT = [*KEY, "loss", "error", "slope", "cv_loss", "seconds", "chosen"]
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -350,22 +87,53 @@ def read(path: Path) -> pd.DataFrame:
     return found.drop_duplicates(KEY, keep="last")
 
 
-RESULT = [*KEY, "loss", "error", "cv_loss", "seconds", "chosen"]
+def find_slope(p: Any, y: Any) -> float:
+    """Return what log-odds must be multiplied by, with free intercepts, to fit the labels best."""
+    logs = np.log(np.clip(p, 1e-12, 1.0))
+    n_classes = logs.shape[1]
+    rows = np.arange(len(y))
+
+    def find_loss(at: Any) -> tuple[float, Any]:
+        own = log_softmax(at[0] * logs + np.append(at[1:], 0.0), axis=1)
+        error = np.exp(own)
+        error[rows, y] -= 1.0
+        gradient = [np.mean(np.sum(error * logs, axis=1)), *error[:, :-1].mean(axis=0)]
+        return -float(own[rows, y].mean()), np.array(gradient)
+
+    found = minimize(find_loss, np.append(1.0, np.zeros(n_classes - 1)), jac=True)
+    return float(found.x[0])
 
 
-def measure(name: str, contestant: str, seed: int, threads: int) -> dict[str, Any]:
-    """Tune, fit and score."""
-    split = number_columns(sets.SETS[name](seed))
-    begin = time.perf_counter()
-    fitted = CONTESTANTS[contestant](split, seed, threads)
-    seconds = time.perf_counter() - begin
-    p = np.clip(fitted.predict(split.X_test), 1e-15, 1.0)
+def score(p: Any, split: Split) -> dict[str, float]:
+    """Return log loss, error and slope of probabilities of the rows held out."""
+    p = np.clip(p, 1e-15, 1.0)
     p /= p.sum(axis=1, keepdims=True)
-    loss = log_loss(split.y_test, p, labels=range(p.shape[1]))
-    error = float(np.mean(p.argmax(axis=1) != split.y_test))
-    told = {name: str(value) for name, value in fitted.chosen.items()}
-    values = (name, contestant, seed, loss, error, fitted.loss, seconds, told)
-    return dict(zip(RESULT, values, strict=True))
+    return {
+        "loss": log_loss(split.y_test, p, labels=range(p.shape[1])),
+        "error": float(np.mean(p.argmax(axis=1) != split.y_test)),
+        "slope": find_slope(p, split.y_test),
+    }
+
+
+def measure(
+    name: str, contestant: str, seed: int, threads: int, seconds: float
+) -> list[dict[str, Any]]:
+    """Tune, fit and score; the contestant's result comes first."""
+    split = number_columns(sets.SETS[name](seed))
+    begin = time.process_time()
+    with threadpool_limits(threads):
+        fitted = CONTESTANTS[contestant](Task(split, seed, threads, seconds))
+    own = {
+        "cv_loss": fitted.loss,
+        "seconds": time.process_time() - begin,
+        "chosen": {name: str(value) for name, value in fitted.chosen.items()},
+    }
+    key = {"set": name, "contestant": contestant, "seed": seed}
+    found = [key | score(fitted.predict(split.X_test), split) | own]
+    for other, predict in fitted.find_others().items():
+        key = {"set": name, "contestant": f"{contestant}: {other}", "seed": seed}
+        found.append(key | score(predict(split.X_test), split) | {"chosen": {}})
+    return found
 
 
 def choose_form(found: pd.DataFrame) -> pd.DataFrame:
@@ -379,9 +147,12 @@ def choose_form(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(best, columns=found.columns).assign(contestant="trees, chosen")
 
 
+# -- reports --------------------------------------------------------------------------------------
+
+
 def report(found: pd.DataFrame, names: tuple[str, ...]) -> None:
     """Print the mean log losses of some sets, and their ratios to LightGBM's in geometric mean."""
-    found = found[found["set"].isin(names)]
+    found = found[found["set"].isin(names) & found["contestant"].isin(CONTESTANTS)]
     if found.empty:
         return
     found = pd.concat([found, choose_form(found)])
@@ -403,35 +174,158 @@ def report(found: pd.DataFrame, names: tuple[str, ...]) -> None:
             print(f"{contestant:24s} {gmean(ratios):.3f}  {(ratios < 1).sum()} of {len(ratios)}")
 
 
+def as_one_set(losses: pd.DataFrame) -> pd.DataFrame:
+    """Return ratios by set in which those of the letters are one, in geometric mean."""
+    letters = [name for name in sets.LETTERS if name in losses]
+    together = gmean(losses[letters], axis=1) if letters else []
+    return losses.drop(columns=letters).assign(**({"letters": together} if letters else {}))
+
+
+def resample(ratios: Any, draws: int = 2000) -> str:
+    """Return a geometric mean with its bootstrap interval of 95% over sets."""
+    logs = np.log(ratios)
+    rng = np.random.default_rng(0)
+    means = np.exp(rng.choice(logs, (draws, len(logs))).mean(axis=1))
+    low, high = np.quantile(means, [0.025, 0.975])
+    return f"{np.exp(logs.mean()):.3f} ({low:.3f}-{high:.3f})"
+
+
+def report_lines(found: pd.DataFrame, names: Sequence[str], what: str) -> None:
+    """Print ratios to LightGBM's random search and to properboost's default, and mean ranks."""
+    found = found[found["set"].isin(names)]
+    losses = found.groupby(["contestant", "set"])["loss"].mean().unstack()
+    if BUDGET not in losses.index or DEFAULT not in losses.index:
+        return
+    losses = losses.loc[:, losses.loc[[BUDGET, DEFAULT]].notna().all()]
+    seconds = found.groupby(["contestant", "set"])["seconds"].mean().unstack()[losses.columns]
+    slopes = found.assign(slope=np.abs(np.log(np.maximum(found["slope"].astype(float), 0.05))))
+    slopes = slopes.groupby(["contestant", "set"])["slope"].mean().unstack()[losses.columns]
+    entered = [c for c in LINES if c in losses.index and losses.loc[c].notna().all()]
+    peers = [c for c in entered if not c.startswith("search") or c == DEFAULT]
+    ranks = as_one_set(losses.loc[peers]).rank().mean(axis=1)
+    print(f"\n{what}, {losses.shape[1]} tables: log loss over LightGBM's refit, geometric mean")
+    print("(95% over sets); sets ahead; over our default; processor time, s; |log slope|; rank")
+    over = as_one_set(losses.div(losses.loc[BUDGET]))
+    ours = as_one_set(losses.div(losses.loc[DEFAULT]))
+    for contestant in sorted(losses.index, key=lambda c: over.loc[c].dropna().pipe(gmean)):
+        ratios = over.loc[contestant].dropna()
+        spent = seconds.loc[contestant].reindex(losses.columns)
+        rank = f"{ranks[contestant]:.2f}" if contestant in peers else ""
+        print(
+            f"{contestant:45s} {resample(ratios)}  {(ratios < 1).sum():2d} of {len(ratios)}  "
+            f"{resample(ours.loc[contestant].dropna())}  {spent.sum():6.0f}  "
+            f"{slopes.loc[contestant].mean():.3f}  {rank}"
+        )
+
+
+def report_choices(found: pd.DataFrame) -> None:
+    """Print which family the default search chose, and how good that was on the rows held out."""
+    beside = found[found["contestant"].str.startswith(f"{DEFAULT}: ")]
+    best, runs = 0, 0
+    for (name, seed), cell in beside.groupby(["set", "seed"]):
+        is_own = (found["set"] == name) & (found["seed"] == seed)
+        own = found[is_own & (found["contestant"] == DEFAULT)].iloc[0]
+        least = cell.loc[cell["loss"].idxmin()]
+        family = own["chosen"]["family"]
+        runs += 1
+        best += least["contestant"] == f"{DEFAULT}: {family}" or own["loss"] <= least["loss"]
+        print(
+            f"{name:24s} seed {seed}  {family:27s} {own['loss']:.4f}  best on the rows held out: "
+            f"{least['contestant'].partition(': ')[2]} {least['loss']:.4f}"
+        )
+    if runs:
+        print(f"the family that was chosen is the best on the rows held out in {best} of {runs}")
+
+
+def draw_frontier(found: pd.DataFrame, path: Path) -> None:
+    """Draw log loss over LightGBM's against processor time, over the sets that all have."""
+    import matplotlib.pyplot as plt
+
+    losses = found.groupby(["contestant", "set"])["loss"].mean().unstack()
+    seconds = found.groupby(["contestant", "set"])["seconds"].mean().unstack()
+    shown = [c for c in LINES if c in losses.index and not c.startswith("search, readable")]
+    common = losses.loc[[BUDGET, DEFAULT]].dropna(axis=1).columns
+    counts = losses.loc[shown, common].notna().sum(axis=1)
+    shown = [c for c in shown if counts[c] >= counts[BUDGET] - 1]
+    common = losses.loc[shown, common].dropna(axis=1).columns
+    ratios = gmean(losses.loc[shown, common].div(losses.loc[BUDGET, common]), axis=1)
+    spent = seconds.loc[shown, common].sum(axis=1)
+    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    own = [c.startswith("search") for c in shown]
+    at = [k for k, is_own in enumerate(own) if is_own]
+    at.sort(key=lambda k: spent.iloc[k])
+    axes.plot(spent.iloc[at], ratios[at], "o-", color="tab:blue", label="properboost, by effort")
+    for k, contestant in enumerate(shown):
+        if not own[k]:
+            axes.plot(spent.iloc[k], ratios[k], "s", color="0.45")
+        text = contestant.removeprefix("search, ").removesuffix(", random")
+        axes.annotate(
+            text, (spent.iloc[k], ratios[k]), xytext=(5, 5), textcoords="offset points", fontsize=8
+        )
+    axes.set(
+        xscale="log", yscale="log", xlabel=f"processor time of {len(common)} tables, s",
+        ylabel="log loss over LightGBM's random search, geometric mean",
+    )  # fmt: skip
+    axes.axhline(1.0, color="0.8", linewidth=1)
+    ticks = [0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.7, 2.0]
+    axes.set_yticks([t for t in ticks if ratios.min() < 1.05 * t and t < 1.05 * ratios.max()])
+    axes.yaxis.set_major_formatter("{x:.1f}")
+    axes.minorticks_off()
+    axes.legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)
+
+
 def main() -> None:
     """Run it."""
-    every = (*TWO_CLASSES, *SEVERAL_CLASSES)
+    every = tuple(dict.fromkeys((*TWO_CLASSES, *SEVERAL_CLASSES, *LARGER, *SMALL)))
+    grids = tuple(name for name in CONTESTANTS if name not in LINES)
+    groups = {
+        "grids": ((*TWO_CLASSES, *SEVERAL_CLASSES), grids),
+        "lines": ((*SMALL, *LARGER), LINES),
+    }
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", choices=every, default=list(every))
-    parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
+    parser.add_argument("--group", choices=groups, default="grids")
+    parser.add_argument("--sets", nargs="+", choices=every)
+    parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--results", type=Path, default=Path("out/panel.jsonl"))
     parser.add_argument("--report", action="store_true", help="say what has been found, and end")
+    parser.add_argument("--picture", type=Path, help="draw log loss against processor time")
     asked = parser.parse_args()
     asked.results.parent.mkdir(parents=True, exist_ok=True)
-    seeds = [] if asked.report else range(asked.seeds)
-    for seed, name, contestant in itertools.product(seeds, asked.sets, asked.contestants):
+    names, contestants = groups[asked.group]
+    names, contestants = asked.sets or names, asked.contestants or contestants
+    seeds = [] if asked.report or asked.picture else range(asked.seeds)
+    for seed, name, contestant in itertools.product(seeds, names, contestants):
         found = read(asked.results)
         if ((found[KEY] == [name, contestant, seed]).all(axis=1)).any():
             continue
-        result = measure(name, contestant, seed, asked.threads)
+        of_budget = (found[KEY] == [name, BUDGET, seed]).all(axis=1)
+        if contestant.endswith(", random") and contestant != BUDGET and not of_budget.any():
+            continue  # its time is not known yet
+        seconds = found.loc[of_budget, "seconds"].max() if of_budget.any() else np.inf
+        results = measure(name, contestant, seed, asked.threads, seconds)
         with asked.results.open("a") as file:
-            file.write(json.dumps(result) + "\n")
+            file.writelines(json.dumps(result) + "\n" for result in results)
+        own = results[0]
         print(
-            f"{name:12s} {contestant:24s} seed {seed}  log loss {result['loss']:.4f}  "
-            f"error {100 * result['error']:.2f}%  {result['seconds']:.0f} s  {result['chosen']}",
+            f"{name:12s} {contestant:24s} seed {seed}  log loss {own['loss']:.4f}  "
+            f"error {100 * own['error']:.2f}%  {own['seconds']:.0f} s  {own['chosen']}",
             flush=True,
         )
     found = read(asked.results)
-    found = found[found["set"].isin(asked.sets)]
+    if asked.picture:
+        draw_frontier(found[found["set"].isin(names)], asked.picture)
+        return
+    found = found[found["set"].isin(asked.sets or every)]
     report(found, TWO_CLASSES)
     report(found, SEVERAL_CLASSES)
+    report_lines(found, LARGER, "1,000 training rows and more")
+    report_lines(found, SMALL, "fewer")
+    report_lines(found, (*LARGER, *SMALL), "all")
+    report_choices(found)
 
 
 if __name__ == "__main__":

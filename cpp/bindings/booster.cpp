@@ -133,11 +133,17 @@ class PyBoosting {
   bool separated(std::int64_t model) const { return boosting_->state(checked(model)).separated; }
   py::array_t<double> curves(std::int64_t model) const {
     const FitState& state = boosting_->state(checked(model));
-    const std::vector<double>* const each[] = {&state.log_loss, &state.error, &state.brier};
-    py::array_t<double> result({std::size(each), state.log_loss.size()});
-    double* to = result.mutable_data();
-    for (const std::vector<double>* const curve : each) {
-      to = std::copy(curve->begin(), curve->end(), to);
+    const std::size_t n = state.log_loss.size();
+    py::array_t<double> result({std::size_t{3}, std::size_t{3}, n});
+    auto to = result.mutable_unchecked<3>();
+    for (std::size_t t = 0; t < n; ++t) {
+      const HeldOutMeans all{state.log_loss[t], state.error[t], state.brier[t]};
+      const HeldOutMeans each[] = {all, state.of_class[t][0], state.of_class[t][1]};
+      for (std::size_t k = 0; k < std::size(each); ++k) {
+        to(0, k, t) = each[k].log_loss;
+        to(1, k, t) = each[k].error;
+        to(2, k, t) = each[k].brier;
+      }
     }
     return result;
   }

@@ -14,6 +14,7 @@ void bind_ensemble(py::module_& m);
 void bind_contrast(py::module_& m);
 void bind_pairs(py::module_& m);
 void bind_rado(py::module_& m);
+void bind_scores(py::module_& m);
 void bind_tree(py::module_& m);
 
 PYBIND11_MODULE(_core, m) {
@@ -31,4 +32,5 @@ PYBIND11_MODULE(_core, m) {
   bind_ensemble(m);
   bind_tree(m);
   bind_rado(m);
+  bind_scores(m);
 }

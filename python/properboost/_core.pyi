@@ -326,7 +326,10 @@ class Boosting(metaclass=_Bound):
     def separated(self, model: int) -> bool:
         """Whether a step that solves for coefficients found no finite optimum."""
     def curves(self, model: int) -> NDArray[np.float64]:
-        """Held-out means after each estimator: log loss, error rate, Brier score; (3, n)."""
+        """Held-out means after each estimator, shape (3, 3, n).
+
+        Log loss, error rate and Brier score; of all rows, the negative class and the positive.
+        """
     def held_out(self, model: int) -> NDArray[np.float64]:
         """Raw predictions of the held-out rows only, in the order of the segments."""
     def raw(self, model: int) -> NDArray[np.float64]:
@@ -420,6 +423,11 @@ def normal_deviates(
     chi_square: NDArray[np.float64], freedom: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the normal deviates that are exceeded by chance as rarely as these statistics."""
+
+def rank_scores(
+    raw: NDArray[np.float64], positive: NDArray[np.bool_], weight: NDArray[np.float64] | None
+) -> tuple[float, float]:
+    """Return the area under the receiver operating characteristic, and the average precision."""
 
 def freedom_of_best_cut(cells: int, ordered: bool) -> float:
     """Return the mean, by chance, of the chi-square of the best cut of so many cells."""

@@ -565,11 +565,13 @@ class Boosting::State {
           active[k] = false;
           done += n - e - 1;
         }
-        risk = keep_rounds_ ? models_[models[k]].gain * points[k].risk : points[k].log_loss;
-        if (std::isnan(points[k].log_loss)) continue;  // nothing was held out
-        state.log_loss.push_back(points[k].log_loss);
-        state.error.push_back(points[k].error);
-        state.brier.push_back(points[k].brier);
+        const HeldOutMeans& held_out = points[k].held_out;
+        risk = keep_rounds_ ? models_[models[k]].gain * points[k].risk : held_out.log_loss;
+        if (std::isnan(held_out.log_loss)) continue;  // nothing was held out
+        state.log_loss.push_back(held_out.log_loss);
+        state.error.push_back(held_out.error);
+        state.brier.push_back(held_out.brier);
+        state.of_class.push_back(points[k].of_class);
       }
       tally.add(done, risk);
       if (tally.stopped.load() ||

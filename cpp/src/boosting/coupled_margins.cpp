@@ -556,7 +556,8 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
     }
     point.slope /= training_weight_[model];
     point.risk /= training_weight_[model];
-    point.log_loss = point.error = point.brier = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    point.held_out = {kNone, kNone, kNone};
     std::fill_n(points.begin() + static_cast<std::ptrdiff_t>(model * classes_), classes_, point);
   }
   return points;

@@ -123,15 +123,19 @@ class Margins::Pass {
         const SegmentRoles& r = m_.roles_[m_.blocks_[c].segment];
         p.slope += r.train(k) * wide(r.sign[k]) * parts_[c].slope[k];
         p.risk += r.train(k) * parts_[c].risk[k];
-        p.log_loss += r.held_out[k] * parts_[c].log_loss[k];
-        p.error += r.held_out[k] * parts_[c].error[k];
-        p.brier += r.held_out[k] * parts_[c].brier[k];
+        for (HeldOutMeans* const means : {&p.held_out, &p.of_class[r.sign[k] > 0.0F ? 1 : 0]}) {
+          means->log_loss += r.held_out[k] * parts_[c].log_loss[k];
+          means->error += r.held_out[k] * parts_[c].error[k];
+          means->brier += r.held_out[k] * parts_[c].brier[k];
+        }
       }
       p.slope /= m_.training_weight_[k] * (t[k] == 0.0 ? 1.0 : t[k]);
       p.risk *= m_.weighting_->risk_factor() / m_.training_weight_[k];
-      p.log_loss /= m_.held_out_weight_[k];
-      p.error /= m_.held_out_weight_[k];
-      p.brier /= m_.held_out_weight_[k];
+      const auto divide = [](HeldOutMeans& sums, double weight) {
+        sums = {sums.log_loss / weight, sums.error / weight, sums.brier / weight};
+      };
+      divide(p.held_out, m_.held_out_weight_[k]);
+      for (std::size_t c = 0; c < 2; ++c) divide(p.of_class[c], m_.held_out_of_class_[c][k]);
     }
     return points;
   }
@@ -318,6 +322,7 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
     for (std::size_t k = 0; k < lanes; ++k) {
       training_weight_[k] += r.train(k) * total;
       held_out_weight_[k] += r.held_out[k] * total;
+      held_out_of_class_[r.sign[k] > 0.0F ? 1 : 0][k] += r.held_out[k] * total;
     }
   }
 }

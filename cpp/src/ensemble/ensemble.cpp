@@ -51,12 +51,28 @@ std::vector<std::vector<std::size_t>> group_by_nodes(const std::vector<const For
   return groups;
 }
 
-// The trees of a forest as tables, where these repay for so many rows.
-std::vector<AnswerBits> make_tables(const Forest& forest, std::size_t rows) {
+// A tree as a table of the values that each number of answers has.
+struct TreeTable {
+  AnswerBits bits;
+  std::vector<double> values;  // [model][answers]
+};
+
+// The trees that some models share as tables, where these repay for so many rows.
+std::vector<TreeTable> make_tables(const std::vector<const Forest*>& forests,
+                                   const std::vector<std::size_t>& models, std::size_t rows) {
   constexpr std::size_t kRepaid = 1024;
-  std::vector<AnswerBits> tables;
-  for (std::size_t t = 0; rows >= kRepaid && t + 1 < forest.roots.size(); ++t) {
-    tables.emplace_back(forest.nodes, forest.roots[t], forest.roots[t + 1]);
+  const Forest& shared = *forests[models.front()];
+  std::vector<TreeTable> tables;
+  for (std::size_t t = 0; rows >= kRepaid && t + 1 < shared.roots.size(); ++t) {
+    const std::size_t root = shared.roots[t];
+    TreeTable table{{shared.nodes, root, shared.roots[t + 1]}, {}};
+    for (const std::size_t m : models) {
+      for (std::size_t answers = 0; answers < table.bits.size(); ++answers) {
+        const std::size_t node = root + table.bits.node(static_cast<std::uint8_t>(answers));
+        table.values.push_back(forests[m]->values[node]);
+      }
+    }
+    tables.push_back(std::move(table));
   }
   return tables;
 }
@@ -149,11 +165,11 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
   std::vector<std::uint8_t> asked(bins.size(), 0);
   std::size_t trees = 0;
   const std::vector<std::vector<std::size_t>> groups = group_by_nodes(forests);
-  std::vector<std::vector<AnswerBits>> tables;  // of each group
+  std::vector<std::vector<TreeTable>> tables;  // of each group
   for (const std::vector<std::size_t>& models : groups) {
     const Forest& forest = *forests[models.front()];
     trees += forest.roots.size() - 1;
-    tables.push_back(make_tables(forest, table.rows));
+    tables.push_back(make_tables(forests, models, table.rows));
     for (const std::int32_t f : forest.nodes.feature) {
       if (f != Tree::kLeaf) asked[static_cast<std::size_t>(f)] = 1;
     }
@@ -180,25 +196,35 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<const F
     std::vector<const std::uint8_t*> codes_of(bins.size());
     for (std::size_t k = 0; k < used.size(); ++k) codes_of[used[k]] = codes[k].data();
     std::array<std::size_t, Tile::kRows> node;
-    TileCodes from_root;
+    TileCodes answers;
     std::vector<std::array<double, Tile::kRows>> sums;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const std::vector<std::size_t>& models = groups[g];
       const Forest& forest = *forests[models.front()];
+      const bool constant = std::all_of(models.begin(), models.end(),
+                                        [&](std::size_t m) { return forests[m]->lines.empty(); });
       sums.assign(models.size(), {});
       for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
         const std::size_t root = forest.roots[t];
+        const TreeTable* const as_table =
+            tables[g].empty() || !tables[g][t].bits.usable() ? nullptr : &tables[g][t];
         bool all = false;
-        if (!tables[g].empty() && tables[g][t].usable()) {
-          all = tables[g][t].find_nodes([&](std::size_t f) { return codes_of[f]; }, rows.size,
-                                        from_root.data());
-          for (std::size_t i = 0; i < rows.size; ++i) node[i] = root + from_root[i];
-        } else {
-          from_root.fill(AnswerBits::kUnknown);
+        if (as_table != nullptr) {
+          all = as_table->bits.answer([&](std::size_t f) { return codes_of[f]; }, rows.size,
+                                      answers.data());
         }
-        for (std::size_t i = 0; !all && i < rows.size; ++i) {
-          if (from_root[i] != AnswerBits::kUnknown) continue;
-          node[i] = forest.nodes.find_node([&](std::size_t f) { return codes_of[f][i]; }, root);
+        if (all && constant) {
+          for (std::size_t k = 0; k < models.size(); ++k) {
+            const double* const values = &as_table->values[k * as_table->bits.size()];
+            for (std::size_t i = 0; i < rows.size; ++i) sums[k][i] += values[answers[i]];
+          }
+          continue;
+        }
+        for (std::size_t i = 0; i < rows.size; ++i) {
+          const bool known = as_table != nullptr && AnswerBits::is_known(answers[i]);
+          node[i] =
+              known ? root + as_table->bits.node(answers[i])
+                    : forest.nodes.find_node([&](std::size_t f) { return codes_of[f][i]; }, root);
         }
         for (std::size_t k = 0; k < models.size(); ++k) {
           const double* const values = forests[models[k]]->values.data();

@@ -7,7 +7,7 @@
 namespace properboost {
 
 AnswerBits::AnswerBits(const Tree& nodes, std::size_t root, std::size_t end) {
-  if (end - root >= kUnknown + std::size_t{1}) return;
+  if (end - root > kMostNodes) return;
   std::vector<std::size_t> asked;                    // the first node of each question
   std::vector<std::size_t> question_of(end - root);  // of each split
   for (std::size_t node = root; node < end; ++node) {
@@ -62,38 +62,39 @@ bool AnswerBits::set_range(const Question& question, std::uint8_t bits, Range& r
   return std::none_of(after, end, is_own);
 }
 
-void AnswerBits::ask(const Question& question, const std::uint8_t* codes, std::size_t n,
-                     std::uint8_t* bits) {
-  if (!question.in_ranges) {
-    for (std::size_t i = 0; i < n; ++i) bits[i] |= question.answer[codes[i]];
-    return;
-  }
-  vectorized([codes, n, to = bits, right = question.right, none = question.none] {
-    // Copies that a byte which is written cannot change.
-    const std::uint8_t first = right.first, last = right.last, own = right.bits;
-    const std::uint8_t first_none = none.first, last_none = none.last, bit_none = none.bits;
-    std::uint8_t* __restrict out = to;
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto place = static_cast<std::uint8_t>(codes[i] - first);
-      const auto place_none = static_cast<std::uint8_t>(codes[i] - first_none);
-      const std::uint8_t answer = place <= last ? own : std::uint8_t{0};
-      const std::uint8_t nothing = place_none <= last_none ? bit_none : std::uint8_t{0};
-      out[i] = static_cast<std::uint8_t>(out[i] | answer | nothing);
-    }
-  });
-}
-
-bool AnswerBits::look_up(std::size_t n, std::uint8_t* nodes) const {
+bool AnswerBits::answer(const std::array<const std::uint8_t*, kMostQuestions>& codes, std::size_t n,
+                        std::uint8_t* answers) const {
+  std::fill_n(answers, n, std::uint8_t{0});
   std::uint8_t any = 0;
-  for (std::size_t i = 0; i < n; ++i) any |= nodes[i];
-  if ((any & kNone) == 0) {
-    for (std::size_t i = 0; i < n; ++i) nodes[i] = node_[nodes[i]];
-    return true;
+  vectorized([&codes, &any, n, answers, this] {
+    // Copies that a byte which is written cannot change.
+    std::uint8_t* __restrict const to = answers;
+    const std::size_t rows = n, asked = questions_.size();
+    const Question* const questions = questions_.data();
+    for (std::size_t q = 0; q < asked; ++q) {
+      if (!questions[q].in_ranges) continue;
+      const std::uint8_t* const from = codes[q];
+      const Range right = questions[q].right, none = questions[q].none;
+      for (std::size_t i = 0; i < rows; ++i) {
+        const auto place = static_cast<std::uint8_t>(from[i] - right.first);
+        const auto place_none = static_cast<std::uint8_t>(from[i] - none.first);
+        const std::uint8_t bit = place <= right.last ? right.bits : std::uint8_t{0};
+        const std::uint8_t nothing = place_none <= none.last ? none.bits : std::uint8_t{0};
+        to[i] = static_cast<std::uint8_t>(to[i] | bit | nothing);
+      }
+    }
+    std::uint8_t all = 0;
+    for (std::size_t i = 0; i < rows; ++i) all |= to[i];
+    any = all;
+  });
+  for (std::size_t q = 0; q < questions_.size(); ++q) {
+    if (questions_[q].in_ranges) continue;
+    for (std::size_t i = 0; i < n; ++i) {
+      answers[i] |= questions_[q].answer[codes[q][i]];
+      any |= answers[i];
+    }
   }
-  for (std::size_t i = 0; i < n; ++i) {
-    nodes[i] = (nodes[i] & kNone) != 0 ? kUnknown : node_[nodes[i]];
-  }
-  return false;
+  return (any & kNone) == 0;
 }
 
 }  // namespace properboost

@@ -22,7 +22,7 @@ from properboost.data.labels import Rows, SortedRows
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
-from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score
+from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score, read_curves
 from properboost.model_selection.search_space import Candidate
 from properboost.parameters.shared import SOLVED, BoostingOptions
 from properboost.progress import Report
@@ -40,6 +40,9 @@ Array = NDArray[np.float64]
 
 MARGIN_BYTES = 2**31
 """What the models that are boosted together may hold, if more than fit, at `_row_bytes` each."""
+
+MOST_APART = 1e6
+"""How many times another's weight a class's may be where the engine measures scores of both."""
 
 BATCH = 16
 """Models that the engine takes together."""
@@ -130,8 +133,11 @@ class _BoostedFits(Fits):
         self.n_estimators = n_estimators
         self.models_each = count_models(split_rows)
         rows = split_rows[0].rows
-        # The engine's means are weighted with the classes' factors, which no score should be.
-        by_engine = len(rows.classes) == 2 and rows.factor is None
+        factor = rows.factor
+        self._factored = factor is not None
+        # The engine's means of a class whose weight vanishes beside the other's are none.
+        apart = factor is not None and factor.max() > MOST_APART * factor.min()
+        by_engine = len(rows.classes) == 2 and not apart
         self.measured = frozenset(BUILT_IN.values()) if by_engine else frozenset()
         self._own = candidates
         self._batches = [_BatchModels(candidates, rows) for rows in split_rows]
@@ -157,11 +163,7 @@ class _BoostedFits(Fits):
     def curves(self, candidate: int, split: int) -> Mapping[Score, Array]:
         batch, s = self._place[split]
         curves = batch.curves(candidate - self.candidates.start, s)
-        # The engine's are losses, of which less is better: log loss, error rate and Brier score.
-        return {
-            score: 1.0 - curve if name == "accuracy" else -curve
-            for (name, score), curve in zip(BUILT_IN.items(), curves, strict=True)
-        }
+        return read_curves(curves, batch.rows.held_out[s], self._factored)
 
     def goes_on(self, candidate: int, at: int) -> bool:
         own = [candidate - self.candidates.start]
@@ -240,12 +242,10 @@ class _BatchModels:
         return raw
 
     def curves(self, candidate: int, split: int) -> Array:
-        """Return log loss, error rate and Brier score after each estimator, of two classes."""
+        """Return the engine's means of rows held out after each estimator, of two classes."""
         model = int(self.models[candidate, split, 0])
-        if self.estimators[model] == 0:
-            return np.empty((3, 0))
         curves = self.boosting.curves(model)
-        if curves.shape[1] == 0:
+        if self.estimators[model] > 0 and curves.shape[2] == 0:
             raise ValueError(
                 "sample_weight must not be so small, where cv holds rows out, that beside the "
                 f"largest it is 0: split {self.rows.splits.first + split} holds out nothing"

@@ -10,13 +10,22 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
+from properboost._core import rank_scores
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.losses.probabilities import Link, choose_classes
 from properboost.parameters.kinds import Scoring
 
-__all__ = ["BUILT_IN", "HeldOut", "Score", "find_score", "name_score", "negative_error"]
+__all__ = [
+    "BUILT_IN",
+    "HeldOut",
+    "Score",
+    "find_score",
+    "name_score",
+    "negative_error",
+    "read_curves",
+]
 
 Array = NDArray[np.float64]
 
@@ -44,8 +53,10 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
     """Return the score that `scoring` names or is; `source` is the table that the rows are of."""
     if scoring is None:
         scoring = "accuracy"
-    if isinstance(scoring, str) and scoring in BUILT_IN:
-        return BUILT_IN[scoring]
+    if isinstance(scoring, str):
+        own = {**BUILT_IN, **(RANKING if len(classes) == 2 else {})}
+        if scoring in own:
+            return own[scoring]
     if not isinstance(scoring, str) and not callable(scoring):
         raise TypeError(
             "scoring must be a scorer's name, None (accuracy) or a callable "
@@ -113,16 +124,54 @@ def _brier_score(held_out: HeldOut, link: Link, raw: Array) -> float:
     return -_mean(np.sum(difference**2, axis=1), held_out.weight)
 
 
+def _balanced_accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:
+    right = choose_classes(raw) == held_out.codes
+    weight = np.ones(len(raw)) if held_out.weight is None else held_out.weight
+    of_class = np.bincount(held_out.codes, weight)
+    shares = np.bincount(held_out.codes, weight * right, len(of_class))[of_class > 0.0]
+    return float(np.mean(shares / of_class[of_class > 0.0]))
+
+
+def _roc_auc(held_out: HeldOut, _: Link, raw: Array) -> float:
+    return rank_scores(raw, held_out.codes == 1, held_out.weight)[0]
+
+
+def _average_precision(held_out: HeldOut, _: Link, raw: Array) -> float:
+    return rank_scores(raw, held_out.codes == 1, held_out.weight)[1]
+
+
 def _mean(values: NDArray[Any], weight: Array | None) -> float:
     return float(np.average(values, weights=weight))
 
 
-# In the order of the engine's curves, whose signs are the opposite (1 minus it: the error rate).
 BUILT_IN: Mapping[str, Score] = {
     "neg_log_loss": _log_loss,
     "accuracy": _accuracy,
     "neg_brier_score": _brier_score,
+    "balanced_accuracy": _balanced_accuracy,
 }
+"""Scores that the engine knows after every estimator, with two classes."""
+
+RANKING: Mapping[str, Score] = {"roc_auc": _roc_auc, "average_precision": _average_precision}
+"""Scores of two classes that see how rows are ranked; the second class is the positive one."""
+
+
+def read_curves(means: Array, held_out: HeldOut, factored: bool) -> Mapping[Score, Array]:
+    """Return the scores after each estimator from the engine's means of rows held out.
+
+    `means`, (3, 3, n), are log loss, error rate and Brier score, of all rows and of either class.
+    The first count the factors of classes, if there are any, which no score does.
+    """
+    of_class = np.bincount(held_out.codes, held_out.weight, 2)[:2]
+    known = of_class > 0.0
+    own = means[:, 1:][:, known]
+    of_all = np.average(own, axis=1, weights=of_class[known]) if factored else means[:, 0]
+    return {
+        BUILT_IN["neg_log_loss"]: -of_all[0],
+        BUILT_IN["accuracy"]: 1.0 - of_all[1],
+        BUILT_IN["neg_brier_score"]: -of_all[2],
+        BUILT_IN["balanced_accuracy"]: 1.0 - own[1].mean(axis=0),
+    }
 
 
 class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -222,9 +222,11 @@ class ProperBoostClassifierCV(
         doc="""
         What is maximised: a scorer's name, None for accuracy, or a callable ``(estimator, X, y) ->
         float``.  Its estimator predicts the held-out rows of a CV split only, all in their order.
-        With two classes the engine computes "neg_log_loss", "accuracy" and "neg_brier_score" after
-        every estimator.  Anything else, and a search with `class_weight`, is scored after 1, 2, 3,
-        4, 5, 6, 8, 10, 12, 15, ... estimators, each time about a quarter more.
+        With two classes the engine computes "neg_log_loss", "accuracy", "neg_brier_score" and
+        "balanced_accuracy" after every estimator.  Anything else is scored after 1, 2, 3, 4, 5, 6,
+        8, 10, 12, 15, ... estimators, each time about a quarter more: "roc_auc" and
+        "average_precision" of two classes fast, with the second class as the positive one, and
+        others by scikit-learn.
         """,
     )
 

@@ -1,9 +1,11 @@
 // The fit state: what a model has so far.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
+#include "properboost/boosting/held_out_means.hpp"
 #include "properboost/ensemble/ensemble.hpp"
 
 namespace properboost {
@@ -11,6 +13,8 @@ namespace properboost {
 struct FitState {
   std::vector<Rounds> rounds;                  // one per vote target; a single one without votes
   std::vector<double> log_loss, error, brier;  // held-out means, per estimator
+  // The same of the negative class, and of the positive, whatever the classes' weights are.
+  std::vector<std::array<HeldOutMeans, 2>> of_class;
   std::size_t n_estimators = 0;
   bool finished = false;   // no round lowers its risk any more
   bool separated = false;  // a step that solves for coefficients found none that are finite

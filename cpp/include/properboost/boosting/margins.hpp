@@ -141,6 +141,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   const VoteTargets& targets_;
   std::vector<RowBlock> blocks_;  // of the segments with a role
   Sums training_weight_{}, held_out_weight_{};
+  std::array<Sums, 2> held_out_of_class_{};
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
   std::unique_ptr<RowWeighting> weighting_;

@@ -2,12 +2,14 @@
 // margins of all batches that advance in step.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "properboost/boosting/held_out_means.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/responses/response.hpp"
@@ -41,14 +43,12 @@ struct PassRequest {
   bool keeps_weights = false;                // beside the cells
 };
 
-// A lane's sums after a pass.  Slope and risk are at gain 1, per unit of training weight; the rest
-// is per unit of held-out weight.
+// A lane's means after a pass.  Slope and risk are at gain 1, per unit of training weight.
 struct Point {
   double slope = 0.0;
   double risk = 0.0;
-  double log_loss = 0.0;
-  double error = 0.0;
-  double brier = 0.0;
+  HeldOutMeans held_out;
+  std::array<HeldOutMeans, 2> of_class;  // of the negative class, and of the positive
 };
 
 // The rows of a batch, under the weights of the last pass.

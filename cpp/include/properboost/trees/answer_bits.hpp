@@ -17,24 +17,28 @@ namespace properboost {
 
 class AnswerBits {
  public:
-  static constexpr std::size_t kMostQuestions = 7;
+  static constexpr std::size_t kMostQuestions = 7, kMostNodes = 256;
 
   // The tree is that of the nodes from `root` to `end`.
   AnswerBits(const Tree& nodes, std::size_t root, std::size_t end);
 
   // Whether the tree's questions are few enough.
   bool usable() const noexcept { return !node_.empty(); }
+  // The numbers of answers that all questions may have.
+  std::size_t size() const noexcept { return node_.size(); }
 
-  // Writes nodes[i], from 0 at the root, of n rows; codes_of(f)[i] is row i's code of feature f.
-  // Returns whether all are found: where one is not, as a question has no answer for the row's
-  // code, it is kUnknown.
-  static constexpr std::uint8_t kUnknown = 255;
+  // Writes the answers of n rows, as numbers; codes_of(f)[i] is row i's code of feature f.  Returns
+  // whether all questions have answers for the rows' codes.
   template <class CodesOf>
-  bool find_nodes(const CodesOf& codes_of, std::size_t n, std::uint8_t* nodes) const {
-    for (std::size_t i = 0; i < n; ++i) nodes[i] = 0;
-    for (const Question& question : questions_) ask(question, codes_of(question.feature), n, nodes);
-    return look_up(n, nodes);
+  bool answer(const CodesOf& codes_of, std::size_t n, std::uint8_t* answers) const {
+    std::array<const std::uint8_t*, kMostQuestions> codes{};
+    for (std::size_t q = 0; q < questions_.size(); ++q) codes[q] = codes_of(questions_[q].feature);
+    return answer(codes, n, answers);
   }
+
+  // Whether the answers of a row are known, and if they are its node, from 0 at the root.
+  static bool is_known(std::uint8_t answers) noexcept { return (answers & kNone) == 0; }
+  std::size_t node(std::uint8_t answers) const noexcept { return node_[answers]; }
 
  private:
   // Bits that are set for codes from `first` on, so many.
@@ -51,9 +55,9 @@ class AnswerBits {
 
   static Question make_question(const Tree& nodes, std::size_t node, std::size_t place);
   static bool set_range(const Question& question, std::uint8_t bits, Range& range);
-  static void ask(const Question& question, const std::uint8_t* codes, std::size_t n,
-                  std::uint8_t* bits);
-  bool look_up(std::size_t n, std::uint8_t* nodes) const;
+  // The same with the codes of each question's feature.
+  bool answer(const std::array<const std::uint8_t*, kMostQuestions>& codes, std::size_t n,
+              std::uint8_t* answers) const;
 
   std::vector<Question> questions_;
   std::vector<std::uint8_t> node_;  // by the bits of the answers

@@ -1,0 +1,11 @@
+// What a model reaches on rows held out.
+#pragma once
+
+namespace properboost {
+
+// Per unit of weight; NaN where there are no rows.
+struct HeldOutMeans {
+  double log_loss = 0.0, error = 0.0, brier = 0.0;
+};
+
+}  // namespace properboost
