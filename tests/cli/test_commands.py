@@ -174,7 +174,7 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
     np.testing.assert_array_equal(model.predict_proba(X), search.predict_proba(X))
     unit = "cycles" if search.selection_ == "cyclic" else "rounds"
     assert (
-        f"chosen by {search.cv}-fold cross-validation (log loss {-search.best_score_:.4f}): "
+        f"chosen by {search.n_splits_}-fold cross-validation (log loss {-search.best_score_:.4f}): "
         f"gain {search.gain_:g}, {search.n_estimators_} {unit}\n"
     ) in out
     y = frame["grade"].to_numpy()
@@ -192,7 +192,10 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
             "--cv is for a search: leave out --effort none, or add --gain auto or --n-est",
         ),
         (["--gain", "auto", "--cv", 1], "--cv must be at least 2; got 1"),
-        (["--gain", "auto", "--cv", "some"], "argument --cv: must be an integer; got 'some'"),
+        (
+            ["--gain", "auto", "--cv", "some"],
+            (["--gain", "auto", "--cv", "some"], "argument --cv: must be an integer or auto; got"),
+        ),
         (["--gain", "all"], "argument --gain: must be a number, none or auto; got 'all'"),
         (["--n-estimators", "all"], "argument --n-estimators: must be an integer or auto"),
         (["--gain", "auto", "--n-estimators", 0], "n_estimators must be between 1 and"),

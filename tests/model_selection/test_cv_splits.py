@@ -1,5 +1,7 @@
 """Splits: any splitter's, as parts of the rows that the engine takes or leaves."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +23,7 @@ from sklearn.model_selection import (
 
 import properboost as pb
 from helpers.searches import QUICK, assert_same_scores, integers
+from properboost.data.labels import read_rows
 from properboost.model_selection import cv_splits as splits
 
 GROUPS = np.arange(240) % 7
@@ -204,4 +207,42 @@ def test_bad_groups(groups):
 def test_more_folds_than_rows_of_any_class_are_refused():
     X = np.arange(5.0)[:, None]
     with pytest.raises(ValueError, match="cv must be at most 3, the rows of the largest class"):
-        pb.ProperBoostClassifierCV().fit(X, [0, 0, 0, 1, 1])
+        pb.ProperBoostClassifierCV(cv=5).fit(X, [0, 0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("counts", "effort", "expected"),
+    [
+        ((500, 500), 1, 1),  # one split that holds out a fifth
+        ((500, 500), 2, 1),
+        ((500, 500), 3, 5),
+        ((499, 500), 2, 5),  # too few rows
+        ((980, 19), 2, 5),  # a rare class
+        ((4, 30), 3, 5),
+        ((3, 4), 3, 4),
+        ((500, 500), None, 5),
+    ],
+)
+def test_how_many_splits_there_are(counts, effort, expected):
+    y = np.repeat([0, 1], counts)
+    X = np.arange(len(y), dtype=float)[:, None] % 7
+    search = pb.ProperBoostClassifierCV(effort=effort, readable=True, max_estimators=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # folds of a rare class
+        search.set_params(interactions=0, calibrate=False, gains=[1.0]).fit(X, y)
+    assert search.n_splits_ == expected
+
+
+def test_what_belongs_together_stays_together():
+    y = np.repeat([0, 1], 1000)
+    X = np.zeros((2000, 1))
+    rows = read_rows(y, 2000)
+    for _, held_out in splits.choose_folds(rows, grouped=False).split(X, y):
+        assert np.sum(np.diff(held_out) > 1) == 1  # a block of either class
+    [(_, held_out)] = splits.choose_split(rows, grouped=False).split(X, y)
+    [(_, again)] = splits.choose_split(rows, grouped=False).split(X, y)
+    np.testing.assert_array_equal(again, held_out)
+    assert np.diff(np.sort(held_out)).max() < 60  # from everywhere
+    groups = np.arange(2000) % 30
+    for train, test in splits.choose_split(rows, grouped=True).split(X, y, groups):
+        assert not set(groups[test]) & set(groups[train])

@@ -76,8 +76,8 @@ def test_what_is_chosen_is_the_classifier_of_its_parameters(given, expected):
 def test_efforts_are_a_ladder():
     X, y = make_rows(120)
     compared = [families_of(search(effort=effort).fit(X, y)) for effort in (1, 2, 3)]
-    assert compared[0] == ["tables"]
-    assert compared[1] == ["tables", "stumps", "trees", "symmetric trees"]
+    assert compared[0] == ["tables", "symmetric trees with lines"]
+    assert compared[1] == ["tables", "stumps", "trees", "symmetric trees with lines"]
     assert set(compared[1]) < set(compared[2])
 
 
@@ -92,13 +92,13 @@ def test_readable_models_are_additive():
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"weak_learner": "tree", "effort": 2}, {"trees", "symmetric trees"}),
+        ({"weak_learner": "tree", "effort": 2}, {"trees", "symmetric trees with lines"}),
         ({"weak_learner": "stump"}, {"stumps", "pairs"}),
         ({"selection": "greedy", "interactions": 0}, {"tables", "smooth tables", "stumps"}),
         ({"smoothings": [0.0], "interactions": 0}, {"tables", "smooth tables"}),
         ({"interactions": 1}, ADDITIVE | {"pairs"}),
         ({"grow_policy": "symmetric", "readable": False, "effort": 2, "interactions": 0},
-         {"tables", "stumps", "symmetric trees"}),
+         {"tables", "stumps", "symmetric trees with lines"}),
     ],
 )  # fmt: skip
 def test_a_value_given_restricts_the_search_to_it(given, expected):
@@ -178,7 +178,7 @@ def test_a_time_limit_leaves_the_best_so_far():
     with pytest.warns(UserWarning, match="time_limit of 1e-06 seconds is over"):
         model = search(time_limit=1e-6).fit(X, y)
     assert model.ended_ == "time_limit"
-    assert families_of(model) == ["tables"]
+    assert families_of(model) == ["symmetric trees with lines"]
     assert np.isfinite(model.predict_proba(X)).all()
 
 
@@ -205,12 +205,13 @@ class Interrupted:
 def test_an_interrupt_leaves_the_best_so_far():
     X, y = make_rows(100)
     counted = Interrupted(10**9)
-    search(effort=2, weak_learner="histogram", calibrate=False, scoring=counted).fit(X, y)
-    of_tables = 10**9 - counted.left
+    levels = {"grow_policy": "symmetric", "weak_learner": "tree"}
+    search(effort=2, **levels, calibrate=False, scoring=counted).fit(X, y)
+    of_the_first = 10**9 - counted.left
     with pytest.warns(UserWarning, match="the search was interrupted"):
-        model = search(effort=2, scoring=Interrupted(of_tables + 5)).fit(X, y)
+        model = search(effort=2, scoring=Interrupted(of_the_first + 5)).fit(X, y)
     assert model.ended_ == "interrupted"
-    assert families_of(model) == ["tables"]
+    assert families_of(model) == ["symmetric trees with lines"]
     model.predict(X)
 
 

@@ -121,7 +121,8 @@ def _describe_search(model: Model) -> list[str]:
     unit = "cycles" if model.selection_ == "cyclic" else "rounds"
     chosen = f"gain {model.gain_:g}, {model.n_estimators_:,} {unit}"
     score = f"(log loss {-model.best_score_:.4f})"
-    lines = [f"chosen by {model.cv}-fold cross-validation {score}: {chosen}"]
+    how = f"by {model.n_splits_}-fold cross-validation"
+    lines = [f"chosen {how if model.n_splits_ > 1 else 'on a fifth held out'} {score}: {chosen}"]
     if model.family_results_ is not None:
         lines = [f"{lines[0]}, of {model.family_}", "", *model.describe_search().splitlines()]
     found = model.calibration_

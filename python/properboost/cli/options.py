@@ -219,6 +219,6 @@ def _make_search(given: dict[str, Any]) -> ProperBoostClassifierCV:
         settings[called] = value if called == name or value == AUTO else [value]
     search = ProperBoostClassifierCV(**settings)
     check_search(search)
-    if given.get("cv", 2) < 2:
+    if given.get("cv", AUTO) != AUTO and given["cv"] < 2:
         raise ValueError(f"--cv must be at least 2; got {given['cv']}")
     return search

@@ -27,7 +27,7 @@ PAIRS = "pairs"
 ENDS = ("interrupted", "time_limit")
 """Why a comparison may end before its end."""
 
-STEPS = {3: (1, 1), 4: (3, 2), 5: (12, 7)}
+STEPS = {3: (2, 1), 4: (3, 2), 5: (12, 7)}
 """Times that steps are tried, and families that take them, by effort."""
 
 Evaluate = Callable[[Sequence[Candidate], str], CVScores]
@@ -93,6 +93,22 @@ class Compared:
             candidate -= part.values.shape[1]
         raise IndexError(candidate)
 
+    def sort(self, names: Sequence[str]) -> None:
+        """Put the candidates of families into the order of these names, as far as they are known.
+
+        Of candidates with equal scores the first counts.
+        """
+        sizes = [part.values.shape[1] for part in self.parts]
+        starts = [0, *np.cumsum(sizes)]
+        families = [str(self.candidates[k].family) for k in starts[:-1]]
+        order = sorted(range(len(sizes)), key=lambda k: names.index(families[k]))
+        places = [at for k in order for at in range(starts[k], starts[k + 1])]
+        self.parts = [self.parts[k] for k in order]
+        self.candidates = [self.candidates[at] for at in places]
+        self.ratings = [self.ratings[at] for at in places]
+        self.dropped = [self.dropped[at] for at in places]
+        self.seconds = [self.seconds[at] for at in places]
+
     def find_best(self, family: str | None) -> int:
         """Return the best candidate of a family."""
         own = [k for k, c in enumerate(self.candidates) if c.family == family]
@@ -103,6 +119,9 @@ def compare(
     plans: Sequence[Plan], evaluate: Evaluate, rate: Rate, race: Race | None, effort: int | None
 ) -> Compared:
     """Compare the candidates of all families, and what steps lead to.
+
+    Simple families come last: the others are hard to beat, so that most of a simple one's
+    candidates soon cannot catch up, while they seldom keep others from going on.
 
     If it is interrupted, or the race is over, it returns what it has, but for an interrupt before
     any candidate is known.
@@ -143,9 +162,13 @@ def compare(
         found.dropped += [race is not None and k in race.dropped for k in range(len(own))]
         return True
 
-    for plan in plans:
+    for plan in reversed(plans):
         if not run(plan.candidates, plan.name):
-            return found
+            break
+    if len(plans) > 1:
+        found.sort([plan.name for plan in plans])
+    if found.ended is not None:
+        return found
     times, width = STEPS.get(effort or 0, (0, 0))
     for _ in range(times):
         before = len(found.candidates)

@@ -6,7 +6,12 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import (
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
 
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
@@ -15,7 +20,16 @@ from properboost.data.table import Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import CV
 
-__all__ = ["MOST_PARTS", "TEST", "TRAIN", "CVSplit", "SplitBatch", "find_splits"]
+__all__ = [
+    "MOST_PARTS",
+    "TEST",
+    "TRAIN",
+    "CVSplit",
+    "SplitBatch",
+    "choose_folds",
+    "choose_split",
+    "find_splits",
+]
 
 MOST_PARTS = 64
 """Parts that one order of the rows may have: each has histograms of its own."""
@@ -59,6 +73,38 @@ class SplitBatch:
     def only(self, s: int) -> "SplitBatch":
         """Return a batch of one of the splits."""
         return SplitBatch(self.first + s, self.part, self.roles[s : s + 1])
+
+
+FOLDS = 5
+
+ENOUGH_ROWS, ENOUGH_OF_CLASS = 2_000, 20
+"""Rows times classes, and rows of the rarest class, from which on one split tells enough."""
+
+
+def choose_folds(rows: Rows, *, grouped: bool) -> CV:
+    """Return stratified folds, at most as many as the largest class has rows for.
+
+    Rows are not shuffled: where they are sorted by place, time or person, folds that mix what
+    belongs together promise more than new places, times or persons will keep.
+    """
+    n = int(np.clip(_count_rows(rows).max(), 2, FOLDS))
+    return (StratifiedGroupKFold if grouped else StratifiedKFold)(n)
+
+
+def choose_split(rows: Rows, *, grouped: bool) -> CV:
+    """Return a split that holds out a fifth of the rows by chance; folds if that is too few.
+
+    A single fold of rows that are sorted would be at the mercy of where they are cut.
+    """
+    counts = _count_rows(rows)
+    if grouped or counts.sum() * len(counts) < ENOUGH_ROWS or counts.min() < ENOUGH_OF_CLASS:
+        return choose_folds(rows, grouped=grouped)
+    return StratifiedShuffleSplit(1, test_size=0.2, random_state=0)
+
+
+def _count_rows(rows: Rows) -> NDArray[np.int64]:
+    """Return how many rows of each class count."""
+    return np.bincount(rows.codes, minlength=len(rows.classes))[: len(rows.classes)]
 
 
 def find_splits(cv: CV, table: Table, rows: Rows, groups: ArrayLike | None) -> list[SplitBatch]:

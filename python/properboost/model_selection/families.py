@@ -228,6 +228,8 @@ def _settle(
     if search.monotonic_cst is not None and family.settings.get("linear_leaves"):
         return None
     start = {name: value for name, value in family.start.items() if name not in given}
+    if search.effort == 1:
+        start = {name: value[:1] if is_list(value) else value for name, value in start.items()}
     settled = find_grid(search, **start, **family.settings)
     settled.n_draws = count_draws(search)
     known = declared(type(search))
@@ -307,7 +309,7 @@ FAMILIES = (
         {**_NEWTON, "max_leaf_nodes": [16]}, (*_OF_TREES, _LEAVES),
     ),
     Family(
-        "symmetric trees", 2, {**_LEVEL_WISE, "linear_leaves": False},
+        "symmetric trees", 3, {**_LEVEL_WISE, "linear_leaves": False},
         {**_NEWTON, "max_depth": [5]}, (*_OF_TREES, _DEPTHS),
     ),
     Family(
@@ -315,7 +317,7 @@ FAMILIES = (
         {**_NEWTON, "max_leaf_nodes": [16], "linear_l2": [5.0]}, (*_OF_TREES, _LEAVES, _LINES),
     ),
     Family(
-        "symmetric trees with lines", 3, {**_LEVEL_WISE, "linear_leaves": True},
+        "symmetric trees with lines", 1, {**_LEVEL_WISE, "linear_leaves": True},
         {**_NEWTON, "max_depth": [5], "linear_l2": [5.0]}, (*_OF_TREES, _DEPTHS, _LINES),
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from properboost.boosting.engine import Training, prepare, reorder
 from properboost.boosting.ensemble import Ensemble
 from properboost.data.frames import open_table
-from properboost.data.labels import read_rows
+from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.losses.builtin import MarginLoss
@@ -45,6 +45,7 @@ from properboost.model_selection.cross_validation import (
     mean_scores,
     read_task,
 )
+from properboost.model_selection.cv_splits import choose_folds, choose_split
 from properboost.model_selection.families import (
     GRID,
     NAMES,
@@ -66,7 +67,7 @@ from properboost.model_selection.search_space import (
 )
 from properboost.notices import warn
 from properboost.parameters.declare import declared, parameter, search
-from properboost.parameters.kinds import CV, RowsPerBin, Scoring
+from properboost.parameters.kinds import CV, AutoCV, RowsPerBin, Scoring
 from properboost.parameters.shared import (
     SOLVED,
     BinningParameters,
@@ -201,16 +202,18 @@ class ProperBoostClassifierCV(
     True
     """
 
-    cv: CV = parameter(
-        default=5,
+    cv: AutoCV = parameter(
+        default="auto",
         check=lambda _, value: value,  # rows are needed to judge it
-        kind="int, splitter or iterable",
+        kind='int, splitter, iterable or "auto"',
         form="not saved",
         doc="""
         How rows are split: as many stratified folds (not shuffled), any splitter of scikit-learn,
         or pairs of arrays of positions (training, test).  Every split must train on at least two
         classes; with several classes, one that it does not train on has probability 0 in that
-        split.
+        split.  "auto" is 5 (of whole groups if there are `groups`); with `effort=1` or 2 it is one
+        split that holds out a fifth by chance, the same in every fit, where rows times classes are
+        at least 2,000 and no class is rare.
         """,
         option="stratified folds",
     )
@@ -268,7 +271,8 @@ class ProperBoostClassifierCV(
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
-            task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
+            cv = self._choose_cv(rows, grouped=groups is not None)
+            task = read_task(table, rows, cv=cv, scoring=self.scoring, groups=groups)
             told = {"rows_per_bin": ROWS_PER_BIN} if self.rows_per_bin == "auto" else {}
             plans = list_plans(self, rows.total, len(rows.classes), told)
             if plans[0].family is GRID:
@@ -307,6 +311,18 @@ class ProperBoostClassifierCV(
                     training = training.without_means()
                 self._refit(best, loss, training)
         return self
+
+    @property
+    def n_splits_(self) -> int:
+        """How many splits of the rows the candidates were compared on."""
+        return int(self.validation_curves_.shape[1])
+
+    def _choose_cv(self, rows: Rows, *, grouped: bool) -> CV:
+        """Return how rows are split."""
+        if not (isinstance(self.cv, str) and self.cv == "auto"):
+            return self.cv
+        cheap = (self.effort or 3) < 3 and not self.one_standard_error
+        return (choose_split if cheap else choose_folds)(rows, grouped=grouped)
 
     def describe_search(self) -> str:
         """Return what was compared as a text: a line for each family, the best first.

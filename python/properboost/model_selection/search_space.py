@@ -209,10 +209,11 @@ class SearchParameters(
         check=checks.either(partial(checks.integer, low=1, high=5), None),
         kind="int or None",
         doc="""
-        How far the search goes, 1 to 5.  1 has look-up tables alone; 2 also stumps, trees and
-        symmetric trees, each with the settings of its own that are best on most tables; 3 also
-        smooth tables, lines in leaves and pairs of features, and moves the best settings one step
-        in each direction; 4 and 5 take more steps, with more of the families.  Candidates that
+        How far the search goes, 1 to 5.  1 has look-up tables and symmetric trees with lines in
+        their leaves, with settings that are good on most tables, and 2 also stumps and trees; both
+        choose on one split (see `cv`).  3 has all families, pairs of features and five folds, and
+        moves the settings of the best family one step in each direction, twice if that helped; 4
+        and 5 take more steps, with more of the families.  Candidates that
         cannot catch up with the best any more are dropped.  A parameter that is given counts in all
         families that have it, and no step changes it; one that a family contradicts excludes that
         family.  None compares nothing but the combinations of the search's lists, each to its end,
@@ -314,8 +315,8 @@ class SearchParameters(
         single=True,
         kind='int or "auto"',
         doc="""
-        As in `ProperBoostClassifier`; "auto" is 1 where no families are compared and up to an
-        `effort` of 2, 8 with 3 and 4, and 16 with 5.  Candidates have one draw each.
+        As in `ProperBoostClassifier`; "auto" is 4 with an `effort` of 2, 8 with 3 and 4, 16 with 5,
+        and else 1.  Candidates have one draw each.
         """,
         option="fits of trees that are averaged in the end; auto goes by the effort",
     )
@@ -328,7 +329,7 @@ class SearchParameters(
         Numbers of pairs to choose from; 0 is allowed (give known pairs to `ProperBoostClassifier`).
         The search for pairs follows that for everything else: each split finds its own strongest
         pairs from its training rows, for the best additive model.  "auto" is none up to an `effort`
-        of 2, 10 with 3, and 5, 20 or 50 with more.
+        of 2, 10 or 40 with 3 and 4, and 5, 20, 50 or 150 with 5.
         """,
     )
 
@@ -440,10 +441,10 @@ def _list_values(search: SearchParameters, name: str) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-DRAWS_OF_EFFORT = {3: 8, 4: 8, 5: 16}
+DRAWS_OF_EFFORT = {2: 4, 3: 8, 4: 8, 5: 16}
 """What "auto" draws are."""
 
-PAIRS_OF_EFFORT = {3: [10], 4: [5, 20], 5: [5, 20, 50]}
+PAIRS_OF_EFFORT = {3: [10, 40], 4: [10, 40], 5: [5, 20, 50, 150]}
 """The numbers of pairs that "auto" tries."""
 
 

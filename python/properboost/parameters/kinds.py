@@ -9,6 +9,7 @@ from sklearn.model_selection import BaseCrossValidator
 
 __all__ = [
     "CV",
+    "AutoCV",
     "AutoLearner",
     "AutoResponse",
     "CategoricalFeatures",
@@ -59,6 +60,7 @@ VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
 
 CV: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
+AutoCV: TypeAlias = Literal["auto"] | CV
 Scoring: TypeAlias = str | Callable[..., float] | None
 
 CategoricalFeatures: TypeAlias = Literal["from_dtype"] | Sequence[int | str] | NDArray[Any] | None
