@@ -194,7 +194,7 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
         (["--gain", "auto", "--cv", 1], "--cv must be at least 2; got 1"),
         (
             ["--gain", "auto", "--cv", "some"],
-            (["--gain", "auto", "--cv", "some"], "argument --cv: must be an integer or auto; got"),
+            "argument --cv: must be an integer or auto; got 'some'",
         ),
         (["--gain", "all"], "argument --gain: must be a number, none or auto; got 'all'"),
         (["--n-estimators", "all"], "argument --n-estimators: must be an integer or auto"),

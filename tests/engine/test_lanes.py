@@ -34,12 +34,16 @@ def assert_lane_equals_model(boosting, m, codes, features, y, kept, weight, **se
 
 
 def assert_curves_end_at(boosting, m, raw, y, weight, loss, gain):
-    """The last of the lane's held-out scores is that of these raw predictions."""
+    """The lane's last held-out scores, of all rows and of either class, are these rows' own."""
     p = np.array(loss.probability(raw / gain))
     right = np.where(y > 0, p, 1 - p)
     each = [-np.log(np.maximum(right, 2.3e-16)), (raw > 0) != (y > 0), (1 - right) ** 2]
-    expected = [np.average(score, weights=weight) for score in each]
-    np.testing.assert_allclose(boosting.curves(m)[:, -1], expected, rtol=1e-4, atol=1e-6)
+    weight = np.ones(len(y)) if weight is None else weight
+    expected = [
+        [np.average(s[rows], weights=weight[rows]) if weight[rows].any() else np.nan for s in each]
+        for rows in (slice(None), y < 0, y > 0)
+    ]
+    np.testing.assert_allclose(boosting.curves(m)[..., -1].T, expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +178,9 @@ def test_lanes_that_are_dropped_do_not_disturb_the_others(selection):
     np.testing.assert_array_equal(thinned.held_out(1), before[0])
     np.testing.assert_array_equal(thinned.curves(1), before[1])
     for m, n in [(0, 9), (3, 5), (17, 5), (19, 2)]:
-        np.testing.assert_allclose(thinned.curves(m), whole.curves(m)[:, :n], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(
+            thinned.curves(m), whole.curves(m)[..., :n], rtol=1e-5, atol=1e-7
+        )
     np.testing.assert_allclose(thinned.held_out(0), whole.held_out(0), rtol=1e-4, atol=1e-5)
 
 

@@ -726,7 +726,7 @@ def test_what_is_held_out_is_judged_by_the_same_trees(response, drawn):
     np.testing.assert_array_equal(both[0].held_out(0), both[1].held_out(0))
     rounds = Rounds.from_native(both[0].rounds(0))
     raw = np.zeros(len(y))
-    for t, curve in enumerate(both[0].curves(0).T):
+    for t, curve in enumerate(both[0].curves(0)[:, 0].T):
         raw += rounds.table(t)[rounds.find_codes(t, codes, 1)]
         p = np.array(native.probability(raw[held] / 0.8))
         right = np.where(y[held] > 0, p, 1 - p)

@@ -38,7 +38,7 @@ def test_without_arguments_families_are_compared_and_the_best_is_one_model():
     assert model.best_score_ == results["mean_test_score"][best]
     assert results["behind"][best] == 0.0
     assert np.all(results["behind"] >= 0.0)
-    assert results["candidates"].sum() == len(model.cv_results_["params"]) + 16  # of pairs
+    assert results["candidates"].sum() == len(model.cv_results_["params"]) + 32  # of pairs
     assert set(model.cv_results_["family"]) == set(NAMES)
     assert "trees" in model.family_  # the product is what trees see
 

@@ -96,7 +96,7 @@ class Compared:
     def sort(self, names: Sequence[str]) -> None:
         """Put the candidates of families into the order of these names, as far as they are known.
 
-        Of candidates with equal scores the first counts.
+        Where candidates have equal scores, the first counts.
         """
         sizes = [part.values.shape[1] for part in self.parts]
         starts = [0, *np.cumsum(sizes)]

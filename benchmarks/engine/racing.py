@@ -1,0 +1,87 @@
+"""What racing drops: the default search with and without it, on the same folds.
+
+    PROPERBOOST_DATA=... python -m benchmarks.engine.racing                  # half an hour
+    python -m benchmarks.engine.racing --sets segment LETTER.p2
+
+A search that drops nothing tries what the other tried, and what its own steps lead to.  It says the
+cross-validated log loss of what either chose, that of rows held out, the processor time, and
+how many of the candidates that were dropped would have beaten the choice, had they gone on.
+"""
+
+import argparse
+import time
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from sklearn.metrics import log_loss
+
+from benchmarks.lib import sets
+from benchmarks.peers.panel import number_columns
+from properboost import ProperBoostClassifierCV
+from properboost.model_selection import search_cv
+
+NAMES = ("spambase", "segment", "LETTER.p1", "LETTER.p2", "credit_data")
+
+
+class Patient(search_cv.Race):
+    """A race that drops nobody."""
+
+    def is_lost(self, _candidate: int, _most: int) -> bool:
+        """Say that nobody is lost."""
+        return False
+
+
+def fit(name: str, effort: int, threads: int) -> tuple[ProperBoostClassifierCV, float, float]:
+    """Return a search, its log loss on the rows held out, and its seconds."""
+    split = number_columns(sets.SETS[name](0))
+    begin = time.process_time()
+    model = ProperBoostClassifierCV(effort=effort, random_state=0, n_jobs=threads)
+    model.fit(split.X, split.y)
+    seconds = time.process_time() - begin
+    return model, log_loss(split.y_test, model.predict_proba(split.X_test)), seconds
+
+
+def name_candidates(model: ProperBoostClassifierCV) -> list[str]:
+    """Return what tells candidates apart."""
+    results = model.cv_results_
+    pairs = zip(results["family"], results["params"], strict=True)
+    return [f"{family} {sorted((k, str(v)) for k, v in own.items())}" for family, own in pairs]
+
+
+def compare(name: str, effort: int, threads: int) -> None:
+    """Print what dropping cost on a set."""
+    racing, loss, seconds = fit(name, effort, threads)
+    with mock.patch.object(search_cv, "Race", Patient):
+        patient, other_loss, other_seconds = fit(name, effort, threads)
+    reached: dict[str, Any] = dict(
+        zip(name_candidates(patient), patient.cv_results_["mean_test_score"], strict=True)
+    )
+    dropped = np.flatnonzero(racing.cv_results_["dropped"])
+    best = racing.cv_results_["mean_test_score"].max()
+    names = name_candidates(racing)
+    known = [names[k] for k in dropped if names[k] in reached]
+    won = [key for key in known if reached[key] > best]
+    print(
+        f"{name:12s} racing {-racing.best_score_:.4f} ({loss:.4f} held out) {seconds:.0f} s  "
+        f"nothing dropped {-patient.best_score_:.4f} ({other_loss:.4f}) {other_seconds:.0f} s  "
+        f"{len(dropped)} of {len(names)} dropped, {len(known)} known, {len(won)} would have won",
+        flush=True,
+    )
+    for key in won:
+        print(f"    by {reached[key] - best:.5f}: {key.partition(' [')[0]}")
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", choices=sets.SETS, default=NAMES)
+    parser.add_argument("--effort", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    asked = parser.parse_args()
+    for name in asked.sets:
+        compare(name, asked.effort, asked.threads)
+
+
+if __name__ == "__main__":
+    main()
