@@ -92,6 +92,11 @@ def test_demo_prints_what_such_fits_give(capsys, monkeypatch):
         assert row[2] == f"{scores[gain]:.4f}"
         assert int(row[4]) == errors[float(row[3])] == min(errors.values())
         models[loss] = pb.ProperBoostClassifier(loss.lower(), **AS_PUBLISHED | {"gain": gain})
+    search = pb.ProperBoostClassifierCV(effort=2, random_state=0).fit(problem.X, problem.y)
+    wrong = np.sum(search.predict(problem.X_test) != problem.y_test)
+    loss = log_loss(problem.y_test, search.predict_proba(problem.X_test))
+    row = rf"^Search +{-search.best_score_:.4f} +{wrong} +{loss:.4f} +\S+ +{search.family_}$"
+    assert re.search(row, out, re.M)
     for name, model in models.items():
         model.set_params(n_estimators=5).fit(problem.X, problem.y)
         wrong = np.sum(model.predict(problem.X_test) != problem.y_test)
@@ -104,7 +109,8 @@ def test_demo_chooses_the_gain_by_cross_validation():
         demo.Trial(pb.ProperBoostClassifier(gain=gain), 0.0, errors, 0.0, cv_log_loss)
         for gain, errors, cv_log_loss in ((1.0, 10, 0.3), (2.0, 12, 0.2), (4.0, 8, 0.25))
     ]
-    outcome = demo.Outcome(None, {"GLog": trials, "GLaplacian": trials[:1]}, {})
+    tuned = {"GLog": trials, "GLaplacian": trials[:1]}
+    outcome = demo.Outcome(None, tuned, {}, trials[0], "tables")
     assert outcome.chosen("GLog").gain == 2.0
     assert outcome.hindsight("GLog").gain == 4.0
     assert outcome.best_method == "GLog"
