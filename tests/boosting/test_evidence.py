@@ -170,3 +170,10 @@ def test_a_class_that_weighs_nothing_beside_the_others_is_no_evidence():
     weights = {1: 12.4, 3: 1e169, 5: 2.3e-164}
     model = pb.ProperBoostClassifier(class_weight=weights, normalize_weights=True)
     assert np.isfinite(model.fit(X, [3, 1, 5]).predict_proba(X)).all()
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+def test_rules_of_defaults_take_weights_of_any_scale():
+    X = np.array([[1], [0], [2]])
+    model = pb.ProperBoostClassifier(class_weight={0: 3.0, 1: 3e72, 2: 0.02})
+    assert np.isfinite(model.fit(X, [0, 1, 2], np.full(3, 3e219)).predict_proba(X)).all()

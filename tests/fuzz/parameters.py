@@ -188,7 +188,7 @@ def _draw_regularizer(rng: Generator, shape: Shape) -> str:
 
 
 def _draw_splits(rng: Generator, shape: Shape) -> str:
-    known = ["2", "3", "5", "model_selection.KFold(2)",
+    known = ["2", "3", "'auto'", "model_selection.KFold(2)",
              "model_selection.StratifiedKFold(3, shuffle=True, random_state=0)",
              "model_selection.ShuffleSplit(3, random_state=0)"]  # fmt: skip
     known += ["model_selection.LeaveOneOut()"] if shape.n < 20 else []  # so many fits take long
@@ -212,7 +212,7 @@ OF_TABLE: dict[str, Draw] = {
     "cv": _draw_splits,
     "scoring": _one(
         "None", "'neg_log_loss'", "'accuracy'", "'neg_brier_score'", "'roc_auc'", "'f1_macro'",
-        "'balanced_accuracy'", "'roc_auc_ovr'",
+        "'balanced_accuracy'", "'average_precision'", "'roc_auc_ovr'",
     ),
 }  # fmt: skip
 

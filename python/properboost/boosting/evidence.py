@@ -96,7 +96,7 @@ def _contrast(positive: Array, negative: Array, ordered: bool) -> tuple[float, f
     if n < 2:
         return 0.0, 0.0
     rows = positive.sum(), negative.sum()
-    if not _LEAST_SHARE * rows[0] < rows[1] < rows[0] / _LEAST_SHARE:
+    if not (_LEAST_SHARE * rows[0] < rows[1] and _LEAST_SHARE * rows[1] < rows[0]):
         return 0.0, 0.0  # beside all others the rows of one class count for nothing
     p, q = positive[some] / rows[0], negative[some] / rows[1]
     if ordered:  # missing values are beyond all others

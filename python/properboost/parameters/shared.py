@@ -808,7 +808,8 @@ def cells_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> in
     most: MaxCells = options.max_cells
     if most != "auto":
         return most
-    return 2 + int(max(float(class_weights.sum()) / FEW_ROWS, 1.0)).bit_length()
+    many = min(max(float(class_weights.sum()) / FEW_ROWS, 1.0), 2.0**63)  # weights have any scale
+    return 2 + int(many).bit_length()
 
 
 def smoothing_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -> float:

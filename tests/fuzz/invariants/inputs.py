@@ -94,7 +94,10 @@ def _declares_levels(X: Any) -> bool:
 
 
 def _is_plain_cv(fit: Fit) -> bool:
-    return fit.get("cv") is None or isinstance(fit.get("cv"), int)
+    cv = fit.get("cv")
+    # With little effort "auto" is a split that is drawn.
+    drawn = isinstance(cv, str) and (fit.get("effort") or 3) < 3
+    return cv is None or isinstance(cv, int) or (isinstance(cv, str) and not drawn)
 
 
 @invariant("weight 2 is the row twice", share=0.2)
@@ -146,7 +149,7 @@ def _powers(fit: Fit) -> None:
         {"rows_per_bin": None} if fit.has("rows_per_bin") else {}
     )
     rules = {"gain": 1.0, "max_cells": 3, "smoothing": 0.0, "max_leaf_nodes": 8}  # count rows
-    rules |= {"intercept": "share", "slope": 1.0}
+    rules |= {"intercept": "share", "slope": 1.0, "max_depth": 4}
     rules["selection"] = "greedy"  # unbiased counts rows, too
     if fit.has("min_saving"):
         settings["min_saving"] = 0.0  # and so does what a cut saves by chance
