@@ -160,10 +160,10 @@ class _BoostedFits(Fits):
         batch, s = self._place[split]
         return batch.raw_held_out(candidate - self.candidates.start, s)
 
-    def curves(self, candidate: int, split: int) -> Mapping[Score, Array]:
+    def curves(self, candidate: int, split: int, scores: Sequence[Score]) -> Array:
         batch, s = self._place[split]
         curves = batch.curves(candidate - self.candidates.start, s)
-        return read_curves(curves, batch.rows.held_out[s], self._factored)
+        return read_curves(curves, batch.rows.held_out[s], self._factored, scores)
 
     def goes_on(self, candidate: int, at: int) -> bool:
         own = [candidate - self.candidates.start]

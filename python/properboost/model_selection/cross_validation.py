@@ -221,8 +221,8 @@ class Fits(ABC):
     def raw(self, candidate: int, split: int) -> Array:
         """Return a model's raw predictions of the rows held out, in their order."""
 
-    def curves(self, candidate: int, split: int) -> Mapping[Score, Array]:
-        """Return what was measured after each estimator; empty arrays if a model has none."""
+    def curves(self, candidate: int, split: int, scores: Sequence[Score]) -> Array:
+        """Return measured scores after each estimator, (n_scores, n); none if a model has none."""
         raise NotImplementedError
 
     def goes_on(self, candidate: int, at: int) -> bool:
@@ -386,8 +386,7 @@ def _look(
 ) -> Array:
     """Return the scores after estimators `before` + 1 to `at`, NaN where they are not known."""
     if measured:
-        curves = fits.curves(candidate, split)
-        found = np.stack([curves[score] for score in scores])
+        found = fits.curves(candidate, split, scores)
         if found.shape[1] > 0:
             # A model that learns no more stays as it is.
             taken: Array = found[:, np.minimum(np.arange(before, at), found.shape[1] - 1)]

@@ -1,8 +1,9 @@
 """Scores of held-out raw predictions: the engine's curves, our own, or scikit-learn's."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -43,6 +44,11 @@ class HeldOut:
         """Return what is known of the rows at these positions."""
         weight = None if rows.weight is None else rows.weight[positions]
         return cls(positions, rows.codes[positions], weight)
+
+    @cached_property
+    def class_weights(self) -> Array:
+        """What the rows of each of two classes weigh."""
+        return np.bincount(self.codes, self.weight, 2)[:2].astype(np.float64)
 
 
 Score = Callable[[HeldOut, Link, Array], float]
@@ -156,22 +162,30 @@ RANKING: Mapping[str, Score] = {"roc_auc": _roc_auc, "average_precision": _avera
 """Scores of two classes that see how rows are ranked; the second class is the positive one."""
 
 
-def read_curves(means: Array, held_out: HeldOut, factored: bool) -> Mapping[Score, Array]:
-    """Return the scores after each estimator from the engine's means of rows held out.
+def read_curves(means: Array, held_out: HeldOut, factored: bool, scores: Sequence[Score]) -> Array:
+    """Return scores after each estimator, (n_scores, n), from the engine's means of rows held out.
 
     `means`, (3, 3, n), are log loss, error rate and Brier score, of all rows and of either class.
     The first count the factors of classes, if there are any, which no score does.
     """
-    of_class = np.bincount(held_out.codes, held_out.weight, 2)[:2]
-    known = of_class > 0.0
-    own = means[:, 1:][:, known]
-    of_all = np.average(own, axis=1, weights=of_class[known]) if factored else means[:, 0]
-    return {
-        BUILT_IN["neg_log_loss"]: -of_all[0],
-        BUILT_IN["accuracy"]: 1.0 - of_all[1],
-        BUILT_IN["neg_brier_score"]: -of_all[2],
-        BUILT_IN["balanced_accuracy"]: 1.0 - own[1].mean(axis=0),
-    }
+    found = np.empty((len(scores), means.shape[2]))
+    for curve, score in zip(found, scores, strict=True):
+        k = _PLACES.get(score)
+        if k is None:  # balanced accuracy
+            known = held_out.class_weights > 0.0
+            np.subtract(1.0, means[1, 1:][known].mean(axis=0), out=curve)
+            continue
+        losses = means[k, 0]
+        if factored:
+            known = held_out.class_weights > 0.0
+            weights = held_out.class_weights[known]
+            losses = np.average(means[k, 1:][known], axis=0, weights=weights)
+        np.subtract(1.0 if score is _accuracy else 0.0, losses, out=curve)
+    return found
+
+
+_PLACES: Mapping[Score, int] = {_log_loss: 0, _accuracy: 1, _brier_score: 2}
+"""Where the engine has the losses of which scores are the opposite."""
 
 
 class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
