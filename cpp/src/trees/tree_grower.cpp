@@ -344,7 +344,7 @@ class Growth {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     std::vector<double> costs(bins_.size(), kNever);
     for (std::size_t f = 0; f < costs.size(); ++f) {
-      if (splits[f]) costs[f] = splits[f]->cost;
+      if (const std::optional<Split>& split = splits[f]) costs[f] = split->cost;
     }
     const auto saves = [&](std::size_t f) {  // more than rounding
       return costs[f] < kNever && unsplit - costs[f] > kTie * std::abs(costs[f]);
