@@ -83,7 +83,8 @@ PyModel make_model(std::shared_ptr<const Loss> loss, std::shared_ptr<const WeakL
 class PyBoosting {
  public:
   PyBoosting(std::shared_ptr<const PyRows> rows, std::vector<std::shared_ptr<const PyModel>> models,
-             std::shared_ptr<const Algorithm> algorithm, bool keep_rounds, int n_threads)
+             std::shared_ptr<const Algorithm> algorithm, bool keep_rounds, bool risk_of_tables,
+             int n_threads)
       : rows_(std::move(rows)),
         models_(std::move(models)),
         algorithm_(std::move(algorithm)),
@@ -102,8 +103,8 @@ class PyBoosting {
     }
     Rows borrowed = rows_->borrow_for(models_.size());
     const py::gil_scoped_release release;
-    boosting_ =
-        std::make_unique<Boosting>(std::move(borrowed), std::move(own), *algorithm_, keep_rounds);
+    boosting_ = std::make_unique<Boosting>(std::move(borrowed), std::move(own), *algorithm_,
+                                           keep_rounds, risk_of_tables);
   }
 
   void advance(std::size_t n, const std::optional<Array<std::int64_t>>& models,
@@ -198,9 +199,9 @@ void bind_booster(pybind11::module_& m) {
   properboost::bindings::make_class<PyBoosting>(
       m, "Boosting", "Models trained together over the same rows: lanes.")
       .def(py::init<std::shared_ptr<const PyRows>, std::vector<std::shared_ptr<const PyModel>>,
-                    std::shared_ptr<const properboost::Algorithm>, bool, int>(),
+                    std::shared_ptr<const properboost::Algorithm>, bool, bool, int>(),
            py::arg("rows").none(false), "models"_a, py::arg("algorithm").none(false), py::kw_only(),
-           "keep_rounds"_a = true, "n_threads"_a = 1)
+           "keep_rounds"_a = true, "risk_of_tables"_a = true, "n_threads"_a = 1)
       .def_property_readonly("n_estimators", &PyBoosting::n_estimators)
       .def_property_readonly("memory", &PyBoosting::memory)
       .def_property_readonly("code_counts", &PyBoosting::code_counts)

@@ -297,9 +297,14 @@ class Boosting(metaclass=_Bound):
         algorithm: Algorithm,
         *,
         keep_rounds: bool = ...,
+        risk_of_tables: bool = ...,
         n_threads: int = ...,
     ) -> None:
-        """Set up models.  Without `keep_rounds` only margins and curves are kept."""
+        """Set up models.
+
+        Without `keep_rounds` only margins and curves are kept.  Without `risk_of_tables` the risk
+        of a round is that after its estimator.
+        """
     @property
     def n_estimators(self) -> NDArray[np.int64]:
         """Rounds (greedy) or cycles over the features (cyclic) that each model has."""

@@ -303,3 +303,25 @@ def test_an_unknown_instruction_set_is_refused():
     assert refused.returncode != 0
     assert "PROPERBOOST_INSTRUCTION_SET must be one of" in refused.stderr
     assert "got 'mmx'" in refused.stderr
+
+
+@pytest.mark.parametrize("selection", ["cyclic", "greedy"])
+@pytest.mark.parametrize("response", ["real", "newton"])
+def test_the_risk_of_an_estimator_is_that_after_its_last_table(selection, response):
+    codes, features, _y, _fold, weight, segments = folded(weighted=True)
+    native = _core.Loss("gboost", {})
+    each, last = (
+        make_boosting(
+            codes, features, segments, [roles_of(f) for f in (0, 1, 2)], [native] * 3, weight,
+            selection=selection, response=response, risk_of_tables=of_tables,
+        )
+        for of_tables in (True, False)
+    )  # fmt: skip
+    for boosting in (each, last):
+        boosting.advance(2)
+        boosting.advance(1)
+    tables = len(features) if selection == "cyclic" else 1
+    for m in range(3):
+        a, b = each.rounds(m), last.rounds(m)
+        assert a.values.tolist() == b.values.tolist()
+        assert b.risk.tolist() == np.repeat(a.risk[tables - 1 :: tables], tables).tolist()

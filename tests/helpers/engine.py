@@ -67,9 +67,10 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
         )
         for m, loss in enumerate(losses)
     ]
-    keep_rounds = settings.pop("keep_rounds", True)
+    kept = {"keep_rounds": settings.pop("keep_rounds", True)}
+    kept["risk_of_tables"] = settings.pop("risk_of_tables", True)
     algorithm = _core.AdditiveBoosting(**(OPTIONS | settings))
-    return _core.Boosting(rows, models, algorithm, keep_rounds=keep_rounds, n_threads=n_threads)
+    return _core.Boosting(rows, models, algorithm, **kept, n_threads=n_threads)
 
 
 def train(codes, features, y, weight=None, *, loss="glog", n_estimators=20, **settings):

@@ -29,12 +29,14 @@ namespace properboost {
 
 class Boosting::State {
  public:
-  State(Rows rows, std::vector<Model> models, const Algorithm& algorithm, bool keep_rounds)
+  State(Rows rows, std::vector<Model> models, const Algorithm& algorithm, bool keep_rounds,
+        bool risk_of_tables)
       : codes_(std::move(rows.codes)),
         base_(rows.base),
         models_(std::move(models)),
         algorithm_(algorithm),
         keep_rounds_(keep_rounds),
+        risk_of_tables_(risk_of_tables),
         weights_(rows.sample_weight, codes_.rows),
         rows_{codes_, rows.bins, weights_.rows()},
         states_(models_.size()) {
@@ -532,7 +534,10 @@ class Boosting::State {
         const auto report = [&] { tally.add(0, risk); };
         std::vector<RoundUpdate> updates = plan(running, t, active, report, team);
         std::vector<PassRequest> wanted = requests(t + 1);
-        for (PassRequest& request : wanted) request.held_out = t + 1 == tables;
+        for (PassRequest& request : wanted) {
+          request.held_out = t + 1 == tables;
+          request.risk = request.risk && (risk_of_tables_ || t + 1 == tables);
+        }
         points =
             cohort.stepper->take(contexts.front(), *cohort.margins, updates, wanted, report, team);
         for (std::size_t k = 0; k < lanes; ++k) {
@@ -565,6 +570,7 @@ class Boosting::State {
           active[k] = false;
           done += n - e - 1;
         }
+        if (keep_rounds_ && !risk_of_tables_) repeat_last_risk(state, tables);
         const HeldOutMeans& held_out = points[k].held_out;
         risk = keep_rounds_ ? models_[models[k]].gain * points[k].risk : held_out.log_loss;
         if (std::isnan(held_out.log_loss)) continue;  // nothing was held out
@@ -612,6 +618,13 @@ class Boosting::State {
     }
   }
 
+  // The risk after the last of so many tables is that of all of them.
+  static void repeat_last_risk(FitState& state, std::size_t tables) {
+    for (Rounds& rounds : state.rounds) {
+      std::fill_n(rounds.risk.rbegin(), tables, rounds.risk.back());
+    }
+  }
+
   // Converts costs and weights of nodes to the unit of the caller's sample weights.
   void unscale(RoundUpdate& update) const {
     if (!algorithm_.response().is_cost_a_sum_of_weights()) {
@@ -630,7 +643,7 @@ class Boosting::State {
   const std::optional<Base> base_;
   const std::vector<Model> models_;
   const Algorithm& algorithm_;
-  const bool keep_rounds_;
+  const bool keep_rounds_, risk_of_tables_;
   const SampleWeights weights_;
   const TrainingRows rows_;
   std::vector<FitState> states_;
@@ -641,8 +654,9 @@ class Boosting::State {
 };
 
 Boosting::Boosting(Rows rows, std::vector<Model> models, const Algorithm& algorithm,
-                   bool keep_rounds)
-    : state_(std::make_unique<State>(std::move(rows), std::move(models), algorithm, keep_rounds)) {}
+                   bool keep_rounds, bool risk_of_tables)
+    : state_(std::make_unique<State>(std::move(rows), std::move(models), algorithm, keep_rounds,
+                                     risk_of_tables)) {}
 Boosting::~Boosting() = default;
 
 void Boosting::advance(std::size_t n, const std::vector<std::size_t>& models,

@@ -43,9 +43,10 @@ struct Rows {
 class Boosting {
  public:
   // Everything that rows, models and the algorithm refer to must outlive it.  Without `keep_rounds`
-  // it keeps only the held-out curves.
+  // it keeps only the held-out curves; without `risk_of_tables`, the risk of a round is that after
+  // its estimator, which costs less where that has many.
   Boosting(Rows rows, std::vector<Model> models, const Algorithm& algorithm,
-           bool keep_rounds = true);
+           bool keep_rounds = true, bool risk_of_tables = true);
   ~Boosting();
 
   // Boosts these models by n more estimators each, or until no round lowers their risk.
