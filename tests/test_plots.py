@@ -43,6 +43,13 @@ def clf():
 
 
 @pytest.fixture(scope="module")
+def bagged():
+    X, y = table()
+    settings = {"n_estimators": 20, "categorical_features": [1], "interactions": [(0, 2)]}
+    return ProperBoostClassifier(outer_bags=8, **settings).fit(X, y)
+
+
+@pytest.fixture(scope="module")
 def three_classes():
     X, _ = table()
     y = np.array(["low", "mid", "top"])[np.digitize(X[:, 2], [-0.5, 0.5])]
@@ -53,6 +60,18 @@ def steps_of(ax):
     """The line of steps: the one that is not level from side to side."""
     (line,) = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
     return line.get_xdata(), line.get_ydata()
+
+
+def band_of(ax):
+    """The filled steps that one sees through, which the distribution below is not."""
+    (band,) = [patch for patch in ax.patches if patch.get_alpha() is not None]
+    return band.get_data()
+
+
+def errors_of(ax):
+    """The ends of error bars, from the first bar on."""
+    (bars,) = [c for c in ax.collections if isinstance(c, mpl.collections.LineCollection)]
+    return np.array([segment[:, 0] for segment in bars.get_segments()])
 
 
 def bars_of(ax):
@@ -122,6 +141,99 @@ def test_contributions_that_there_are_none_of(clf, arguments):
     found = clf.contributions(table()[0][:3])
     with pytest.raises(ValueError, match=f"{next(iter(arguments))} must be"):
         plots.plot_contributions(found, **arguments)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.5])
+def test_a_band_is_the_interval(bagged, ax, level):
+    plots.plot_shape_function(bagged, 0, ax=ax, confidence_level=level)
+    shape = bagged.shape_function(0)
+    x, _ = steps_of(ax)
+    band = band_of(ax)
+    np.testing.assert_array_equal(band.edges, x)
+    np.testing.assert_allclose([band.baseline, band.values], shape.interval(level))
+    (missing,) = [line for line in ax.lines if line.get_marker() == "_"]
+    ends = missing.get_ydata() - shape.missing_value
+    errors = shape.missing_standard_error / shape.standard_errors[0]
+    reach = errors * (band.values[0] - shape.values[0])
+    np.testing.assert_allclose(ends, [-reach, reach])
+    assert ax.get_xlim()[0] < x[0]
+    assert ax.get_xlim()[1] < x[-1] + 0.1 * (x[-1] - x[0])  # it does not move the axes
+
+
+def test_a_dotted_line_is_the_mean_of_the_training_rows(bagged, ax):
+    X, _ = table()
+    for feature, axis in ((0, "y"), (1, "x")):
+        drawn = plots.plot_shape_function(bagged, feature).lines
+        (line,) = [line for line in drawn if line.get_linestyle() == ":"]
+        mean = bagged.shape_function(feature)(X[:, feature]).mean()
+        np.testing.assert_allclose(getattr(line, f"get_{axis}data")(), [mean, mean])
+
+
+def test_error_bars_of_categories_are_their_intervals(bagged, ax):
+    plots.plot_shape_function(bagged, 1, ax=ax)
+    shape = bagged.shape_function(1)
+    low, high = shape.interval()
+    expected = {str(c): [a, b] for c, a, b in zip(shape.categories, low, high, strict=True)}
+    for name, ends in zip(bars_of(ax), errors_of(ax), strict=True):
+        if name != "missing":
+            np.testing.assert_allclose(ends, expected[name])
+
+
+def test_error_bars_of_contributions_are_their_intervals(bagged, ax):
+    found = bagged.contributions(table()[0][:3])
+    plots.plot_contributions(found, 2, ax, max_features=3)
+    order = np.argsort(-np.abs(found.values[2]))[:3]
+    np.testing.assert_allclose(errors_of(ax), np.stack(found.interval())[:, 2, order].T)
+    labels = list(bars_of(ax))
+    noise = [" (within noise)" if found.within_noise[j] else "" for j in order]
+    names = [found.names[j] + own for j, own in zip(order, noise, strict=True)]
+    assert labels == [*names, "1 more"]
+    assert len(set(noise)) == 2
+
+
+def test_cells_of_pairs_that_may_be_0_are_striped(bagged, ax):
+    plots.plot_pair_function(bagged, 0, 2, ax=ax, confidence_level=0.3)
+    function = bagged.pair_function(0, 2)
+    low, high = function.interval(0.3)
+    expected = np.argwhere((function.weights > 0) & (low <= 0) & (high >= 0))
+    (cells,) = ax.collections
+    middles = [path.get_extents().get_points().mean(axis=0) for path in cells.get_paths()]
+    assert 0 < len(middles) < np.count_nonzero(function.weights)
+    np.testing.assert_array_equal(
+        sorted(map(tuple, middles)), sorted(map(tuple, expected[:, ::-1]))
+    )
+    assert (ax.get_xlim(), ax.get_ylim()) == tuple((-0.5, n - 0.5) for n in low.shape[::-1])
+
+
+def test_titles_say_what_is_within_noise(bagged):
+    note = "\nwithin noise (p = "
+    for feature in range(3):
+        shape = bagged.shape_function(feature)
+        title = plots.plot_shape_function(bagged, feature).get_title()
+        assert (note in title) == shape.within_noise
+    assert shape.within_noise
+    assert title == f"feature 2{note}{shape.p_value:.2f})"
+    titles = [ax.get_title() for ax in plots.plot_shape_functions(bagged).axes]
+    assert sum(note in title for title in titles) == 1
+    assert " of importance\nwithin" in titles[-1]
+    function = bagged.pair_function(0, 2)
+    title = plots.plot_pair_function(bagged, 0, 2).get_title()
+    assert (note in title) == function.within_noise
+
+
+def test_intervals_can_be_left_out(bagged):
+    found = bagged.contributions(table()[0][:3])
+    drawn = [
+        plots.plot_shape_function(bagged, 0, confidence_level=None),
+        plots.plot_shape_function(bagged, 1, confidence_level=None),
+        plots.plot_contributions(found, confidence_level=None),
+        plots.plot_pair_function(bagged, 0, 2, confidence_level=None),
+    ]
+    for ax in drawn:
+        assert not ax.collections
+        assert not [patch for patch in ax.patches if patch.get_alpha() is not None]
+    with pytest.raises(ValueError, match="confidence_level"):
+        plots.plot_shape_functions(bagged, confidence_level=1.0)
 
 
 def test_only_the_heaviest_categories_are_drawn():

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.contributions import Contributions
-from properboost.inspection.shape_functions import ShapeFunction
+from properboost.inspection.intervals import count_errors
+from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 from properboost.metrics import margin_distribution
 from properboost.parameters import checks
 
@@ -39,6 +40,8 @@ _LINE = "#0072B2"
 _SECOND_LINE = "#D55E00"
 _FAINT = "0.85"
 _GUIDE = "0.6"
+_BAND: dict[str, Any] = {"alpha": 0.2, "linewidth": 0}
+_ERROR = "0.25"
 
 _DIAGONAL = "perfect"
 _MOST_TICKS = 30
@@ -89,12 +92,18 @@ def plot_shape_function(
     ax: "Axes | None" = None,
     *,
     max_categories: int = 20,
+    confidence_level: float | None = 0.9,
 ) -> "Axes":
     """Plot what one feature adds to the raw prediction.
 
     A numeric feature is a line of steps from bin to bin, above the distribution of its training
     rows (grey, not to scale); what a missing value adds is a dashed line, if training had any.  A
     categorical feature has one bar per category, the largest value at the top.
+
+    If the model has bags (`outer_bags`), a band shows the function's interval, and error bars those
+    of categories and of missing values.  The dotted line is the function's mean over the training
+    rows: where the interval holds it, there may be no effect.  The title says so of a function that
+    is within its noise as a whole.
 
     Parameters
     ----------
@@ -109,6 +118,8 @@ def plot_shape_function(
         Where to draw.
     max_categories : int, default=20
         With more categories, only those with most training weight are drawn; the title says so.
+    confidence_level : float or None, default=0.9
+        The share of the intervals that hold what they are about; None leaves them out.
 
     Returns
     -------
@@ -119,22 +130,13 @@ def plot_shape_function(
     ImportError
         If matplotlib is missing.
     ValueError, TypeError
-        If there is no such feature or class, or `max_categories` is not an integer above 0.
+        If there is no such feature or class, `max_categories` is not an integer above 0, or
+        `confidence_level` is not between 0 and 1.
     """
     checks.integer("max_categories", max_categories, 1)
     shape = clf.shape_function(feature, class_)
     ax = _axes(ax)
-    what = f"added to F of {shape.class_label}"
-    title = f"feature {shape.feature}" if shape.name is None else shape.name
-    if shape.kind == "numeric":
-        _draw_steps(ax, shape)
-        ax.set_ylabel(what)
-    else:
-        shown, present = _draw_bars(ax, shape, max_categories)
-        ax.set_xlabel(what)
-        if shown < present:
-            title += f" ({shown} of {present} categories)"
-    ax.set_title(title)
+    ax.set_title(_draw_shape(ax, shape, max_categories, confidence_level) + _warn_of_noise(shape))
     return ax
 
 
@@ -145,6 +147,7 @@ def plot_shape_functions(
     *,
     n_columns: int = 3,
     max_categories: int = 20,
+    confidence_level: float | None = 0.9,
 ) -> "Figure":
     """Plot the shape functions of the most important features, each to its own scale.
 
@@ -161,6 +164,8 @@ def plot_shape_functions(
         Plots side by side.
     max_categories : int, default=20
         As in `plot_shape_function`.
+    confidence_level : float or None, default=0.9
+        As in `plot_shape_function`.
 
     Returns
     -------
@@ -172,10 +177,12 @@ def plot_shape_functions(
     ImportError
         If matplotlib is missing.
     ValueError, TypeError
-        If there is no such class, or a number is not an integer above 0.
+        If there is no such class, a number is not an integer above 0, or `confidence_level` is not
+        between 0 and 1.
     """
     checks.integer("n_features", n_features, 1)
     checks.integer("n_columns", n_columns, 1)
+    checks.integer("max_categories", max_categories, 1)
     importances = clf.feature_importances_
     features = np.argsort(-importances, kind="stable")[:n_features]
     columns = min(n_columns, len(features))
@@ -184,8 +191,10 @@ def plot_shape_functions(
         rows, columns, figsize=(4.2 * columns, 3.2 * rows), squeeze=False, layout="constrained"
     )
     for feature, ax in zip(features, grid.flat, strict=False):
-        plot_shape_function(clf, int(feature), class_, ax, max_categories=max_categories)
-        ax.set_title(f"{ax.get_title()}: {importances[feature]:.0%} of importance")
+        shape = clf.shape_function(int(feature), class_)
+        title = _draw_shape(ax, shape, max_categories, confidence_level)
+        title += f": {importances[feature]:.0%} of importance"
+        ax.set_title(title + _warn_of_noise(shape))
     for ax in grid.flat[len(features) :]:
         ax.set_axis_off()
     drawn: Figure = figure
@@ -198,11 +207,15 @@ def plot_contributions(
     ax: "Axes | None" = None,
     *,
     max_features: int = 10,
+    confidence_level: float | None = 0.9,
 ) -> "Axes":
     """Plot what each feature adds to the raw prediction of one row.
 
     Each feature is one bar, the largest in size at the top.  The title has the baseline and the raw
     prediction.
+
+    If the model has bags (`outer_bags`), error bars are the intervals of single features and pairs.
+    Names say so of features and pairs that are within their noise as a whole.
 
     Parameters
     ----------
@@ -213,7 +226,9 @@ def plot_contributions(
     ax : matplotlib axes, optional
         Where to draw.
     max_features : int, default=10
-        With more features, all but the largest share the last bar.
+        With more features, all but the largest share the last bar, which has no error bar.
+    confidence_level : float or None, default=0.9
+        The share of the intervals that hold what they are about; None leaves them out.
 
     Returns
     -------
@@ -224,7 +239,8 @@ def plot_contributions(
     ImportError
         If matplotlib is missing.
     ValueError, TypeError
-        If there is no such row, or `max_features` is not an integer above 0.
+        If there is no such row, `max_features` is not an integer above 0, or `confidence_level` is
+        not between 0 and 1.
     """
     checks.integer("row", row, 0, len(contributions.values) - 1)
     checks.integer("max_features", max_features, 1)
@@ -232,8 +248,15 @@ def plot_contributions(
     values = contributions.values[row]
     order = np.argsort(-np.abs(values), kind="stable")
     shown, rest = order[:max_features], order[max_features:]
-    labels = [contributions.names[j] for j in shown]
+    noisy = contributions.within_noise
+    labels = [
+        contributions.names[j] + (" (within noise)" if noisy is not None and noisy[j] else "")
+        for j in shown
+    ]
     bars = values[shown]
+    if confidence_level is not None and contributions.standard_errors is not None:
+        reach = count_errors(contributions.n_bags, confidence_level)
+        _draw_errors(ax, bars, reach * contributions.standard_errors[row, shown])
     if len(rest) > 0:
         labels.append(f"{len(rest)} more")
         bars = np.append(bars, values[rest].sum())
@@ -253,12 +276,17 @@ def plot_pair_function(
     second: int | str,
     class_: Any = None,
     ax: "Axes | None" = None,
+    *,
+    confidence_level: float | None = 0.9,
 ) -> "Axes":
     """Plot what two features together add to the raw prediction beyond what each adds alone.
 
     One field per cell: blue where the pair adds to the raw prediction of the class, orange where it
     subtracts, and white where training had no rows.  Stronger colours are larger values.  By
     training weight the mean of every row and of every column is 0.
+
+    If the model has bags (`outer_bags`), cells whose interval holds 0 have white stripes.  The
+    title says so of a pair that is within its noise as a whole.
 
     Parameters
     ----------
@@ -271,6 +299,8 @@ def plot_pair_function(
         ``classes_[1]``.
     ax : matplotlib axes, optional
         Where to draw.
+    confidence_level : float or None, default=0.9
+        The share of the intervals that hold what they are about; None leaves out the stripes.
 
     Returns
     -------
@@ -281,7 +311,8 @@ def plot_pair_function(
     ImportError
         If matplotlib is missing.
     ValueError, TypeError
-        If the model has no look-up table for the pair, or there is no such feature or class.
+        If the model has no look-up table for the pair, there is no such feature or class, or
+        `confidence_level` is not between 0 and 1.
     """
     function = clf.pair_function(first, second, class_)
     values = np.where(function.weights > 0.0, function.values, np.nan)
@@ -304,7 +335,10 @@ def plot_pair_function(
     if ax.figure is not None:
         bar = ax.figure.colorbar(image, ax=ax)
         bar.set_label(f"added to F of {function.class_label}")
-    ax.set_title(f"{names[0]} and {names[1]}")
+        if confidence_level is not None and function.standard_errors is not None:
+            _stripe_noise(ax, function, confidence_level)
+            bar.set_label(f"{bar.ax.get_ylabel()}\n(white stripes: the interval holds 0)")
+    ax.set_title(f"{names[0]} and {names[1]}" + _warn_of_noise(function))
     return ax
 
 
@@ -578,20 +612,90 @@ def _axes(ax: "Axes | None") -> "Axes":
     return made
 
 
-def _draw_steps(ax: "Axes", shape: ShapeFunction) -> None:
-    edges, values, weights = _finite_bins(shape)
-    ax.axhline(0.0, color=_GUIDE, linewidth=0.8)
+def _warn_of_noise(function: ShapeFunction | PairFunction) -> str:
+    """Return a second line of a title, for a function that may well be chance."""
+    if not function.within_noise:
+        return ""
+    return f"\nwithin noise (p = {function.p_value:.2f})"
+
+
+def _draw_shape(
+    ax: "Axes", shape: ShapeFunction, max_categories: int, confidence_level: float | None
+) -> str:
+    """Draw a shape function, with its intervals if it has any; return words for the feature."""
+    reach = None
+    if confidence_level is not None and shape.standard_errors is not None:
+        reach = count_errors(shape.n_bags, confidence_level)
+    what = f"added to F of {shape.class_label}"
+    title = f"feature {shape.feature}" if shape.name is None else shape.name
+    draw_line = ax.axhline if shape.kind == "numeric" else ax.axvline
+    draw_line(0.0, color=_GUIDE, linewidth=0.8)
+    if reach is not None:
+        draw_line(_mean(shape), color=_GUIDE, linestyle=":", linewidth=1.2)
+    if shape.kind == "numeric":
+        _draw_steps(ax, shape, reach)
+        ax.set_ylabel(what)
+    else:
+        shown, present = _draw_bars(ax, shape, max_categories, reach)
+        ax.set_xlabel(what)
+        if shown < present:
+            title += f" ({shown} of {present} categories)"
+    return title
+
+
+def _mean(shape: ShapeFunction) -> float:
+    """Return the function's mean over the training rows."""
+    total = shape.weights @ shape.values + shape.missing_weight * shape.missing_value
+    return float(total / (shape.weights.sum() + shape.missing_weight))
+
+
+def _draw_errors(ax: "Axes", values: NDArray[np.float64], reach: NDArray[np.float64]) -> None:
+    """Draw the intervals of horizontal bars, the first at 0."""
+    ax.errorbar(
+        values, np.arange(len(values)), xerr=reach, fmt="none", ecolor=_ERROR, capsize=3, zorder=3
+    )
+
+
+def _draw_steps(ax: "Axes", shape: ShapeFunction, reach: float | None) -> None:
+    edges, bins = _finite_bins(shape)
+    values = shape.values[bins]
     ax.plot(edges, [*values, values[-1]], drawstyle="steps-post", color=_LINE)
-    _draw_density(ax, edges, weights)
+    if reach is not None and shape.standard_errors is not None:
+        error = reach * shape.standard_errors[bins]
+        band = import_matplotlib("patches").StepPatch(
+            values + error, edges, baseline=values - error, fill=True, color=_LINE, **_BAND
+        )
+        ax.add_patch(band)
+    _draw_density(ax, edges, shape.weights[bins])
     if shape.missing_weight > 0.0:
         ax.axhline(shape.missing_value, linestyle="--", color=_LINE, label="missing")
+        if reach is not None and shape.missing_standard_error is not None:
+            far = reach * shape.missing_standard_error
+            ends = [shape.missing_value - far, shape.missing_value + far]
+            # At the right, where the axes end whatever the feature's values are.
+            ax.plot(
+                [0.985, 0.985], ends, marker="_", color=_ERROR, transform=ax.get_yaxis_transform()
+            )
         ax.legend()
 
 
-def _finite_bins(
-    shape: ShapeFunction,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return both ends of every bin that can be drawn, and these bins' values and weights.
+def _stripe_noise(ax: "Axes", function: PairFunction, confidence_level: float) -> None:
+    """Stripe the cells with training rows whose interval holds 0."""
+    low, high = function.interval(confidence_level)
+    shown = (function.weights > 0.0) & (low <= 0.0) & (high >= 0.0)
+    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    cells = import_matplotlib("collections").PolyCollection(
+        np.argwhere(shown)[:, None, ::-1] + corners,
+        facecolor="none",
+        edgecolor="white",
+        linewidth=0,
+        hatch="///",
+    )
+    ax.add_collection(cells, autolim=False)
+
+
+def _finite_bins(shape: ShapeFunction) -> tuple[NDArray[np.float64], slice]:
+    """Return both ends of every bin that can be drawn, and which bins these are.
 
     The outermost bins have no end; they are drawn a little way beyond the last edge.
     """
@@ -599,13 +703,12 @@ def _finite_bins(
     # The edge below infinite values is the largest number.
     finite = np.flatnonzero(np.abs(cuts) < np.finfo(np.float64).max)
     if len(finite) == 0:
-        return np.array([0.0, 1.0]), shape.values[:1], shape.weights[:1]
+        return np.array([0.0, 1.0]), slice(0, 1)
     first, last = finite[0], finite[-1]
     inner = cuts[first : last + 1]
     margin = 0.04 * (inner[-1] - inner[0]) or 0.5
     ends = np.concatenate([[inner[0] - margin], inner, [inner[-1] + margin]])
-    bins = slice(first, last + 2)
-    return ends, shape.values[bins], shape.weights[bins]
+    return ends, slice(first, last + 2)
 
 
 def _draw_density(ax: "Axes", edges: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
@@ -623,19 +726,23 @@ def _draw_density(ax: "Axes", edges: NDArray[np.float64], weights: NDArray[np.fl
     ax.add_artist(patch)  # unlike add_patch, it leaves the limits of the axes alone
 
 
-def _draw_bars(ax: "Axes", shape: ShapeFunction, most: int) -> tuple[int, int]:
+def _draw_bars(ax: "Axes", shape: ShapeFunction, most: int, reach: float | None) -> tuple[int, int]:
     """Draw the categories; return how many were drawn and how many there are."""
     labels = [str(category) for category in shape.categories or ()]
     if shape.has_rare:
         labels.append("rare and unseen")
     values, weights = shape.values[: len(labels)], shape.weights[: len(labels)]
+    errors = None if shape.standard_errors is None else shape.standard_errors[: len(labels)]
     if shape.missing_weight > 0.0:
         labels.append("missing")
         values = np.append(values, shape.missing_value)
         weights = np.append(weights, shape.missing_weight)
+        if errors is not None:
+            errors = np.append(errors, np.array(shape.missing_standard_error))
     drawn = np.argsort(-weights, kind="stable")[:most]
     drawn = drawn[np.argsort(values[drawn], kind="stable")]
     ax.barh(np.arange(len(drawn)), values[drawn], color=_LINE)
+    if reach is not None and errors is not None:
+        _draw_errors(ax, values[drawn], reach * errors[drawn])
     ax.set_yticks(np.arange(len(drawn)), [labels[k] for k in drawn])
-    ax.axvline(0.0, color=_GUIDE, linewidth=0.8)
     return len(drawn), len(labels)

@@ -132,6 +132,20 @@ def list_cases():
         add(f"{name}, smoothed", model, SMALL, WEIGHT)
         smooth |= {"smoothing": 9.0, "prior": None, "interactions": 2, "interaction_rate": 1.0}
         add(f"{name}, smoothed widely", P(**smooth), SMALL, WEIGHT)
+    for name, learner in learners.items():
+        bags = {"outer_bags": 16 if name == "histogram" else 5, "random_state": 3, **few, **learner}
+        add(f"bags, {name}", P(**bags), SMALL, WEIGHT)
+        add(f"bags, {name}, classes", P(**bags), CLASSES, CLASSES_WEIGHT)
+        model = P(multiclass="one_vs_rest", intercept="share", **bags)
+        add(f"bags, {name}, one against the rest", model, CLASSES)
+    for name, given in {
+        "pairs, cyclic": {"interactions": 2, "selection": "cyclic"},
+        "savage": {"loss": "savage"},
+        "totally_corrective": {"step": "totally_corrective"},
+        "standard errors": {"bag_tables": False, "interactions": 1},
+    }.items():
+        add(f"bags, {name}", P(outer_bags=5, **few, **given), SMALL, WEIGHT)
+    add("bags, large", P(outer_bags=16, n_estimators=3, interactions=1), LARGE, LARGE_WEIGHT)
     for criterion in get_args(VotingCriterion):
         for learner in get_args(VotingLearner):
             votes = {"weak_learner": learner, "criterion": criterion, "n_estimators": 5}
@@ -151,6 +165,8 @@ def list_cases():
         model = C(["glog", "gboost"], gains=[0.5, 1.0, 4.0], **search, **lists)
         add(f"search, {name}", model, SMALL, WEIGHT)
         add(f"search, {name}, classes", C(gains=[0.5, 2.0], **search, **lists), CLASSES)
+    model = C(gains=[0.5, 2.0], interactions=[0, 1], outer_bags=5, **search)
+    add("search, bags", model, SMALL, WEIGHT)
     model = C("alpha", alphas=[0.2, 0.4], learning_rate=[0.3, 1.0], **search)
     add("search, alpha", model, SMALL)
     add("search, large", C(gains="auto", **search), LARGE, LARGE_WEIGHT)

@@ -67,6 +67,8 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "max_features": 1.0,
         "subsample": 1.0,
         "n_draws": 1,
+        "outer_bags": 5,
+        "bag_tables": True,
         "multi_strategy": "multi_output_tree",
         "max_literals": 2,
         "interactions": 1,
@@ -245,6 +247,54 @@ def test_several_classes(capsys):
     assert [*map(float, written["p_1"])] == expected[:, 1].tolist()
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_intervals_are_beside_probabilities(capsys, classes):
+    frame = table()
+    if classes > 2:
+        frame["grade"] = np.digitize(frame["size"], [-0.5, 0.5])
+    train = ("fit", write(frame), "--target", "grade", "--drop", "id", "--n-estimators", 9)
+    report, note = run(capsys, *train, "--outer-bags", 16)
+    assert note == ""
+    assert "held out" in report
+    model, X = pb.load_model("model.json"), prepared(frame)
+    low, high = np.moveaxis(model.predict_interval(X, 0.8), 2, 0)
+    assert (low < high).any()
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--interval", 0.8)
+    written = columns_of(out)
+    labels = model.classes_.tolist()
+    own = [f"{end}_{label}" for label in labels for end in ("p", "low", "high")]
+    assert list(written) == ["class", *own]
+    for k, label in enumerate(labels):
+        assert [*map(float, written[f"low_{label}"])] == low[:, k].tolist()
+        assert [*map(float, written[f"high_{label}"])] == high[:, k].tolist()
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--interval", 0.8, "--proba")
+    assert out.splitlines()[0] == ",".join(own)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "predict_interval needs a model that was fitted with outer_bags"),
+        (["--outer-bags", 4, "--no-bag-tables"], "fitted with bag_tables=True"),
+        (["--outer-bags", 4, "--weak-learner", "tree"], "a model of trees has no shape functions"),
+        (["--model", "rado"], "a RadoBoostClassifier has no intervals"),
+    ],
+)
+def test_models_without_intervals_are_named(capsys, options, message):
+    frame, *_ = fit(capsys, *options)
+    new = write(frame[["size", "colour", "flag"]], "new.csv")
+    line = fail(capsys, "predict", "model.json", new, "--interval", "0.9")
+    assert line.startswith("properboost: error: model.json: ")
+    assert message in line
+
+
+def test_a_search_fits_bags_of_what_it_chose(capsys):
+    _, report, _ = fit(capsys, "--gain", "auto", "--outer-bags", 4, "--n-estimators", 5)
+    assert "chosen by" in report
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--interval", "0.9")
+    assert "high_good" in out.splitlines()[0]
+
+
 # -- failures -------------------------------------------------------------------------------------
 
 
@@ -278,6 +328,11 @@ def test_wrong_output_is_heard_of_before_the_work(capsys):
         ("fit t.csv --target y --jobs 0", "n_jobs must not be 0"),
         ("fit t.csv --target y --drop y", "column 'y' is the target or the weight"),
         ("predict m.json t.csv --raw --proba", "not allowed with argument"),
+        ("predict m.json t.csv --raw --interval 0.9", "--interval is of probabilities"),
+        ("predict m.json t.csv --interval 1", "--interval: must be above 0 and below 1; got 1"),
+        ("predict m.json t.csv --interval wide", "--interval: invalid"),
+        ("fit t.csv --target y --outer-bags 3", "outer_bags must be between 4 and 64, or 0; got 3"),
+        ("fit t.csv --target y --outer-bags 16.5", "--outer-bags: must be an integer"),
         ("demo --gains 0", "gain must be above 0, or None; got 0.0"),
         ("demo --rounds 0", "n_estimators must be between 1 and"),
     ],

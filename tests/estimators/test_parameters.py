@@ -142,6 +142,7 @@ OTHERS = {
     "smoothing": 0.2,
     "l2": 2.0,
     "interaction_smoothing": 0.1,
+    "bag_tables": False,
 }
 """A value of each parameter that is ignored beside some others, unlike its default."""
 
@@ -170,6 +171,8 @@ def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
         model.set_params(weak_learner="tree")
     if name == "linear_leaves" and other != "weak_learner":
         model.set_params(weak_learner="tree")
+    if name == "bag_tables":
+        model.set_params(outer_bags=4)
     if name.startswith("interaction_") and choice == "stump":
         model.set_params(interactions=1)
     if entry.promise:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fuzz.cases import Case, Made
 from fuzz.invariants import Fit, digest, list_chosen
+from fuzz.invariants.bags import count_fewest
 from fuzz.outcomes import Broken, Outcome
 from fuzz.parameters import Shape, draw_estimator, draw_parameters, list_estimators
 from fuzz.tables import draw_frame, draw_labels, draw_size, draw_table, draw_weights
@@ -87,6 +88,9 @@ class Fits:
                 )
             except ALLOWED as error:
                 _check_message(case, error)
+                if "outer_bags must be 0 where" in str(error):
+                    fewest = count_fewest(made.model, made.y, made.weight)
+                    assert fewest == 1, f"{fewest} rows of each class are enough for bags"
                 return Outcome("refused", f"{type(error).__name__}: {error}")
             assert fitted is made.model, "fit returns another object"
         with phase("fit leaves its arguments as they are"):

@@ -47,6 +47,10 @@ def make_models(pb):
         "cyclic": pb.ProperBoostClassifier(**few, selection="cyclic", interactions=2),
         "classes": pb.ProperBoostClassifier("savage", **few, weak_learner="stump"),
         "pairs": pb.ProperBoostClassifier(**few, interactions=[[0, 1], ["town", 2]]),
+        "bags": pb.ProperBoostClassifier(
+            **few, outer_bags=4, interactions=1, loss="savage", random_state=1
+        ),
+        "bags classes": pb.ProperBoostClassifier(**few, outer_bags=4, bag_tables=False),
         "tree": pb.ProperBoostClassifier(
             **few, weak_learner="tree", max_leaf_nodes=3, monotonic_cst={"size": 1}
         ),

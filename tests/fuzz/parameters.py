@@ -175,6 +175,12 @@ def _draw_intercept(rng: Generator, shape: Shape) -> str:
     return known[rng.integers(len(known))]
 
 
+def _draw_bags(rng: Generator, shape: Shape) -> str:
+    # A class of one row has none: it is likely to be in few rows.
+    few = shape.n < 12 * len(shape.labels) and rng.random() < 0.8
+    return "0" if few else str(rng.choice([4, 5, 16, 16, 37, 64]))
+
+
 def _draw_matrix(rng: Generator, shape: Shape) -> str:
     size = shape.d + int(rng.integers(0, 2))
     return str(rng.choice([f"np.eye({size})", f"np.ones(({size}, {size})) + np.eye({size})"]))
@@ -202,6 +208,7 @@ OF_TABLE: dict[str, Draw] = {
     "categorical_features": _draw_categories,
     "class_weight": _draw_class_weight,
     "intercept": _draw_intercept,
+    "outer_bags": _draw_bags,
     "ridge_matrix": _draw_matrix,
     "regularizer": _draw_regularizer,
     "random_state": _one("0", "1", "4294967295", "None"),

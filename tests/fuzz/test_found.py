@@ -7,6 +7,8 @@ import properboost as pb
 from fuzz.cases import Case, Column
 from fuzz.invariants import hold
 from fuzz.reference import Reference
+from properboost.estimators.boosted import _log_odds
+from properboost.losses.probabilities import Link
 
 
 def test_a_tree_predicts_the_class_whose_raw_prediction_is_positive():
@@ -70,3 +72,51 @@ def test_factors_of_classes_whose_mean_is_1_may_lead_beyond_the_range():
         class_weight={0: 0.010162333509904323, 1: 0.29294180424750715},
     ).fit(X, y)  # fmt: skip
     hold(model, X, y, only="uniform weights, normalised, are no weights", seed=1893897177085473)
+
+
+def test_the_least_gain_leaves_no_step_to_look_for_an_intercept():
+    """Its search went on for ever."""
+    X, y = np.arange(12.0).reshape(-1, 1), np.arange(12) % 4 // 3
+    model = pb.RealBoost(gain=5e-324, n_estimators=1, intercept="share").fit(X, y)
+    hold(model, X, y, only="probabilities are finite, in [0, 1] and add up to 1")
+
+
+def test_log_odds_of_a_class_that_is_all_but_certain():
+    """A difference to 1 was 0 in some bags, and 1e-16 in others."""
+    raw = np.zeros((60, 3))
+    raw[:, 1] = np.linspace(0.0, 600.0, 60)
+    found = _log_odds(Link(pb.losses.GLog(), "softmax"), raw)
+    np.testing.assert_allclose(found[:, 1], raw[:, 1] / 2.0 - np.log(2.0), atol=1e-12)
+
+
+def test_bags_of_the_largest_raw_predictions_have_finite_standard_errors():
+    X, rng = np.arange(80.0).reshape(-1, 1), np.random.default_rng(0)
+    y = (rng.random(80) < np.arange(80) / 80).astype(int)
+    given = {"gain": 1e290, "n_estimators": 2, "step": "line_search", "slope": 1.0}
+    model = pb.ProperBoostClassifier(outer_bags=4, **given).fit(X, y)
+    assert model._ensemble.spread.errors(0).max() > 1e200
+    hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")
+
+
+def test_bags_of_opposite_signs_may_add_up_to_little():
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) % 2
+    model = pb.ProperBoostClassifier(
+        outer_bags=5, step="totally_corrective", n_estimators=4, max_cells=None
+    ).fit(X, y)
+    hold(model, X, y, only="the mean of the bags is the model, but for intercepts")
+
+
+def test_a_large_prior_leaves_few_digits_of_weights():
+    X = np.array([[8.0], [10.0], [8.0], [0.0], [4.0], [2.0], [0.0], [6.0], [4.0], [0.0]])
+    y = np.array([0, 1, 1, 0, 0, 0, 0, 0, 0, 0])
+    model = pb.ProperBoostClassifier(learning_rate=114, prior=2147483624).fit(X, y)
+    hold(model, X, y, only="weight 2 is the row twice", seed=3530891299000445)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_a_search_may_choose_to_have_no_bags():
+    X = np.array([[1.0], [3.0], [0.0], [2.0]])
+    y = np.array([1, 2, 0, 0])
+    model = pb.ProperBoostClassifierCV().fit(X, y)
+    only = "every bag has two rows of every class to choose from"
+    hold(model, X, y, only=only, seed=3530891299000279)

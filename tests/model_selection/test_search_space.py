@@ -164,6 +164,7 @@ def test_parameters_are_the_classifiers():
         "weak_learner",
         "response",
         "n_draws",
+        "outer_bags",
         *declared(PairParameters),
     }
     chosen.add("learning_rate")  # the gains that are searched shrink the steps of trees, too

@@ -75,6 +75,15 @@ from helpers.small_problem import fit
         ({"interactions": {0, 1}}, r"interactions must be .*, or a list of pairs .*; got \{0, 1\}"),
         ({"verbose": -1}, "verbose must be at least 0; got -1"),
         ({"verbose": None}, "verbose must be an integer"),
+        ({"outer_bags": True}, r"outer_bags must be an integer .*, or 0; got True \(bool\)"),
+        ({"outer_bags": False}, r"outer_bags must be an integer .*, or 0; got False \(bool\)"),
+        ({"outer_bags": None}, r"outer_bags must be an integer .*, or 0; got None"),
+        ({"outer_bags": "16"}, r"outer_bags must be an integer .*, or 0; got '16' \(str\)"),
+        ({"outer_bags": 16.0}, r"outer_bags must be an integer .*, or 0; got 16\.0 \(float\)"),
+        ({"outer_bags": 3}, "outer_bags must be between 4 and 64, or 0; got 3"),
+        ({"outer_bags": 65}, "outer_bags must be between 4 and 64, or 0; got 65"),
+        ({"outer_bags": -4}, "outer_bags must be between 4 and 64, or 0; got -4"),
+        ({"bag_tables": 1}, "bag_tables must be True or False; got 1"),
     ],
     ids=str,
 )
@@ -91,5 +100,6 @@ def test_parameters_may_be_numpy_numbers():
         max_bins=np.uint8(255),
         random_state=np.int32(1),
         n_jobs=np.int64(1),
+        outer_bags=np.int64(0),
     )
     assert model.n_iter_ == 3

@@ -11,6 +11,7 @@ ELSEWHERE = {
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
     "persistence/test_registry.py": ["_registered.py"],
+    "boosting/test_bag_tables.py": ["boosting/spread.py"],
     "boosting/test_engine.py": ["boosting/fit.py"],
     "data/test_frames.py": ["data/table.py"],
     "estimators/test_parameters.py": [
@@ -23,6 +24,7 @@ ELSEWHERE = {
         "persistence/ensembles.py", "persistence/labels.py",
         "persistence/json_reader.py", "persistence/json_writer.py", "persistence/parameters.py",
     ],
+    "persistence/test_bags.py": ["persistence/spreads.py"],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
     "persistence/test_searches.py": [
         "model_selection/arboost_cv_file.py", "model_selection/search_cv_file.py",

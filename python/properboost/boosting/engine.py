@@ -108,6 +108,10 @@ class Training:
         pairs = self.pairs or ()
         return replace(self, codes=self.codes[:n], pairs=pairs[:n])
 
+    def of_segments(self, taken: NDArray[np.bool_]) -> "Training":
+        """Return the rows of some of the segments, in the same order."""
+        return self.of_rows(np.repeat(taken, np.diff(self.segments)))
+
     def of_rows(self, taken: NDArray[np.bool_]) -> "Training":
         """Return some of the rows, in the same order."""
         held = np.add.reduceat(taken, self.segments[:-1], dtype=np.int64)
@@ -229,6 +233,7 @@ def start(
     *,
     base: NDArray[np.float64] | None = None,
     keep_rounds: bool,
+    risk_of_tables: bool = True,
     raws: int = 0,
     joint_loss: str = "",
     lanes: int = MOST_LANES,
@@ -239,7 +244,8 @@ def start(
     start from the raw predictions `base`, of shape (n_models or 1, n_rows), or from 0.  With a
     `joint_loss`, the models of all classes, in their order, are one joint model.  At most so many
     `lanes` are summed together.  The raw predictions of all rows and of so many models, `raws`,
-    will be wanted in the end.
+    will be wanted in the end.  Without `risk_of_tables` the risk of a round is that after its
+    estimator.
 
     Raises MemoryError if there is less memory than that certainly takes.
     """
@@ -274,8 +280,9 @@ def start(
         shared_trees=shared.weak_learner == "tree" and shared.multi_strategy == "multi_output_tree",
     )
     boosting = _core.Boosting(
-        rows, models, algorithm, keep_rounds=keep_rounds, n_threads=training.n_threads
-    )
+        rows, models, algorithm,
+        keep_rounds=keep_rounds, risk_of_tables=risk_of_tables, n_threads=training.n_threads,
+    )  # fmt: skip
     kept, working = boosting.memory
     raw = 8 * raws * training.codes.shape[1]
     less = ["multiclass='one_vs_rest'"] if joint_loss else []

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise, zip_longest
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.isotonic import isotonic_regression
 from properboost import _core
 from properboost.boosting.interactions import PairBins, look_up, purify
 from properboost.boosting.lines import Lines
+from properboost.boosting.spread import Spread
 from properboost.boosting.tree import Tree, as_shares
 from properboost.data.binning import Binning
 from properboost.data.entries import ROWS, find_entries
@@ -56,7 +58,9 @@ class Rounds:
     adds it, times ``step[t]``, to the raw prediction.  ``cost`` is what the feature was chosen by,
     ``risk`` the training risk after the round.  Where a round added a tree its feature is -1, and
     the code a node of `trees`, which `offsets` cuts, too; a node's weight is the training rows'.
-    If leaves have `lines`, what these say of a row is added to its node's value.
+    If leaves have `lines`, what these say of a row is added to its node's value.  ``estimator[t]``
+    counts estimators from 0, in order; None stands for estimators that are one round each, or with
+    cyclic selection one of each feature.
     """
 
     feature: NDArray[np.int32]
@@ -67,6 +71,7 @@ class Rounds:
     values: NDArray[np.float64]
     trees: Tree | None = None
     lines: Lines | None = None
+    estimator: NDArray[np.int32] | None = None
 
     @classmethod
     def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
@@ -81,42 +86,99 @@ class Rounds:
             risk=np.concatenate([first.risk, second.risk]),
             offsets=np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),
             values=np.concatenate([first.values, second.values]),
+            estimator=None
+            if first.estimator is None or second.estimator is None
+            else np.concatenate([first.estimator, second.estimator]),
         )
 
     @classmethod
-    def average(cls, draws: Sequence["Rounds"]) -> "Rounds":
-        """Return rounds that add up to the mean of what those of each draw add up to.
+    def average(cls, fits: Sequence["Rounds"], size: int = 1) -> "Rounds":
+        """Return rounds that add up to the mean of what those of each fit add up to.
 
-        The draws take turns, so that every so many rounds are the mean of shorter fits.
+        Each fit's estimators are `size` rounds.  The fits take turns: those that are still boosted
+        share an estimator.  In it, look-up tables of one feature are one round.
         """
-        each = [np.arange(len(own)) for own in draws]
-        turn = np.argsort(np.concatenate(each), kind="stable")
-        sizes = np.concatenate([np.diff(own.offsets) for own in draws])
+        estimators = [np.arange(len(own), dtype=np.int32) // size for own in fits]
+        if not any(own.trees is not None for own in fits):
+            return cls._merge(fits, estimators)
+        estimator = np.concatenate(estimators)
+        turn = np.argsort(estimator, kind="stable")
+        sizes = np.concatenate([np.diff(own.offsets) for own in fits])
         ends = np.cumsum(sizes)
         first = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[turn])])
         nodes = np.repeat((ends - sizes)[turn] - first[:-1], sizes[turn]) + np.arange(first[-1])
 
         def join(name: str, order: NDArray[np.int64]) -> NDArray[Any]:
-            joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in draws])[order]
+            joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in fits])[order]
             return joined
 
-        trees = [own.trees for own in draws if own.trees is not None]
-        lines = [own.lines for own in draws if own.lines is not None]
+        lines = [own.lines for own in fits if own.lines is not None]
         return cls(
             feature=join("feature", turn),
             cost=join("cost", turn),
-            step=join("step", turn) / len(draws),
+            step=join("step", turn) / len(fits),
             risk=join("risk", turn),
             offsets=first,
             values=join("values", nodes),
-            trees=Tree.join(trees).take(nodes) if trees else None,
+            trees=Tree.join([own.trees for own in fits if own.trees is not None]).take(nodes),
             lines=Lines.join(lines).take(nodes) if lines else None,
+            estimator=estimator[turn],
+        )
+
+    @classmethod
+    def _merge(cls, fits: Sequence["Rounds"], estimators: Sequence[NDArray[np.int32]]) -> "Rounds":
+        """Return the mean of fits of look-up tables; costs, steps and risks are means, too."""
+        features = np.concatenate([own.feature for own in fits])
+        n_terms = int(features.max(initial=0)) + 1
+        key = n_terms * np.concatenate(estimators).astype(np.int64) + features
+        kinds, place, counts = np.unique(key, return_inverse=True, return_counts=True)
+
+        def average(every: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.bincount(place, every, len(counts)) / counts
+
+        cost, steps, risk = (
+            np.concatenate([getattr(own, name) for own in fits])
+            for name in ("cost", "step", "risk")
+        )
+
+        widths = np.zeros(len(counts), dtype=np.int64)
+        widths[place] = np.concatenate([np.diff(own.offsets) for own in fits])
+        offsets = np.cumsum([0, *widths])
+        values = np.zeros(offsets[-1])
+        rounds = ((own, t) for own in fits for t in range(len(own)))
+        for k, (own, t) in zip(place.tolist(), rounds, strict=True):
+            values[offsets[k] : offsets[k + 1]] += own.table(t)
+        step = average(steps)
+        step[np.abs(step) <= 0.5 * average(np.abs(steps))] = 1.0  # some are 0, or cancel
+        return cls(
+            cost=average(cost),
+            step=step,
+            risk=average(risk),
+            feature=(kinds % n_terms).astype(np.int32),
+            offsets=offsets,
+            values=values / np.repeat(step * len(fits), widths),
+            estimator=(kinds // n_terms).astype(np.int32),
+        )
+
+    @classmethod
+    def of_tables(
+        cls, terms: NDArray[np.integer[Any]], tables: Sequence[NDArray[np.float64]]
+    ) -> "Rounds":
+        """Return a round for each of these features and pairs."""
+        nothing = np.zeros(len(terms))
+        return cls(
+            feature=terms.astype(np.int32),
+            cost=nothing,
+            step=np.ones(len(terms)),
+            risk=nothing,
+            offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+            values=np.concatenate([np.empty(0), *tables]),
         )
 
     @classmethod
     def from_native(cls, rounds: _core.Rounds) -> "Rounds":
         """Take over what the engine returned."""
-        found = {f.name: getattr(rounds, f.name) for f in fields(cls)}
+        found = {f.name: getattr(rounds, f.name) for f in fields(cls) if f.name != "estimator"}
         trees = found["trees"]
         found["trees"] = None if trees is None else Tree.from_native(trees)
         lines = found["lines"]
@@ -137,6 +199,13 @@ class Rounds:
             largest = np.maximum.reduceat(size, self.offsets[:-1])
             some = largest > 0.0  # a step may be infinite
             return float(np.sum(np.abs(self.step[some]) * largest[some]))
+
+    def cut(self, begin: int, end: int, size: int = 1) -> list[range]:
+        """Cut some rounds into estimators, which are of this size unless they are numbered."""
+        ends = np.arange(begin + size, end + 1, size)
+        if self.estimator is not None:
+            ends = begin + 1 + np.flatnonzero(np.diff(self.estimator[begin:end], append=-1))
+        return [range(a, b) for a, b in pairwise([begin, *ends.tolist()])]
 
     def times(self, slope: float) -> "Rounds":
         """Return the same rounds with every step multiplied; see `bound` for what overflows."""
@@ -214,16 +283,17 @@ class Ensemble(ABC):
     def stages(self) -> Iterator[list[range]]:
         """Yield the rounds of each estimator, in each model: none once it had stopped."""
         for share in self._shares():
-            yield from _deal_out(share)
+            for estimators in zip_longest(*share, fillvalue=range(0)):
+                yield list(estimators)
 
-    def _shares(self) -> list[list[tuple[range, int]]]:
-        """Return the rounds of every model, and how many an estimator has, by stage."""
-        return [[(range(len(rounds)), 1) for rounds in self.models]]
+    def _shares(self) -> list[list[list[range]]]:
+        """Return the rounds of each estimator of every model, by stage."""
+        return [[rounds.cut(0, len(rounds)) for rounds in self.models]]
 
     @property
     def n_estimators(self) -> int:
         """Estimators of the longest model."""
-        return sum(map(_count_estimators, self._shares()))
+        return sum(max(map(len, share)) for share in self._shares())
 
     not_additive: ClassVar[str]
     """Why ensembles without shape functions have none."""
@@ -304,16 +374,18 @@ class TableEnsemble(Ensemble):
 
     pairs: tuple[PairBins, ...] = ()
     pair_weights: tuple[NDArray[np.float64], ...] = ()
+    spread: Spread | None = None
+    """How far the bags lie apart whose mean the ensemble is; none without bags."""
 
-    def _shares(self) -> list[list[tuple[range, int]]]:
-        """Return the rounds of features and those of pairs."""
+    def _shares(self) -> list[list[list[range]]]:
+        """Return the estimators of features and those of pairs."""
         cyclic = self.selection == "cyclic"
         n_features = len(self.binning.features)
         mains, pairs = [], []
         for rounds in self.models:
             n_mains = int(np.count_nonzero(rounds.feature < n_features))
-            mains.append((range(n_mains), n_features if cyclic else 1))
-            pairs.append((range(n_mains, len(rounds)), max(1, len(self.pairs)) if cyclic else 1))
+            mains.append(rounds.cut(0, n_mains, n_features if cyclic else 1))
+            pairs.append(rounds.cut(n_mains, len(rounds), max(1, len(self.pairs)) if cyclic else 1))
         return [mains, pairs]
 
     def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
@@ -380,7 +452,7 @@ class TableEnsemble(Ensemble):
         """
         if not self._is_sparse:
             return self._purified[model]
-        return self._purify(model, self._add_up(self.models[model : model + 1])[0])
+        return self._purify(model, self.sums_of(model))
 
     def _purify(
         self, model: int, sums: NDArray[np.float64]
@@ -460,22 +532,65 @@ class TableEnsemble(Ensemble):
                 part[:, n_features + p] = look_up(grid, own_effects, *levels)
         return values, sum(means, self._baseline_intercept(model))
 
+    def look_up_entries(
+        self, table: Table, n_threads: int, entries: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return, by row and term, entries of tables side by side; NaN beyond a pair's cells."""
+        codes = self.encode(table, n_threads)
+        found = np.empty((codes.shape[1], len(codes)))
+        for term, own in enumerate(codes):
+            found[:, term] = find_entries(self._part(entries, term), own)
+        for p, pair in enumerate(self.pairs):  # where what single features say is taken back
+            term = len(codes) - len(self.pairs) + p
+            found[codes[term] >= pair.n_cells, term] = np.nan
+        return found
+
     def term_importances(self) -> NDArray[np.float64]:
         """Mean absolute deviation of each feature's and pair's table, adding up to 1.
 
         Over the training rows, averaged over the models; all zero if no table varies.
         """
-        weights = np.concatenate([*self.bin_weights, *self.pair_weights])
-        first, widths = self.offsets[:-1], np.diff(self.offsets)
-        totals = np.add.reduceat(weights, first)
-        shares = weights / np.repeat(np.where(totals > 0.0, totals, 1.0), widths)
-        deviations = np.zeros(len(widths))
+        deviations = np.zeros(len(self.offsets) - 1)
         for m in range(len(self.models)):
-            table, _ = self.purified(m)
-            means = np.add.reduceat(shares * table, first)
-            spread = np.abs(table - np.repeat(means, widths))
-            deviations += np.add.reduceat(shares * spread, first)
+            spread = self.shares * np.abs(self.centered(m))
+            deviations += np.add.reduceat(spread, self.offsets[:-1])
         return as_shares(deviations / len(self.models))
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of the training weight that each code has in its feature or pair."""
+        weights = np.concatenate([*self.bin_weights, *self.pair_weights])
+        totals = np.add.reduceat(weights, self.offsets[:-1])
+        shares: NDArray[np.float64] = weights / np.repeat(
+            np.where(totals > 0.0, totals, 1.0), np.diff(self.offsets)
+        )
+        return shares
+
+    def centered(self, model: int) -> NDArray[np.float64]:
+        """Return one model's purified tables less their means over the training rows."""
+        table, _ = self.purified(model)
+        means = np.add.reduceat(self.shares * table, self.offsets[:-1])
+        centered: NDArray[np.float64] = table - np.repeat(means, np.diff(self.offsets))
+        return centered
+
+    @cached_property
+    def p_values(self) -> list[NDArray[np.float64]]:
+        """How probable so large a table is by chance, by model and term; of ensembles with bags."""
+        models = range(len(self.models)) if self.spread is not None else ()
+        return [self.spread.p_values(m, self.centered(m)) for m in models if self.spread]
+
+    def sums_of(self, model: int) -> NDArray[np.float64]:
+        """Return the rounds of one model, added up, all tables side by side."""
+        models = self.models[model : model + 1]
+        sums: NDArray[np.float64]
+        (sums,) = self._add_up(models) if self._is_sparse else self.sums[model : model + 1]
+        return sums
+
+    def collapse(self, rounds: Rounds) -> Rounds:
+        """Return rounds over the same tables with one for each feature and pair that has some."""
+        (sums,) = self._add_up([rounds])
+        terms = np.unique(rounds.feature)
+        return Rounds.of_tables(terms, [self._part(sums, term) for term in terms.tolist()])
 
     def put_in_order(self, feature: int, direction: int) -> "TableEnsemble":
         """Return the ensemble with a feature's sum not falling (1) or not rising (-1) in its bins.
@@ -498,7 +613,8 @@ class TableEnsemble(Ensemble):
             values[rounds.offsets[t] : rounds.offsets[t + 1]] = total - before
             before = total
         step[own] = 1.0
-        return replace(self, models=(replace(rounds, values=values, step=step),))
+        spread = self.spread and self.spread.put_in_order(feature, direction)
+        return replace(self, models=(replace(rounds, values=values, step=step),), spread=spread)
 
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's importance, and half of its pairs'."""
@@ -636,16 +752,6 @@ def make_ensemble(
     if any(rounds.trees is not None for rounds in models):
         return TreeEnsemble(*shared)
     return TableEnsemble(*shared, pairs, pair_weights)
-
-
-def _count_estimators(models: Sequence[tuple[range, int]]) -> int:
-    return max(len(rounds) // size for rounds, size in models)
-
-
-def _deal_out(models: Sequence[tuple[range, int]]) -> Iterator[list[range]]:
-    """Group each model's rounds into estimators of equal length."""
-    for e in range(_count_estimators(models)):
-        yield [rounds[e * size : (e + 1) * size] for rounds, size in models]
 
 
 def _mean(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

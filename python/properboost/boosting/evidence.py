@@ -33,18 +33,21 @@ MOST_FEATURES = 64
 """The most features whose pairs are looked at, those least likely by chance first."""
 
 
-def find_slopes(training: Training, *, joint: bool, pairs: bool) -> tuple[float, ...]:
+def find_slopes(
+    training: Training, *, joint: bool, pairs: bool, share: float = 1.0
+) -> tuple[float, ...]:
     """Return what to multiply the raw predictions of each model by, at most 1.
 
     It is 1 - ((1 + 2 log n) / z^2)^4, for the normal deviate z of the least likely of n features:
     the largest of n squared deviates is about 2 log n by chance.  Models that can use them also
     have the evidence of `pairs` of features.  The classes of a joint model have the largest slope
-    of any of them.
+    of any of them.  Where the rows are but a `share`, z^2 is divided by it: so much would it be on
+    average of all rows.
     """
     n_classes = len(training.classes)
     slopes: list[float] = []
     for own in [1] if n_classes == 2 else range(n_classes):
-        slopes.append(_find_slope(training, own, pairs))
+        slopes.append(_find_slope(training, own, pairs, share))
         if joint and slopes[-1] >= ENOUGH:
             break
     if joint:
@@ -52,7 +55,7 @@ def find_slopes(training: Training, *, joint: bool, pairs: bool) -> tuple[float,
     return tuple(1.0 if slope >= ENOUGH else max(slope, LEAST) for slope in slopes)
 
 
-def _find_slope(training: Training, own: int, pairs: bool) -> float:
+def _find_slope(training: Training, own: int, pairs: bool, share: float) -> float:
     positive = training.weigh_segments(training.class_of == own)
     negative = training.weigh_segments(training.class_of != own)
     found = np.array([
@@ -61,7 +64,7 @@ def _find_slope(training: Training, own: int, pairs: bool) -> float:
     ]).T  # fmt: skip
     deviates = _core.normal_deviates(*found)
     vary = found[1] > 0.0
-    slope = _slope_of(deviates[vary])
+    slope = _slope_of(deviates[vary], share)
     if slope >= ENOUGH or not pairs:
         return slope
     likely_last = np.argsort(-deviates, kind="stable")
@@ -71,19 +74,19 @@ def _find_slope(training: Training, own: int, pairs: bool) -> float:
     weights = {j: 0.5 * positive[j] + 0.5 * negative[j] for j in features}  # sums may overflow
     of_pairs = _find_interactions(training, own, weights)
     both = np.concatenate([deviates[vary], _core.normal_deviates(*of_pairs)[of_pairs[1] > 0.0]])
-    return max(slope, _slope_of(both))
+    return max(slope, _slope_of(both, share))
 
 
 _LEAST_SHARE = 1e-150
 """Classes whose weights are further apart are not compared."""
 
 
-def _slope_of(deviates: Array) -> float:
+def _slope_of(deviates: Array, share: float) -> float:
     largest = float(deviates.max(initial=0.0))
     if largest <= 0.0:
         return 0.0
     by_chance = 1.0 + 2.0 * math.log(len(deviates))
-    return 1.0 - float(min(1.0, by_chance / largest**2)) ** POWER
+    return 1.0 - float(min(1.0, share * by_chance / largest**2)) ** POWER
 
 
 def _contrast(positive: Array, negative: Array, ordered: bool) -> tuple[float, float]:

@@ -1,16 +1,18 @@
 """Boosting all models of a fit: one for two classes, or one per class."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.boosting.dealing import design_for
 from properboost.boosting.engine import MOST_LANES, Training, find_signs, start
 from properboost.boosting.ensemble import Rounds
 from properboost.losses.probabilities import Link
 from properboost.notices import warn
-from properboost.parameters.shared import BoostingOptions
+from properboost.parameters.shared import GROWN, BoostingOptions
 from properboost.progress import Report
 
 __all__ = ["Stage", "boost", "report_from"]
@@ -24,11 +26,27 @@ With fewer rows, training one after the other costs as little, and sums in doubl
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Models that were boosted, what they predict of their rows, and the weight of each code."""
+    """Fits that were boosted, the models of each; what they predict; the weight of each code."""
 
-    models: list[Rounds]
-    raw: NDArray[np.float64] | None  # (n_models, n_rows), in the order of the segments, if asked
+    fits: list[list[Rounds]]
+    raw: NDArray[np.float64] | None  # (n_fits, n_models, n_rows) by segment, if asked
     bin_weights: tuple[NDArray[np.float64], ...]
+
+    def times(self, slopes: Sequence[tuple[float, ...]]) -> "Stage":
+        """Return fits whose steps are multiplied, those of each model by a number of its own."""
+        if all(slope == 1.0 for of_fit in slopes for slope in of_fit):
+            return self
+        multiplied = [
+            [rounds.times(slope) for rounds, slope in zip(*both, strict=True)]
+            for both in zip(self.fits, slopes, strict=True)
+        ]
+        return replace(self, fits=multiplied)
+
+    def average(self, size: int) -> list[Rounds]:
+        """Return the fits' mean, a model or one a class; an estimator has `size` rounds."""
+        if len(self.fits) == 1:
+            return self.fits[0]
+        return [Rounds.average(fits, size) for fits in zip(*self.fits, strict=True)]
 
 
 def boost(
@@ -38,44 +56,70 @@ def boost(
     n_estimators: int,
     *,
     base: NDArray[np.float64] | None = None,
+    n_draws: int = 1,
+    kept: NDArray[np.bool_] | None = None,
     keep_raw: bool = False,
     wants_raw: bool = False,
     report: Report | None = None,
 ) -> Stage:
-    """Boost a model of two classes, or one a class, from `base` on.
+    """Boost a model of two classes, or one a class, from `base` on, which is as `Stage.raw`.
 
-    `keep_raw` keeps the raw predictions of all rows; `wants_raw` says that the caller will make
-    them.
+    Do so `n_draws` times; or in bags, from the segments that ``kept[bag]`` says, with what counts
+    rows less by as much as they are fewer.  Trees and monomials draw anew for each.  `keep_raw`
+    keeps the raw predictions of all rows, 0 where a bag leaves them out; `wants_raw` says that the
+    caller will make them.
+
+    Raises MemoryError if there is less memory than that certainly takes.
     """
+    of_fits = np.ones((n_draws, len(training.class_of)), dtype=bool) if kept is None else kept
+    if kept is not None:
+        share = design_for(options.weak_learner, len(kept)).share
+        options = options.replace(
+            min_child_weight=share * options.min_child_weight,
+            l2=share * options.l2,
+            linear_l2=share * options.linear_l2,
+        )
+    apart = options.weak_learner in GROWN
     signs = find_signs(training.class_of, len(training.classes))
-    in_lanes = training.codes.shape[1] >= LANES_FROM
-    together = len(signs) if link.joint_loss or in_lanes else 1  # joint models cannot be apart
+    n_models, n_fits = len(signs), len(of_fits)
+    in_lanes = training.codes.shape[1] >= LANES_FROM or (n_fits > 1 and not apart)
+    together = n_models if link.joint_loss or in_lanes else 1  # joint models cannot be apart
+    if not apart and n_fits > 1:
+        together = n_fits * n_models
+    roles = (of_fits[:, None, :] * signs).reshape(-1, signs.shape[1])
     models: list[Rounds] = []
+    separated: set[int] = set()
     raw = np.empty((0, 0))
-    for first in range(0, len(signs), together):
+    for first in range(0, len(roles), together):
+        draw = first // n_models if apart else 0
         boosting = start(
-            training,
-            signs[first : first + together],
+            training if draw == 0 else replace(training, seed=(training.seed + draw) % 2**32),
+            roles[first : first + together],
             [options] * together,
             [link.loss] * together,
-            base=None if base is None else base[first : first + together],
+            base=None if base is None else base.reshape(len(roles), -1)[first : first + together],
             keep_rounds=True,
-            raws=len(signs) if keep_raw or wants_raw else 0,
+            risk_of_tables=kept is None,  # half the time of a cycle
+            raws=len(roles) if keep_raw else n_models if wants_raw else 0,
             joint_loss=link.joint_loss,
             lanes=MOST_LANES if in_lanes else 1,
         )
         boosting.advance(n_estimators, None, report and report_from(report, first * n_estimators))
         models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
         if keep_raw and first == 0:
-            raw = np.empty((len(signs), training.codes.shape[1]))
+            raw = np.empty((len(roles), training.codes.shape[1]))
         for m in range(together if keep_raw else 0):
             raw[first + m] = boosting.raw(m)
-        for m in range(together):
-            if boosting.separated(m):
-                _warn_of_separation(options.step, training.classes, first + m)
+        separated |= {(first + m) % n_models for m in range(together) if boosting.separated(m)}
         if report is not None and len(models[-1]):
             report(len(models) * n_estimators, float(models[-1].risk[-1]))
-    return Stage(models, raw if keep_raw else None, training.weigh_codes(boosting))
+    for m in sorted(separated):
+        _warn_of_separation(options.step, training.classes, m)
+    return Stage(
+        [models[m : m + n_models] for m in range(0, len(models), n_models)],
+        raw.reshape(n_fits, n_models, -1) if keep_raw else None,
+        training.weigh_codes(boosting),
+    )
 
 
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:

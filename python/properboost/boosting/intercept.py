@@ -147,7 +147,7 @@ def _find_root(excess: Callable[[float], int], gain: float) -> float:
     ends, values = [0.0, 0.0], [float(at), float(at)]  # below and above the root
     outer, inner = (0, 1) if at > 0 else (1, 0)
     step, farthest = 2.0**-6 * gain, min(FARTHEST * gain, LARGEST_RAW)
-    while step <= farthest:
+    while 0.0 < step <= farthest:  # no step is left with the least of gains
         ends[outer] = -step if at > 0 else step
         values[outer] = float(excess(ends[outer]))
         if values[outer] == 0.0:

@@ -31,6 +31,7 @@ from properboost.estimators.properboost import ProperBoostClassifier, check_para
 from properboost.whole_file import write_whole
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
     from pandas import DataFrame
 
@@ -162,6 +163,7 @@ examples:
   properboost fit train.csv --target income --na '?' --effort none --gain 2
   properboost fit train.csv --target y --categorical zip store --drop id
   properboost fit train.csv --target y --model rado --regularizer lasso --omega 0.1
+  properboost fit train.csv --target y --effort none --outer-bags 16
   gunzip -c train.csv.gz | properboost fit - --target y --output y.json
 """
 
@@ -173,6 +175,7 @@ written in the same way.
 examples:
   properboost predict model.json new.csv > predictions.csv
   properboost predict model.json new.csv --proba --output probabilities.csv
+  properboost predict model.json new.csv --interval 0.9
   cat new.csv | properboost predict model.json - | head
 """
 
@@ -273,6 +276,13 @@ def _add_predict(parser: _Parser) -> None:
         help="write the raw predictions F only: a column a class, or of two classes the one for "
         "the second",
     )
+    parser.add_argument(
+        "--interval",
+        metavar="LEVEL",
+        type=_level,
+        help="write, after each probability, the ends of an interval at this confidence level, as "
+        "0.9; the model must have been fitted with --outer-bags",
+    )
     _add_threads(parser)
     parser.set_defaults(run=_predict)
 
@@ -311,6 +321,13 @@ def _share(text: str) -> float:
     if not 0.0 <= share < 1.0:
         raise argparse.ArgumentTypeError(f"must be at least 0 and below 1; got {text}")
     return share
+
+
+def _level(text: str) -> float:
+    level = float(text)
+    if not 0.0 < level < 1.0:
+        raise argparse.ArgumentTypeError(f"must be above 0 and below 1; got {text}")
+    return level
 
 
 def _separator(text: str) -> str:
@@ -368,7 +385,9 @@ def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
     print(f"\nThe model, fitted on all rows, is in {arguments.output}.")
 
 
-def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
+def _predict(arguments: argparse.Namespace, parser: _Parser) -> None:
+    if arguments.raw and arguments.interval is not None:
+        parser.error("--interval is of probabilities: leave out --raw")
     model = load_model(arguments.model)
     if arguments.n_jobs is not None:
         model.set_params(n_jobs=arguments.n_jobs)
@@ -385,12 +404,31 @@ def _predict(arguments: argparse.Namespace, _: _Parser) -> None:
         probability = model.predict_proba(X)
         if not arguments.proba:
             columns["class"] = model.predict(X)
-        columns |= {f"p_{label}": probability[:, k] for k, label in enumerate(model.classes_)}
+        ends = None
+        if arguments.interval is not None:
+            ends = _predict_interval(arguments, model, X)
+        for k, label in enumerate(model.classes_):
+            columns[f"p_{label}"] = probability[:, k]
+            if ends is not None:
+                columns |= {f"low_{label}": ends[:, k, 0], f"high_{label}": ends[:, k, 1]}
     predictions = import_pandas().DataFrame(columns)
     if arguments.output == "-":
         predictions.to_csv(sys.stdout, index=False)
     else:
         write_whole(arguments.output, _make_csv(predictions, arguments.output))
+
+
+def _predict_interval(
+    arguments: argparse.Namespace, model: Any, X: "DataFrame"
+) -> "NDArray[np.float64]":
+    """Return the intervals; the error names the file of a model that has none."""
+    if not hasattr(model, "predict_interval"):
+        raise FileError(f"{arguments.model}: a {type(model).__name__} has no intervals")
+    try:
+        ends: NDArray[np.float64] = model.predict_interval(X, arguments.interval)
+    except ValueError as error:
+        raise FileError(f"{arguments.model}: {error}") from error
+    return ends
 
 
 def _make_csv(frame: "DataFrame", file: str) -> Iterator[bytes]:

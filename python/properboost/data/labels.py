@@ -14,7 +14,7 @@ from properboost.data.frames import is_plain
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.parameters.kinds import ClassWeight
 
-__all__ = ["Rows", "SortedRows", "find_classes", "read_rows"]
+__all__ = ["Rows", "SortedRows", "find_classes", "read_groups", "read_rows"]
 
 FEW_KEYS = 8
 """Segments up to which it is faster to look for each of them than to sort."""
@@ -110,6 +110,19 @@ def read_rows(
         held = np.bincount(codes, weight, minlength=len(classes))[: len(classes)]
         factor = scale_factors(_class_factors(class_weight, classes, held), held, normalize_weights)
     return Rows(classes, codes, weight, factor, total)
+
+
+def read_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """Check the groups that rows are in."""
+    if groups is None:
+        return None
+    group_of = np.asarray(groups)
+    if group_of.shape != (n_rows,):
+        raise ValueError(
+            f"groups must have an entry for each of the {n_rows} rows of X; got shape "
+            f"{group_of.shape}"
+        )
+    return group_of
 
 
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:

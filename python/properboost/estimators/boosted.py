@@ -1,10 +1,12 @@
 """A fitted boosted classifier: predicting, explaining."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 from properboost.boosting.ensemble import Ensemble, TableEnsemble, regress_isotonic
 from properboost.boosting.interactions import PairBins
@@ -13,6 +15,7 @@ from properboost.data.frames import find_feature
 from properboost.data.labels import find_classes
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.contributions import Contributions
+from properboost.inspection.intervals import Precision, count_errors
 from properboost.inspection.rules import Rule, list_rules
 from properboost.inspection.shape_functions import (
     PairFunction,
@@ -237,6 +240,57 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]
         return labels
 
+    def predict_interval(self, X: Any, confidence_level: float = 0.9) -> NDArray[np.float64]:
+        """Return an interval for each probability: how sure the model is of it.
+
+        The interval is about what fits to other rows of the same source would say, on average, and
+        not about what is true: see the page on error bars.  On the log-odds it reaches to either
+        side by as many standard errors of the bags as Student's t distribution says.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        confidence_level : float, default=0.9
+            The share of such intervals that hold what they are about, in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes, 2)
+            The ends of the intervals of the probabilities, which lie between them.
+
+        Raises
+        ------
+        ValueError
+            If the model has no bags (`outer_bags`), is of trees, or has kept no `bag_tables`.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = ProperBoostClassifier(outer_bags=16).fit(X, y)
+        >>> low, high = model.predict_interval(X[:1])[0, 1]
+        >>> bool(low < model.predict_proba(X[:1])[0, 1] < high)
+        True
+        """
+        table, n_threads = self._open(X)
+        spread = self._tables().spread
+        if spread is None:
+            raise ValueError("predict_interval needs a model that was fitted with outer_bags")
+        link, reach = self._link, count_errors(spread.n_bags, confidence_level)
+        raw = self._ensemble.raw_predictions(table, n_threads)
+        raws = spread.raw_predictions(table, n_threads)
+        if raw.shape[1] == 1:  # the link is monotone, and its tails are exact
+            error = spread.of(raws)
+            low, high = (link.probabilities((raw + side * error)[:, 0]) for side in (-reach, reach))
+            ends = np.stack([low, high], axis=2)
+            ends[:, 0] = ends[:, 0, ::-1]  # which falls where the other rises
+            return ends
+        logits = [_log_odds(link, own) for own in raws]
+        error, middle = spread.of(logits), _log_odds(link, raw)
+        return np.stack([expit(middle - reach * error), expit(middle + reach * error)], axis=2)
+
     # -- explaining -------------------------------------------------------------------------------
 
     @property
@@ -282,6 +336,20 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         """
         self._check_fitted()
         return self._ensemble.importances()
+
+    @property
+    def importance_errors_(self) -> NDArray[np.float64]:
+        """The standard errors of `feature_importances_` and, after them, of `pair_importances_`.
+
+        They come from bags, see `outer_bags`.
+        """
+        self._check_fitted()
+        ensemble = self._ensemble
+        if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
+            raise AttributeError(
+                "importance_errors_ needs a model of look-up tables that was fitted with outer_bags"
+            )
+        return ensemble.spread.importance_errors()
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:
@@ -349,15 +417,29 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         p = found.index(wanted)
         label, model, sign = self._find_model(class_)
         first_effect, second_effect = ensemble.effects_of(model, p)
+        term = len(ensemble.binning.features) + p
         return make_pair_function(
             ensemble.pairs[p],
             ensemble.binning,
-            sign * ensemble.table_of(model, len(ensemble.binning.features) + p),
+            sign * ensemble.table_of(model, term),
             ensemble.pair_weights[p],
             (sign * first_effect, sign * second_effect),
             labels=self._feature_labels(),
             named=names is not None,
             class_label=label,
+            precision=self._find_precision(model, term),
+        )
+
+    def _find_precision(self, model: int, term: int) -> Precision | None:
+        """Return how sure the model is of a feature's or pair's table, if it has bags."""
+        ensemble = self._tables()
+        if ensemble.spread is None:
+            return None
+        first, end = ensemble.offsets[term : term + 2]
+        return Precision(
+            ensemble.spread.errors(model)[first:end],
+            float(ensemble.p_values[model][term]),
+            ensemble.spread.n_bags,
         )
 
     def shape_function(self, feature: int | str, class_: Any = None) -> ShapeFunction:
@@ -396,6 +478,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             feature=j,
             name=None if names is None else str(names[j]),
             class_label=label,
+            precision=self._find_precision(model, j),
         )
 
     def monotonize(self, feature: int | str, direction: int | str = "auto") -> Self:
@@ -527,11 +610,21 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         """
         table, n_threads = self._open(X)
         label, model, sign = self._find_model(class_)
-        values, baseline = self._ensemble.contributions(table, n_threads, model, explain_tree)
+        ensemble = self._ensemble
+        values, baseline = ensemble.contributions(table, n_threads, model, explain_tree)
         labels = self._feature_labels()
         terms = [*labels, *(f"{labels[p.first]} and {labels[p.second]}" for p in self._pairs())]
         values *= sign
-        return Contributions(values, sign * baseline, tuple(terms), label)
+        found = Contributions(values, sign * baseline, tuple(terms), label)
+        if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
+            return found
+        errors = ensemble.spread.errors(model)
+        return replace(
+            found,
+            standard_errors=ensemble.look_up_entries(table, n_threads, errors),
+            p_values=ensemble.p_values[model],
+            n_bags=ensemble.spread.n_bags,
+        )
 
     def describe_tree(self, number: int, class_: Any = None) -> str:
         """Return the tree of one round in words, and what its leaves add.
@@ -626,3 +719,15 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         if len(labels) == 2:
             return labels[k], 0, 1.0 if k == 1 else -1.0
         return labels[k], k, 1.0
+
+
+def _log_odds(link: Link, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log-odds of each class's probability, which is finite where that is 0 or 1."""
+    tiny = np.finfo(np.float64).tiny
+    log_p = np.maximum(link.log_probabilities(raw), np.log(tiny))  # some links have -inf
+    p, none = np.exp(log_p), np.zeros((len(log_p), 1))
+    # A difference to 1 would keep hardly a digit where a class is all but certain.
+    before = np.cumsum(np.hstack([none, p[:, :-1]]), axis=1)
+    after = np.cumsum(np.hstack([none, p[:, :0:-1]]), axis=1)[:, ::-1]
+    log_odds: NDArray[np.float64] = log_p - np.log(np.maximum(before + after, tiny))
+    return log_odds

@@ -53,6 +53,8 @@ TABLES = {
     "max_features": 1.0,
     "subsample": 1.0,
     "n_draws": 1,
+    "outer_bags": 0,
+    "bag_tables": True,
     "multi_strategy": "one_output_per_tree",
     "monotonic_cst": None,
     "interactions": 0,

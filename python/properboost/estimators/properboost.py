@@ -8,8 +8,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from properboost.boosting.bag_tables import BagTables, collapse
+from properboost.boosting.dealing import deal_to_bags, design_for
 from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
-from properboost.boosting.ensemble import LARGEST_RAW, Rounds, make_ensemble
+from properboost.boosting.ensemble import (
+    LARGEST_RAW,
+    Ensemble,
+    Rounds,
+    TableEnsemble,
+    make_ensemble,
+)
 from properboost.boosting.evidence import find_slopes
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
@@ -24,7 +32,7 @@ from properboost.boosting.options import (
     for_pairs,
 )
 from properboost.data.frames import find_feature, open_table
-from properboost.data.labels import read_rows
+from properboost.data.labels import read_groups, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
@@ -49,6 +57,7 @@ from properboost.parameters.shared import (
     GROWN,
     LARGEST_INT,
     SOLVED,
+    BagParameters,
     BinningParameters,
     BoostingOptions,
     BoostingParameters,
@@ -96,6 +105,7 @@ class ProperBoostClassifier(
     PairParameters[float, Interactions],
     RegularizerParameters,
     DrawParameters[int],
+    BagParameters,
     BinningParameters,
     SizeParameters[RowsPerBin],
     BoostedClassifier,
@@ -279,7 +289,14 @@ class ProperBoostClassifier(
         """,
     )
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -290,6 +307,9 @@ class ProperBoostClassifier(
             Their labels: integers, booleans or strings, at least two different ones.
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts, finite and at least 0.
+        groups : array-like of shape (n_rows,), optional
+            The group of each row, for bags (`outer_bags`), each of which has all of a group or
+            none: standard errors are then those of new groups.
 
         Returns
         -------
@@ -308,17 +328,29 @@ class ProperBoostClassifier(
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
-            order = rows.sort()
+            group_of = read_groups(groups, table.n_rows)
+            kept = None
+            if self.outer_bags:
+                seed = checks.seed(self.random_state)
+                bags = design_for(self.weak_learner, int(self.outer_bags))
+                order, kept = deal_to_bags(rows, bags, seed, group_of)
+            else:
+                order = rows.sort()
             training = prepare(
                 read_binning(self), table, rows, order, wants_means=bool(self.linear_leaves)
             )
             del rows, order  # bytes that boosting does not need
             if self.gain is None and isinstance(self.loss, str):
                 loss = get_loss(self.loss, gain_of(self.weak_learner, training.class_weights))
-            return self._boost(loss, training)
+            return self._boost(loss, training, kept)
 
-    def _boost(self, loss: MarginLoss, training: Training) -> Self:
-        """Boost a model of two classes, or one a class; then pairs, if asked."""
+    def _boost(
+        self, loss: MarginLoss, training: Training, kept: NDArray[np.bool_] | None = None
+    ) -> Self:
+        """Boost a model of two classes, or one a class; then pairs, if asked.
+
+        With bags, from the segments that ``kept[bag]`` says.
+        """
         two = len(training.classes) == 2
         n_models = 1 if two else len(training.classes)
         intercept = read_intercept(self.intercept, n_models)
@@ -341,25 +373,20 @@ class ProperBoostClassifier(
                 intercept = None
         draws_differ = options.max_features < 1.0 or options.subsample < 1.0
         n_draws = int(self.n_draws) if draws_differ and options.weak_learner in GROWN else 1
-        with show_progress(self.verbose, n_draws * steps + later_steps) as report:
-            stages = [
-                boost(
-                    options, link, replace(training, seed=(training.seed + draw) % 2**32),
-                    self.n_estimators, keep_raw=wants_pairs, wants_raw=isinstance(intercept, str),
-                    report=report and report_from(report, draw * steps),
-                )
-                for draw in range(n_draws)
-            ]  # fmt: skip
-            stage = stages[0]
-            models, weights = stage.models, stage.bin_weights
-            if n_draws > 1:
-                each = zip(*(own.models for own in stages), strict=True)
-                models = [Rounds.average(draws) for draws in each]
+        n_fits = n_draws if kept is None else len(kept)
+        cyclic = options.selection == "cyclic"
+        n_features = len(training.binning.features)
+        with show_progress(self.verbose, n_fits * (steps + later_steps)) as report:
+            stage = boost(
+                options, link, training, self.n_estimators, n_draws=n_draws, kept=kept,
+                keep_raw=wants_pairs, wants_raw=isinstance(intercept, str), report=report,
+            )  # fmt: skip
             pairs: tuple[PairBins, ...] = ()
             pair_weights: tuple[NDArray[np.float64], ...] = ()
             if wants_pairs:
-                pairs = self._choose_pairs(link, training, stage)
+                pairs = self._choose_pairs(link, training, stage, kept)
             of_pairs = training.of_pairs(pairs) if pairs else None
+            stages = [stage]
             if of_pairs is not None:
                 later = boost(
                     for_pairs(options, self.interaction_rate, self.interaction_smoothing),
@@ -367,17 +394,27 @@ class ProperBoostClassifier(
                     of_pairs,
                     self._count_pair_estimators(),
                     base=stage.raw,
-                    report=report and report_from(report, steps),
+                    kept=kept,
+                    report=report and report_from(report, n_fits * steps),
                 )
-                n_features = len(training.binning.features)
-                models = [
-                    Rounds.join(a, b, n_features) for a, b in zip(models, later.models, strict=True)
-                ]
+                stages.append(later)
                 pair_weights = later.bin_weights
-        if min(slopes) < 1.0 or max(slopes) > 1.0:
-            models = [rounds.times(slope) for rounds, slope in zip(models, slopes, strict=True)]
+        slopes_of = [slopes] * n_fits
+        if doubts and kept is not None:  # that a bag doubts more or less belongs to the spread
+            share = design_for(self.weak_learner, n_fits).share
+            slopes_of = [
+                self._find_slopes(link, training.of_segments(own), n_models, wants_pairs, share)
+                for own in kept
+            ]
+            slopes = tuple(np.mean(slopes_of, axis=0).tolist())
+        stages = [stage.times(slopes_of) for stage in stages]
+        fits, models = stages[0].fits, stages[0].average(n_features if cyclic else 1)
+        for later in stages[1:]:
+            fits = [_join(*both, n_features) for both in zip(fits, later.fits, strict=True)]
+            models = _join(models, later.average(len(pairs) if cyclic else 1), n_features)
         added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
-        if max(rounds.bound() for rounds in models) + added > LARGEST_RAW:
+        every = [models] if n_fits == 1 else [models, *fits]
+        if max(rounds.bound() for fit in every for rounds in fit) + added > LARGEST_RAW:
             rate = rate_of(options, loss.gain)
             what, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
             if max(slopes) > 1.0 or added > 0.0:
@@ -387,33 +424,43 @@ class ProperBoostClassifier(
                 f"{what} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"
             )
         ensemble = make_ensemble(
-            training.binning, tuple(models), weights, options.selection, pairs, pair_weights,
-            joint=bool(link.joint_loss), slopes=slopes,
+            training.binning, tuple(models), stage.bin_weights, options.selection, pairs,
+            pair_weights, joint=bool(link.joint_loss), slopes=slopes,
         )  # fmt: skip
+        bags: list[TableEnsemble] = []
+        if kept is not None and isinstance(ensemble, TableEnsemble):
+            bags = collapse(ensemble, fits)
         if isinstance(intercept, tuple):
             ensemble = replace(ensemble, intercepts=intercept)
+            bags = [replace(bag, intercepts=intercept) for bag in bags]
         elif intercept is not None:
-            codes = [training.codes] if of_pairs is None else [training.codes, of_pairs.codes]
-            raw = ensemble.add_up(np.concatenate(codes), training.n_threads)
-            own = np.repeat(training.class_of, np.diff(training.segments))
+            raw = _add_up(ensemble, training, of_pairs)
             if intercept == "share" or is_known(loss, raw, training.weight):
                 link = replace(link, temperature=temperature)
-                found = find_intercepts(link, raw, own, training.weight)
-                ensemble = replace(ensemble, intercepts=found)
+                ensemble = replace(ensemble, intercepts=_find_shares(link, raw, training))
+                for b, bag in enumerate(bags):
+                    some = np.asarray(kept)[b]
+                    own = training.of_segments(some)
+                    raw = _add_up(bag, own, of_pairs and of_pairs.of_segments(some))
+                    bags[b] = replace(bag, intercepts=_find_shares(link, raw, own))
+        if bags and isinstance(ensemble, TableEnsemble):
+            tables = BagTables(len(bags), tuple(bags))
+            spread = tables if self.bag_tables else tables.summarize(ensemble)
+            ensemble = replace(ensemble, spread=spread)
         return self._set_fitted(
             loss, training.classes, ensemble, training.seed, coupling, temperature
         )
 
     def _find_slopes(
-        self, link: Link, training: Training, n_models: int, wants_pairs: bool
+        self, link: Link, training: Training, n_models: int, wants_pairs: bool, share: float = 1.0
     ) -> tuple[float, ...]:
-        """Return what the steps of each model are multiplied by."""
+        """Return what the steps of each model are multiplied by; the rows are a share of all."""
         if not isinstance(self.slope, str):
             return (float(self.slope),) * n_models
         if self.step in SOLVED:
             return (1.0,) * n_models
         pairs = wants_pairs or self.weak_learner in GROWN
-        return find_slopes(training, joint=bool(link.joint_loss), pairs=pairs)
+        return find_slopes(training, joint=bool(link.joint_loss), pairs=pairs, share=share)
 
     def _wants_pairs(self) -> bool:
         given = self.interactions
@@ -423,15 +470,40 @@ class ProperBoostClassifier(
         given = self.interaction_estimators
         return self.n_estimators if given is None else given
 
-    def _choose_pairs(self, link: Link, training: Training, stage: Stage) -> tuple[PairBins, ...]:
+    def _choose_pairs(
+        self, link: Link, training: Training, stage: Stage, kept: NDArray[np.bool_] | None
+    ) -> tuple[PairBins, ...]:
         """Return the pairs that were asked for, or so many of the strongest."""
         given = self.interactions
         if isinstance(given, int | np.integer):
-            raw = np.asarray(stage.raw)
+            raw = np.sum(np.asarray(stage.raw), axis=0)
+            if kept is not None:  # the mean over the bags that a row is in
+                raw /= np.repeat(kept.sum(axis=0), np.diff(training.segments))
             chosen = find_pairs(link, training, raw, stage.bin_weights, int(given))
         else:
             chosen = _read_pairs(given, training)
         return lay_grids(training, stage.bin_weights, chosen)
+
+
+def _join(first: Sequence[Rounds], second: Sequence[Rounds], n_features: int) -> list[Rounds]:
+    """Return the models of features with those of pairs."""
+    return [Rounds.join(a, b, n_features) for a, b in zip(first, second, strict=True)]
+
+
+def _add_up(
+    ensemble: Ensemble, training: Training, of_pairs: Training | None
+) -> NDArray[np.float64]:
+    """Return the raw predictions of the training rows."""
+    codes = training.codes
+    if of_pairs is not None:
+        codes = np.concatenate([codes, of_pairs.codes])
+    return ensemble.add_up(codes, training.n_threads)
+
+
+def _find_shares(link: Link, raw: NDArray[np.float64], training: Training) -> tuple[float, ...]:
+    """Return the intercepts by which the mean probabilities of these rows are their shares."""
+    own = np.repeat(training.class_of, np.diff(training.segments))
+    return find_intercepts(link, raw, own, training.weight)
 
 
 def check_parameters(model: ProperBoostClassifier) -> MarginLoss:

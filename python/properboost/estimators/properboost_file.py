@@ -17,6 +17,7 @@ from properboost.persistence.parameters import (
     describe_parameters,
     knows_parameter,
 )
+from properboost.persistence.spreads import SPREADS, add_spread, describe_spread
 
 __all__ = ["ProperBoostFile"]
 
@@ -45,6 +46,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             INTERCEPTS: list(model._ensemble.intercepts),
             SLOPES: _list_slopes(model._ensemble.slopes),
             **describe_fitted(model),
+            **describe_spread(model._ensemble),
         }
 
     def build(self, node: Node, version: int) -> ProperBoostClassifier:
@@ -53,6 +55,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         others = {"voting": version == 4, "multiclass": version > 5, "temperature": version > 6}
         # Files without the parameters have none.
         others[INTERCEPTS] = others[SLOPES] = knows_parameter(node, "intercept")
+        with_bags = knows_parameter(node, "outer_bags")
+        others |= {name: with_bags and name in node.mapping() for name in SPREADS}
         fields = node.fields(*find_fields(version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
@@ -82,7 +86,9 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         n_classes = len(build_classes(fields["classes"]))
         coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
         temperature = _build_temperature(fields.get("temperature"), coupling)
-        return restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
+        restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
+        model._ensemble = add_spread(fields, model._ensemble)
+        return model
 
 
 def _list_slopes(slopes: tuple[float, ...]) -> list[float]:

@@ -12,12 +12,27 @@ from properboost.boosting.tree import describe_codes
 from properboost.data.binning import Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.data.frames import factorize
 from properboost.data.table import Category
+from properboost.inspection.intervals import NOISE_LEVEL, Precision, WithInterval
 
 __all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape"]
 
 
+class _Effect(WithInterval):
+    """A function that is larger than chance would make it, or is not."""
+
+    p_value: float | None
+
+    @property
+    def within_noise(self) -> bool | None:
+        """Whether a function as large may well be chance: its `p_value` is above 0.1.
+
+        None if the model has no bags.
+        """
+        return None if self.p_value is None else self.p_value > NOISE_LEVEL
+
+
 @dataclass(frozen=True, eq=False)
-class ShapeFunction:
+class ShapeFunction(_Effect):
     """What one feature adds to the raw prediction.
 
     The raw prediction of a row is the sum of its features' shape functions, and of its pairs'; in a
@@ -48,6 +63,18 @@ class ShapeFunction:
         The training weight (the rows, without sample weights) in each bin.
     missing_weight : float
         The training weight of missing values.
+    standard_errors : ndarray of shape (n_bins,), or None
+        If the model has bags (`outer_bags`): the standard error of the function less its mean over
+        the training rows, in each bin.  It is about what fits to other rows of the same source
+        would say, and not about what is true.  Where the interval holds that mean, a bin may be
+        like the average row.
+    missing_standard_error : float or None
+        The same where the feature is missing.
+    p_value : float or None
+        How probable it is that the function is as large by mere chance, by its mean square over the
+        training rows.  Above 0.1 the effect is `within_noise`: do not read a story into its shape.
+    n_bags : int
+        How many bags standard errors are of; 0 if there are none.
     """
 
     feature: int
@@ -61,6 +88,10 @@ class ShapeFunction:
     missing_value: float
     weights: NDArray[np.float64]
     missing_weight: float
+    standard_errors: NDArray[np.float64] | None = None
+    missing_standard_error: float | None = None
+    p_value: float | None = None
+    n_bags: int = 0
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """Evaluate the function at values of the feature.
@@ -84,7 +115,7 @@ class ShapeFunction:
 
 
 @dataclass(frozen=True, eq=False)
-class PairFunction:
+class PairFunction(_Effect):
     """What two features together add to the raw prediction, beyond what each adds alone.
 
     Attributes
@@ -103,6 +134,12 @@ class PairFunction:
         and every column is 0.
     weights : ndarray of shape (n_levels_first, n_levels_second)
         The training weight (the rows, without sample weights) of each cell.
+    standard_errors : ndarray of shape (n_levels_first, n_levels_second), or None
+        Those of `values`, of a model that has bags; see `ShapeFunction`.
+    p_value : float or None
+        As a `ShapeFunction` has it.
+    n_bags : int
+        How many bags standard errors are of; 0 if there are none.
     """
 
     features: tuple[int, int]
@@ -114,6 +151,9 @@ class PairFunction:
     _effects: tuple[NDArray[np.float64], NDArray[np.float64]] = field(repr=False)
     _pair: PairBins = field(repr=False)
     _bins: tuple[FeatureBins, FeatureBins] = field(repr=False)
+    standard_errors: NDArray[np.float64] | None = None
+    p_value: float | None = None
+    n_bags: int = 0
 
     def __call__(self, first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
         """Evaluate the function at values of the two features.
@@ -163,6 +203,7 @@ def make_pair_function(
     labels: Sequence[str],
     named: bool,
     class_label: Any,
+    precision: Precision | None = None,
 ) -> PairFunction:
     """Build the function of a pair from its look-up table and weight, with one entry per code.
 
@@ -190,6 +231,11 @@ def make_pair_function(
         _effects=effects,
         _pair=pair,
         _bins=bins,
+        standard_errors=None
+        if precision is None
+        else precision.errors[: pair.n_cells].reshape(shape).copy(),
+        p_value=None if precision is None else precision.p_value,
+        n_bags=0 if precision is None else precision.n_bags,
     )
 
 
@@ -201,6 +247,7 @@ def make_shape(
     feature: int,
     name: str | None,
     class_label: Any,
+    precision: Precision | None = None,
 ) -> ShapeFunction:
     """Build the shape function of a feature from its look-up table and weight, by code."""
     n = bins.n_bins
@@ -216,4 +263,8 @@ def make_shape(
         missing_value=float(table[n]),
         weights=weight[:n].copy(),
         missing_weight=float(weight[n]),
+        standard_errors=None if precision is None else precision.errors[:n].copy(),
+        missing_standard_error=None if precision is None else float(precision.errors[n]),
+        p_value=None if precision is None else precision.p_value,
+        n_bags=0 if precision is None else precision.n_bags,
     )

@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
-from properboost.data.labels import Rows
+from properboost.data.labels import Rows, read_groups
 from properboost.data.table import Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import CV
@@ -146,12 +146,7 @@ def _split(
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield the role of every row of the table in each split."""
     counts = rows.codes < len(rows.classes)
-    group_of = None if groups is None else np.asarray(groups)
-    if group_of is not None and group_of.shape != (table.n_rows,):
-        raise ValueError(
-            f"groups must have an entry for each of the {table.n_rows} rows of X; got shape "
-            f"{group_of.shape}"
-        )
+    group_of = read_groups(groups, table.n_rows)
     # Splitters see only rows with positive weight; explicit index arrays refer to all rows of X.
     ready = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
     kept = np.arange(table.n_rows) if ready else np.flatnonzero(counts)

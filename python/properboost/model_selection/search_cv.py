@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
+from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder
 from properboost.boosting.ensemble import Ensemble
 from properboost.data.frames import open_table
-from properboost.data.labels import Rows, read_rows
+from properboost.data.labels import Rows, read_groups, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.losses.builtin import MarginLoss
@@ -60,16 +61,19 @@ from properboost.model_selection.scoring import BUILT_IN
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
+    count_bags,
     for_pairs,
     list_interactions,
     warn_of_free_gains,
     with_gain,
 )
 from properboost.notices import warn
+from properboost.parameters import checks
 from properboost.parameters.declare import declared, parameter, search
 from properboost.parameters.kinds import CV, AutoCV, RowsPerBin, Scoring
 from properboost.parameters.shared import (
     SOLVED,
+    BagTableParameters,
     BinningParameters,
     PairParameters,
     SizeParameters,
@@ -83,7 +87,7 @@ __all__ = ["ProperBoostClassifierCV"]
 Winner: TypeAlias = tuple[Candidate, int, Sequence[SplitRows]]
 """A candidate, its number of estimators, and the rows that it is boosted on last."""
 
-SETTLED = ("weak_learner", "response", "selection", "n_draws")
+SETTLED = ("weak_learner", "response", "selection", "n_draws", "outer_bags")
 """Parameters of a search that the candidates have settled, or leave at the classifier's default."""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
@@ -93,6 +97,7 @@ MOST_ROUNDS, MOST_CYCLES = 1000, 200
 @search
 class ProperBoostClassifierCV(
     SearchParameters,
+    BagTableParameters,
     BinningParameters,
     SizeParameters[RowsPerBin],
     BoostedClassifier,
@@ -251,7 +256,7 @@ class ProperBoostClassifierCV(
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts, finite and at least 0.
         groups : array-like of shape (n_rows,), optional
-            The group of each row, for splitters that keep groups together.
+            The group of each row, for splitters that keep groups together, and for bags.
 
         Returns
         -------
@@ -300,16 +305,24 @@ class ProperBoostClassifierCV(
             params, loss = self.best_params_, winner[0].loss
             record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
             self.calibration_: dict[str, Any] | None = record
+            dealt = self._deal_to_bags(params, rows, read_groups(groups, table.n_rows))
+            kept = None
+            if dealt is not None:
+                other, kept = dealt
+                if is_auto(self, "outer_bags"):
+                    own["outer_bags"] = len(kept)
             self.best_params_: dict[str, Any] = params | own
             best = _make_estimator(self, params | own)
+            if self.refit and dealt is not None:
+                training = reorder(training, order, other)
             # Rows are drawn by their places, and lines are sums in their order.
-            if self.refit and (best.subsample < 1.0 or best.linear_leaves):
+            elif self.refit and (best.subsample < 1.0 or best.linear_leaves):
                 training = reorder(training, order, rows.sort())
             del rows, task, order, split_rows, winner  # bytes that the refit does not need
             if self.refit:
                 if wants_means and not best.linear_leaves:
                     training = training.without_means()
-                self._refit(best, loss, training)
+                self._refit(best, loss, training, kept)
         return self
 
     @property
@@ -323,6 +336,22 @@ class ProperBoostClassifierCV(
             return self.cv
         cheap = (self.effort or 3) < 3 and not self.one_standard_error
         return (choose_split if cheap else choose_folds)(rows, grouped=grouped)
+
+    def _deal_to_bags(
+        self, chosen: dict[str, Any], rows: Rows, groups: NDArray[Any] | None
+    ) -> Dealt | None:
+        """Deal the rows to the bags of the model that was chosen, if it has any."""
+        weak_learner = chosen.get("weak_learner", self.weak_learner)
+        n_bags = count_bags(self, weak_learner)
+        if not n_bags:
+            return None
+        try:
+            bags = design_for(weak_learner, n_bags)
+            return deal_to_bags(rows, bags, checks.seed(self.random_state), groups)
+        except ValueError:
+            if is_auto(self, "outer_bags"):
+                return None
+            raise
 
     def describe_search(self) -> str:
         """Return what was compared as a text: a line for each family, the best first.
@@ -562,8 +591,14 @@ class ProperBoostClassifierCV(
         self.best_params_ |= params
         return boosted[best]
 
-    def _refit(self, best: ProperBoostClassifier, loss: MarginLoss, training: Training) -> None:
-        best._boost(loss, training)
+    def _refit(
+        self,
+        best: ProperBoostClassifier,
+        loss: MarginLoss,
+        training: Training,
+        kept: NDArray[np.bool_] | None,
+    ) -> None:
+        best._boost(loss, training, kept)
         best._set_features_of(self)
         self.best_estimator_ = best
         self._set_fitted(

@@ -182,6 +182,8 @@ def _build_unfitted(
     model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
     if "effort" not in node.mapping():
         model.effort = None  # families were not compared
+    if "outer_bags" not in node.mapping():
+        model.outer_bags = 0  # which all models had
     if "calibrate" not in node.mapping():
         model.calibrate = False  # which no search did
     if "max_cells" not in node.mapping():

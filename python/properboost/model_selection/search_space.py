@@ -44,7 +44,10 @@ from properboost.parameters.kinds import (
     WeakLearner,
 )
 from properboost.parameters.shared import (
+    FEWEST_BAGS,
+    GROWN,
     LARGEST_INT,
+    MOST_BAGS,
     SMOOTHING,
     BoostingOptions,
     BoostingParameters,
@@ -61,6 +64,7 @@ __all__ = [
     "Step",
     "bound_gains",
     "check_grid",
+    "count_bags",
     "count_draws",
     "for_pairs",
     "list_candidates",
@@ -320,6 +324,18 @@ class SearchParameters(
         """,
         option="fits of trees that are averaged in the end; auto goes by the effort",
     )
+    outer_bags: Literal["auto"] | int = parameter(
+        default="auto",
+        check=checks.either(partial(checks.integer, low=FEWEST_BAGS, high=MOST_BAGS), 0, "auto"),
+        kind='int or "auto"',
+        doc="""
+        As in `ProperBoostClassifier`, of the chosen model; candidates have none.  "auto" is 16 for
+        a model that is meant to be read, with `readable` and an `effort` of 3 and more, if there
+        are rows enough of every class, and else 0.
+        """,
+        option="fits to shares of the rows, whose mean is the chosen model: 0, 4 to 64, or auto, "
+        "which is 16 for readable models from effort 3",
+    )
     interactions: Literal["auto"] | int | Sequence[int] = parameter(
         default="auto",
         check=checks.either(partial(checks.integer, low=0, high=LARGEST_INT), "auto"),
@@ -444,6 +460,9 @@ def _list_values(search: SearchParameters, name: str) -> list[Any]:
 DRAWS_OF_EFFORT = {2: 4, 3: 8, 4: 8, 5: 16}
 """What "auto" draws are."""
 
+BAGS_FROM, AUTO_BAGS = 3, 16
+"""The effort from which "auto" has bags, and how many."""
+
 PAIRS_OF_EFFORT = {3: [10, 40], 4: [10, 40], 5: [5, 20, 50, 150]}
 """The numbers of pairs that "auto" tries."""
 
@@ -452,6 +471,15 @@ def count_draws(search: SearchParameters) -> int:
     """Return how many draws a model of trees has in the end."""
     given = search.n_draws
     return DRAWS_OF_EFFORT.get(search.effort or 0, 1) if isinstance(given, str) else int(given)
+
+
+def count_bags(search: SearchParameters, weak_learner: str) -> int:
+    """Return how many bags a model has in the end, if there are rows enough."""
+    given = search.outer_bags
+    if not isinstance(given, str):
+        return int(given)
+    wanted = search.readable and (search.effort or 0) >= BAGS_FROM
+    return AUTO_BAGS if wanted and weak_learner not in GROWN else 0
 
 
 def list_interactions(search: SearchParameters) -> tuple[list[int], list[tuple[float, float]]]:

@@ -137,7 +137,8 @@ def either(read: Callable[[str, object], T], *others: U) -> Callable[[str, objec
 
     def check(name: str, value: object) -> T | U:
         for other in others:
-            if value is other or (isinstance(value, str) and value == other):
+            same_kind = isinstance(value, str) or (is_integer(value) and is_integer(other))
+            if value is other or (same_kind and value == other):
                 return other
         return or_else(read, " or ".join(map(repr, others)))(name, value)
 

@@ -34,6 +34,8 @@ __all__ = [
     "LINEAR_ROWS",
     "MOST_LEVELS",
     "SOLVED",
+    "BagParameters",
+    "BagTableParameters",
     "BinningOptions",
     "BinningParameters",
     "BoostingOptions",
@@ -81,6 +83,8 @@ LINEAR_ROWS = 10.0
 
 GROWN = ("tree", "monomial")
 """Weak learners over several features."""
+
+FEWEST_BAGS, MOST_BAGS = 4, 64
 
 NOT_GROWN = tuple(name for name in get_args(WeakLearner) if name not in GROWN)
 
@@ -539,6 +543,43 @@ class DrawParameters(Generic[Draws]):
         """,
         option="fits that draw features and rows, and are averaged",
         only_with={"weak_learner": GROWN},
+    )
+
+
+@parameters
+class BagTableParameters:
+    """What is kept of bags."""
+
+    bag_tables: bool = parameter(
+        default=True,
+        doc="""
+        Whether the model keeps, and its files hold, what every bag says of each feature and pair,
+        which `predict_interval` needs.  Otherwise they have standard errors only, which are one
+        number where bags are `outer_bags` numbers.
+        """,
+        option="keep what every bag says, for intervals of single rows",
+        only_with={"weak_learner": NOT_GROWN},
+    )
+
+
+@parameters
+class BagParameters(BagTableParameters):
+    """Fits to shares of the rows, and what is kept of them."""
+
+    outer_bags: int = parameter(
+        default=0,
+        check=checks.either(partial(checks.integer, low=FEWEST_BAGS, high=MOST_BAGS), 0),
+        kind="int",
+        doc="""
+        0, or from 4 to 64: fits to three quarters of the rows each, which are averaged to one
+        model.  How far they lie from each other says how sure the model is, see `shape_function`,
+        `contributions` and `predict_interval`.  16 are the cheapest for what they tell: they are
+        boosted side by side.  Trees and monomials are grown one bag after the other, each without
+        another one of `outer_bags` parts of the rows; they take the place of `n_draws`, and have no
+        standard errors.  `l2`, `linear_l2` and `min_child_weight` are less by as much as the rows.
+        """,
+        option="fits to shares of the rows, whose mean is the model and whose spread gives "
+        "standard errors: 0, or 4 to 64",
     )
 
 

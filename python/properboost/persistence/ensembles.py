@@ -1,13 +1,16 @@
 """What boosting found, as documents hold it: bins, pairs, and the rounds of every model."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.boosting.ensemble import (
     LARGEST_RAW,
+    DampedEnsemble,
     Ensemble,
     Rounds,
     TableEnsemble,
@@ -30,7 +33,14 @@ from properboost.persistence.trees import (
     describe_tree,
 )
 
-__all__ = ["ENSEMBLE_FIELDS", "INTERCEPTS", "SLOPES", "build_ensemble", "describe_ensemble"]
+__all__ = [
+    "ENSEMBLE_FIELDS",
+    "INTERCEPTS",
+    "SLOPES",
+    "build_ensemble",
+    "build_tables",
+    "describe_ensemble",
+]
 
 ENSEMBLE_FIELDS = {
     "categorical_from_dtype": 1,
@@ -45,6 +55,7 @@ INTERCEPTS, SLOPES = "intercepts", "slopes"
 """The fields of ensembles that may have intercepts and slopes: a number per model, or none."""
 
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
+_SOME = ("lines", "estimator")  # fields of some rounds
 _MOST_NODES = 255  # of a tree: a row's node is a byte
 
 
@@ -65,10 +76,12 @@ def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
 def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
     offsets = rounds.offsets.tolist()
     values = rounds.values.tolist()
-    lines = {}
+    some: dict[str, Any] = {}
     if rounds.lines is not None:
         parts = [rounds.lines.part(a, b) for a, b in pairwise(offsets)]
-        lines["lines"] = [describe_lines(part) for part in parts]
+        some["lines"] = [describe_lines(part) for part in parts]
+    if rounds.estimator is not None:
+        some["estimator"] = rounds.estimator.tolist()
     return {
         "feature": rounds.feature.tolist(),
         "score": rounds.cost.tolist(),
@@ -78,7 +91,7 @@ def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
         "trees": None
         if rounds.trees is None
         else [describe_tree(rounds.trees.part(a, b)) for a, b in pairwise(offsets)],
-        **lines,
+        **some,
     }
 
 
@@ -125,21 +138,29 @@ def build_ensemble(
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")
     n_features = len(binning.features)
-    for rounds in models:
+    for rounds, node in zip(models, fields["models"].entries(), strict=True):
         mains = int(np.count_nonzero(rounds.feature < n_features))
         if np.any(rounds.feature[:mains] >= n_features):
             fields["models"].fail("must hold the rounds of features before those of pairs")
         cyclic = selection == "cyclic" and isinstance(ensemble, TableEnsemble)
         if cyclic and (mains % n_features or (len(rounds) - mains) % max(1, len(pairs))):
             fields["models"].fail("must hold whole cycles: a round for every feature or pair")
+        if rounds.estimator is not None:
+            counts = [rounds.estimator[:mains], rounds.estimator[mains:]]
+            steps = np.concatenate([np.diff(own, prepend=-1) for own in counts])
+            firsts = [own[0] for own in counts if len(own)]
+            if isinstance(ensemble, DampedEnsemble) or any(firsts) or not set(steps) <= {0, 1}:
+                node.mapping()["estimator"].fail(
+                    "must count estimators from 0, those of pairs anew, in a model without damping"
+                )
     return ensemble
 
 
 def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: int) -> Rounds:
     names = ("feature", "score", "step", "risk", "tables", "trees")
-    with_lines = ["lines"] if "lines" in node.mapping() else []
+    with_lines, numbered = ([name] if name in node.mapping() else [] for name in _SOME)
     known = (name for name in names if version > 2 or name != "trees")
-    fields = node.fields(*known, *with_lines)
+    fields = node.fields(*known, *with_lines, *numbered)
     trees = lines = None
     if version > 2 and fields["trees"].value is not None:
         entries = fields["trees"].entries()
@@ -159,10 +180,12 @@ def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: 
             fields["lines"].fail("must be of trees")
         features = fields["feature"].integers(0, len(all_widths) - 1)
         widths = [all_widths[feature] for feature in features]
-    tables = [
-        table.reals(width)
-        for table, width in zip(fields["tables"].entries(len(features)), widths, strict=True)
-    ]
+    tables = build_tables(fields["tables"], widths)
+    estimator = None
+    if numbered:
+        estimator = fields["estimator"].integers(0, max(0, len(features) - 1)).astype(np.int32)
+        if len(estimator) != len(features):
+            fields["estimator"].fail(f"must have {len(features)} entries, one per round")
     rounds = Rounds(
         feature=features.astype(np.int32),
         cost=fields["score"].reals(len(features)),
@@ -172,7 +195,14 @@ def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: 
         values=np.concatenate([np.empty(0), *tables]),
         trees=None if trees is None else Tree.join(trees),
         lines=None if lines is None else Lines.join(lines),
+        estimator=estimator,
     )
     if rounds.bound() > LARGEST_RAW:
         fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
     return rounds
+
+
+def build_tables(node: Node, widths: Sequence[int]) -> list[NDArray[np.float64]]:
+    """Return look-up tables of so many entries."""
+    entries = zip(node.entries(len(widths)), widths, strict=True)
+    return [table.reals(width) for table, width in entries]

@@ -5,10 +5,10 @@ AssertionError, or whatever it runs into: every exception is a failure.  `share`
 fits it is tried on; those that fit again are tried on a part.
 
 They are in `predictions` (what a model says of any rows), `again` (the same fit, and what is kept
-of it) and `inputs` (the same rows and weights in other guise).
+of it), `inputs` (the same rows and weights in other guise) and `bags` (how sure a model is).
 """
 
-from fuzz.invariants import again, inputs, predictions
+from fuzz.invariants import again, bags, inputs, predictions
 from fuzz.invariants.registry import Fit, digest, hold, list_chosen
 
-__all__ = ["Fit", "again", "digest", "hold", "inputs", "list_chosen", "predictions"]
+__all__ = ["Fit", "again", "bags", "digest", "hold", "inputs", "list_chosen", "predictions"]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from properboost.boosting.bag_tables import BagTables
 from properboost.estimators.boosted import BoostedClassifier
 
 TINY = 1e-300
@@ -105,6 +106,12 @@ def outputs(model: Any, X: Any) -> list[NDArray[Any]]:
     found += [model.decision_function(X), model.predict_proba(X), model.predict(X)]
     if hasattr(model, "history_"):
         found += [model.history_[key] for key in sorted(model.history_)]
+    if (spread := getattr(getattr(model, "_ensemble", None), "spread", None)) is not None:
+        models = range(len(model._ensemble.models))
+        found += [*(spread.errors(m) for m in models), *model._ensemble.p_values]
+        found.append(spread.importance_errors())
+        if isinstance(spread, BagTables):
+            found.append(model.predict_interval(X))
     return found
 
 

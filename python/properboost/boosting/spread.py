@@ -1,0 +1,101 @@
+"""How far bags lie from each other: standard errors of what a model of look-up tables says."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtrc
+
+from properboost.boosting.bags import design
+from properboost.data.table import Table
+
+__all__ = ["Spread", "TableSpread", "find_size"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(ABC):
+    """Standard errors of the entries of a model's tables, and of importances."""
+
+    n_bags: int
+
+    def of(self, values: Sequence[Array]) -> Array:
+        """Return the standard error of what each bag has a value of."""
+        spread = np.stack(values)
+        deviations = spread - spread.mean(axis=0)
+        size = find_size(deviations)
+        variance = design(self.n_bags).variance_factor * np.square(deviations / size).sum(axis=0)
+        error: Array = size * np.sqrt(variance)
+        return error
+
+    @abstractmethod
+    def raw_predictions(self, table: Table, n_threads: int) -> list[Array]:
+        """Return F of every bag, of shape (n_rows, n_models)."""
+
+    @abstractmethod
+    def errors(self, model: int) -> Array:
+        """Return the standard error of each entry of one model's tables, side by side.
+
+        The entries are relative to the table's mean over the training rows.
+        """
+
+    @abstractmethod
+    def ratios(self, model: int, tables: Array) -> tuple[Array, Array]:
+        """Return, by term of one model, by how much its table is larger than its noise.
+
+        That is the table's mean square over the training rows over that of its standard errors, and
+        the numerator's degrees of freedom, which are those of a sum of squares whose covariances
+        are the bags' (Satterthwaite).  `tables` are the model's, relative to their means.
+        """
+
+    def p_values(self, model: int, tables: Array) -> Array:
+        """Return, by term of one model, how probable so large a table is where none is true."""
+        # The distribution's last bits differ between processors: no file has any of them.
+        ratios, degrees = self.ratios(model, tables)
+        among = degrees * design(self.n_bags).degrees
+        return np.asarray(fdtrc(degrees, among, ratios), dtype=np.float64)
+
+    @abstractmethod
+    def importance_errors(self) -> Array:
+        """Return the standard error of each feature's importance, then of each pair's."""
+
+    @abstractmethod
+    def put_in_order(self, feature: int, direction: int) -> "Spread":
+        """Return the spread of bags whose tables of a feature are in order."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableSpread(Spread):
+    """Standard errors without the bags that they came from; of every model."""
+
+    of_entries: tuple[Array, ...]
+    of_terms: tuple[tuple[Array, Array], ...]
+    of_importances: Array
+
+    def raw_predictions(self, _table: Table, _n_threads: int) -> list[Array]:
+        """Refuse: the bags are gone."""
+        raise ValueError("predict_interval needs a model that was fitted with bag_tables=True")
+
+    def errors(self, model: int) -> Array:
+        """Return the standard error of each entry of one model's tables."""
+        return self.of_entries[model]
+
+    def ratios(self, model: int, _tables: Array) -> tuple[Array, Array]:
+        """Return how much larger than noise each table is, and the degrees of freedom of that."""
+        return self.of_terms[model]
+
+    def importance_errors(self) -> Array:
+        """Return the standard error of each importance."""
+        return self.of_importances
+
+    def put_in_order(self, _feature: int, _direction: int) -> Spread:
+        """Refuse: it takes the bags to know how sure a function in order is."""
+        raise ValueError("monotonize needs a model that was fitted with bag_tables=True")
+
+
+def find_size(values: Array) -> float:
+    """Return a power of two near the largest, by which squares neither over- nor underflow."""
+    return float(np.ldexp(1.0, np.frexp(np.abs(values).max(initial=0.0))[1] - 1))

@@ -1,0 +1,79 @@
+"""Intervals of what a model says, by the standard errors of its bags."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from properboost.boosting.bags import design
+from properboost.parameters import checks
+
+__all__ = ["NOISE_LEVEL", "Precision", "WithInterval", "count_errors"]
+
+NOISE_LEVEL = 0.1
+"""The p-value above which an effect is within noise."""
+
+
+def count_errors(n_bags: int, confidence_level: float) -> float:
+    """Return how many standard errors an interval reaches to either side: Student's t.
+
+    Raises
+    ------
+    ValueError
+        If the level is not between 0 and 1.
+    """
+    level = checks.finite("confidence_level", confidence_level)
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"confidence_level must be above 0 and below 1; got {level!r}")
+    return -float(stdtrit(design(n_bags).degrees, 0.5 - level / 2.0))  # finite for every level
+
+
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """How sure a model with bags is of a function.
+
+    Attributes
+    ----------
+    errors : ndarray
+        The standard error of each entry of the function's table, by code.
+    p_value : float
+        How probable a function as large is where there is no effect.
+    n_bags : int
+        How many bags it is judged by.
+    """
+
+    errors: NDArray[np.float64]
+    p_value: float
+    n_bags: int
+
+
+class WithInterval:
+    """What has values and, of a model with bags, their standard errors."""
+
+    values: NDArray[np.float64]
+    standard_errors: NDArray[np.float64] | None
+    n_bags: int
+
+    def interval(self, confidence_level: float = 0.9) -> tuple[NDArray[np.float64], ...]:
+        """Return the ends of an interval for each of `values`.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.9
+            The share of such intervals that hold the mean of fits to other rows, in (0, 1).
+
+        Returns
+        -------
+        low, high : ndarrays of the shape of `values`
+            As many standard errors to either side as Student's t distribution says.
+
+        Raises
+        ------
+        ValueError
+            If the model has no bags, or the level is not between 0 and 1.
+        """
+        if self.standard_errors is None:
+            raise ValueError("intervals need a model that was fitted with outer_bags")
+        reach = count_errors(self.n_bags, confidence_level) * self.standard_errors
+        return self.values - reach, self.values + reach

@@ -1,0 +1,123 @@
+"""How sure a model is of its look-up tables, as documents hold it: its bags, or standard errors."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.bag_tables import BagTables, collapse
+from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Rounds, TableEnsemble
+from properboost.boosting.spread import TableSpread
+from properboost.parameters.shared import FEWEST_BAGS, MOST_BAGS
+from properboost.persistence.ensembles import build_tables
+from properboost.persistence.json_node import INFINITE, Node, write_reals
+
+__all__ = ["SPREADS", "add_spread", "describe_spread"]
+
+BAGS, ERRORS = SPREADS = ("bags", "standard_errors")
+"""The fields of models with bags, which have one of them."""
+
+
+def describe_spread(ensemble: Ensemble) -> dict[str, Any]:
+    """Return the field that stands for an ensemble's spread, if it has any."""
+    spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
+    if isinstance(spread, BagTables):
+        return {BAGS: [_describe_bag(bag) for bag in spread.bags]}
+    if isinstance(spread, TableSpread):
+        found = {
+            "n_bags": spread.n_bags,
+            "entries": [own.tolist() for own in spread.of_entries],
+            "ratios": [write_reals(ratios) for ratios, _ in spread.of_terms],
+            "degrees": [degrees.tolist() for _, degrees in spread.of_terms],
+            "importances": spread.of_importances.tolist(),
+        }
+        return {ERRORS: found}
+    return {}
+
+
+def _describe_bag(bag: TableEnsemble) -> dict[str, Any]:
+    return {
+        "intercepts": list(bag.intercepts),
+        "models": [
+            {
+                "feature": rounds.feature.tolist(),
+                "tables": [rounds.table(t).tolist() for t in range(len(rounds))],
+            }
+            for rounds in bag.models
+        ],
+    }
+
+
+def add_spread(fields: dict[str, Node], ensemble: Ensemble) -> Ensemble:
+    """Return the ensemble with the spread that the fields stand for, if any do."""
+    known = [name for name in SPREADS if name in fields]
+    if not known:
+        return ensemble
+    node = fields[known[0]]
+    if len(known) > 1:
+        fields[known[1]].fail(f"must not stand beside {known[0]}")
+    if not isinstance(ensemble, TableEnsemble):
+        node.fail("must be of look-up tables")
+    if BAGS in known:
+        n_bags = len(node.sequence())
+        if not FEWEST_BAGS <= n_bags <= MOST_BAGS:
+            node.fail(f"must have {FEWEST_BAGS} to {MOST_BAGS} entries; it has {n_bags}")
+        found = [_build_bag(entry, ensemble) for entry in node.entries()]
+        collapsed = collapse(ensemble, [models for models, _ in found])
+        bags = [
+            replace(bag, intercepts=own) for bag, (_, own) in zip(collapsed, found, strict=True)
+        ]
+        return replace(ensemble, spread=BagTables(n_bags, tuple(bags)))
+    return replace(ensemble, spread=_build_errors(node, ensemble))
+
+
+def _build_bag(node: Node, ensemble: TableEnsemble) -> tuple[list[Rounds], tuple[float, ...]]:
+    """Return the models of a bag and their intercepts."""
+    fields = node.fields("intercepts", "models")
+    intercepts = fields["intercepts"].reals(len(ensemble.intercepts))
+    models = [
+        _build_sums(entry, ensemble) for entry in fields["models"].entries(len(ensemble.models))
+    ]
+    largest = np.abs(intercepts).max(initial=0.0)
+    if max(rounds.bound() for rounds in models) + largest > LARGEST_RAW:
+        node.fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
+    return models, tuple(intercepts.tolist())
+
+
+def _build_sums(node: Node, ensemble: TableEnsemble) -> Rounds:
+    """Return a round for each feature or pair that a model of a bag has."""
+    fields = node.fields("feature", "tables")
+    widths = np.diff(ensemble.offsets)
+    terms = fields["feature"].integers(0, len(widths) - 1)
+    if np.any(np.diff(terms) <= 0):
+        fields["feature"].fail("must be in strictly ascending order")
+    return Rounds.of_tables(terms, build_tables(fields["tables"], widths[terms].tolist()))
+
+
+def _build_errors(node: Node, ensemble: TableEnsemble) -> TableSpread:
+    fields = node.fields("n_bags", "entries", "ratios", "degrees", "importances")
+    n_bags = fields["n_bags"].integer(FEWEST_BAGS, MOST_BAGS)
+    n_terms, n_entries = len(ensemble.offsets) - 1, int(ensemble.offsets[-1])
+
+    def read(name: str, length: int, also: Collection[str] = ()) -> list[NDArray[np.float64]]:
+        entries = fields[name].entries(len(ensemble.models))
+        return [_read_sizes(own, length, also) for own in entries]
+
+    ratios, degrees = read("ratios", n_terms, INFINITE), read("degrees", n_terms)
+    if any(np.any(own == 0.0) or np.any(own > n_bags) for own in degrees):
+        fields["degrees"].fail("must hold numbers above 0, as many as there are bags at most")
+    return TableSpread(
+        n_bags=n_bags,
+        of_entries=tuple(read("entries", n_entries)),
+        of_terms=tuple(zip(ratios, degrees, strict=True)),
+        of_importances=_read_sizes(fields["importances"], n_terms),
+    )
+
+
+def _read_sizes(node: Node, length: int, also: Collection[str] = ()) -> NDArray[np.float64]:
+    values = node.reals(length, also=also)
+    if np.any(values < 0.0):
+        node.fail("must hold no number below 0")
+    return values

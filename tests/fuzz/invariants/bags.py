@@ -1,0 +1,73 @@
+"""How sure a model with bags is of what it says."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.invariants.registry import TINY, Fit, can_predict, invariant
+from properboost.boosting.bag_tables import BagTables
+from properboost.boosting.spread import Spread
+from properboost.data.labels import read_rows
+
+
+def _find_spread(fit: Fit) -> Spread | None:
+    if not can_predict(fit.model):
+        return None
+    return getattr(getattr(fit.model, "_ensemble", None), "spread", None)
+
+
+@invariant("the mean of the bags is the model, but for intercepts", share=0.5)
+def _mean(fit: Fit) -> None:
+    spread, ensemble = _find_spread(fit), getattr(fit.model, "_ensemble", None)
+    if not isinstance(spread, BagTables):
+        return
+    raws = [
+        raw - bag.intercept
+        for raw, bag in zip(
+            spread.raw_predictions(*fit.model._open(fit.X)), spread.bags, strict=True
+        )
+    ]
+    raw = fit.raw.reshape(len(fit.y), -1) - ensemble.intercept
+    scale = fit.scale + max(rounds.bound() for bag in spread.bags for rounds in bag.models)
+    np.testing.assert_allclose(np.mean(raws, axis=0), raw, rtol=1e-9, atol=1e-12 * scale + TINY)
+
+
+@invariant("standard errors are finite, and intervals hold what they are of", share=0.5)
+def _errors(fit: Fit) -> None:
+    spread, model = _find_spread(fit), fit.model
+    if spread is None:
+        return
+    for label in model.classes_.tolist():
+        terms = [model.shape_function(j, label) for j in range(model.n_features_in_)]
+        terms += [model.pair_function(*pair, label) for pair in model.pairs_]
+        for term in terms:
+            low, high = term.interval(0.99)
+            assert np.isfinite([low, high]).all()
+            assert (low <= high).all()
+            assert 0.0 <= term.p_value <= 1.0
+            assert term.n_bags == spread.n_bags
+    for errors in (model.importance_errors_, model.contributions(fit.X, label).standard_errors):
+        assert np.isfinite(errors).all()
+        assert errors.min(initial=0.0) >= 0.0
+    if isinstance(spread, BagTables):
+        probability = model.predict_proba(fit.X)
+        low, high = np.moveaxis(model.predict_interval(fit.X), 2, 0)
+        assert np.isfinite([low, high]).all()
+        assert low.min() >= 0.0
+        assert high.max() <= 1.0
+        assert (low <= probability * (1.0 + 1e-9) + TINY).all()
+        assert (probability * (1.0 - 1e-9) <= high + TINY).all()
+
+
+@invariant("every bag has two rows of every class to choose from")
+def _classes(fit: Fit) -> None:
+    fitted = getattr(fit.model, "best_estimator_", fit.model)  # "auto" in a search
+    if getattr(fitted, "outer_bags", 0) and can_predict(fit.model):
+        assert count_fewest(fit.model, fit.y, fit.weight) > 1
+
+
+def count_fewest(model: Any, y: NDArray[Any], weight: NDArray[np.float64] | None) -> int:
+    """Return how many rows that count there are of the rarest class."""
+    rows = read_rows(y, len(y), weight, model.class_weight, model.normalize_weights)
+    return int(np.bincount(rows.codes)[: len(rows.classes)].min())

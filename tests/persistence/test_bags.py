@@ -1,0 +1,244 @@
+"""Files of models with bags: what comes back is as sure as what went in, or is refused."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine, make_classification
+
+import properboost as pb
+from helpers.documents import change
+from helpers.models import LEARNERS, assert_same, same_bits, same_model
+from properboost.boosting.bag_tables import BagTables
+from properboost.boosting.spread import TableSpread
+from properboost.parameters.shared import GROWN
+
+
+def two_classes():
+    return make_classification(300, 4, n_informative=3, n_redundant=1, random_state=0)
+
+
+def three_classes():
+    X, y = load_wine(return_X_y=True)
+    return X[:, :4], y
+
+
+def fit(rows, **given):
+    settings = {"outer_bags": 5, "n_estimators": 4, "max_bins": 6} | given
+    return pb.ProperBoostClassifier(**settings).fit(*rows())
+
+
+def round_trip(model, tmp_path):
+    path = tmp_path / "model.json"
+    model.save_model(path)
+    loaded = pb.load_model(path)
+    loaded.save_model(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+    return loaded
+
+
+def assert_as_sure(one, other, X):
+    """Two models with the same bags, or the same standard errors, bit for bit."""
+    a, b = one._ensemble.spread, other._ensemble.spread
+    assert type(a) is type(b)
+    assert a.n_bags == b.n_bags
+    for m in range(len(one._ensemble.models)):
+        np.testing.assert_array_equal(a.errors(m), b.errors(m))
+        np.testing.assert_array_equal(one._ensemble.p_values[m], other._ensemble.p_values[m])
+    np.testing.assert_array_equal(one.importance_errors_, other.importance_errors_)
+    if isinstance(a, BagTables):
+        for own, theirs in zip(a.bags, b.bags, strict=True):
+            assert own.intercepts == theirs.intercepts
+            assert all(map(same_bits, own.models, theirs.models))
+        np.testing.assert_array_equal(one.predict_interval(X), other.predict_interval(X))
+    found = [model.contributions(X, model.classes_[-1]) for model in (one, other)]
+    np.testing.assert_array_equal(*(each.standard_errors for each in found))
+
+
+@pytest.mark.parametrize("rows", [two_classes, three_classes])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_model_comes_back(learner, rows, tmp_path):
+    X, _ = rows()
+    model = fit(rows, **LEARNERS[learner])
+    loaded = round_trip(model, tmp_path)
+    assert_same(model, loaded, X)
+    assert loaded.n_iter_ == model.n_iter_
+    if model.weak_learner in GROWN:
+        assert not hasattr(loaded._ensemble, "spread")
+    else:
+        assert_as_sure(model, loaded, X)
+
+
+@pytest.mark.parametrize("rows", [two_classes, three_classes])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"bag_tables": False},
+        {"bag_tables": False, "interactions": 1},
+        {"intercept": "share", "outer_bags": 16},
+        {"loss": "savage"},
+        {"multiclass": "one_vs_rest"},
+        {"slope": 0.5, "outer_bags": 64},
+    ],
+    ids=str,
+)
+def test_bags_and_standard_errors_come_back(given, rows, tmp_path):
+    X, y = rows()
+    model = fit(rows, **given)
+    loaded = round_trip(model, tmp_path)
+    assert_same(model, loaded, X)
+    assert isinstance(loaded._ensemble.spread, TableSpread if "bag_tables" in given else BagTables)
+    assert_as_sure(model, loaded, X)
+    again = loaded.fit(X, y)
+    assert same_model(again, model)
+    assert_as_sure(model, again, X)
+
+
+def test_a_bag_has_the_features_that_it_was_boosted_with(tmp_path):
+    model = fit(two_classes, n_estimators=1, selection="greedy")
+    model.save_model(tmp_path / "model.json")
+    bags = json.loads((tmp_path / "model.json").read_text())["bags"]
+    assert [len(bag["models"][0]["tables"]) for bag in bags] == [1] * 5
+
+
+def test_a_monotonized_model_comes_back(tmp_path):
+    X, _ = two_classes()
+    for kept in (True, False):
+        model = fit(two_classes, bag_tables=kept).monotonize(0)
+        loaded = round_trip(model, tmp_path)
+        assert_same(model, loaded, X)
+        assert_as_sure(model, loaded, X)
+
+
+def test_parameters_set_since_the_fit_leave_the_bags(tmp_path):
+    X, _ = two_classes()
+    model = fit(two_classes).set_params(outer_bags=0, bag_tables=False)
+    loaded = round_trip(model, tmp_path)
+    assert loaded.outer_bags == 0
+    assert_as_sure(model, loaded, X)
+
+
+def test_searches_come_back(tmp_path):
+    X, y = two_classes()
+    search = pb.ProperBoostClassifierCV(
+        gains=[0.5, 2.0], cv=2, n_estimators=4, max_bins=6, effort=None, outer_bags=4
+    ).fit(X, y)
+    loaded = round_trip(search, tmp_path)
+    assert loaded.get_params() == search.get_params()
+    assert_as_sure(search, loaded, X)
+    assert_as_sure(search.best_estimator_, loaded.best_estimator_, X)
+    assert loaded.best_estimator_._ensemble.spread is loaded._ensemble.spread
+
+
+def test_a_model_without_bags_tells_two_parameters_more(tmp_path):
+    model = fit(two_classes, outer_bags=0)
+    model.save_model(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    assert not {"bags", "standard_errors"} & document.keys()
+    assert "estimator" not in document["models"][0]
+    for name in ("outer_bags", "bag_tables"):
+        del document["parameters"][name]
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    loaded = pb.load_model(tmp_path / "old.json")
+    assert (loaded.outer_bags, loaded.bag_tables, loaded._ensemble.spread) == (0, True, None)
+    assert_same(model, loaded, two_classes()[0])
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bags") / "model.json"
+    found = {}
+    for name, given in {
+        "bags": {"intercept": "share", "interactions": 1},
+        "errors": {"bag_tables": False},
+        "cyclic": {"selection": "cyclic", "n_estimators": 2},
+        "tree": {"weak_learner": "tree"},
+    }.items():
+        fit(two_classes, **given).save_model(path)
+        found[name] = json.loads(path.read_text())
+    fit(three_classes).save_model(path)
+    found["classes"] = json.loads(path.read_text())
+    return found
+
+
+def load(document, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(document))
+    return pb.load_model(path)
+
+
+BAG, ERRORS = ("bags", 1), ("standard_errors",)
+ROUNDS = (*BAG, "models", 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("bags", ("bags",), None, "bags must be a list"),
+        ("bags", ("bags",), [], "bags must have 4 to 64 entries; it has 0"),
+        ("bags", BAG, {}, r"bags\[1\] lacks the field 'intercepts'"),
+        ("bags", (*BAG, "step"), [], r"bags\[1\] has an unknown field 'step'"),
+        ("bags", (*BAG, "intercepts"), [], r"intercepts must have 1 entries; it has 0"),
+        ("bags", (*BAG, "intercepts"), ["nan"], r"intercepts must hold numbers"),
+        ("bags", (*BAG, "intercepts"), [1e301], r"bags\[1\] must not add up to raw predictions"),
+        ("bags", (*BAG, "models"), [], r"models must have 1 entries; it has 0"),
+        ("bags", (*ROUNDS, "feature", 0), 5, r"feature must hold integers from 0 to 4"),
+        ("bags", (*ROUNDS, "feature", 0), -1, r"feature must hold integers from 0 to 4"),
+        ("bags", (*ROUNDS, "feature", 1), 0, r"feature must be in strictly ascending order"),
+        ("bags", (*ROUNDS, "feature"), [0], r"tables must have 1 entries; it has"),
+        ("bags", (*ROUNDS, "tables", 0), [0.0], r"tables\[0\] must have \d+ entries; it has 1"),
+        ("bags", (*ROUNDS, "tables", 0, 0), None, r"tables\[0\] must hold numbers"),
+        ("bags", (*ROUNDS, "tables", 0, 0), -2e300, r"bags\[1\] must not add up to raw"),
+        ("bags", ERRORS, {}, "standard_errors must not stand beside bags"),
+        ("bags", ("parameters", "outer_bags"), 3, "outer_bags must be between 4 and 64, or 0"),
+        ("bags", ("parameters", "bag_tables"), 1, "bag_tables must be True or False"),
+        ("errors", ERRORS, [], "standard_errors must be an object"),
+        ("errors", (*ERRORS, "n_bags"), 3, r"n_bags must be an integer from 4 to 64"),
+        ("errors", (*ERRORS, "n_bags"), 65, r"n_bags must be an integer from 4 to 64"),
+        ("errors", (*ERRORS, "factor"), 1.0, "has an unknown field 'factor'"),
+        ("errors", (*ERRORS, "entries"), [], r"entries must have 1 entries; it has 0"),
+        ("errors", (*ERRORS, "entries", 0), [], r"entries\[0\] must have \d+ entries"),
+        ("errors", (*ERRORS, "entries", 0, 2), -1e-9, r"entries\[0\] must hold no number below 0"),
+        ("errors", (*ERRORS, "entries", 0, 2), "inf", r"entries\[0\] must hold numbers"),
+        ("errors", (*ERRORS, "ratios", 0, 0), -0.5, r"ratios\[0\] must hold no number below 0"),
+        ("errors", (*ERRORS, "ratios", 0, 0), "-inf", r"ratios\[0\] must hold no number below 0"),
+        ("errors", (*ERRORS, "ratios", 0, 0), "nan", r"ratios\[0\] must hold numbers, 'inf' or"),
+        ("errors", (*ERRORS, "ratios", 0), [0.5], r"ratios\[0\] must have 4 entries"),
+        ("errors", (*ERRORS, "degrees", 0, 0), "inf", r"degrees\[0\] must hold numbers"),
+        ("errors", (*ERRORS, "degrees", 0, 0), 5.5, r"degrees must hold numbers above 0"),
+        ("errors", (*ERRORS, "degrees", 0, 0), 0, r"degrees must hold numbers above 0"),
+        ("errors", (*ERRORS, "importances", 0), -0.5, "importances must hold no number below 0"),
+        ("tree", ("bags",), [], "bags must be of look-up tables"),
+        ("tree", ERRORS, {}, "standard_errors must be of look-up tables"),
+        ("tree", ("models", 0, "estimator", 0), 1, "estimator must count estimators from 0"),
+        ("tree", ("models", 0, "estimator"), [0], "estimator must have 20 entries, one per round"),
+        ("bags", ("models", 0, "estimator", 0), -1, "estimator must hold integers from 0"),
+        ("bags", ("models", 0, "estimator", -1), 0, "estimator must count estimators from 0"),
+        ("cyclic", ("models", 0, "estimator", 4), 3, "estimator must count estimators from 0"),
+        ("classes", ("bags", 2, "models"), [], "models must have 3 entries; it has 0"),
+    ],
+    ids=str,
+)
+def test_every_field_is_checked(name, place, value, message, documents, tmp_path):
+    changed = change(documents[name], place, value)
+    with pytest.raises(ValueError, match=rf"(?s)model\.json: .*{message}"):
+        load(changed, tmp_path)
+
+
+def test_files_of_before_bags_have_none(documents, tmp_path):
+    for name in ("bags", "errors"):
+        changed = copy.deepcopy(documents[name])
+        del changed["parameters"]["outer_bags"], changed["parameters"]["bag_tables"]
+        with pytest.raises(ValueError, match=r"has an unknown field '(bags|standard_errors)'"):
+            load(changed, tmp_path)
+
+
+def test_votes_with_damping_count_every_round(tmp_path):
+    X, y = two_classes()
+    pb.ARBoostClassifier(n_estimators=2, damping=0.1).fit(X, y).save_model(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    with pytest.raises(ValueError, match=r"estimator must count .* in a model without damping"):
+        load(change(document, ("models", 0, "estimator"), [0, 0]), tmp_path)
+    with pytest.raises(ValueError, match="has an unknown field 'bags'"):
+        load(change(document, ("bags",), []), tmp_path)
