@@ -1,0 +1,102 @@
+"""What bags cost: a model of 16 bags beside one plain fit, from the array to the model.
+
+    python -m benchmarks.engine.bags                              # minutes
+    python -m benchmarks.engine.bags --setting greedy --rows 100000 --repeats 1   # a quick look
+
+Both take turns at the same table and settings; the ratio is that of the same turn.  Memory is what
+a fit needs at its peak beyond what was resident before, the table itself not counted, of one more
+fit each after the race.  Run it on an idle machine, see `peers/fit.py`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.lib.cli import blocks, make_parser, start
+from benchmarks.lib.data import Problem
+from benchmarks.lib.libraries import Setting, make_properboost
+from benchmarks.lib.memory import PeakMemory
+from benchmarks.lib.race import (
+    OURS,
+    WORK,
+    Results,
+    in_one,
+    print_failures,
+    print_others,
+    print_table,
+    race,
+    ratios,
+    spread,
+)
+
+BAGS = 16
+MEBI = 2**20
+
+
+@dataclass(frozen=True)
+class BagSetting(Setting):
+    """A table, and the parameters of both fits."""
+
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+SETTINGS = {
+    "greedy": BagSetting(rows=1_000_000),
+    "cyclic": BagSetting(rows=1_000_000, parameters={"selection": "cyclic"}),
+    "defaults": BagSetting(
+        rows=1_000_000,
+        parameters={"selection": "unbiased", "max_cells": "auto", "smoothing": None, "gain": None},
+    ),
+    "adult": BagSetting("adult"),
+    "wide": BagSetting(rows=20_000, columns=200),
+}
+
+
+def fit(setting: BagSetting, problem: Problem, outer_bags: int) -> Any:
+    """Fit a model."""
+    return make_properboost(setting, **setting.parameters, outer_bags=outer_bags).fit(*problem)
+
+
+def weigh(setting: BagSetting, problem: Problem, outer_bags: int) -> str:
+    """Return how much memory a fit takes at its peak, in MiB."""
+    if not PeakMemory.supported:
+        return ""
+    with PeakMemory() as memory:
+        fit(setting, problem, outer_bags)
+    return f"{memory.extra / MEBI:,.0f}"
+
+
+def report(name: str, setting: BagSetting, problem: Problem, results: Results) -> None:
+    """Print a line for each number of bags."""
+    alone, together = results.values()
+    rows, columns = problem.X.shape
+    lines = []
+    for turns, n_bags in ((alone, 0), (together, BAGS)):
+        lines.append([
+            f"{name}, {rows:,} x {columns}, {n_bags} bags",
+            spread(turns.seconds(WORK)),
+            spread(ratios(turns, alone, WORK)),
+            weigh(setting, problem, n_bags),
+        ])  # fmt: skip
+    print_table(["", "fit, s (min-max)", "plain fits", "memory, MiB"], lines)
+    print_failures(results)
+    print_others(results)
+
+
+def main() -> None:
+    """Race, for each setting."""
+    parser = make_parser(__doc__, settings=SETTINGS, default=list(SETTINGS))
+    arguments, record = start(parser)
+    for name in arguments.setting:
+        for setting in blocks(SETTINGS[name], arguments):
+            problem = setting.load()
+            contestants = [
+                in_one(f"{OURS}: {n} bags", lambda own, rows, n=n: fit(own, rows, n))
+                for n in (0, BAGS)
+            ]
+            results = race(contestants, arguments.repeats, setting, problem)
+            record.add(name, setting, results)
+            report(name, setting, problem, results)
+
+
+if __name__ == "__main__":
+    main()
