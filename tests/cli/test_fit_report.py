@@ -38,6 +38,18 @@ def test_report(capsys):
     assert float(first[1]) == pytest.approx(100 * model.feature_importances_.max(), abs=0.05)
 
 
+def test_report_says_how_sure_importances_are(capsys):
+    rows = "".join(f"{k % 7},{k % 5},{'u' if k % 7 + k % 3 > 4 else 'v'}\n" for k in range(300))
+    Path("t.csv").write_text("a,b,y\n" + rows)
+    given = ["--effort", "none", "--outer-bags", "4", "--interactions", "1"]
+    out, _ = run(capsys, "fit", "t.csv", "--target", "y", "--output", "t.json", *given)
+    model = pb.load_model("t.json")
+    of_features = re.search(r"importance +feature\n +\S+% \+-(\S+)% +a\n", out)
+    assert float(of_features[1]) == pytest.approx(100 * model.importance_errors_[0], abs=0.05)
+    of_pairs = re.search(r"importance +pair.*\n +\S+% \+-(\S+)% +a and b\n", out)
+    assert float(of_pairs[1]) == pytest.approx(100 * model.importance_errors_[2], abs=0.05)
+
+
 @pytest.mark.parametrize(
     ("rows", "share", "reason"),
     [

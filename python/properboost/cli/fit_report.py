@@ -103,14 +103,31 @@ def _describe_features(model: Model) -> list[str]:
         order = np.argsort(-np.abs(coefficients), kind="stable")[:10]
         named = [(coefficients[k], model.coef_names_[k]) for k in order if coefficients[k] != 0.0]
         return ["coefficient  column", *(f"{theta:>11.4g}  {name}" for theta, name in named)]
-    lines = ["importance  feature"]
-    importances = model.feature_importances_
-    for j in np.argsort(-importances, kind="stable")[:10]:
-        lines.append(f"{importances[j]:>10.1%}  {model.feature_names_in_[j]}")
+    importances, n = model.feature_importances_, len(model.feature_names_in_)
+    errors = getattr(model, "importance_errors_", None)
+    order = np.argsort(-importances, kind="stable")[:10]
+    names = [str(model.feature_names_in_[j]) for j in order]
+    lines = _list_importances("feature", names, importances[order], errors, order)
     if model.pairs_:
-        lines += ["", "importance  pair (half of it counts for either feature)"]
-        for (first, second), share in zip(model.pairs_[:10], model.pair_importances_, strict=False):
-            lines.append(f"{share:>10.1%}  {first} and {second}")
+        names = [f"{first} and {second}" for first, second in model.pairs_[:10]]
+        title = "pair (half of it counts for either feature)"
+        places = np.arange(n, n + len(names))
+        lines += ["", *_list_importances(title, names, model.pair_importances_, errors, places)]
+    return lines
+
+
+def _list_importances(
+    title: str,
+    names: list[str],
+    importances: NDArray[np.float64],
+    errors: NDArray[np.float64] | None,
+    places: NDArray[np.intp],
+) -> list[str]:
+    """Return a line for each feature or pair; bags say how sure its importance is."""
+    known = ["" if errors is None else f" +-{errors[k]:<6.1%}" for k in places]
+    lines = [f"{'importance':<{10 + len(known[0])}}  {title}"]
+    for name, share, error in zip(names, importances, known, strict=False):
+        lines.append(f"{share:>10.1%}{error}  {name}")
     return lines
 
 
