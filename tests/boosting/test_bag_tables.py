@@ -226,6 +226,20 @@ def test_a_search_has_bags_where_they_can_be_read():
     assert search.best_estimator_.outer_bags == 0
 
 
+@pytest.mark.parametrize("given", [{}, {"selection": "cyclic"}, {"interactions": 1}])
+def test_a_weight_of_2_is_the_row_twice_where_groups_say_which_rows_are_one(given):
+    X, y = small()
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    given = {"outer_bags": 16, "n_estimators": 10, **given}
+    one = pb.ProperBoostClassifier(**given).fit(X, y, weight, groups=np.arange(len(y)))
+    other = pb.ProperBoostClassifier(**given).fit(X[rows], y[rows], groups=rows)
+    expected = other.decision_function(X)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(one.decision_function(X), expected, atol=1e-5 * scale)
+    np.testing.assert_allclose(one.predict_interval(X), other.predict_interval(X), atol=1e-4)
+
+
 def test_groups_are_of_bags_alone():
     X, y = small()
     groups = np.arange(len(y)) // 7
