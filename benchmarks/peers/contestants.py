@@ -95,7 +95,7 @@ def search(weak_learner: str, grid: dict[str, list[Any]], **settings: Any) -> Co
             **(lists | settings),
             effort=None,
         ).fit(split.X, split.y)
-        told = {*lists, "gain", "smoothing", "multiclass", "temperature"}
+        told = {*lists, *settings, "gain", "smoothing", "multiclass", "temperature"}
         chosen = {k: v for k, v in model.best_params_.items() if k in told}
         chosen["n_estimators"] = model.n_estimators_
         return Fitted(lambda X: np.exp(model.predict_log_proba(X)), chosen, -model.best_score_)
@@ -462,6 +462,7 @@ TABLES: dict[str, Any] = {
     "gains": [1, 2, 4, 8, 16],
     "smoothings": [0.0, 4.0, 64.0, 512.0],
     "max_estimators": 150,
+    "max_cells": [None, 10],
 }
 SMALL: dict[str, list[Any]] = {
     "multiclass": ["softmax", "one_vs_rest"],
@@ -477,12 +478,13 @@ LIGHTGBM_SMALL: dict[str, list[Any]] = {
 }
 LIGHTGBM_LEAVES: dict[str, list[Any]] = LIGHTGBM_SMALL | {"num_leaves": [24, 8]}
 
+STRATEGIES = ["multi_output_tree", "one_output_per_tree"]
 FORMS = ("trees", "trees, lines", "levels", "levels, lines")
 CONTESTANTS: dict[str, Contestant] = {
     "tables": search("histogram", {}, multiclass="softmax", **TABLES),
     "tables, canonical": search("histogram", {}, multiclass="canonical", **TABLES),
     "tables, one-vs-rest": search("histogram", {}, multiclass="one_vs_rest", **TABLES),
-    "stumps": search("tree", SMALL, max_leaf_nodes=2, **NEWTON),
+    "stumps": search("tree", SMALL, max_leaf_nodes=2, multi_strategy=STRATEGIES, **NEWTON),
     "LightGBM, stumps": tune(LIGHTGBM, LIGHTGBM_SMALL | {"num_leaves": [2]}),
     "trees": search("tree", LEAVES, **NEWTON),
     "trees, lines": search("tree", LEAVES, linear_leaves=True, **NEWTON),
