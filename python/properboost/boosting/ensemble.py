@@ -576,8 +576,10 @@ class TableEnsemble(Ensemble):
     @cached_property
     def p_values(self) -> list[NDArray[np.float64]]:
         """How probable so large a table is by chance, by model and term; of ensembles with bags."""
-        models = range(len(self.models)) if self.spread is not None else ()
-        return [self.spread.p_values(m, self.centered(m)) for m in models if self.spread]
+        spread = self.spread
+        if spread is None:
+            return []
+        return [spread.p_values(m, self.centered(m)) for m in range(len(self.models))]
 
     def sums_of(self, model: int) -> NDArray[np.float64]:
         """Return the rounds of one model, added up, all tables side by side."""

@@ -99,7 +99,7 @@ def boost(
             [link.loss] * together,
             base=None if base is None else base.reshape(len(roles), -1)[first : first + together],
             keep_rounds=True,
-            risk_of_tables=kept is None,  # half the time of a cycle
+            risk_of_tables=kept is None,  # a third of the time of a cycle
             raws=len(roles) if keep_raw else n_models if wants_raw else 0,
             joint_loss=link.joint_loss,
             lanes=MOST_LANES if in_lanes else 1,
