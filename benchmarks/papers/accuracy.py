@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.metrics import log_loss
 
 from benchmarks.lib.cli import make_plain_parser
-from benchmarks.lib.pinned import make_search
+from properboost.reproduce.pinned import make_search
 from properboost import ProperBoostClassifierCV
 from properboost.datasets import load_adult, load_letter
 

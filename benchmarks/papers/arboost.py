@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import properboost as pb
 from benchmarks.lib.cli import make_plain_parser
-from benchmarks.lib.pinned import make_votes
+from properboost.reproduce.pinned import make_votes
 from properboost.datasets import load_uci
 
 BINARY = {

@@ -43,7 +43,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.lib.cli import make_plain_parser
-from benchmarks.lib.pinned import make_search, make_tables
+from properboost.reproduce.pinned import make_search, make_tables
 from properboost import ProperBoostClassifier
 from properboost.datasets import make_two_gaussians
 

@@ -48,7 +48,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.lib.cli import make_plain_parser
-from benchmarks.lib.pinned import make_search
+from properboost.reproduce.pinned import make_search
 from properboost import (
     AdaBoost,
     LogitBoost,

@@ -127,7 +127,7 @@ def interpret(setting: EbmSetting) -> Iterator[Contestant]:
 
 
 def properboost(setting: EbmSetting) -> Iterator[Contestant]:
-    from benchmarks.lib.pinned import make_search, make_tables
+    from properboost.reproduce.pinned import make_search, make_tables
 
     searched: list[tuple[Task, Any]] = []  # the last one
 

@@ -16,7 +16,11 @@ _SECONDS_BETWEEN_LINES = 2.0
 
 @contextmanager
 def show_progress(
-    verbose: int, total: int, task: str = "boosting", shown: str = "training risk"
+    verbose: int,
+    total: int,
+    task: str = "boosting",
+    shown: str = "training risk",
+    unit: str = "round",
 ) -> Iterator[Report | None]:
     """Open a display of `total` rounds on stderr; None (nothing to call) when not verbose."""
     if verbose == 0:
@@ -25,9 +29,9 @@ def show_progress(
     try:
         from tqdm import tqdm
     except ImportError:
-        yield _print_lines(total, task, shown)
+        yield _print_lines(total, task, shown, unit)
         return
-    with tqdm(total=total, unit="round", desc=task, file=sys.stderr) as bar:
+    with tqdm(total=total, unit=unit, desc=task, file=sys.stderr) as bar:
 
         def report(done: int, value: float) -> None:
             if not math.isnan(value):  # nothing is known inside the first cycle
@@ -38,7 +42,7 @@ def show_progress(
         bar.refresh()
 
 
-def _print_lines(total: int, task: str, shown: str) -> Report:
+def _print_lines(total: int, task: str, shown: str, unit: str) -> Report:
     last = -_SECONDS_BETWEEN_LINES
 
     def report(done: int, value: float) -> None:
@@ -47,6 +51,6 @@ def _print_lines(total: int, task: str, shown: str) -> Report:
         if done >= total or now - last >= _SECONDS_BETWEEN_LINES:
             last = now
             known = "" if math.isnan(value) else f", {shown} {value:.6g}"
-            print(f"{task}: round {done}/{total}{known}", file=sys.stderr)
+            print(f"{task}: {unit} {done}/{total}{known}", file=sys.stderr)
 
     return report

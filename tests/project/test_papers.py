@@ -25,7 +25,7 @@ FREE = {"n_jobs", "verbose"}
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_parameter_is_pinned(name, monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
-    make = getattr(importlib.import_module("benchmarks.lib.pinned"), name)
+    make = getattr(importlib.import_module("properboost.reproduce.pinned"), name)
     model = make()
     before = model.get_params()
     init = type(model).__init__

@@ -1,4 +1,4 @@
-"""The command line: ``properboost demo``, ``fit`` and ``predict``.
+"""The command line: ``properboost demo``, ``reproduce``, ``fit`` and ``predict``.
 
 CSV files are read so that fitting and predicting see the same cells: a column of numbers is
 numeric, any other is categorical with its cells as strings, and nothing else is guessed.
@@ -28,6 +28,7 @@ from properboost.cli.fit_report import TrainingRows, describe_fit, hold_out
 from properboost.cli.options import MODELS, add_options, make_classifier
 from properboost.estimators.base import load_model
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
+from properboost.parameters import checks
 from properboost.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -117,6 +118,13 @@ def _make_parsers() -> tuple[_Parser, dict[str, _Parser]]:
     commands = {}
     for name, usage, add_arguments, summary, epilog in (
         ("demo", "", _add_demo, "compare tuned gains with the classical losses", _DEMO),
+        (
+            "reproduce",
+            " [ITEM ...]",
+            _add_reproduce,
+            "compute the papers' tables and figures beside what was published",
+            _REPRODUCE,
+        ),
         ("fit", " FILE --target COL", _add_fit, "fit a classifier to a CSV file", _FIT),
         ("predict", " MODEL FILE", _add_predict, "predict the rows of a CSV file", _PREDICT),
     ):
@@ -203,6 +211,52 @@ def _add_demo(parser: _Parser) -> None:
     )
     _add_threads(parser)
     parser.set_defaults(run=_demo)
+
+
+_REPRODUCE = """\
+ITEM is a paper, one of boostlr, savage, arboost, uls and rado, or one of its
+tables and figures.  Data sets are looked for in the folder named by
+PROPERBOOST_DATA, in the cache and in the UCI archive; LETTER is part of the
+package, and what cannot be had is listed.  A run that was stopped goes on where
+it was if it is started again with the same --output-dir.
+
+examples:
+  properboost reproduce --list
+  properboost reproduce arboost/fig4 boostlr/table6
+  properboost reproduce --quick --jobs 2
+  properboost reproduce savage --seeds 20 --readings --output-dir results
+"""
+
+
+def _add_reproduce(parser: _Parser) -> None:
+    parser.add_argument(
+        "items", metavar="ITEM", nargs="*", help="papers, or papers/items (default: all)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the items, and do no more")
+    parser.add_argument(
+        "--seeds", metavar="N", type=int, help="repetitions (default: about 10, by item)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="2 repetitions, and small data sets where it matters"
+    )
+    parser.add_argument(
+        "--readings", action="store_true", help="every reading of what a paper leaves open"
+    )
+    parser.add_argument(
+        "--output-dir",
+        metavar="FOLDER",
+        default="out/papers",
+        help="folder of the results (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        dest="n_jobs",
+        type=int,
+        default=1,
+        help="processes (default: %(default)s)",
+    )
+    parser.set_defaults(run=_reproduce)
 
 
 def _add_fit(parser: _Parser) -> None:
@@ -353,6 +407,30 @@ def _demo(arguments: argparse.Namespace, parser: _Parser) -> None:
         arguments.output_dir,
         gains=arguments.gains,
         n_estimators=arguments.rounds,
+        n_jobs=arguments.n_jobs,
+    )
+
+
+def _reproduce(arguments: argparse.Namespace, parser: _Parser) -> None:
+    from properboost.reproduce.catalogue import find_items
+    from properboost.reproduce.run import reproduce
+
+    with _misuse_if_wrong(parser):
+        items = find_items(arguments.items)
+        for name in ("seeds", "n_jobs"):
+            if getattr(arguments, name) is not None:
+                checks.integer(name, getattr(arguments, name), 1)
+    if arguments.list:
+        for name, item in items.items():
+            seconds = item.experiment.seconds * item.experiment.seeds
+            print(f"{name:<18}{seconds:>7.0f} s  {item.title}")
+        return
+    reproduce(
+        arguments.items,
+        seeds=arguments.seeds,
+        quick=arguments.quick,
+        readings=arguments.readings,
+        output_dir=arguments.output_dir,
         n_jobs=arguments.n_jobs,
     )
 

@@ -5,13 +5,13 @@ Only `n_jobs` and `verbose`, on which no result depends, are left to the library
 
 from typing import Any
 
-from properboost import (
-    ARBoostClassifier,
-    ProperBoostClassifier,
-    ProperBoostClassifierCV,
-    RadoBoostClassifier,
-)
+from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.presets import TABLES, VOTES
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.rado.estimator import RadoBoostClassifier
+
+__all__ = ["make_rados", "make_search", "make_tables", "make_votes"]
 
 RULE = {"loss": "glog", "response": "real", "step": "guarded"}
 
@@ -62,16 +62,20 @@ RADOS = {
 
 
 def make_tables(**given: Any) -> ProperBoostClassifier:
+    """Make boosted look-up tables: glog, the real response and guarded steps, greedy selection."""
     return ProperBoostClassifier(**{**TABLES, **RULE, **given})
 
 
 def make_search(**given: Any) -> ProperBoostClassifierCV:
+    """Make a search for the gain of such tables; its selection is cyclic."""
     return ProperBoostClassifierCV(**{**SEARCH, **RULE, **given})
 
 
 def make_votes(**given: Any) -> ARBoostClassifier:
+    """Make an `ARBoostClassifier` of stumps: AdaBoost, as rho is 1."""
     return ARBoostClassifier(**{**VOTES, **given})
 
 
 def make_rados(**given: Any) -> RadoBoostClassifier:
+    """Make a `RadoBoostClassifier` with a ridge."""
     return RadoBoostClassifier(**{**RADOS, **given})

@@ -1,0 +1,1 @@
+"""The items of the AR-Boost paper."""

@@ -1,0 +1,1 @@
+"""The items of the regularised rados paper."""

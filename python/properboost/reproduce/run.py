@@ -1,0 +1,284 @@
+"""Running items: what is to be done, by whom, and what has been done already."""
+
+import hashlib
+import inspect
+import json
+import platform
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import sklearn
+
+from properboost import _core
+from properboost.parameters import checks
+from properboost.progress import show_progress
+from properboost.reproduce import data
+from properboost.reproduce.catalogue import find_items
+from properboost.reproduce.item import Experiment, Item, Piece, Reading, Seed
+from properboost.reproduce.report import Outcome, describe, judge_item, title_of, to_json
+from properboost.whole_file import write_whole
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    names: Iterable[str] = (),
+    *,
+    seeds: int | None = None,
+    quick: bool = False,
+    readings: bool = False,
+    output_dir: str | Path = "out/papers",
+    n_jobs: int = 1,
+    say: Callable[[str], None] = print,
+) -> dict[str, dict[str, Any]]:
+    """Compute tables and figures of the papers, and compare them with what was published.
+
+    Each item's report is said as soon as it is there, and is written to
+    ``<output_dir>/<paper>/<item>.json``, with a picture beside it where the item has one and
+    matplotlib is installed.  What pieces of work gave is kept in ``<output_dir>/records``: a run
+    that was stopped goes on where it was, and a run with more seeds does only those that lack.
+
+    Parameters
+    ----------
+    names : iterable of str, default=()
+        Papers (``"boostlr"``) and items (``"boostlr/table4"``); all items if there is none.
+    seeds : int, optional
+        Repetitions of each experiment; by default what the experiment says, about 10.
+    quick : bool, default=False
+        Two repetitions, and fewer data sets in the longest experiments.
+    readings : bool, default=False
+        Compute every reading of what a paper leaves open, not only the first.
+    output_dir : str or path, default="out/papers"
+        Folder of the results; it is made if need be.
+    n_jobs : int, default=1
+        Processes; each piece of work uses one.
+    say : callable, default=print
+        Takes the reports.
+
+    Returns
+    -------
+    dict of str to dict
+        What was written to each item's JSON file, by the item's name.
+
+    Raises
+    ------
+    ValueError
+        If there is no paper or item of a name, or a number is out of range.
+    """
+    items = find_items(names)
+    if seeds is not None:
+        checks.integer("seeds", seeds, 1)
+    checks.integer("n_jobs", n_jobs, 1)
+    folder = Path(output_dir)
+    (folder / "records").mkdir(parents=True, exist_ok=True)  # report a wrong folder before the work
+    tasks = [_Task(name, item, seeds, quick, readings) for name, item in items.items()]
+    missing = data.find_missing({s for task in tasks for s in task.sets})
+    for task in tasks:
+        task.missing = {s: missing[s] for s in task.sets if s in missing}
+    store = _Store(folder / "records")
+    reports = {}
+    for task in _work(tasks, store, n_jobs):
+        outcomes = [task.judge(reading, store) for reading in task.readings]
+        say(describe(task.name, task.item, outcomes, task.missing))
+        reports[task.name] = to_json(task.name, task.item, outcomes, task.missing) | {
+            "data": {s: data.hash_table(s) for s in task.sets if s not in missing},
+            "versions": _find_versions(),
+        }
+        path = folder / f"{task.name}.json"
+        path.parent.mkdir(exist_ok=True)
+        text = json.dumps(reports[task.name], indent=1) + "\n"
+        write_whole(path, [text.encode()])
+        say(_draw(task, outcomes[0], path.with_suffix(".png")) + "\n")
+    return {name: reports[name] for name in items}
+
+
+@dataclass
+class _Task:
+    """An item with what is to be done for it."""
+
+    name: str
+    item: Item
+    asked: int | None
+    quick: bool
+    all_readings: bool
+    missing: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def readings(self) -> Sequence[Reading]:
+        return self.item.readings if self.all_readings else self.item.readings[:1]
+
+    @property
+    def parts(self) -> Mapping[str, Sequence[str]]:
+        experiment = self.item.experiment
+        some = experiment.quick_parts if self.quick else None
+        return {k: v for k, v in experiment.parts.items() if some is None or k in some}
+
+    @property
+    def sets(self) -> list[str]:
+        return sorted({name for names in self.parts.values() for name in names})
+
+    def count_seeds(self, reading: Reading) -> int:
+        experiment = self.item.experiment
+        if not reading.random:
+            return 1
+        return self.asked or (experiment.quick_seeds if self.quick else experiment.seeds)
+
+    @property
+    def pieces(self) -> list[Piece]:
+        parts = [p for p, sets in self.parts.items() if not self.missing.keys() & set(sets)]
+        return [
+            Piece(part, seed, reading.name)
+            for reading in self.readings
+            for seed in range(self.count_seeds(reading))
+            for part in parts
+        ]
+
+    def judge(self, reading: Reading, store: "_Store") -> Outcome:
+        kept = store.read(self.item.experiment)
+        pieces = [piece for piece in self.pieces if piece.reading == reading.name]
+        seeds: list[Seed] = [
+            {p.part: kept[p]["record"] for p in pieces if p.seed == seed}
+            for seed in range(self.count_seeds(reading))
+        ]
+        seconds = sum(kept[piece]["seconds"] for piece in pieces)
+        return judge_item(self.item, reading, seeds, seconds)
+
+
+class _Store:
+    """The records of all experiments, in a file for each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept: dict[str, dict[Piece, dict[str, Any]]] = {}
+
+    def read(self, experiment: Experiment) -> dict[Piece, dict[str, Any]]:
+        """Return what was done by the code and from the data that there are now."""
+        if experiment.name not in self._kept:
+            path = self._folder / f"{experiment.name}.jsonl"
+            lines = path.read_text("utf-8").splitlines() if path.exists() else []
+            found = (line for line in map(_parse, lines) if line is not None)
+            self._kept[experiment.name] = {
+                Piece(*line["piece"]): line
+                for line in found
+                if line["made_by"] == _fingerprint(experiment, line["piece"][0])
+            }
+        return self._kept[experiment.name]
+
+    def add(self, experiment: Experiment, piece: Piece, record: Any, seconds: float) -> None:
+        line = {
+            "piece": [piece.part, piece.seed, piece.reading],
+            "made_by": _fingerprint(experiment, piece.part),
+            "seconds": seconds,
+            "record": record,
+        }
+        self.read(experiment)[piece] = line
+        with (self._folder / f"{experiment.name}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def _parse(line: str) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads(line)
+    except json.JSONDecodeError:  # the process was killed while it wrote
+        return None
+    return found
+
+
+def _fingerprint(experiment: Experiment, part: str) -> str:
+    """Return what a record depends on: the library, the experiment's code, the data."""
+    digest = hashlib.sha256(_core.__version__.encode())
+    digest.update(_read_source(inspect.getfile(experiment.measure)))
+    digest.update(_read_source(str(Path(__file__).with_name("pinned.py"))))
+    for name in experiment.parts.get(part, ()):
+        digest.update(data.hash_table(name).encode())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache
+def _read_source(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+def _work(tasks: Sequence[_Task], store: _Store, n_jobs: int) -> Iterator[_Task]:
+    """Do all pieces that lack, and yield each item once it has what it needs."""
+    waiting = {task.name: set(_find_lacking(task, store)) for task in tasks}
+    jobs = {
+        (task.item.experiment.name, piece): task.item.experiment
+        for task in tasks
+        for piece in _find_lacking(task, store)
+    }
+    rest = list(tasks)
+    with show_progress(int(bool(jobs)), len(jobs), "papers", "", unit="piece") as report:
+        for done, (experiment, piece, record, seconds) in enumerate(_measure(jobs, n_jobs), 1):
+            store.add(experiment, piece, record, seconds)
+            if report is not None:
+                report(done, float("nan"))
+            for task in rest:
+                if task.item.experiment is experiment:
+                    waiting[task.name].discard(piece)
+            while rest and not waiting[rest[0].name]:
+                yield rest.pop(0)
+    yield from rest
+
+
+def _find_lacking(task: _Task, store: _Store) -> list[Piece]:
+    kept = store.read(task.item.experiment)
+    return [piece for piece in task.pieces if piece not in kept]
+
+
+def _measure(
+    jobs: Mapping[tuple[str, Piece], Experiment], n_jobs: int
+) -> Iterator[tuple[Experiment, Piece, Any, float]]:
+    """Do pieces of work, in processes of their own if there are to be several."""
+    order = [(experiment, piece) for (_, piece), experiment in jobs.items()]
+    parallel = joblib.Parallel(
+        n_jobs=min(n_jobs, max(len(order), 1)), return_as="generator_unordered"
+    )
+    found = parallel(
+        joblib.delayed(_measure_one)(k, e.measure, p) for k, (e, p) in enumerate(order)
+    )
+    for k, record, seconds in found:
+        yield (*order[k], record, seconds)
+
+
+def _measure_one(
+    number: int, measure: Callable[[Piece], Any], piece: Piece
+) -> tuple[int, Any, float]:
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of what a paper's settings lead to
+        record = measure(piece)
+    return number, record, time.process_time() - start
+
+
+def _draw(task: _Task, outcome: Outcome, path: Path) -> str:
+    """Draw an item's picture, and say where it is or why there is none."""
+    if task.item.draw is None:
+        return f"{title_of(task.name)} is in {path.with_suffix('.json')}."
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return (
+            f"{title_of(task.name)} is in {path.with_suffix('.json')}; a picture needs matplotlib "
+            "(pip install 'properboost[plots]')."
+        )
+    figure = Figure(layout="constrained", dpi=110)
+    task.item.draw(figure, outcome.seeds)
+    figure.savefig(path)
+    return f"{title_of(task.name)} is in {path.with_suffix('.json')}, its picture in {path}."
+
+
+def _find_versions() -> dict[str, str]:
+    return {
+        "properboost": _core.__version__,
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+    }
