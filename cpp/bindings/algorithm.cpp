@@ -37,7 +37,8 @@ std::shared_ptr<WeakLearner> make_learner(
     std::size_t max_leaves, std::size_t max_depth, double min_child_weight, double max_features,
     std::vector<std::int8_t> directions, std::size_t max_literals, double subsample,
     std::uint64_t seed, const std::optional<std::string>& criterion, bool allows_for_chance,
-    bool by_level, bool linear_leaves, double linear_l2, double linear_rows) {
+    bool by_level, bool linear_leaves, double linear_l2, double linear_rows,
+    double min_relative_decrease) {
   // A cell's number is a byte, and so is that of no cell.
   if (max_cells == 1 || max_cells > 255) {
     throw py::value_error("max_cells must be between 2 and 255, or 0");
@@ -63,6 +64,7 @@ std::shared_ptr<WeakLearner> make_learner(
     throw py::value_error("linear_leaves must be false unless weak_learner is 'tree'");
   }
   check_between("min_child_weight", min_child_weight, 0.0, std::numeric_limits<double>::max());
+  check_between("min_relative_decrease", min_relative_decrease, 0.0, 1.0);
   for (const std::int8_t direction : directions) {
     if (direction < -1 || direction > 1) throw py::value_error("directions must be -1, 0 or 1");
   }
@@ -73,6 +75,7 @@ std::shared_ptr<WeakLearner> make_learner(
   TreeLimits limits{max_leaves, max_depth, min_child_weight, max_features};
   limits.chance = allows_for_chance ? 2.0 : 0.0;
   limits.by_level = by_level;
+  limits.least_decrease = min_relative_decrease;
   if (by_level) limits.leaves = std::size_t{1} << max_depth;
   const LearnerOptions options{std::move(impurity),
                                smoothing,
@@ -151,7 +154,7 @@ void bind_algorithm(pybind11::module_& m) {
            "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
            "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none(),
            "allows_for_chance"_a = false, "by_level"_a = false, "linear_leaves"_a = false,
-           "linear_l2"_a = 0.0, "linear_rows"_a = 0.0);
+           "linear_l2"_a = 0.0, "linear_rows"_a = 0.0, "min_relative_decrease"_a = 0.0);
   properboost::bindings::make_class<Vote, std::shared_ptr<Vote>>(
       m, "Vote", "How a weak classifier votes in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");

@@ -132,6 +132,9 @@ class PyBoosting {
     return py::make_tuple(memory.kept, memory.working);
   }
   bool separated(std::int64_t model) const { return boosting_->state(checked(model)).separated; }
+  bool takes_turns(std::int64_t model) const {
+    return boosting_->state(checked(model)).takes_turns;
+  }
   py::array_t<double> curves(std::int64_t model) const {
     const FitState& state = boosting_->state(checked(model));
     const std::size_t n = state.log_loss.size();
@@ -208,6 +211,7 @@ void bind_booster(pybind11::module_& m) {
       .def("advance", &PyBoosting::advance, "n_estimators"_a, "models"_a = py::none(),
            "progress"_a = py::none())
       .def("separated", &PyBoosting::separated, "model"_a)
+      .def("takes_turns", &PyBoosting::takes_turns, "model"_a)
       .def("curves", &PyBoosting::curves, "model"_a)
       .def("held_out", &PyBoosting::held_out, "model"_a)
       .def("raw", &PyBoosting::raw, "model"_a)

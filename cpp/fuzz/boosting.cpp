@@ -54,6 +54,7 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   if (options.limits.by_level) {
     options.limits.depth = std::min(options.limits.depth, TreeGrower::kMostLevels);
   }
+  if (bytes.below(4) == 3) options.limits.least_decrease = bytes.share();
   return learners::Builtins::make<WeakLearner>("weak_learner",
                                                bytes.pick(learners::Builtins::names()), options);
 }

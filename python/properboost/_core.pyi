@@ -199,6 +199,7 @@ class WeakLearner(metaclass=_Bound):
         linear_leaves: bool = ...,
         linear_l2: float = ...,
         linear_rows: float = ...,
+        min_relative_decrease: float = ...,
     ) -> None: ...
 
 class Vote(metaclass=_Bound):
@@ -330,6 +331,8 @@ class Boosting(metaclass=_Bound):
         """
     def separated(self, model: int) -> bool:
         """Whether a step that solves for coefficients found no finite optimum."""
+    def takes_turns(self, model: int) -> bool:
+        """Whether boosting ended because a weak classifier and its negative would alternate."""
     def curves(self, model: int) -> NDArray[np.float64]:
         """Held-out means after each estimator, shape (3, 3, n).
 

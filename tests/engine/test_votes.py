@@ -68,7 +68,15 @@ class Problem:
 
 
 def grow_tree(
-    problem, cost, *, max_leaves, min_child_weight=0.0, max_features=1.0, subsample=1.0, seed=0
+    problem,
+    cost,
+    *,
+    max_leaves,
+    min_child_weight=0.0,
+    min_relative_decrease=0.0,
+    max_features=1.0,
+    subsample=1.0,
+    seed=0,
 ):
     """The first round's tree: of all leaves and features the split that saves most is next."""
     weight = problem.weight * LOSS.weight(np.zeros(1))[0]
@@ -93,8 +101,9 @@ def grow_tree(
             if not found:
                 continue
             least, j, cut = min(found)
-            saving = cost(problem.sums(rows, weight)) - least
-            if saving > ref.TIE * least:
+            unsplit = cost(problem.sums(rows, weight))
+            saving = unsplit - least
+            if saving > ref.TIE * least and saving >= min_relative_decrease * unsplit:
                 goes_right = (np.arange(len(EDGES[j]) + 1) >= cut).astype(int)
                 waiting[node] = saving, j, np.append(goes_right, -1)  # no row is missing
         if not waiting or len(tree.leaves) == max_leaves:
@@ -109,6 +118,7 @@ def grow_tree(
 LIMITS = {
     "free": {},
     "min_child_weight": {"min_child_weight": 40.0},
+    "min_relative_decrease": {"min_relative_decrease": 0.08},
     "max_features": {"max_features": 0.5, "seed": 3},
     "subsample": {"subsample": 0.6, "seed": 4},
     "all": {"min_child_weight": 12.0, "max_features": 0.7, "subsample": 0.8, "seed": 5},

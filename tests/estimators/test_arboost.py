@@ -143,6 +143,7 @@ def test_boosting_ends_where_nothing_is_let_in_or_nothing_is_wrong():
     sparse = pb.L1Boost(0.3, n_estimators=100).fit(X, y)
     assert sparse.n_iter_ < 20
     assert sparse.history_["cost"].max() < 0.35
+    assert sparse.history_["step"].min() > 1e-6
     perfect = AR(2.0, n_estimators=50).fit([[0.0], [1.0], [2.0]] * 5, [0, 1, 1] * 5)
     assert perfect.n_iter_ == 1
     assert perfect.history_["cost"].tolist() == [0.0]

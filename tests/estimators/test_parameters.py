@@ -136,6 +136,7 @@ OTHERS = {
     "max_literals": 1,
     "min_child_weight": 3.0,
     "max_features": 0.4,
+    "min_relative_decrease": 0.9,
     "subsample": 0.5,
     "selection": "cyclic",
     "prior": 0.1,

@@ -593,6 +593,7 @@ class Boosting::State {
     const double gain = models_[model].gain;
     FitState& state = states_[model];
     state.separated = state.separated || update.separated;
+    state.takes_turns = update.takes_turns;
     if (!keep_rounds_) {
       require_finite(point.slope, "slope", state.n_estimators + 1);
       return;

@@ -1,12 +1,15 @@
 #include "properboost/boosting/planner.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "properboost/core/random.hpp"
 #include "properboost/histogram/code_weights.hpp"
+#include "properboost/trees/drawn_features.hpp"
 #include "properboost/trees/tree_grower.hpp"
 #include "properboost/trees/vote_cuts.hpp"
 
@@ -51,15 +54,54 @@ class VoteRows {
   RowUnits<false> units_;
 };
 
+// Notices when a weak classifier and its negative take turns.
+//
+// After a round its classifier h errs with rho / (1 + rho), so that -h errs with 1 / (1 + rho).  If
+// that is the least error there is, -h comes next, and then h errs so little.  If h is the best
+// again, and its vote as large as that of -h, weights are what they were two rounds before, and h
+// and -h alternate for ever.  Only classifiers with two answers have a negative.
+class TurnWatch {
+ public:
+  TurnWatch(bool watches, std::size_t rows) : right_(watches ? rows : 0, 0) {}
+
+  // Notes a row on which the round's classifier is right, or wrong; returns whether that is
+  // otherwise than in the round before.
+  bool note(std::size_t row, bool right) {
+    if (right_.empty()) return false;
+    const bool turned = right != (right_[row] != 0);
+    right_[row] = right ? 1 : 0;
+    return turned;
+  }
+
+  // After a round's rows, all of which may have turned: whether it would undo the round before,
+  // which was the negative of the one before that.
+  bool takes_turns(bool all_turned, double error) {
+    constexpr double kSame = 1e-5;
+    const bool undoes = all_turned && turned_ && std::abs(error - error_) <= kSame * error;
+    turned_ = all_turned && rounds_ > 0;
+    error_ = error;
+    ++rounds_;
+    return undoes;
+  }
+
+ private:
+  std::vector<std::uint8_t> right_;  // of each row, in the last round; empty if nobody watches
+  bool turned_ = false;              // whether that was the negative of the one before
+  double error_ = 0.0;
+  std::size_t rounds_ = 0;
+};
+
 // The part that all kinds of weak classifiers have in common.
 class VotePlanner : public Planner {
  public:
-  VotePlanner(const RoundContext& context, const VoteBoosting& algorithm)
+  VotePlanner(const RoundContext& context, const VoteBoosting& algorithm, bool draws)
       : Planner(context),
         algorithm_(algorithm),
         vote_(algorithm.vote()),
         targets_(algorithm.targets()),
-        slots_(Slots::of_votes(at_.model(0).roles, vote_, targets_)) {
+        slots_(Slots::of_votes(at_.model(0).roles, vote_, targets_)),
+        draws_(draws),
+        turns_(algorithm.rho() > 1.0 && vote_.ways() == 2 && !draws, at_.rows.codes.rows) {
     if (!at_.model(0).weak_learner->directions.empty()) {
       throw std::invalid_argument("directions must be none for weak classifiers that vote");
     }
@@ -75,6 +117,7 @@ class VotePlanner : public Planner {
     const RowWeights rows{at_.batch.margins->weight(), nullptr, at_.rows.sample_weight};
     find_cells(updates[0], rows, progress, team);
     find_agreement(updates[0], rows, team);
+    updates[0].may_move_later = draws_;
     return updates;
   }
 
@@ -108,13 +151,13 @@ class VotePlanner : public Planner {
 
  private:
   // How much weight the table is right about, and wrong; the error is the cost.
-  void find_agreement(RoundUpdate& update, const RowWeights& rows, Team& team) const {
+  void find_agreement(RoundUpdate& update, const RowWeights& rows, Team& team) {
     BatchMargins& margins = *at_.batch.margins;
     const std::vector<Role>& roles = at_.model(0).roles;
     const std::vector<RowBlock> blocks = cut_into_row_blocks(at_.rows.codes.segments);
     struct Sums {
       double right = 0.0, wrong = 0.0, total = 0.0;
-      bool all_right = true;
+      bool all_right = true, all_turned = true;
     };
     std::vector<Sums> parts(blocks.size());
     team.for_each(
@@ -129,6 +172,7 @@ class VotePlanner : public Planner {
             parts[c].total += w;
             (h > 0.0 ? parts[c].right : parts[c].wrong) += h == 0.0 ? 0.0 : w;
             parts[c].all_right = parts[c].all_right && h > 0.0;
+            if (w > 0.0) parts[c].all_turned &= turns_.note(i, h > 0.0);
           }
         });
     Sums sums;
@@ -137,12 +181,14 @@ class VotePlanner : public Planner {
       sums.wrong += part.wrong;
       sums.total += part.total;
       sums.all_right = sums.all_right && part.all_right;
+      sums.all_turned = sums.all_turned && part.all_turned;
     }
     require_finite(sums.total, "total weight", at_.round(0));
     update.largest = at_.batch.regularizers[0].largest;
     if (!(sums.right > 0.0)) return;  // every row abstains
-    update.moves = true;
     update.cost = sums.wrong / (sums.right + sums.wrong);
+    update.takes_turns = turns_.takes_turns(sums.all_turned, update.cost);
+    update.moves = !update.takes_turns;
     update.ends = sums.all_right;
     if (sums.wrong == 0.0) {  // counts as half a row
       const double all = std::max(2.0, at_.batch.row_counts[0]);
@@ -157,6 +203,9 @@ class VotePlanner : public Planner {
       update.moves = update.slope > 0.0;
     }
   }
+
+  const bool draws_;  // whether a later round may find a classifier that this one did not
+  TurnWatch turns_;
 };
 
 // A look-up table over one feature.
@@ -164,7 +213,7 @@ class VoteFeaturePlanner final : public VotePlanner {
  public:
   VoteFeaturePlanner(const RoundContext& context, const VoteBoosting& algorithm,
                      const FeatureLearner& learner)
-      : VotePlanner(context, algorithm),
+      : VotePlanner(context, algorithm, learner.draws(context.rows.bins.size())),
         learner_(learner),
         rows_(at_.rows.codes, at_.rows.bins, slots_) {}
 
@@ -173,9 +222,15 @@ class VoteFeaturePlanner final : public VotePlanner {
                   const std::function<void()>& /*progress*/, Team& team) override {
     rows_.weigh(rows, team);
     const CountingVote vote{vote_, rows_.unit()};
-    std::vector<double> costs(at_.rows.bins.size());
-    team.for_each(costs.size(), static_cast<double>(costs.size() * at_.rows.codes.rows),
-                  [&](std::size_t f) { costs[f] = deal(f, rows_.add_up(f), vote).cost; });
+    const std::size_t features = at_.rows.bins.size();
+    std::vector<std::uint8_t> allowed(features);
+    const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));
+    draw_features(learner_.limits, key, 0, features, allowed.data());
+    std::vector<double> costs(features, std::numeric_limits<double>::infinity());
+    team.for_each(features, static_cast<double>(features * at_.rows.codes.rows),
+                  [&](std::size_t f) {
+                    if (allowed[f] != 0) costs[f] = deal(f, rows_.add_up(f), vote).cost;
+                  });
     const std::size_t best = first_best(costs.data(), costs.size());
     const SlotSums sums = rows_.add_up(best);
     const CellOfCode cell_of = deal(best, sums, vote).cell_of;
@@ -200,13 +255,21 @@ class VoteFeaturePlanner final : public VotePlanner {
   Deal deal(std::size_t f, const SlotSums& sums, const CountingVote& vote) const {
     const auto width = static_cast<std::size_t>(at_.rows.bins[f].width());
     if (learner_.cuts_in_two()) {
-      Split split = find_split(at_.rows.bins[f], VoteCuts(vote, sums.data(), width));
-      // If no split is better than none, all codes get one cell, including those without training
-      // rows.
+      const Split split = find_split(at_.rows.bins[f], VoteCuts(vote, sums.data(), width));
+      SlotSums all(slots_.n, 0);
+      for (std::size_t k = 0; k < slots_.n; ++k) {
+        const auto first = sums.begin() + static_cast<std::ptrdiff_t>(k * width);
+        all[k] = std::accumulate(first, first + static_cast<std::ptrdiff_t>(width), all[k]);
+      }
+      const double unsplit = vote.cost(all);
       const auto& branch = split.branch;
       const bool in_two = std::count(branch.begin(), branch.end(), Split::kRight) > 0;
-      if (!in_two) split.branch.fill(Split::kLeft);
-      return {split.cost, split.branch};
+      if (in_two && learner_.limits.is_enough(unsplit - split.cost, unsplit)) {
+        return {split.cost, branch};
+      }
+      Deal whole{unsplit, {}};  // one cell for all codes, including those without training rows
+      whole.cell_of.fill(Split::kLeft);
+      return whole;
     }
     double cost = 0.0;
     for (std::size_t b = 0; b < width; ++b) {
@@ -226,7 +289,7 @@ class VoteTreePlanner final : public VotePlanner {
  public:
   VoteTreePlanner(const RoundContext& context, const VoteBoosting& algorithm,
                   const GrownLearner& learner)
-      : VotePlanner(context, algorithm),
+      : VotePlanner(context, algorithm, learner.draws(context.rows.bins.size())),
         learner_(learner),
         limits_(learner.limits),
         nodes_(at_.rows.codes.rows) {
@@ -246,7 +309,6 @@ class VoteTreePlanner final : public VotePlanner {
     update.codes = nodes_.data();
     set_table(update, grown.tree.size(), grown.weights, one_per_code());
     update.tree = std::move(grown.tree);
-    update.may_move_later = learner_.draws(at_.rows.bins.size());
     count_rows(update);
   }
 

@@ -12,6 +12,7 @@
 #include "properboost/core/random.hpp"
 #include "properboost/trees/best_cut.hpp"
 #include "properboost/trees/class_cells.hpp"
+#include "properboost/trees/drawn_features.hpp"
 #include "properboost/trees/joint_cells.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/leaf_sums.hpp"
@@ -22,9 +23,8 @@
 namespace properboost {
 namespace {
 
-// Streams of random draws.
-constexpr std::uint64_t kRowStream = 0;
-constexpr std::uint64_t kFeatureStream = 1;  // plus one more per node, or level
+constexpr std::uint64_t kRowStream = 0;  // of random draws; those of features come after it
+static_assert(kRowStream < kFeatureStream);
 
 template <class Cells>
 struct Grown {
@@ -158,8 +158,8 @@ class Growth {
       nanoseconds += nanoseconds_of_search(leaf);
       if (limits_.chance > 0.0) one_cut.push_back(chance_at(leaf.node));
     }
-    std::vector<std::uint8_t> allowed(features, 1);
-    if (limits_.drawn_of(features) < features) draw_features(depth, allowed.data());
+    std::vector<std::uint8_t> allowed(features);
+    draw_features(limits_, key_, depth, features, allowed.data());
     std::vector<std::optional<Split>> splits(features);
     std::vector<ChanceSaving> by_chance(features, ChanceSaving{0.0, 1.0});
     team_.for_each(features, nanoseconds, [&](std::size_t f) {
@@ -300,11 +300,9 @@ class Growth {
     }
     const std::size_t features = bins_.size();
     std::vector<std::optional<Split>> splits(leaves.size() * features);
-    std::vector<std::uint8_t> allowed(splits.size(), 1);
+    std::vector<std::uint8_t> allowed(splits.size());
     for (std::size_t k = 0; k < leaves.size(); ++k) {
-      if (limits_.drawn_of(features) < features) {
-        draw_features(leaves[k]->node, &allowed[k * features]);
-      }
+      draw_features(limits_, key_, leaves[k]->node, features, &allowed[k * features]);
     }
     team_.for_each(splits.size(), nanoseconds, [&](std::size_t task) {
       if (allowed[task] != 0) {
@@ -347,7 +345,9 @@ class Growth {
       if (const std::optional<Split>& split = splits[f]) costs[f] = split->cost;
     }
     const auto saves = [&](std::size_t f) {  // more than rounding
-      return costs[f] < kNever && unsplit - costs[f] > kTie * std::abs(costs[f]);
+      const double saving = unsplit - costs[f];
+      return costs[f] < kNever && saving > kTie * std::abs(costs[f]) &&
+             limits_.is_enough(saving, unsplit);
     };
     std::size_t best;
     if (limits_.chance > 0.0) {  // the costs of splits that save are charged for chance
@@ -402,18 +402,6 @@ class Growth {
     if (found && !(above->cost < found->cost - kTie * std::abs(found->cost))) return;
     above->swap_branches();
     found = above;
-  }
-
-  // The features that the split of a node, or of a level, is chosen from.
-  void draw_features(std::size_t turn, std::uint8_t* allowed) const {
-    const std::size_t n = bins_.size();
-    const std::size_t wanted = limits_.drawn_of(n);
-    std::vector<std::pair<std::uint64_t, std::size_t>> order(n);
-    for (std::size_t f = 0; f < n; ++f) order[f] = {draw_bits(key_, kFeatureStream + turn, f), f};
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted) - 1,
-                     order.end());
-    std::fill_n(allowed, n, std::uint8_t{0});
-    for (std::size_t k = 0; k < wanted; ++k) allowed[order[k].second] = 1;
   }
 
   // Splits a leaf.  Its children get their sums if they may be split in turn.

@@ -123,6 +123,12 @@ class Training:
             weight=None if self.weight is None else self.weight[taken],
         )
 
+    def error_of(self, raw: NDArray[np.float64]) -> float:
+        """Return the share of these rows, by weight, that raw predictions tell wrongly."""
+        said = (raw[:, 0] > 0.0) if raw.shape[1] == 1 else raw.argmax(axis=1)
+        wrong = said != np.repeat(self.class_of, np.diff(self.segments))
+        return float(np.average(wrong, weights=self.weight))
+
     def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds.
 
@@ -322,6 +328,9 @@ def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) ->
         options.weak_learner,
         max_leaves=options.max_leaf_nodes,
         max_depth=options.max_depth or LARGEST_INT,
+        min_relative_decrease=options.min_relative_decrease,
+        max_features=options.max_features,
+        seed=training.seed,
     )
     model = _core.Model(
         loss.native, learner, roles, gain=loss.gain, learning_rate=options.learning_rate

@@ -188,6 +188,20 @@ class Rounds:
     def __len__(self) -> int:
         return len(self.feature)
 
+    def first(self, n: int) -> "Rounds":
+        """Return the first `n` rounds, of estimators that are one round each."""
+        end = int(self.offsets[n])
+        return replace(
+            self,
+            feature=self.feature[:n],
+            cost=self.cost[:n],
+            step=self.step[:n],
+            risk=self.risk[:n],
+            offsets=self.offsets[: n + 1],
+            values=self.values[:end],
+            trees=None if self.trees is None else self.trees.part(0, end),
+        )
+
     def bound(self) -> float:
         """Return a bound on the size of raw predictions; infinite if that overflows."""
         if len(self) == 0:

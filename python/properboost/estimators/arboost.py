@@ -1,6 +1,6 @@
 """AR-Boost, and the boosting algorithms it is compared with: weak classifiers that vote."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import Exponential
 from properboost.losses.probabilities import Link
+from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, parameters, read
 from properboost.parameters.kinds import CategoricalFeatures, RandomState, RowsPerBin
@@ -76,7 +77,11 @@ class VotingClassifier(
         """,
     )
     random_state: RandomState = parameter(
-        default=None, doc="Seed of the sample from which the bins of large tables are found."
+        default=None,
+        doc="""
+        Seed of the features that are drawn (`max_features`), and of the sample from which the bins
+        of large tables are found.
+        """,
     )
 
     def _check_classes(self, rows: Rows) -> None:
@@ -137,9 +142,10 @@ class VotingClassifier(
         dict of ndarray of shape (n_iter_,)
             ``normalizer``: Z_t = (1 - e) e^-alpha + e e^alpha, which is (rho^-1/2 + rho^1/2)
             sqrt(e (1 - e)) at learning rate 1 (AR-Boost, eq. 10); ``product``: that of all Z so
-            far, which bounds the error (Theorem 1); ``exponential``: the looser bound of eq. 4
-            with each round's own gamma_t = rho/(rho + 1) - e_t, at learning rate 1.  (With one
-            gamma, the least, as it is printed, it does not hold for rho above 1.)
+            far, which bounds the error (Theorem 1); ``exponential``: the looser bound of eq. 3 with
+            each round's own gamma_t = rho/(rho + 1) - e_t, at learning rate 1.  Eq. 4, with the
+            least gamma for all rounds, is looser still (see docs/arboost.md).  A round that adds
+            nothing changes no bound.
 
         Raises
         ------
@@ -151,6 +157,7 @@ class VotingClassifier(
         rho = self.rho_
         gamma = rho / (rho + 1.0) - error
         exponents = -((rho + 1.0) ** 2) / (2 * rho) * gamma**2 + (rho**2 - 1) / (2 * rho) * gamma
+        exponents[alpha == 0.0] = 0.0
         return {
             "normalizer": normalizer,
             "product": np.cumprod(normalizer),
@@ -278,30 +285,49 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
             )
             self._check_classes(rows)
             training = prepare(read_binning(self, None), table, rows, rows.sort())
-            with show_progress(self.verbose, self.n_estimators) as report:
-                ensemble = self._boost(training, report)
-            return self._set_votes(training, ensemble)
+            return self._fit_to(training)
 
-    def _boost(self, training: Training, report: Report | None = None) -> Ensemble:
+    def _fit_to(self, training: Training) -> Self:
+        """Fit to rows in bins."""
+        with show_progress(self.verbose, self.n_estimators) as report:
+            ensemble, takes_turns = self._boost(training, report)
+        if takes_turns:
+            warn(
+                "a weak classifier and its negative would take turns for ever: boosting ended with "
+                f"{ensemble.n_estimators} of {self.n_estimators} rounds; a smaller rho "
+                f"({self.rho:g} now), max_features below 1 or min_relative_decrease above 0 helps"
+            )
+        self._set_voting(self._describe_votes(len(training.classes)))
+        return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
+
+    def _boost(self, training: Training, report: Report | None = None) -> tuple[Ensemble, bool]:
+        """Return the rounds, and whether a classifier and its negative took turns at the end."""
         boosting = start_votes(training, read(VotingOptions, self), Exponential())
         boosting.advance(self.n_estimators, None, report)
         n_classes = len(training.classes)
         groups = [1] if n_classes == 2 else range(n_classes)
-        return make_ensemble(
+        ensemble = make_ensemble(
             training.binning,
             tuple(Rounds.from_native(boosting.rounds(0, group)) for group in groups),
             training.weigh_segments(np.ones(len(training.class_of), dtype=np.bool_)),
             "greedy",
             damping=float(self.damping),
         )
-
-    def _set_votes(self, training: Training, ensemble: Ensemble) -> Self:
-        self._set_voting(self._describe_votes(len(training.classes)))
-        return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
+        takes_turns = boosting.takes_turns(0)
+        return _leave_negative(ensemble, training) if takes_turns else ensemble, takes_turns
 
     def _describe_votes(self, n_classes: int) -> Voting:
         by_label = n_classes > 2 and self.multiclass == "one_vs_rest"
         return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
+
+
+def _leave_negative(ensemble: Ensemble, training: Training) -> Ensemble:
+    """Leave out the last round, which undoes the one before it, unless training errors say no."""
+    errors = [training.error_of(raw) for raw in ensemble.follow(training.codes, training.n_threads)]
+    if errors[-1] < errors[-2]:
+        return ensemble
+    models = tuple(rounds.first(len(rounds) - 1) for rounds in ensemble.models)
+    return replace(ensemble, models=models)
 
 
 def check_voting(model: ARBoostClassifier) -> None:

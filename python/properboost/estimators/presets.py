@@ -87,6 +87,8 @@ VOTES = {
     "criterion": "gini",
     "max_leaf_nodes": 8,
     "max_depth": None,
+    "min_relative_decrease": 0.0,
+    "max_features": 1.0,
     "multiclass": "samme",
     "mistrust": 0.0,
     "damping": 0.0,

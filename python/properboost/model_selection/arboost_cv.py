@@ -155,8 +155,7 @@ class ARBoostClassifierCV(VotingClassifier):
             self.cv_results_ = describe_results(params, params, scores)
             self.best_score_ = float(means[chosen])
             best = models[chosen]
-            with show_progress(self.verbose, self.n_estimators) as report:
-                best._set_votes(training, best._boost(training, report))
+            best._fit_to(training)
             best._set_features_of(self)
             self.best_estimator_ = best
             self._set_voting(best._voting)
@@ -199,4 +198,5 @@ def _fit(
 ) -> NDArray[np.float64]:
     """Fit one of the models; return its raw predictions of the rows with the codes `held_out`."""
     model = models[candidate]
-    return model._decide(model._boost(training).of_codes(held_out, training.n_threads))
+    ensemble, _ = model._boost(training)
+    return model._decide(ensemble.of_codes(held_out, training.n_threads))

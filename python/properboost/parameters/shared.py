@@ -707,8 +707,8 @@ class VotingParameters:
         default=100,
         check=partial(checks.integer, low=1, high=LARGEST_INT),
         doc="""
-        Rounds.  Boosting stops earlier if no classifier's error is small enough, or if one makes no
-        errors.
+        Rounds.  Boosting stops earlier if no classifier's error is small enough, if one makes no
+        errors, or if one and its negative would take turns for ever.
         """,
     )
     learning_rate: float = parameter(
@@ -738,6 +738,27 @@ class VotingParameters:
         check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         doc="The most splits from a tree's root to a leaf; None sets no limit.",
         only_with={"weak_learner": ("tree",)},
+    )
+    min_relative_decrease: float = parameter(
+        default=0.0,
+        check=partial(checks.between, low=0.0, high=1.0),
+        doc="""
+        A complexity limit: the least share of a node's own cost, by the `criterion`, that a split
+        of this node must save.  A stump or a tree that finds none says one class for all rows.  0
+        makes every split that saves anything.  (CART's limit is relative, too, to the cost of a
+        tree's root; scikit-learn's `min_impurity_decrease` is not relative.)
+        """,
+        only_with={"weak_learner": ("stump", "tree")},
+    )
+    max_features: float = parameter(
+        default=1.0,
+        check=check_share,
+        kind="float",
+        doc="""
+        Share of the features that a round's feature, or each split of a tree, is chosen from, in
+        (0, 1].  It is drawn anew each time and is never less than one feature.  If none of those
+        drawn gives a classifier that may vote, the round adds nothing, and boosting goes on.
+        """,
     )
     multiclass: VotingMulticlass = parameter(
         default="samme",

@@ -35,6 +35,7 @@ struct RoundUpdate {
   bool may_move_later = false;  // a later random draw may find a move, though this one did not
   bool ends = false;            // no later round can move
   bool separated = false;       // no finite coefficients are best
+  bool takes_turns = false;     // the last two rounds would alternate for ever
   std::int32_t feature = 0;
   const std::uint8_t* codes = nullptr;  // one per row
   double cost = 0.0;

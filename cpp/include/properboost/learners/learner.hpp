@@ -70,6 +70,12 @@ class WeakLearner {
 class FeatureLearner : public WeakLearner {
  public:
   LearnerKind kind() const noexcept final { return this; }
+
+  // Weak classifiers that vote keep to these; other look-up tables are chosen from all features.
+  const TreeLimits limits;
+  const std::uint64_t seed;  // of the random draws
+  bool draws(std::size_t features) const { return limits.drawn_of(features) < features; }
+
   virtual bool cuts_in_two() const noexcept = 0;  // else it has one cell per code
   // Whether cost and partition depend on how many rows count.
   virtual bool counts_rows() const noexcept { return false; }
@@ -86,7 +92,8 @@ class FeatureLearner : public WeakLearner {
   virtual double freedom(const FeatureCells& feature) const = 0;
 
  protected:
-  using WeakLearner::WeakLearner;
+  explicit FeatureLearner(const LearnerOptions& options)
+      : WeakLearner(options), limits(options.limits), seed(options.seed) {}
 };
 
 // A tree over several features, whose nodes are a feature's codes.

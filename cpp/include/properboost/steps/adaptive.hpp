@@ -13,11 +13,15 @@ class Adaptive final : public Step {
   double propose(LineSearchOracle& /*oracle*/, const StepLimits& limits) const override {
     return limits.rate * alpha(limits);
   }
-  // Errors up to rho (C-1) / (rho (C-1) + 1) are accepted.
-  bool accepts(const StepLimits& limits) const override { return alpha(limits) > 0.0; }
+  // Errors below rho (C-1) / (rho (C-1) + 1) are accepted.
+  bool accepts(const StepLimits& limits) const override { return alpha(limits) > kRounding; }
   double follow(const StepLimits& /*limits*/, double twins) const override { return twins; }
 
  private:
+  // Weights are floats: the last classifier's error, which is the limit itself, may come out so
+  // much smaller.
+  static constexpr double kRounding = 1e-6;
+
   static double alpha(const StepLimits& limits) {
     const Agreement& rows = limits.agreement;
     const double odds = math::log(rows.rho) + math::log(rows.right) - math::log(rows.wrong) +

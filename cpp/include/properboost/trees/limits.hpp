@@ -29,6 +29,13 @@ struct TreeLimits {
   // features of many codes are not favoured.  Twice is what they are worth elsewhere: other rows
   // lose on average what the training rows gain by chance (Akaike 1974).
   double chance = 0.0;
+  // The least share of a node's cost that a split of it must save.
+  double least_decrease = 0.0;
+
+  // Whether a split that saves so much of what the node costs is worth it.
+  bool is_enough(double saving, double unsplit) const {
+    return saving >= least_decrease * std::abs(unsplit);
+  }
 
   // How many of the features each split is chosen from, drawn anew each time: at least one.
   std::size_t drawn_of(std::size_t features) const {
