@@ -9,7 +9,7 @@ import properboost as pb
 from helpers.votes import AR, make_rows
 
 
-@pytest.mark.filterwarnings("ignore:a weak classifier and its negative would take turns")
+@pytest.mark.filterwarnings("ignore:a weak classifier and its negative take turns")
 def test_rho_is_chosen_by_cross_validation():
     X, y = make_rows(2)
     flipped = np.where(np.random.default_rng(0).random(len(y)) < 0.2, 1 - y, y)

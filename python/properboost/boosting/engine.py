@@ -123,10 +123,14 @@ class Training:
             weight=None if self.weight is None else self.weight[taken],
         )
 
-    def error_of(self, raw: NDArray[np.float64]) -> float:
-        """Return the share of these rows, by weight, that raw predictions tell wrongly."""
-        said = (raw[:, 0] > 0.0) if raw.shape[1] == 1 else raw.argmax(axis=1)
-        wrong = said != np.repeat(self.class_of, np.diff(self.segments))
+    @staticmethod
+    def tell(raw: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the classes' numbers that raw predictions, a column per model, tell."""
+        return (raw[:, 0] > 0.0).astype(np.intp) if raw.shape[1] == 1 else raw.argmax(axis=1)
+
+    def error_of(self, told: NDArray[np.intp]) -> float:
+        """Return the share of these rows, by weight, that were told wrongly."""
+        wrong = told != np.repeat(self.class_of, np.diff(self.segments))
         return float(np.average(wrong, weights=self.weight))
 
     def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:

@@ -1,5 +1,6 @@
 """AR-Boost, and the boosting algorithms it is compared with: weak classifiers that vote."""
 
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -293,15 +294,15 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
             ensemble, takes_turns = self._boost(training, report)
         if takes_turns:
             warn(
-                "a weak classifier and its negative would take turns for ever: boosting ended with "
-                f"{ensemble.n_estimators} of {self.n_estimators} rounds; a smaller rho "
+                "a weak classifier and its negative take turns: "
+                f"{ensemble.n_estimators} of {self.n_estimators} rounds are kept; a smaller rho "
                 f"({self.rho:g} now), max_features below 1 or min_relative_decrease above 0 helps"
             )
         self._set_voting(self._describe_votes(len(training.classes)))
         return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
 
     def _boost(self, training: Training, report: Report | None = None) -> tuple[Ensemble, bool]:
-        """Return the rounds, and whether a classifier and its negative took turns at the end."""
+        """Return the rounds, and whether a classifier and its negative took turns in the end."""
         boosting = start_votes(training, read(VotingOptions, self), Exponential())
         boosting.advance(self.n_estimators, None, report)
         n_classes = len(training.classes)
@@ -314,17 +315,29 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
             damping=float(self.damping),
         )
         takes_turns = boosting.takes_turns(0)
-        return _leave_negative(ensemble, training) if takes_turns else ensemble, takes_turns
+        has_negatives = n_classes == 2 or self.multiclass == "one_vs_rest"
+        if self.rho > 1.0 and has_negatives and ensemble.n_estimators > 1:
+            shorter = _leave_out_turn(ensemble, training, takes_turns)
+            return shorter, takes_turns or shorter is not ensemble
+        return ensemble, takes_turns
 
     def _describe_votes(self, n_classes: int) -> Voting:
         by_label = n_classes > 2 and self.multiclass == "one_vs_rest"
         return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
 
 
-def _leave_negative(ensemble: Ensemble, training: Training) -> Ensemble:
-    """Leave out the last round, which undoes the one before it, unless training errors say no."""
-    errors = [training.error_of(raw) for raw in ensemble.follow(training.codes, training.n_threads)]
-    if errors[-1] < errors[-2]:
+def _leave_out_turn(ensemble: Ensemble, training: Training, takes_turns: bool) -> Ensemble:
+    """Leave out the last round if it turned predictions round and made more errors.
+
+    It did where it would be undone, and so on for ever (`takes_turns`), or if it changed most of
+    the training rows' predictions: it is nearly the negative of the round before.
+    """
+    told: deque[NDArray[np.intp]] = deque(maxlen=2)  # before the last round, and after it
+    for raw in ensemble.follow(training.codes, training.n_threads):
+        told.append(training.tell(raw))
+    before, after = map(training.error_of, told)
+    turned = takes_turns or np.average(told[0] != told[1], weights=training.weight) > 0.5
+    if not turned or after < before or (after == before and not takes_turns):
         return ensemble
     models = tuple(rounds.first(len(rounds) - 1) for rounds in ensemble.models)
     return replace(ensemble, models=models)

@@ -708,7 +708,7 @@ class VotingParameters:
         check=partial(checks.integer, low=1, high=LARGEST_INT),
         doc="""
         Rounds.  Boosting stops earlier if no classifier's error is small enough, if one makes no
-        errors, or if one and its negative would take turns for ever.
+        errors, or if one and its negative take turns.
         """,
     )
     learning_rate: float = parameter(

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.datasets import load_adult, load_letter, load_uci
+from properboost.datasets._assemble import assemble, load_rows
+from properboost.datasets._uci_records import RECORDS
 
 __all__ = ["Table", "divide", "find_missing", "hash_table", "load"]
 
@@ -39,13 +42,24 @@ DIVIDED = ("vowel", "satimage", "pendigits")
 
 @lru_cache(maxsize=4)
 def load(name: str) -> Table:
-    """Load a set: one of `load_uci`, "letter" (26 classes), "LETTER.p1", "LETTER.p2" or "ADULT"."""
+    """Load a set: one of `load_uci`, "letter" (26 classes), "LETTER.p1", "LETTER.p2" or "ADULT".
+
+    "vowel.context" is vowel with the three features that `load_uci` leaves out.
+    """
     parts: list[Any]
     if name == "letter" or name.startswith("LETTER."):
         part: Any = None if name == "letter" else name.removeprefix("LETTER.")
         parts = [load_letter(part, subset=subset) for subset in ("train", "test")]
     elif name == "ADULT":
         parts = [load_adult(subset=subset, as_frame=False) for subset in ("train", "test")]
+    elif name == "vowel.context":
+        whole = replace(RECORDS["vowel"], dropped={})
+        parts = [
+            assemble(
+                whole, load_rows(whole, subset), dropna=False, return_X_y=False, as_frame=False
+            )
+            for subset in ("train", "test")
+        ]
     elif name in DIVIDED:
         parts = [load_uci(name, subset=subset, as_frame=False) for subset in ("train", "test")]
     else:
