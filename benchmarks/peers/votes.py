@@ -1,4 +1,4 @@
-"""Weak classifiers that vote, beside scikit-learn's AdaBoostClassifier: the time of the same rounds.
+"""Weak classifiers that vote, beside scikit-learn's AdaBoostClassifier: time for the same rounds.
 
     python -m benchmarks.peers.votes
 

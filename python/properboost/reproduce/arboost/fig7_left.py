@@ -31,7 +31,7 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
         found[name, "best rival less AR-Boost"] = min(errors[m] for m in RIVALS) - ours
         found[name, "fall from AdaBoost to AR-Boost, in percent of it"] = 100 * (ada - ours) / ada
         found |= {(name, method): error for method, error in errors.items()}
-    return found
+    return {place: round(number, 9) for place, number in found.items()}  # 0 is a tie
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:

@@ -58,7 +58,7 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     found["mean of the sets", "CART, as a multiple of AR-Boost"] = float(
         np.mean([own["CART"] / max(own["AR-Boost"], 0.01) for own in errors])
     )
-    return found
+    return {place: round(number, 9) for place, number in found.items()}  # 0 is a tie
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
