@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 RHOS = (1.25, 1.5, 2.0, 4.0, 6.0)
 FLIPPED = 0.1
+TIE = 1e-9
+"""No less is better."""
 
 CHOSEN = Reading("rho by cross-validation", "Section 3 finds rho by cross-validation.")
 FIXED = Reading("rho 6", "The caption names no rho; Figure 4 has 6.")
@@ -111,8 +113,8 @@ ITEM = Item(
     "whether they lie above the diagonal, and 10% of all labels are flipped (the paper does not "
     "say what its rows are).  100 rounds of stumps.",
     published={
-        ("test error", "AdaBoost less AR-Boost"): at_least(0.0, "better generalisation"),
-        ("flipped labels repeated", "AdaBoost less AR-Boost"): at_least(0.0, "avoids this"),
+        ("test error", "AdaBoost less AR-Boost"): at_least(TIE, "better generalisation"),
+        ("flipped labels repeated", "AdaBoost less AR-Boost"): at_least(TIE, "avoids this"),
     },
     experiment=Experiment("arboost-fig1", {"toy": ()}, measure, seconds=0.3),
     tabulate=tabulate,

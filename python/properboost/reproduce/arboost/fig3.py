@@ -14,6 +14,9 @@ from properboost.reproduce.published import at_most, printed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+TIE = 1e-9
+"""No less is a change."""
+
 RHOS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 STUMPS = Reading("stumps", "Figures 1 and 5 have decision stumps; this one names none.")
@@ -73,7 +76,9 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
     left.set_ylabel("error of five folds, percent")
     for name, style in (("train", "--"), ("test", "-")):
         errors = seeds[0]["diabetes"][name]
-        right.plot(np.arange(1, len(errors) + 1), errors, style, label=f"{name}, rho 4")
+        marker = "o" if len(errors) < 5 else ""  # boosting may end soon
+        rounds = np.arange(1, len(errors) + 1)
+        right.plot(rounds, errors, style, marker=marker, label=f"{name}, rho 4")
     right.set_xlabel("round")
     right.set_ylabel("error, percent")
     right.legend()
@@ -86,7 +91,7 @@ ITEM = Item(
     "100 rounds.",
     published={
         ("rho", "of least cross-validated error"): printed("4"),
-        ("test error", "change after the least training error"): at_most(0.0, "it decreases"),
+        ("test error", "change after the least training error"): at_most(-TIE, "it decreases"),
     },
     experiment=Experiment("arboost-fig3", {"diabetes": ("pima",)}, measure, seconds=1.0),
     tabulate=tabulate,

@@ -18,6 +18,9 @@ from properboost.reproduce.published import at_least, read_off
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+TIE = 1e-9
+"""No less is better."""
+
 READINGS = (
     STUMPS,
     Reading(SMALL_TREES.name, "Stumps say two of up to 26 classes; trees say eight."),
@@ -77,7 +80,7 @@ ITEM = Item(
         ("vowel", "AdaBoost.MH less AR-Boost"): read_off(13.0, 15.0),
         ("thyroid", "fall from SAMME to AR-Boost, in percent of it"): read_off(31.0, 33.0),
         ("mean of the sets", "SAMME less AR-Boost"): at_least(0.0, "comparable or better"),
-        ("mean of the sets", "AdaBoost.MH less SAMME"): at_least(0.0, "SAMME is better"),
+        ("mean of the sets", "AdaBoost.MH less SAMME"): at_least(TIE, "SAMME is better"),
         ("mean of the sets", "CART, as a multiple of AR-Boost"): at_least(
             10.0, "an order of magnitude"
         ),
