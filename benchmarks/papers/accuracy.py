@@ -24,9 +24,9 @@ import numpy as np
 from sklearn.metrics import log_loss
 
 from benchmarks.lib.cli import make_plain_parser
-from properboost.reproduce.pinned import make_search
 from properboost import ProperBoostClassifierCV
 from properboost.datasets import load_adult, load_letter
+from properboost.reproduce.pinned import make_search
 
 SEARCHED = {
     "loss": ["glog", "ggauss", "glaplacian", "gboost"],

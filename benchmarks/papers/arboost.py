@@ -26,8 +26,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import properboost as pb
 from benchmarks.lib.cli import make_plain_parser
-from properboost.reproduce.pinned import make_votes
 from properboost.datasets import load_uci
+from properboost.reproduce.pinned import make_votes
 
 BINARY = {
     "ionosphere": 238,

@@ -43,9 +43,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.lib.cli import make_plain_parser
-from properboost.reproduce.pinned import make_search, make_tables
 from properboost import ProperBoostClassifier
 from properboost.datasets import make_two_gaussians
+from properboost.reproduce.pinned import make_search, make_tables
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "16 bins": {"max_bins": 16, "rows_per_bin": None},

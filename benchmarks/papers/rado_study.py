@@ -38,10 +38,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.lib.cli import make_plain_parser
-from properboost.reproduce.pinned import make_rados
 from benchmarks.lib.race import print_table
 from properboost import RadoBoostClassifier
 from properboost.datasets import load_uci
+from properboost.reproduce.pinned import make_rados
 
 DATA = ("ionosphere", "sonar", "spambase", "magic")
 REGULARIZERS = ("ridge", "lasso", "linf", "slope")

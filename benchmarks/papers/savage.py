@@ -48,7 +48,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.lib.cli import make_plain_parser
-from properboost.reproduce.pinned import make_search
 from properboost import (
     AdaBoost,
     LogitBoost,
@@ -59,6 +58,7 @@ from properboost import (
 )
 from properboost.datasets import load_uci
 from properboost.metrics import average_ranks, win_counts
+from properboost.reproduce.pinned import make_search
 
 SETS = (
     "pima",

@@ -49,7 +49,7 @@ def step_size(t: Training, slope: Callable[[float], float], largest: float) -> f
 
 
 def search_line(slope: Callable[[float], float], limit: float) -> float:
-    """The first root of `slope`, positive at 0; `limit` where it stays positive until it vanishes."""
+    """The first root of `slope`, positive at 0; `limit` where it is positive until it vanishes."""
     grid = doubling_grid(limit / 16, 1024 * limit)
     for k, a in enumerate(grid):
         if slope(a) < 0 or (slope(a) == 0 and a <= limit):
