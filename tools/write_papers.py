@@ -9,6 +9,7 @@ those of all papers (``all``).
 """
 
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -65,15 +66,16 @@ def read(name: str) -> Report | None:
     return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
-def fill(page: str) -> str:
-    """Return a page with all its blocks written anew."""
-    return BLOCK.sub(lambda m: f"{m[1]}{render(m[2])}{m[3]}", page)
+def fill(page: Path) -> str:
+    """Return a page's text with all its blocks written anew."""
+    text = page.read_text("utf-8")
+    return BLOCK.sub(lambda m: f"{m[1]}{render(m[2], page)}{m[3]}", text)
 
 
-def render(name: str) -> str:
-    """Return what stands in a block."""
+def render(name: str, page: Path) -> str:
+    """Return what stands in a block of a page."""
     if name == "all":
-        return render_papers()
+        return render_papers(page)
     if name in PAPERS:
         return render_items(name)
     report = read(name)
@@ -144,15 +146,16 @@ def render_items(paper: str) -> str:
     return "\n".join([*draw_table(table), ""])
 
 
-def render_papers() -> str:
-    """Return the verdicts of all papers."""
+def render_papers(page: Path) -> str:
+    """Return the verdicts of all papers, with links from a page to theirs."""
+    folder = os.path.relpath(RESULTS.parent, page.parent)
     table = [["paper", "items", *map(str, Verdict)]]
     for paper in PAPERS:
         reports = [report for name in find_items([paper]) if (report := read(name)) is not None]
         total: Counter[str] = Counter()
         for report in reports:
             total.update(report["readings"][0]["verdicts"])
-        link = f"[{paper}](papers/{paper}.md)"
+        link = f"[{paper}]({folder}/{paper}.md)".replace("(./", "(")
         table.append([link, str(len(reports)), *(str(total[v]) for v in Verdict)])
     return "\n".join([*draw_table(table), ""])
 
@@ -177,7 +180,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         keep(Path(sys.argv[1]))
     for page in list_pages():
-        page.write_text(fill(page.read_text("utf-8")), "utf-8")
+        page.write_text(fill(page), "utf-8")
 
 
 if __name__ == "__main__":

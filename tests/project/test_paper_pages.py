@@ -17,8 +17,7 @@ ITEMS = find_items()
 
 @pytest.mark.parametrize("page", writer.list_pages(), ids=lambda page: page.stem)
 def test_pages_are_written_from_the_results(page):
-    text = page.read_text("utf-8")
-    assert writer.fill(text) == text, "python tools/write_papers.py writes it"
+    assert writer.fill(page) == page.read_text("utf-8"), "python tools/write_papers.py writes it"
 
 
 def test_every_item_has_its_place_on_the_page_of_its_paper():
