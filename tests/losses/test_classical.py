@@ -68,6 +68,7 @@ def test_least_squares_ends_where_its_probabilities_do():
 def test_the_hinge_has_no_probabilities():
     assert np.all(np.isnan(Hinge().probability(V)))
     assert np.all(np.isnan(Hinge().regularization_strength(V)))
+    assert np.all(np.isnan(Hinge().binding(V)))
 
 
 @every_loss

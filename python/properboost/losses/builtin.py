@@ -186,11 +186,11 @@ class LossCurve(ABC):
         Returns
         -------
         ndarray or float
-            The shape of `v`; odd, and falling.
+            The shape of `v`; odd, and falling.  NaN where there is no probability.
         """
         v = np.asarray(v, dtype=np.float64)
-        beta: NDArray[np.float64] = self.loss(v) - self.loss(-v)
-        return beta
+        beta = self.loss(v) - self.loss(-v)
+        return np.where(np.isnan(self.probability(v)), np.nan, beta)[()]
 
     # -- the elicitation form: what a forecast of the probability earns (SavageBoost, section 3) --
 
