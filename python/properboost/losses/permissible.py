@@ -216,7 +216,7 @@ class PermissibleFunction:
         p, q = checks.probabilities("p", p), checks.probabilities("q", q)
         with np.errstate(invalid="ignore"):
             apart = self.value(p) - self.value(q) - (p - q) * self.slope(q)
-        return np.where(p == q, 0.0, apart)[()]
+        return np.where(p == q, 0.0, np.maximum(apart, 0.0))[()]  # but for rounding
 
     def dual(self, x: ArrayLike, p: ArrayLike) -> Array:
         """Return the Legendre dual of (x, p): the p' with the largest x p' - D(p' || p) (eq. 28).

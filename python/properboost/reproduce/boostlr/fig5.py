@@ -1,5 +1,6 @@
 """Figure 5: what all canonical losses have in common."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -58,7 +59,9 @@ def measure(piece: Piece) -> Record:
 def distance(what: str, value: float) -> float:
     """Return how far a value is from what is said, or how near to contradicting it."""
     claim = CLAIMS[what]
-    return -abs(value) if claim.is_claim else abs(value - claim.middle)
+    if not claim.is_claim:
+        return abs(value - claim.middle)
+    return value if math.isinf(claim.low) else -value
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
