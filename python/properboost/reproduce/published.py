@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-__all__ = ["Place", "Published", "at_least", "at_most", "printed", "read_off", "read_table"]
+__all__ = [
+    "Place",
+    "Published",
+    "at_least",
+    "at_most",
+    "exactly",
+    "printed",
+    "read_off",
+    "read_table",
+]
+
+_ROUNDING = 1e-6
 
 Place: TypeAlias = tuple[str, str]
 """The row and the column of a published number."""
@@ -54,6 +65,12 @@ def printed(text: str) -> Published:
         raise ValueError(f"{text!r} is no number")
     half = Decimal(1).scaleb(exponent) / 2
     return Published(text, float(number - half), float(number + half))
+
+
+def exactly(number: float, text: str | None = None) -> Published:
+    """Return a number that a formula of the paper has, to six digits; `text` is what it says."""
+    reach = _ROUNDING * max(1.0, abs(number))
+    return Published(text or f"{number:g}", number - reach, number + reach)
 
 
 def read_off(low: float, high: float) -> Published:
