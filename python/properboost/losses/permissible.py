@@ -50,8 +50,8 @@ class PermissibleFunction:
     --------
     >>> from properboost.losses import PermissibleFunction
     >>> entropy = PermissibleFunction("entropy")
-    >>> float(entropy.surrogate(0.0)), float(entropy.dual(0.0, 0.3))
-    (1.0, 0.3)
+    >>> float(entropy.surrogate(0.0)), round(float(entropy.dual(1.5, 0.3)), 4)
+    (1.0, 0.6576)
     """
 
     phi: str = "matsushita"
