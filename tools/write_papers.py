@@ -149,14 +149,18 @@ def render_items(paper: str) -> str:
 def render_papers(page: Path) -> str:
     """Return the verdicts of all papers, with links from a page to theirs."""
     folder = os.path.relpath(RESULTS.parent, page.parent)
-    table = [["paper", "items", *map(str, Verdict)]]
+    table = [["paper", "tables, figures and claims", *map(str, Verdict), "formulas that hold"]]
     for paper in PAPERS:
         reports = [report for name in find_items([paper]) if (report := read(name)) is not None]
-        total: Counter[str] = Counter()
+        measured: Counter[str] = Counter()
+        derived: Counter[str] = Counter()
         for report in reports:
-            total.update(report["readings"][0]["verdicts"])
+            first = report["readings"][0]
+            (measured if report["readings"][-1]["random"] else derived).update(first["verdicts"])
         link = f"[{paper}]({folder}/{paper}.md)".replace("(./", "(")
-        table.append([link, str(len(reports)), *(str(total[v]) for v in Verdict)])
+        shares = [str(measured[v]) for v in Verdict]
+        held = f"{derived[Verdict.ROUNDING]} of {derived.total()}" if derived else ""
+        table.append([link, str(len(reports)), *shares, held])
     return "\n".join([*draw_table(table), ""])
 
 
