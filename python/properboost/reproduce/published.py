@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-__all__ = ["Place", "Published", "at_least", "at_most", "printed", "read_off", "read_table"]
+__all__ = [
+    "Place",
+    "Published",
+    "at_least",
+    "at_most",
+    "label",
+    "printed",
+    "read_off",
+    "read_table",
+]
 
 Place: TypeAlias = tuple[str, str]
 """The row and the column of a published number."""
@@ -97,3 +106,11 @@ def read_table(text: str) -> Mapping[Place, Published]:
     if len({name for name, *_ in rows}) < len(rows) or len(set(columns)) < len(columns):
         raise ValueError("two rows or two columns of the table have one name")
     return found
+
+
+def label(table: Mapping[Place, Published], measured: str) -> dict[Place, Published]:
+    """Return a table whose columns say what is measured: ``"sonar, errors"``.
+
+    Numbers of several kinds can then be in one table without being compared with each other.
+    """
+    return {(row, f"{column}, {measured}"): number for (row, column), number in table.items()}
