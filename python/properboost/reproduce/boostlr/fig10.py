@@ -75,7 +75,7 @@ ITEM = Item(
         (f"{fewer} to {more}", "change of the gain, powers of 2"): at_most(0, "not above 0")
         for fewer, more in itertools.pairwise(SIZES)
     },
-    experiment=Experiment("boostlr-fig10", dict.fromkeys(SIZES, ()), measure, seconds=3, seeds=30),
+    experiment=Experiment("boostlr-fig10", dict.fromkeys(SIZES, ()), measure, seconds=2, seeds=30),
     tabulate=tabulate,
     readings=HISTOGRAMS,
     compared="none",

@@ -136,7 +136,7 @@ ITEM = Item(
         for rounds in SOME_ROUNDS
         for sizes in ("10 rows over 80 rows", "80 rows over 2,000 rows")
     },
-    experiment=Experiment("boostlr-fig9", dict.fromkeys(SIZES, ()), measure, seconds=3, seeds=30),
+    experiment=Experiment("boostlr-fig9", dict.fromkeys(SIZES, ()), measure, seconds=2, seeds=30),
     tabulate=tabulate,
     readings=HISTOGRAMS,
     compared="none",

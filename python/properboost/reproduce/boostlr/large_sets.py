@@ -21,8 +21,8 @@ GAINS = (0.25, 0.3, 0.33, 0.45, 0.5, 0.75, 1, 1.66, 2, 3, 5, 10)
 ROUNDS = 100
 FOLDS = 5
 
-CRITERIA = {"error": "accuracy", "log loss": "neg_log_loss"}
-"""What cross-validation may choose the gain by, and the library's name of its negative."""
+SCORINGS = ("accuracy", "neg_log_loss")
+"""What cross-validation may choose the gain by."""
 
 BY_LOG_LOSS = Reading(
     "gain by cross-validated log loss",
@@ -65,7 +65,7 @@ def try_gains(
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for name, loss in LOSSES.items():
         found[name] = {"errors": [count_errors(loss, gain) for gain in GAINS]}
-        for criterion, scoring in CRITERIA.items():
+        for scoring in SCORINGS:
             search = make_search(
                 loss=loss,
                 gains=GAINS,
@@ -75,12 +75,15 @@ def try_gains(
                 refit=False,
                 **shared,
             ).fit(X[train], y[train])
-            found[name][criterion] = [-s for s in search.cv_results_["mean_test_score"].tolist()]
+            found[name][scoring] = search.cv_results_["mean_test_score"].tolist()
     return found
 
 
 def choose(found: dict[str, Any], loss: str, reading: str) -> tuple[float, int]:
     """Return the gain that a reading chooses for a loss, and its errors on the test rows."""
-    criterion = {BY_LOG_LOSS.name: "log loss", HINDSIGHT.name: "errors"}.get(reading, "error")
-    place = int(np.argmin(found[loss][criterion]))
-    return GAINS[place], found[loss]["errors"][place]
+    record = found[loss]
+    if reading == HINDSIGHT.name:
+        place = np.argmin(record["errors"])
+    else:
+        place = np.argmax(record["neg_log_loss" if reading == BY_LOG_LOSS.name else "accuracy"])
+    return GAINS[place], record["errors"][place]

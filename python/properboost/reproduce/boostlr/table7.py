@@ -53,7 +53,7 @@ GLaplacian, errors saved | 96 | 178 | 186
 GLaplacian, gain | 0.3 | 1 | 2
 """),
     experiment=Experiment(
-        "boostlr-table7", dict.fromkeys(FACTORS, ("LETTER.p2",)), measure, seconds=6
+        "boostlr-table7", dict.fromkeys(FACTORS, ("LETTER.p2",)), measure, seconds=1
     ),
     tabulate=tabulate,
     readings=(BY_ERROR, BY_LOG_LOSS, HINDSIGHT, HISTOGRAMS[3]),

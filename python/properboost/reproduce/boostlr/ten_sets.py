@@ -123,9 +123,7 @@ def measure(piece: Piece) -> Record:
     return found
 
 
-TEN_SETS = Experiment(
-    "boostlr-ten-sets", {name: (name,) for name in SETS}, measure, seconds=30, seeds=10
-)
+TEN_SETS = Experiment("boostlr-ten-sets", {name: (name,) for name in SETS}, measure, seconds=12)
 
 
 def by_gain(seed: Seed, part: str, method: str, measured: str) -> Array:
