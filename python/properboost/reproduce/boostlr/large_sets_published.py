@@ -11,7 +11,7 @@ GLaplacian | 420 | 2844 | 2680
 Exponential | 529 | 2940 | 2696
 Logistic | 464 | 2867 | 2673
 """)
-"""Of the test rows.  Logistic is the table's "Logit (sigma = 1)": GLog with gain 1."""
+"""On the test rows.  Logistic is the table's "Logit (sigma = 1)": GLog with gain 1."""
 
 BEST_GAINS = read_table("""
  | LETTER.p1 | LETTER.p2 | ADULT
