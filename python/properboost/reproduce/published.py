@@ -12,6 +12,7 @@ __all__ = [
     "at_least",
     "at_most",
     "exactly",
+    "label",
     "printed",
     "read_off",
     "read_table",
@@ -114,3 +115,11 @@ def read_table(text: str) -> Mapping[Place, Published]:
     if len({name for name, *_ in rows}) < len(rows) or len(set(columns)) < len(columns):
         raise ValueError("two rows or two columns of the table have one name")
     return found
+
+
+def label(table: Mapping[Place, Published], measured: str) -> dict[Place, Published]:
+    """Return a table whose columns say what is measured: ``"sonar, errors"``.
+
+    Numbers of several kinds can then be in one table without being compared with each other.
+    """
+    return {(row, f"{column}, {measured}"): number for (row, column), number in table.items()}
