@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SHARES = (0.05, 0.4)
 CONTAMINATED = (SAVAGE, LOGIT, REAL)
-WEIGHT, LEARNT, SIZE = ("share of the weight", "learnt by heart", "size of margins")
+WEIGHT, LEARNT = ("share of the weight", "learnt by heart")
 NAMES = ("histograms of 16 bins", "bins of 100 rows", "gain chosen by cross-validation")
 
 
@@ -52,11 +52,9 @@ def measure(piece: Piece) -> Record:
 def _see(model: Any, X: Any, fold: Fold) -> dict[str, float]:
     margins = model.margins(X, fold.labels)
     weights = model.loss_.weight(margins)
-    sizes = np.abs(model.margins(X, fold.labels, normalized=True))
     return {
-        WEIGHT: 100.0 * weights[fold.wrong].sum() / weights.sum(),
-        LEARNT: 100.0 * np.mean(margins[fold.wrong] > 0.0),
-        SIZE: float(sizes.mean()),
+        WEIGHT: 100.0 * float(weights[fold.wrong].sum() / weights.sum()),
+        LEARNT: 100.0 * float(np.mean(margins[fold.wrong] > 0.0)),
     }
 
 
