@@ -134,18 +134,25 @@ class _Task:
     def pieces(self) -> list[Piece]:
         parts = [p for p, sets in self.parts.items() if not self.missing.keys() & set(sets)]
         return [
-            Piece(part, seed, reading.name)
-            for reading in self.readings
-            for seed in range(self.count_seeds(reading))
+            Piece(part, seed, measured)
+            for measured, seeds in self._count_by_measured().items()
+            for seed in range(seeds)
             for part in parts
         ]
 
+    def _count_by_measured(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for reading in self.readings:
+            seeds = self.count_seeds(reading)
+            found[reading.measured] = max(found.get(reading.measured, 0), seeds)
+        return found
+
     def judge(self, reading: Reading, store: "_Store") -> Outcome:
         kept = store.read(self.item.experiment)
-        pieces = [piece for piece in self.pieces if piece.reading == reading.name]
+        n = self.count_seeds(reading)
+        pieces = [p for p in self.pieces if p.reading == reading.measured and p.seed < n]
         seeds: list[Seed] = [
-            {p.part: kept[p]["record"] for p in pieces if p.seed == seed}
-            for seed in range(self.count_seeds(reading))
+            {p.part: kept[p]["record"] for p in pieces if p.seed == seed} for seed in range(n)
         ]
         seconds = sum(kept[piece]["seconds"] for piece in pieces)
         return judge_item(self.item, reading, seeds, seconds)
