@@ -20,7 +20,7 @@ from properboost import _core
 from properboost.parameters import checks
 from properboost.progress import show_progress
 from properboost.reproduce import data
-from properboost.reproduce.catalogue import find_items
+from properboost.reproduce.catalogue import find_items, is_item
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Seed
 from properboost.reproduce.report import Outcome, describe, judge_item, title_of, to_json
 from properboost.whole_file import write_whole
@@ -199,18 +199,21 @@ def _parse(line: str) -> dict[str, Any] | None:
 
 
 def _fingerprint(experiment: Experiment, part: str) -> str:
-    """Return what a record depends on: the library, the experiment's code, the data."""
+    """Return what a record depends on: the library, the code of the experiment, the data."""
     digest = hashlib.sha256(_core.__version__.encode())
-    digest.update(_read_source(inspect.getfile(experiment.measure)))
-    digest.update(_read_source(str(Path(__file__).with_name("pinned.py"))))
+    here = Path(__file__).parent
+    measured_in = Path(inspect.getfile(experiment.measure))
+    shared = [path for path in measured_in.parent.glob("*.py") if not is_item(path.stem)]
+    for path in sorted({measured_in, *shared, here / "pinned.py", here / "data.py"}):
+        digest.update(_read_source(path))
     for name in experiment.parts.get(part, ()):
         digest.update(data.hash_table(name).encode())
     return digest.hexdigest()[:16]
 
 
 @lru_cache
-def _read_source(path: str) -> bytes:
-    return Path(path).read_bytes()
+def _read_source(path: Path) -> bytes:
+    return path.read_bytes()
 
 
 def _work(tasks: Sequence[_Task], store: _Store, n_jobs: int) -> Iterator[_Task]:
