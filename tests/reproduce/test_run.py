@@ -101,6 +101,21 @@ def test_readings_that_are_not_random_have_one_seed(tmp_path, monkeypatch):
     assert {piece.seed for piece in CALLS} == {0}
 
 
+def test_readings_may_share_measurements(tmp_path, monkeypatch):
+    other = items.Reading("other table", "The same runs, read otherwise.", measured_as="loose")
+    item = items.Item(**{**vars(ITEM), "readings": (*ITEM.readings, other)})
+    monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": item})
+    run.reproduce(output_dir=tmp_path, seeds=1, readings=True, say=str)
+    assert {piece.reading for piece in CALLS} == {"strict", "loose"}
+    assert len(CALLS) == 4
+
+
+def test_other_readings_have_half_as_many_seeds(tmp_path):
+    run.reproduce(output_dir=tmp_path, readings=True, say=str)
+    assert {p.seed for p in CALLS if p.reading == "strict"} == {0, 1, 2}
+    assert {p.seed for p in CALLS if p.reading == "loose"} == {0, 1}
+
+
 def test_processes_find_the_same(tmp_path):
     alone = run.reproduce(output_dir=tmp_path / "1", seeds=4, say=str)
     together = run.reproduce(output_dir=tmp_path / "2", seeds=4, n_jobs=2, say=str)
