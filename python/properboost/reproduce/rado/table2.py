@@ -56,6 +56,7 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
     counts = [tabulate(seed, BEST) for seed in seeds]
     published = {place: number.middle for place, number in PUBLISHED.items()}
     ours = {place: float(np.mean([count[place] for count in counts])) for place in published}
+    figure.set_size_inches(8.0, 4.2)
     axes = figure.subplots(1, 2, sharey=True)
     for ax, title, cells in zip(axes, ("published", "ours"), (published, ours), strict=True):
         matrix = np.full((len(METHODS), len(METHODS)), np.nan)
