@@ -7,7 +7,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from properboost import ARBoostClassifier, ProperBoostClassifier, RadoBoostClassifier, plots, rado
+from properboost import (
+    ARBoostClassifier,
+    ProperBoostClassifier,
+    RadoBoostClassifier,
+    losses,
+    plots,
+    rado,
+)
 from properboost.diagnostics import gain_curve
 
 mpl.use("Agg")
@@ -438,3 +445,120 @@ def test_a_pair_is_a_field_a_cell(ax):
     assert ax.get_title() == "feature 0 and feature 2"
     with pytest.raises(ValueError, match="no look-up table for 1 and 2"):
         plots.plot_pair_function(model, 1, 2)
+
+
+# -- losses ---------------------------------------------------------------------------------------
+
+PANELS = [
+    "loss", "weight", "curvature", "probability", "minimum_risk", "regularization_strength",
+    "binding", "link",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n_panels", [1, 3, 4, 8])
+def test_losses_are_drawn_as_they_are(n_panels):
+    several = [
+        losses.GLog(2.0),
+        losses.Savage(),
+        losses.from_risk(lambda p: p * (1 - p), losses.GLog().link),
+    ]
+    axes = plots.plot_loss(several, PANELS[:n_panels], margins=(-3.0, 2.0))
+    assert len(axes) == n_panels
+    for ax, panel in zip(axes, PANELS, strict=False):
+        for line, loss in zip(ax.lines, several, strict=True):
+            at, values = line.get_data()
+            np.testing.assert_array_equal(np.isnan(values), ~np.isfinite(getattr(loss, panel)(at)))
+            drawn = np.isfinite(values)
+            np.testing.assert_array_equal(values[drawn], getattr(loss, panel)(at)[drawn])
+            ends = (0.0, 1.0) if panel in ("minimum_risk", "link") else (-3.0, 2.0)
+            assert (at[0], at[-1]) == ends
+    axes[0].figure.draw_without_rendering()
+
+
+def names_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_legends_tell_losses_from_each_other(ax):
+    (ax,) = plots.plot_loss([losses.GLog(), losses.LeastSquares()], ["loss"], [ax])
+    assert names_of(ax) == ["glog", "least squares"]
+    (ax,) = plots.plot_loss([losses.GLog(), losses.GLog(2.0)], ["loss"])
+    assert names_of(ax) == ["GLog(gain=1.0)", "GLog(gain=2.0)"]
+    (ax,) = plots.plot_loss([losses.Alpha(0.1), losses.Alpha(0.2)], ["loss"])
+    assert names_of(ax) == ["Alpha(alpha=0.1, gain=1.0)", "Alpha(alpha=0.2, gain=1.0)"]
+    (ax,) = plots.plot_loss({"mine": losses.GLog(), "yours": losses.Savage()}, ["loss"])
+    assert names_of(ax) == ["mine", "yours"]
+    (ax,) = plots.plot_loss(losses.GLog(), ["binding"])
+    assert ax.get_legend() is None
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("margin v", "binding function beta(v)")
+
+
+def test_curves_have_no_line_where_there_is_no_probability(ax):
+    (ax,) = plots.plot_loss(
+        [losses.Hinge(), losses.LeastSquares()],
+        ["probability"],
+        [ax],
+        limits={"probability": (0, 2)},
+    )
+    hinge, squares = (np.isfinite(line.get_ydata()) for line in ax.lines)
+    assert not hinge.any()
+    np.testing.assert_array_equal(squares, np.abs(ax.lines[1].get_xdata()) <= 1.0)
+    assert ax.get_ylim() == (0.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"panels": ["risk"]}, "must be one of 'loss', .*; got 'risk'"),
+        ({"panels": []}, "panels must not be empty"),
+        ({"margins": (1.0, 1.0)}, "margins must rise; got"),
+        ({"axes": []}, "axes must be 4, one for each panel; got 0"),
+    ],
+)
+def test_panels_of_losses_are_checked(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        plots.plot_loss(losses.GLog(), **arguments)
+
+
+# -- critical differences -------------------------------------------------------------------------
+
+
+def test_critical_differences(ax):
+    """Ranks are the axis, and a bar joins the two methods that are alike."""
+    pytest.importorskip("scikit_posthocs")
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(3, 40)) + np.array([0.0, 0.1, 5.0])[:, None]
+    assert plots.plot_critical_differences(scores, ["one", "two", "far"], ax) is ax
+    words = sorted(text.get_text() for text in ax.texts)
+    assert [word.strip("0123456789.() ") for word in words] == ["far", "one", "two"]
+    ranks = plots.average_ranks(scores)
+    marks = [c.get_offsets()[0, 0] for c in ax.collections if len(c.get_offsets()) == 1]
+    np.testing.assert_allclose(np.sort(marks), np.sort(ranks))
+    bars = [line.get_xdata() for line in ax.lines if len(set(line.get_ydata())) == 1]
+    assert any(np.allclose(np.sort(bar)[[0, -1]], np.sort(ranks[:2])) for bar in bars)
+    assert "40 data sets" in ax.get_title()
+    # The other way round the last is the best.
+    (first, *_) = plots.average_ranks(scores, greater_is_better=True)
+    other = plots.plot_critical_differences(scores, ["one", "two", "far"], greater_is_better=True)
+    marks = [c.get_offsets()[0, 0] for c in other.collections if len(c.get_offsets()) == 1]
+    assert np.min(np.abs(np.array(marks) - first)) < 1e-12
+
+
+def test_missing_posthocs_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scikit_posthocs", None)
+    with pytest.raises(ImportError, match=r"pip install 'properboost\[comparisons\]'"):
+        plots.plot_critical_differences(np.eye(3), "abc")
+
+
+@pytest.mark.parametrize(
+    ("scores", "names", "alpha", "message"),
+    [
+        (np.eye(3), ["a", "b"], 0.05, "names must be 3, no two equal; got"),
+        (np.eye(3), ["a", "b", "a"], 0.05, "names must be 3, no two equal"),
+        (np.eye(3)[:1], ["a"], 0.05, "scores must be of two methods and sets at least"),
+        (np.eye(3), "abc", 1.0, "alpha must be above 0 and below 1; got 1"),
+    ],
+)
+def test_what_critical_differences_need(scores, names, alpha, message):
+    with pytest.raises(ValueError, match=message):
+        plots.plot_critical_differences(scores, names, alpha=alpha)

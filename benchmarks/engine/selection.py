@@ -19,6 +19,7 @@ from properboost import ProperBoostClassifier
 
 ROWS, COLUMNS, VALUES = 1_000_000, 50, 255
 SHARES = (0.25, 0.01, 0.001)
+KINDS = {"flag": "a flag among 255 values", "wide": "255 values among flags"}
 WAYS: dict[str, dict[str, Any]] = {
     "greedy": {"selection": "greedy", "max_cells": None},
     "unbiased": {"selection": "unbiased", "max_cells": None},
@@ -66,20 +67,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--ways", nargs="*", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--shares", nargs="*", type=float, default=SHARES, help="of positives")
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS))
     parser.add_argument("--threads", type=int, default=1)
     asked = parser.parse_args()
     print("share of the draws in which the column that says something is chosen first")
-    for wide in (False, True):
-        for share in SHARES:
+    for kind in asked.kinds:
+        for share in asked.shares:
             found = dict.fromkeys((*asked.ways, "smallest p-value"), 0)
             for seed in range(asked.draws):
-                X, y = draw(np.random.default_rng(seed), share, wide)
+                X, y = draw(np.random.default_rng(seed), share, kind == "wide")
                 for way in asked.ways:
                     found[way] += choose_first(way, X, y, asked.threads) == 0
                 found["smallest p-value"] += find_smallest_p_value(X, y) == 0
-            name = "255 values among flags" if wide else "a flag among 255 values"
             figures = "  ".join(f"{way} {n / asked.draws:.3f}" for way, n in found.items())
-            print(f"{name}, {share:6.1%} positive: {figures}", flush=True)
+            print(f"{KINDS[kind]}, {share:6.1%} positive: {figures}", flush=True)
 
 
 if __name__ == "__main__":

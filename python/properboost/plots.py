@@ -1,10 +1,12 @@
-"""Plots of a fitted model (shapes, contributions, reliability, margins, ...) and of diagnostics.
+"""Plots of a fitted model (shapes, contributions, reliability, margins, ...), losses, diagnostics.
 
 matplotlib is needed to draw and is imported only then: ``pip install 'properboost[plots]'``.  Every
 function draws into the axes it is given, or into a new figure of its own.
 """
 
 import importlib
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -14,7 +16,8 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.intervals import count_errors
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
-from properboost.metrics import margin_distribution
+from properboost.losses.builtin import LossCurve
+from properboost.metrics import average_ranks, margin_distribution
 from properboost.parameters import checks
 
 if TYPE_CHECKING:
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "plot_contributions",
+    "plot_critical_differences",
     "plot_gain_curve",
     "plot_history",
+    "plot_loss",
     "plot_margin_distribution",
     "plot_omega_curve",
     "plot_pair_function",
@@ -42,6 +47,21 @@ _FAINT = "0.85"
 _GUIDE = "0.6"
 _BAND: dict[str, Any] = {"alpha": 0.2, "linewidth": 0}
 _ERROR = "0.25"
+
+_PANELS = {
+    "loss": "loss phi(v)",
+    "weight": "weight -phi'(v)",
+    "curvature": "curvature phi''(v)",
+    "probability": "probability, the inverse link of v",
+    "minimum_risk": "minimum risk C*(p)",
+    "regularization_strength": "regularisation strength rho(v)",
+    "binding": "binding function beta(v)",
+    "link": "link f*(p)",
+}
+"""What can be drawn of a loss: its methods, and what they return."""
+
+_OF_PROBABILITY = ("minimum_risk", "link")
+_STYLES = ("-", "--", "-.", ":")
 
 _DIAGONAL = "perfect"
 _MOST_TICKS = 30
@@ -349,6 +369,165 @@ def _shorten(level: str, name: str) -> str:
     if level.endswith(f" < {name}"):
         return f"> {level.removesuffix(f' < {name}')}"
     return level.removeprefix(f"{name} in ").removeprefix(f"{name} is ")
+
+
+def plot_loss(
+    losses: LossCurve | Sequence[LossCurve] | Mapping[str, LossCurve],
+    panels: Sequence[str] = ("loss", "weight", "probability", "minimum_risk"),
+    axes: "Sequence[Axes] | None" = None,
+    *,
+    margins: tuple[float, float] = (-4.0, 4.0),
+    limits: Mapping[str, tuple[float, float]] | None = None,
+) -> "list[Axes]":
+    """Plot losses: their weights, inverse links, minimum risks and so on.
+
+    Parameters
+    ----------
+    losses : loss, sequence of losses or mapping of str to loss
+        What to draw, with names for the legend if it is a mapping; otherwise the legend has what
+        tells the losses from each other.  Curves that are no losses to train, such as
+        `properboost.losses.Hinge`, are drawn too; where they have no probability they have no line.
+    panels : sequence of str, default=("loss", "weight", "probability", "minimum_risk")
+        The losses' methods, each of which gets a plot: these, ``"curvature"``,
+        ``"regularization_strength"``, ``"binding"``, ``"link"``.
+    axes : sequence of matplotlib axes, optional
+        Where to draw, as many as there are panels.
+    margins : pair of float, default=(-4, 4)
+        From where to where the functions of the margin are drawn.
+    limits : mapping of str to pair of float, optional
+        From where to where the values of a panel are drawn, for those that would dwarf the others.
+
+    Returns
+    -------
+    list of matplotlib axes
+        One for each panel; the first has the legend.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError
+        If there is no panel, or no such panel, `margins` do not rise, or there are not as many axes
+        as panels.
+
+    Examples
+    --------
+    >>> from properboost.losses import GLog, Savage
+    >>> from properboost.plots import plot_loss
+    >>> axes = plot_loss([GLog(), Savage()], ["weight", "binding"])  # doctest: +SKIP
+    """
+    known = partial(checks.choice, known=list(_PANELS))
+    panels = checks.entries("panels", panels, known)
+    first, last = (checks.finite("margins", end) for end in margins)
+    if not first < last:
+        raise ValueError(f"margins must rise; got {margins!r}")
+    named = _name_losses(losses)
+    if axes is None:
+        columns = min(len(panels), 3) if len(panels) != 4 else 2
+        rows = -(-len(panels) // columns)
+        _, grid = import_matplotlib("pyplot").subplots(
+            rows, columns, figsize=(3.8 * columns, 3.2 * rows), squeeze=False, layout="constrained"
+        )
+        axes = grid.ravel()[: len(panels)]
+        for ax in grid.ravel()[len(panels) :]:
+            ax.set_axis_off()
+    if len(axes) != len(panels):
+        raise ValueError(f"axes must be {len(panels)}, one for each panel; got {len(axes)}")
+    v = np.linspace(first, last, 801)
+    p = np.linspace(0.0, 1.0, 801)
+    for ax, panel in zip(axes, panels, strict=True):
+        at = p if panel in _OF_PROBABILITY else v
+        for k, (label, loss) in enumerate(named.items()):
+            values = getattr(loss, panel)(at)
+            ax.plot(at, np.where(np.isfinite(values), values, np.nan), _STYLES[k % 4], label=label)
+        ax.set_xlabel("probability p" if panel in _OF_PROBABILITY else "margin v")
+        ax.set_ylabel(_PANELS[panel])
+        ax.margins(x=0.0)
+        if limits is not None and panel in limits:
+            ax.set_ylim(limits[panel])
+    if len(named) > 1 and len(axes) > 0:
+        axes[0].legend(fontsize="small")
+    return list(axes)
+
+
+def _name_losses(
+    losses: LossCurve | Sequence[LossCurve] | Mapping[str, LossCurve],
+) -> Mapping[str, LossCurve]:
+    """Return losses by what the legend calls them."""
+    if isinstance(losses, Mapping):
+        return losses
+    several = [losses] if isinstance(losses, LossCurve) else list(losses)
+    if len({loss.gain for loss in several}) == 1 < len({loss.name for loss in several}):
+        names = [loss.name.replace("_", " ") for loss in several]
+        if len(set(names)) == len(names):
+            return dict(zip(names, several, strict=True))
+    return {repr(loss): loss for loss in several}
+
+
+def plot_critical_differences(
+    scores: ArrayLike,
+    names: Sequence[str],
+    ax: "Axes | None" = None,
+    *,
+    greater_is_better: bool = False,
+    alpha: float = 0.05,
+) -> "Axes":
+    """Plot the mean ranks of methods over data sets, and which of them may differ by chance.
+
+    Methods that a bar joins do not differ by Nemenyi's test (Demsar 2006 [1]_, figure 1).  It is
+    drawn by scikit-posthocs, ``pip install 'properboost[comparisons]'``.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_methods, n_sets)
+        What each method scored on each data set, as `properboost.metrics.average_ranks` takes it.
+    names : sequence of str
+        The methods' names, no two equal.
+    ax : matplotlib axes, optional
+        Where to draw.
+    greater_is_better : bool, default=False
+        Whether a larger score is a better one.
+    alpha : float, default=0.05
+        The level of the test, above 0 and below 1.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib or scikit-posthocs is missing.
+    ValueError
+        If there are fewer than two methods or data sets, or names are not as described.
+
+    References
+    ----------
+    .. [1] Demsar (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7,
+       1-30.
+    """
+    ranks = average_ranks(scores, greater_is_better=greater_is_better)
+    table = checks.numbers_of("scores", scores)
+    if min(table.shape) < 2:
+        raise ValueError(f"scores must be of two methods and sets at least; got {table.shape}")
+    if len(names) != len(ranks) or len(set(names)) < len(names):
+        raise ValueError(f"names must be {len(ranks)}, no two equal; got {list(names)!r}")
+    if not 0.0 < checks.between("alpha", alpha, 0.0, 1.0) < 1.0:
+        raise ValueError(f"alpha must be above 0 and below 1; got {alpha!r}")
+    ax = _axes(ax)
+    try:
+        posthocs = importlib.import_module("scikit_posthocs")
+    except ImportError as error:
+        raise ImportError(
+            "critical differences need scikit-posthocs: pip install 'properboost[comparisons]'"
+        ) from error
+    chances = posthocs.posthoc_nemenyi_friedman(table.T)
+    chances.index = chances.columns = list(names)
+    posthocs.critical_difference_diagram(
+        dict(zip(names, ranks.tolist(), strict=True)), chances, alpha=alpha, ax=ax
+    )
+    ax.set_title(f"mean rank over {table.shape[1]} data sets; bars join what may be chance")
+    return ax
 
 
 def plot_reliability(

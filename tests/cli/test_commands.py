@@ -335,6 +335,10 @@ def test_wrong_output_is_heard_of_before_the_work(capsys):
         ("fit t.csv --target y --outer-bags 16.5", "--outer-bags: must be an integer"),
         ("demo --gains 0", "gain must be above 0, or None; got 0.0"),
         ("demo --rounds 0", "n_estimators must be between 1 and"),
+        ("reproduce boost", "there is no paper 'boost': boostlr, savage, arboost, uls, rado"),
+        ("reproduce arboost/fig0", "arboost has no item 'fig0': "),
+        ("reproduce --seeds 0", "seeds must be at least 1; got 0"),
+        ("reproduce --jobs 0", "n_jobs must be at least 1; got 0"),
     ],
 )
 def test_wrong_arguments(capsys, arguments, complaint):
@@ -383,6 +387,10 @@ def test_version_and_help(capsys):
         (["fit", "--help"], "(?s)usage: properboost fit FILE --target COL .*examples:.*"),
         (["predict", "--help"], "(?s)usage: properboost predict MODEL FILE .*examples:.*"),
         (["demo", "--help"], "(?s)usage: properboost demo .*examples:.*"),
+        (
+            ["reproduce", "--help"],
+            r"(?s)usage: properboost reproduce \[ITEM \.\.\.\] \[options\].*examples:.*",
+        ),
     ):
         with pytest.raises(SystemExit) as exit_:
             cli.main(arguments)
@@ -390,7 +398,7 @@ def test_version_and_help(capsys):
         assert re.fullmatch(pattern, capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "demo"])
+@pytest.mark.parametrize("command", ["fit", "predict", "demo", "reproduce"])
 def test_examples_of_the_help_are_valid(capsys, command):
     parser, commands = cli._make_parsers()
     examples = commands[command].epilog.split("examples:\n")[1].splitlines()

@@ -15,6 +15,7 @@ from helpers.commands import run
 from helpers.models import AS_PUBLISHED
 from properboost.cli import demo
 from properboost.datasets import _locate
+from properboost.reproduce.boostlr.large_sets_published import ERRORS
 
 # -- the demonstration ----------------------------------------------------------------------------
 
@@ -60,8 +61,9 @@ def test_demo(capsys, no_adult, monkeypatch):
 
     for part in ("LETTER.p1", "LETTER.p2"):
         block = out[out.index(f"{part}: ") :].split("\n\n")[0]
-        for method, (errors, _) in demo.PUBLISHED[part].items():
-            assert re.search(rf"^{method} .* {errors}$", block, re.M)
+        for (method, of), errors in ERRORS.items():
+            if of == part:
+                assert re.search(rf"^{method} .* {errors.text}$", block, re.M)
 
 
 def test_demo_prints_what_such_fits_give(capsys, monkeypatch):

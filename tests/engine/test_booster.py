@@ -327,6 +327,33 @@ def test_line_searches_end_and_learn_whatever_rows_weigh(weak_learner, response,
         assert (np.diff(rounds.risk) <= 1e-6 * at_zero).all()
 
 
+@pytest.mark.parametrize("loss", ["ggauss", "glog", "exponential", "gboost"])
+def test_line_searches_reach_their_minimiser_beside_pure_cells(loss):
+    """Few rows move the wrong way, so that the minimiser lies beyond the link of 1 - 1/(2S)."""
+    codes = np.array([[0] * 40 + [1] * 40])
+    y = np.array([-1.0] * 40 + [1.0] * 39 + [-1.0])
+    weight = np.where(np.arange(80) == 79, 1e-3, 1.0)
+    own = ref.make_loss(loss, 0.5)
+    options = {"gain": 0.5, "response": "sign", "step": "line_search", "n_estimators": 1}
+    rounds = train(codes, [np.array([0.0])], y, weight, loss=loss, **options)
+    moved = rounds.step[0] * tables(rounds)[0][codes[0]]
+
+    def find_risk(factor):
+        return float(weight @ own.loss(y * factor * moved))
+
+    assert rounds.step[0] > own.link(1.0 - 1.0 / 160.0)
+    assert find_risk(1.0) < min(find_risk(0.99), find_risk(1.01))
+
+
+def test_cells_of_equal_weight_have_no_sign():
+    """Sums of 0.1, 0.2 and 0.3 differ by rounding; the other cell decides the round."""
+    codes = np.array([[0, 0, 0, 1, 1]])
+    y = np.array([1.0, 1.0, -1.0, 1.0, -1.0])
+    weight = np.array([0.1, 0.2, 0.3, 2.0, 1.0])
+    rounds = train(codes, [np.array([0.0])], y, weight, response="sign", gain=1.0, n_estimators=1)
+    np.testing.assert_array_equal(tables(rounds)[0][:2], [0.0, 1.0])
+
+
 def test_overflow_is_an_error_not_a_number():
     codes, features, _, y = problem(5)
     with pytest.raises(ValueError, match=r"learning_rate must be smaller.* not finite"):

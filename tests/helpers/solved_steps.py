@@ -23,8 +23,6 @@ LOSSES = {
     "glaplacian": pb.losses.GLaplacian(),
     "exponential": pb.losses.Exponential(),  # convex, though not canonical
 }
-# For each permissible function: the least of phi'' on (0, 1), and b_phi.
-CONVEXITY = {"entropy": (4.0, np.log(2.0)), "matsushita": (2.0, 0.5), "mu": (0.6, 0.15)}
 MU = 0.7
 
 

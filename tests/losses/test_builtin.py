@@ -293,7 +293,150 @@ def test_far_margins_reach_their_limits(loss):
     assert loss.minimum_risk(0.5) == pytest.approx(float(loss.loss(0.0)), rel=1e-14)
 
 
+# --- link, binding and minimum risk ---------------------------------------------------------------
+
+CURVED = [
+    *ALL, losses.Tangent(), losses.LeastSquares(), losses.ModifiedLeastSquares(),
+    losses.from_pdf(stats.t(3)), losses.from_pdf(stats.logistic(), lambda v: -2 * np.sinh(v / 4)),
+]  # fmt: skip
+every_curve = pytest.mark.parametrize("loss", CURVED, ids=repr)
+
+
+def reach_of(loss):
+    """Up to which margin, at gain 1, probabilities are between 0 and 1."""
+    bounded = {"tangent": math.tan(0.5), "least_squares": 1.0, "modified_least_squares": 1.0}
+    return bounded.get(loss.name, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("loss", "binding"),
+    [
+        (Exponential(), lambda v: np.exp(-v) - np.exp(v)),  # BoostLR, eq. 42
+        (GLog(), lambda v: -v),  # eq. 43
+        (Savage(), lambda v: -np.tanh(v)),
+        (Alpha(0.25), lambda v: -4.0 * (1 - 0.25) / (2 - 0.75) * 2 * np.sinh(v / 4)),
+        (losses.LeastSquares(), lambda v: -4.0 * v),
+        (
+            losses.from_pdf(stats.logistic(), lambda v: -2 * np.sinh(v / 4)),
+            lambda v: -2 * np.sinh(v / 4),
+        ),
+    ],
+)
+@pytest.mark.parametrize("gain", [0.3, 1.0, 4.0])
+def test_binding_functions(loss, binding, gain):
+    u = np.linspace(-8.0, 8.0, 65) if loss != losses.LeastSquares() else np.linspace(-1, 1, 65)
+    found = at_gain(loss, gain).binding(gain * u)
+    np.testing.assert_allclose(found, gain * binding(u), rtol=1e-7, atol=1e-7 * gain)
+
+
+@every_curve
+@given(gain=gains, share=st.floats(-0.99, 0.99))
+@drawn
+def test_link_and_binding_make_the_loss(loss, gain, share):
+    """BoostLR, eqs. 34 to 36, with derivatives by differences."""
+    loss = at_gain(loss, gain)
+    v = gain * share * reach_of(loss)
+    p, beta = loss.probability(v), loss.binding(v)
+    near = {"rel": 1e-6, "abs": 1e-6 * gain}
+    h = 1e-4 * min(p, 1.0 - p)
+    slope = (loss.minimum_risk(p + h) - loss.minimum_risk(p - h)) / (2.0 * h)
+    assert beta == pytest.approx(slope, **near)
+    assert loss.loss(v) == pytest.approx(loss.minimum_risk(p) + (1.0 - p) * beta, **near)
+    h = 1e-5 * gain
+    falls = (loss.binding(v + h) - loss.binding(v - h)) / (2.0 * h)
+    assert falls < 0.0
+    assert loss.weight(v) == pytest.approx(-(1.0 - p) * falls, rel=1e-5, abs=1e-5)
+    assert loss.binding(-v) == -beta
+
+
+def test_generalization_factor():
+    assert GLog(2.0).generalization_factor(4.0) == pytest.approx(8.0 / 4.0)
+    assert Exponential().generalization_factor(1) == pytest.approx(2.0)
+    with pytest.raises(ValueError, match="norm must be above 0; got 0"):
+        GLog().generalization_factor(0.0)
+
+
+# --- the elicitation form -------------------------------------------------------------------------
+
+# SavageBoost, Table 2: I_1, and J.
+TABLE_2 = [
+    (losses.LeastSquares(), lambda p: -4 * (1 - p) ** 2, lambda p: -4 * p * (1 - p)),
+    (losses.ModifiedLeastSquares(), lambda p: -4 * (1 - p) ** 2, lambda p: -4 * p * (1 - p)),
+    (losses.Hinge(), lambda p: np.sign(2 * p - 1) - 1, lambda p: np.abs(2 * p - 1) - 1),
+    (Exponential(), lambda p: -np.sqrt((1 - p) / p), lambda p: -2 * np.sqrt(p * (1 - p))),
+    (GLog(), np.log, lambda p: p * np.log(p) + (1 - p) * np.log(1 - p)),
+    (Savage(), lambda p: -((1 - p) ** 2), lambda p: -p * (1 - p)),
+]
+
+
+@pytest.mark.parametrize(("loss", "reward", "best"), TABLE_2, ids=lambda x: getattr(x, "name", ""))
+def test_rewards_of_table_2(loss, reward, best):
+    p = np.linspace(0.01, 0.99, 99)
+    np.testing.assert_allclose(loss.reward(p), reward(p), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(loss.reward(p, -1), reward(1 - p), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(loss.expected_reward(p), best(p), rtol=1e-9, atol=1e-12)
+    # Twice the gain, twice the reward.
+    np.testing.assert_allclose(at_gain(loss, 2.0).reward(p), 2 * reward(p), rtol=1e-9, atol=1e-12)
+
+
+probabilities = st.floats(0.001, 0.999)
+
+
+@every_curve
+@given(gain=gains, p=probabilities, q=probabilities, share=st.floats(0.0, 1.0))
+@drawn
+def test_the_best_forecast_is_the_probability(loss, gain, p, q, share):
+    """SavageBoost, eqs. 9 to 13."""
+    loss = at_gain(loss, gain)
+    rounding = 1e-9 * gain * (1.0 + abs(loss.reward(q)) + abs(loss.reward(q, -1))) / gain
+    best = loss.expected_reward(p)
+    assert loss.expected_reward(p, p) == pytest.approx(best, rel=1e-7)
+    assert loss.expected_reward(p, q) <= best + rounding
+    # J is convex; its tangent at q is what q earns (eqs. 11 and 12).
+    mixed = share * p + (1.0 - share) * q
+    chord = share * best + (1.0 - share) * loss.expected_reward(q)
+    assert loss.expected_reward(mixed) <= chord + rounding
+    slope = -loss.binding(loss.link(q))
+    near = {"rel": 1e-6, "abs": rounding}
+    assert loss.reward(q) == pytest.approx(loss.expected_reward(q) + (1 - q) * slope, **near)
+    assert loss.reward(q, -1) == pytest.approx(loss.expected_reward(q) - q * slope, **near)
+    bregman = best - loss.expected_reward(q) - (p - q) * slope
+    assert loss.divergence(p, q) == pytest.approx(bregman, **near)
+    # Eq. 7: what the raw prediction of q costs above the least.
+    raw = loss.link(q)
+    risk = p * loss.loss(raw) + (1.0 - p) * loss.loss(-raw)
+    assert loss.divergence(p, q) == pytest.approx(risk - loss.minimum_risk(p), **near)
+
+
+def test_certain_forecasts():
+    loss = GLog()
+    assert loss.reward([0.0, 1.0]).tolist() == [-math.inf, 0.0]
+    assert loss.expected_reward([0.0, 0.5, 1.0], 0.0).tolist() == [0.0, -math.inf, -math.inf]
+    assert loss.divergence([0.0, 1.0], [0.0, 1.0]).tolist() == [0.0, 0.0]
+    assert loss.expected_reward(np.zeros((2, 1)), np.full(3, 0.5)).shape == (2, 3)
+    assert isinstance(loss.expected_reward(0.5, 0.5), float)
+    assert isinstance(loss.expected_reward(0.5), float)
+    assert isinstance(loss.divergence(0.5, 0.4), float)
+    assert np.isnan(loss.expected_reward(np.nan, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda loss: loss.reward(1.5), "forecast must be between 0 and 1; got 1.5"),
+        (lambda loss: loss.reward(0.5, 0), "y must be 1 or -1; got 0"),
+        (lambda loss: loss.expected_reward(-0.1, 0.5), "p must be between 0 and 1; got -0.1"),
+        (lambda loss: loss.divergence(0.5, 2), "forecast must be between 0 and 1; got 2"),
+    ],
+)
+def test_rewards_check_their_arguments(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(GLog())
+
+
 METHODS = [
+    "binding",
+    "reward",
     "loss",
     "weight",
     "curvature",

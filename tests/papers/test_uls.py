@@ -7,10 +7,12 @@ import pytest
 from sklearn.base import clone
 
 import properboost as pb
-from helpers.solved_steps import CONVEXITY, LEARNERS, MU, features_of, noisy, sides
-from properboost.losses import get_loss
+from helpers.solved_steps import LEARNERS, MU, features_of, noisy, sides
+from properboost.losses import PermissibleFunction, get_loss
 from properboost.parameters.kinds import Criterion
 from properboost.parameters.shared import SOLVED
+
+PHIS = ("entropy", "matsushita", "mu")
 
 
 def gain_of(phi, mu):
@@ -27,19 +29,20 @@ def loss_of(model):
 
 @pytest.mark.parametrize("step", SOLVED)
 @pytest.mark.parametrize("weak_learner", ["stump", "monomial"])
-@pytest.mark.parametrize("phi", CONVEXITY)
+@pytest.mark.parametrize("phi", PHIS)
 def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, step):
     X, y, _ = noisy(4)
     y = sides(y)
     m = len(y)
-    convexity, b = CONVEXITY[phi]
+    function = PermissibleFunction(phi, mu=MU)
+    b = function.depth
     model = pb.ULS(
         phi, **gain_of(phi, MU), weak_learner=weak_learner, step=step, n_estimators=12
     ).fit(X, y)
     # F_phi is the loss over b_phi, 1 at margin 0: a sum over rows that starts at m.
-    scale = {"entropy": 1.0 / b, "matsushita": 2.0, "mu": 2.0 / (1.0 - MU)}[phi]
-    assert scale * model.loss_.loss(0.0) == pytest.approx(1.0, rel=1e-12)
-    surrogate = m * scale * np.concatenate([[model.loss_.loss(0.0)], model.history_["risk"]])
+    surrogate = np.concatenate([[m], m / b * model.history_["risk"]])
+    own = function.surrogate(y * model.decision_function(X)).sum()
+    assert surrogate[-1] == pytest.approx(own, rel=1e-5)
     assert np.all(surrogate >= 0.0)
 
     H = features_of(model, X)
@@ -53,19 +56,20 @@ def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, step):
         gamma = abs(np.mean((w * y) @ chosen / w.sum()))  # eq. 42
         size = np.sqrt(np.max(np.sum(chosen**2, axis=0)))
         # Eq. 45 with eq. 44: for every feature chosen; the newest says most.
-        bounds.append(convexity / 2 * (edge[-1] * w.sum() / size) ** 2 / b)
+        bounds.append(function.least_curvature / 2 * (edge[-1] * w.sum() / size) ** 2 / b)
         # Eq. 46 and 47.
-        assert bounds[-1] >= convexity * (gamma * w.sum() / (2 * size)) ** 2 / b
+        assert bounds[-1] >= function.least_fall(gamma, w.sum(), size)
         totals.append(w.sum())
         averages.append(gamma)
     falls = -np.diff(surrogate)
     assert np.all(falls >= np.array(bounds))
-    steps = 4 * m * b * size**2 / (convexity * min(totals) ** 2 * np.mean(averages) ** 2)  # eq. 43
-    assert model.n_iter_ <= np.ceil(steps)
+    means = float(np.mean(averages)), min(totals), size
+    assert model.n_iter_ <= function.most_rounds(m, *means)  # eq. 43
+    assert model.n_iter_ <= function.most_rounds(m, *means, surrogate=surrogate[-1])
 
 
 def test_weights_start_at_one_half():
-    for phi in CONVEXITY:
+    for phi in PHIS:
         assert loss_of(pb.ULS(phi)).weight(0.0) == 0.5
 
 
@@ -122,7 +126,7 @@ def test_other_permissible_functions_are_refused(phi, error, message):
 def test_rules_are_grown_by_phi_and_stumps_have_the_largest_edge():
     for learner in LEARNERS:
         grown = learner in ("monomial", "tree")
-        for phi in CONVEXITY:
+        for phi in PHIS:
             criterion = {"entropy": "entropy"}.get(phi, "matsushita") if grown else None
             assert pb.ULS(phi, weak_learner=learner).criterion == criterion
     X, y, _ = noisy(14)

@@ -6,6 +6,14 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 PACKAGE = TESTS.parent / "python/properboost"
 
+# Each item of a paper, and what it measures, has the tests of all items.
+PAPERS = sorted(
+    path.relative_to(PACKAGE).as_posix()
+    for path in (PACKAGE / "reproduce").glob("*/*.py")
+    if not path.name.startswith("__")
+    and not (TESTS / path.relative_to(PACKAGE)).with_name(f"test_{path.name}").exists()
+)
+
 # Modules without tests that bear their name, by the tests they have.
 ELSEWHERE = {
     "datasets/test_assemble.py": ["datasets/_record.py"],
@@ -26,6 +34,7 @@ ELSEWHERE = {
     ],
     "persistence/test_bags.py": ["persistence/spreads.py"],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
+    "reproduce/test_items.py": ["reproduce/item.py", *PAPERS],
     "persistence/test_searches.py": [
         "model_selection/arboost_cv_file.py", "model_selection/search_cv_file.py",
         "persistence/results.py",

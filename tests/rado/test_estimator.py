@@ -1,4 +1,4 @@
-"""Omega-R.AdaBoost: the engine against plain numpy, the bounds it comes with, the estimator."""
+"""Omega-R.AdaBoost: the engine against plain numpy, and the estimator."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
-from helpers.reference.rado import random_rados
 from properboost import RadoBoostClassifier, _core, rado
 
 pd = pytest.importorskip("pandas")
@@ -53,61 +52,6 @@ def test_scale_of_features_cannot_matter_without_a_regulariser(cancer):
     b = RadoBoostClassifier(None, n_estimators=100, fit_intercept=False).fit(X * scale, y)
     np.testing.assert_array_equal(a.coef_, b.coef_ * scale)
     np.testing.assert_array_equal(a.predict(X), b.predict(X * scale))
-
-
-# -- what the theorems promise --------------------------------------------------------------------
-
-
-def weak_edge(history):
-    return np.abs(history["edge"]).min()
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_boosting_bounds(seed):
-    """Theorems 9 to 11, where their conditions hold; gamma_WL is the least edge there was."""
-    random = np.random.default_rng(seed)
-    d, n, rounds = int(random.integers(2, 8)), int(random.integers(3, 40)), 12
-    rados = random_rados(seed, n, d)
-    largest = np.abs(rados).max(axis=0)
-
-    # Theorem 9, with a just under 1/7 and edges clamped at 0.98.
-    a = 0.999 / 7.0
-    square = random.normal(size=(d, d))
-    matrix = square @ square.T + 0.1 * np.eye(d)
-    omega = 0.999 * 2.0 * a * (largest.min() ** 2) / (rounds * np.linalg.eigvalsh(matrix)[-1])
-    history = _core.boost_rados(rados, [("ridge", omega, matrix)], rounds, gamma=0.98)
-    bound = -a * weak_edge(history) ** 2 * rounds / 2.0
-    assert history["log_rado_loss"][-1] <= bound
-
-    # Theorems 10 and 11: gamma_WL is part of omega; what holds for an edge holds for less.
-    a = 0.999 * 3.0 / 11.0
-    for name in ("lasso", "linf"):
-        gamma = 0.5
-        while True:
-            omega = a * gamma * largest.min()
-            history = _core.boost_rados(rados, [(name, omega, None)], rounds)
-            if weak_edge(history) >= gamma:
-                break
-            gamma *= 0.8
-        theta, at_norm = np.zeros(d), 0
-        for k, step in zip(history["feature"], history["step"], strict=True):
-            before = np.abs(theta).max()
-            theta[k] += step
-            at_norm += np.abs(theta).max() != before
-        good = rounds if name == "lasso" else at_norm
-        exponent = (a * gamma * good + (rounds - good)) * gamma**2 / 2.0
-        assert history["log_rado_loss"][-1] <= -exponent
-
-    gamma, q = 0.5, 0.9
-    while True:
-        xi = rado.slope_coefficients(q, d)
-        xi *= min(1.0, 3.0 * gamma / 11.0 * largest.min() / xi[0])
-        history = _core.boost_rados(rados, [("slope", 1.0, xi)], rounds)
-        if weak_edge(history) >= gamma:
-            break
-        gamma *= 0.8
-    a = min(3.0 * gamma / 11.0, xi[0] / largest.min())
-    assert history["log_rado_loss"][-1] <= -a * gamma**2 * rounds / 2.0
 
 
 # -- the estimator --------------------------------------------------------------------------------

@@ -114,3 +114,118 @@ def test_zero_needs_no_regulariser():
 def test_wrong_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call(rado.LOSS_PAIRS["logistic"])
+
+
+# -- the games ------------------------------------------------------------------------------------
+
+
+@st.composite
+def margins(draw):
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    m = draw(st.integers(1, 7))
+    return random, random.normal(size=m) * draw(st.sampled_from([0.1, 1.0, 3.0]))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@given(margins(), st.floats(0.5, 3.0))
+def test_generators_are_proportionate(name, drawn, mu_e):
+    """Definition 1 and Theorem 2."""
+    random, z = drawn
+    pair, m = rado.LOSS_PAIRS[name], len(z)
+    mu_r = pair.game_mu(m, mu_e)
+
+    def games(z):
+        rows = pair.example_game(pair.example_weights(z, mu_e), z, mu_e)
+        return rows, pair.example_game(pair.example_weights(z, mu_e), z, mu_e) - pair.rado_game(
+            pair.rado_weights(z, mu_r), z, mu_r
+        )
+
+    value, apart = games(z)
+    _, elsewhere = games(random.normal(size=m))
+    close(apart, elsewhere, np.square(z).sum() + 2.0**m)
+    q = pair.rado_weights(z, mu_r)
+    assert q.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(
+        rado.subset_matrix(m) @ q, pair.example_weights(z, mu_e), rtol=1e-9, atol=1e-9
+    )
+
+    # Theorem 6 and eq. 14: minus the game's value is a_e times the loss, but for a constant.
+    def left(z, value):
+        share = pair.rado_share(mu_e)
+        return -value - share * pair.example_loss([1.0], z[:, None], mu_e)
+
+    other = random.normal(size=m)
+    close(left(z, value), left(other, games(other)[0]), np.square(z).sum() + 10.0)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@given(margins(), st.floats(0.5, 3.0))
+def test_the_adversary_plays_best(name, drawn, mu):
+    """Eqs. 3 and 4: no other weights make less of the games."""
+    random, z = drawn
+    pair, m = rado.LOSS_PAIRS[name], len(z)
+    p, q = pair.example_weights(z, mu), pair.rado_weights(z, mu)
+    least = pair.example_game(p, z, mu), pair.rado_game(q, z, mu)
+    for size in (1e-3, 0.1):
+        other = p + size * random.normal(size=m)
+        assert pair.example_game(other, z, mu) >= least[0] - 1e-9
+        step = random.normal(size=2**m)
+        assert pair.rado_game(q + size * (step - step.mean()), z, mu) >= least[1] - 1e-9
+        inside = np.full(2**m, 0.5**m)  # where the hinge's and the unhinged loss's weights may be
+        assert pair.rado_game(q + size * (inside - q), z, mu) >= least[1] - 1e-9
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_generators_of_rows_are_symmetrised(name, m):
+    """Definition 3 and Lemma 4."""
+    pair, p = rado.LOSS_PAIRS[name], np.arange(-8, 17) / 8.0
+    own = pair.example_generator(p, m)
+    np.testing.assert_array_equal(own, pair.rado_generator(p, m) + pair.rado_generator(1.0 - p, m))
+    np.testing.assert_array_equal(own, own[::-1])
+    assert isinstance(pair.rado_generator(0.5, m), float)
+
+
+def test_generators_of_table_1():
+    q = np.array([-0.1, 0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.1])
+    inf = np.inf
+    logs = [inf, 0.0, *(x * np.log(x) - x for x in q[2:])]
+    expected = {
+        "logistic": logs,
+        "square": q**2 / 2,
+        "relu": [inf, 0, 0, 0, 0, 0, 0, inf],
+        "unhinged": [inf, inf, inf, 0, 0, inf, inf, inf],  # 1/4 to 1/2
+    }
+    for name, values in expected.items():
+        np.testing.assert_allclose(rado.LOSS_PAIRS[name].rado_generator(q, 2), values, rtol=1e-14)
+    # Twice the entropy's negative, less 1: permissible functions (the paper's first footnote).
+    p = np.linspace(0.01, 0.99, 9)
+    both = rado.LOSS_PAIRS["logistic"].example_generator(p, 3)
+    np.testing.assert_allclose(both, p * np.log(p) + (1 - p) * np.log(1 - p) - 1.0)
+
+
+def test_subset_matrix_is_the_papers_upside_down():
+    printed = np.array([[0.0, 1.0]])
+    for m in range(2, 6):
+        top = np.repeat([0.0, 1.0], 2 ** (m - 1))
+        printed = np.vstack([top, np.hstack([printed, printed])])
+        np.testing.assert_array_equal(rado.subset_matrix(m)[::-1], printed)
+    edges = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(rado.subset_matrix(3).T @ edges, rado.all_rados(edges))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: p.example_game([0.5], [1.0, 2.0]), "p must have 2 entries; got shape"),
+        (lambda p: p.rado_game([0.5, 0.5], [1.0, 2.0]), "q must have 4 entries"),
+        (lambda p: p.rado_weights([[1.0]]), "z must hold finite numbers, one for each row"),
+        (lambda p: p.example_weights([]), "z must hold finite numbers, one for each row"),
+        (lambda p: p.example_weights([1.0], 0.0), "mu_e must be above 0; got 0"),
+        (lambda p: p.game_mu(0), "n_rows must be at least 1; got 0"),
+        (lambda p: rado.subset_matrix(21), "n_rows must be between 1 and 20; got 21"),
+    ],
+)
+def test_wrong_arguments_of_games(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(rado.LOSS_PAIRS["logistic"])

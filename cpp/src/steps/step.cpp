@@ -36,7 +36,7 @@ double find_stationary_point(LineSearchOracle& oracle, const Bracket& bracket) {
   };
   Point a{bracket.high, bracket.slope_high};  // the last point
   Point b{bracket.low, bracket.slope_low};    // on the other side of the zero
-  double share = a.slope / (a.slope - b.slope);
+  double share = std::isfinite(a.slope) ? a.slope / (a.slope - b.slope) : 0.5;  // it may overflow
   for (int i = 0; i < kMostSlopes; ++i) {
     const double t = a.t + share * (b.t - a.t);
     const Point next{t, oracle.slope_at(t)};
@@ -55,7 +55,8 @@ double find_stationary_point(LineSearchOracle& oracle, const Bracket& bracket) {
     const double xi = (a.t - b.t) / (c.t - b.t);
     const double phi = (a.slope - b.slope) / (c.slope - b.slope);
     share = 0.5;
-    if (phi * phi < xi && (1.0 - phi) * (1.0 - phi) < 1.0 - xi) {
+    const bool finite = std::isfinite(a.slope) && std::isfinite(b.slope) && std::isfinite(c.slope);
+    if (finite && phi * phi < xi && (1.0 - phi) * (1.0 - phi) < 1.0 - xi) {
       share =
           a.slope / (b.slope - a.slope) * c.slope / (b.slope - c.slope) +
           (c.t - a.t) / (b.t - a.t) * a.slope / (c.slope - a.slope) * b.slope / (c.slope - b.slope);

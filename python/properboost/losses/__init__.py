@@ -2,14 +2,17 @@
 
 Besides the named losses there are custom ones: designed from a density (`from_pdf`) or from a
 minimum risk (`from_risk`), given by functions (`from_functions`), or named by a permissible
-function (`Permissible`).  `check` finds their faults.
+function (`Permissible`).  `check` finds their faults.  `LeastSquares` and `Hinge` are curves only,
+to be drawn and compared; no model can be trained with them.
 """
 
 from properboost.losses import builtin
 from properboost.losses.builtin import *  # noqa: F403
 from properboost.losses.check import LossProblem, LossReport, check
+from properboost.losses.classical import Hinge, LeastSquares, ModifiedLeastSquares
 from properboost.losses.custom import CustomLoss, from_functions
 from properboost.losses.design import Permissible, from_pdf, from_risk
+from properboost.losses.permissible import PermissibleFunction
 from properboost.losses.registry import LOSSES, get_loss
 from properboost.losses.table import LossTable
 from properboost.losses.tangent import Tangent
@@ -17,10 +20,14 @@ from properboost.losses.tangent import Tangent
 __all__ = [
     "LOSSES",
     "CustomLoss",
+    "Hinge",
+    "LeastSquares",
     "LossProblem",
     "LossReport",
     "LossTable",
+    "ModifiedLeastSquares",
     "Permissible",
+    "PermissibleFunction",
     "Tangent",
     "check",
     "from_functions",

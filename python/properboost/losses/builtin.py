@@ -10,16 +10,17 @@ References
    probability estimates. JMLR 16, 2751-2795.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import _core
-from properboost.parameters.checks import between, positive
+from properboost.parameters.checks import between, positive, probabilities
 from properboost.parameters.kinds import Coupling
 
 __all__ = [
@@ -29,13 +30,14 @@ __all__ = [
     "GGauss",
     "GLaplacian",
     "GLog",
+    "LossCurve",
     "MarginLoss",
     "Savage",
 ]
 
 
-class MarginLoss:
-    """A proper margin loss phi with a gain; the base of every loss.
+class LossCurve(ABC):
+    """A margin loss phi with a gain, as curves: the base of every loss, also of those not trained.
 
     Losses are values: immutable, equal when their class, gain and parameters are, hashable and
     picklable.  Every method takes a number or an array of any shape and returns the same shape in
@@ -44,7 +46,7 @@ class MarginLoss:
     Attributes
     ----------
     name : str
-        The name that estimators take in place of the object.
+        What messages and plots call it.
     gain : float
         sigma, above 0.
     """
@@ -56,29 +58,9 @@ class MarginLoss:
         object.__setattr__(self, "gain", positive("gain", self.gain))
 
     @property
-    def parameters(self) -> Mapping[str, float]:
-        """The loss's parameters besides the gain."""
-        return {}
-
-    @property
-    def native(self) -> _core.Loss:
-        """The compiled loss at gain 1, which the engine trains with."""
-        return _native(self.name, tuple(self.parameters.items()))
-
-    @property
-    def convex(self) -> bool:
-        """Whether phi is convex."""
-        return self.native.convex
-
-    @property
-    def canonical(self) -> bool:
-        """Whether the weight is 1 - inverse link, which never exceeds 1."""
-        return self.native.canonical
-
-    @property
-    def joint_forms(self) -> tuple[Coupling, ...]:
-        """The forms that the loss has over several classes at once, the usual one first."""
-        return ("canonical",) if self.canonical else ()
+    @abstractmethod
+    def _unit(self) -> Any:
+        """What has the functions of the loss at gain 1, by the names of `_core.Loss`."""
 
     def loss(self, v: ArrayLike) -> NDArray[np.float64]:
         """Return the loss phi(v) of a row of margin v.
@@ -106,7 +88,7 @@ class MarginLoss:
         Returns
         -------
         ndarray or float
-            The shape of `v`; positive.
+            The shape of `v`; at least 0, but for curves that cannot be trained.
         """
         return self._of_margin("weight", v, 0)
 
@@ -154,7 +136,8 @@ class MarginLoss:
             The shape of `v`; least at 0, infinite where the inverse link is flat to rounding.
         """
         with np.errstate(divide="ignore", over="ignore"):
-            strength: NDArray[np.float64] = 1.0 / np.asarray(self._of_margin("density", v, -1))
+            density = np.abs(self._of_margin("density", v, -1))
+            strength: NDArray[np.float64] = 1.0 / np.asarray(density)
         return strength
 
     def link(self, p: ArrayLike) -> NDArray[np.float64]:
@@ -187,6 +170,165 @@ class MarginLoss:
         """
         return self._of_probability("minimum_risk", p)
 
+    def binding(self, v: ArrayLike) -> NDArray[np.float64]:
+        """Return the binding function beta(v), by which outliers count (BoostLR, Definition 5).
+
+        It is the slope of the minimum risk at the probability of raw prediction v, C*'(p) (eq. 34),
+        and so phi(v) - phi(-v): what a row costs more than one of the other class would.  With the
+        inverse link it makes the loss, phi' = (1 - p) beta' (eq. 35) and phi = C*(p) + (1 - p) beta
+        (eq. 36).  Under a canonical loss it is -v.
+
+        Parameters
+        ----------
+        v : array_like
+            Margins or raw predictions.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `v`; odd, and falling.  NaN where there is no probability.
+        """
+        v = np.asarray(v, dtype=np.float64)
+        beta = self.loss(v) - self.loss(-v)
+        return np.where(np.isnan(self.probability(v)), np.nan, beta)[()]
+
+    # -- the elicitation form: what a forecast of the probability earns (SavageBoost, section 3) --
+
+    def reward(self, forecast: ArrayLike, y: int = 1) -> NDArray[np.float64]:
+        """Return the reward I_y(q) of a forecast q of the probability, where the label turns out y.
+
+        I_1(q) = J(q) + (1 - q) J'(q) and I_-1(q) = J(q) - q J'(q), J being -C* (SavageBoost [1]_,
+        eqs. 11 and 12, Table 2), which are -phi(f*(q)) and -phi(-f*(q)) (eqs. 23 and 24).
+
+        Parameters
+        ----------
+        forecast : array_like
+            Probabilities of the positive class, from 0 to 1.
+        y : {1, -1}, default=1
+            The signed label.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `forecast`; at most 0.
+
+        References
+        ----------
+        .. [1] Masnadi-Shirazi and Vasconcelos (2008). On the design of loss functions for
+           classification: theory, robustness to outliers, and SavageBoost. NIPS 21.
+        """
+        if y not in (1, -1):
+            raise ValueError(f"y must be 1 or -1; got {y!r}")
+        link = self.link(probabilities("forecast", forecast))
+        reward: NDArray[np.float64] = -self.loss(y * link)
+        return reward
+
+    def expected_reward(
+        self, p: ArrayLike, forecast: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Return what a forecast earns on average where a row is positive with p.
+
+        I(p, q) = p I_1(q) + (1 - p) I_-1(q) (SavageBoost, eq. 9), which is largest at q = p: there
+        it is J(p) = -C*(p), a convex function (eq. 10).
+
+        Parameters
+        ----------
+        p : array_like
+            Probabilities, from 0 to 1.
+        forecast : array_like, optional
+            Forecasts q; None forecasts p itself, and returns J(p).
+
+        Returns
+        -------
+        ndarray or float
+            The shape that `p` and `forecast` have together.
+        """
+        if forecast is None:
+            return -self.minimum_risk(p)
+        p = probabilities("p", p)
+        if_positive, if_negative = self.reward(forecast), self.reward(forecast, -1)
+        with np.errstate(invalid="ignore"):
+            # What never happens costs nothing, not even infinitely much.
+            first = np.where(p == 0.0, 0.0, p * if_positive)
+            second = np.where(p == 1.0, 0.0, (1.0 - p) * if_negative)
+        return (first + second)[()]
+
+    def divergence(self, p: ArrayLike, forecast: ArrayLike) -> NDArray[np.float64]:
+        """Return what a forecast falls short of the best, where a row is positive with p.
+
+        J(p) - I(p, q): the Bregman divergence of J (SavageBoost, eq. 13), and how much the raw
+        prediction f*(q) risks above the minimum (eq. 7).
+
+        Parameters
+        ----------
+        p : array_like
+            Probabilities, from 0 to 1.
+        forecast : array_like
+            Forecasts q, from 0 to 1.
+
+        Returns
+        -------
+        ndarray or float
+            The shape that `p` and `forecast` have together; at least 0, and 0 where they are equal.
+        """
+        short = self.expected_reward(p) - self.expected_reward(p, forecast)
+        least: NDArray[np.float64] = np.maximum(short, 0.0)  # but for rounding
+        return least
+
+    # Methods of the loss apply the gain in these two functions only.
+
+    def _of_margin(self, function: str, v: ArrayLike, power: int) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            u = np.asarray(v, dtype=np.float64) / self.gain
+            value: NDArray[np.float64] = getattr(self._unit, function)(u) * self.gain**power
+        return value
+
+    def _of_probability(self, function: str, p: ArrayLike) -> NDArray[np.float64]:
+        p = probabilities("p", p)
+        value: NDArray[np.float64] = getattr(self._unit, function)(p) * self.gain
+        return value
+
+
+class MarginLoss(LossCurve):
+    """A proper margin loss phi with a gain; the base of every loss that models are trained with.
+
+    Attributes
+    ----------
+    name : str
+        The name that estimators take in place of the object.
+    gain : float
+        sigma, above 0.
+    """
+
+    @property
+    def _unit(self) -> _core.Loss:
+        return self.native
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """The loss's parameters besides the gain."""
+        return {}
+
+    @property
+    def native(self) -> _core.Loss:
+        """The compiled loss at gain 1, which the engine trains with."""
+        return _native(self.name, tuple(self.parameters.items()))
+
+    @property
+    def convex(self) -> bool:
+        """Whether phi is convex."""
+        return self.native.convex
+
+    @property
+    def canonical(self) -> bool:
+        """Whether the weight is 1 - inverse link, which never exceeds 1."""
+        return self.native.canonical
+
+    @property
+    def joint_forms(self) -> tuple[Coupling, ...]:
+        """The forms that the loss has over several classes at once, the usual one first."""
+        return ("canonical",) if self.canonical else ()
+
     @property
     def loss_margin(self) -> float:
         """The loss margin mu = -phi'(0) / phi''(0), which is rho(0) / 2 (BoostLR, eqs. 25, 29)."""
@@ -197,21 +339,23 @@ class MarginLoss:
         """Whether sigma >= 1 / (2 mu(1)), so that rho >= 1 everywhere (BoostLR, eq. 30)."""
         return 2.0 * self.loss_margin >= 1.0
 
-    # Methods of the loss apply the gain in these two functions only.
+    def generalization_factor(self, norm: float) -> float:
+        """Return kappa = rho(0) / norm: the larger, the less a model can err (BoostLR, 3.2).
 
-    def _of_margin(self, function: str, v: ArrayLike, power: int) -> NDArray[np.float64]:
-        with np.errstate(over="ignore"):
-            u = np.asarray(v, dtype=np.float64) / self.gain
-            value: NDArray[np.float64] = getattr(self.native, function)(u) * self.gain**power
-        return value
+        It is in Schapire et al.'s bound on the error of a model that tells the training rows apart:
+        the loss multiplies what a small norm does (eqs. 17 and 18).
 
-    def _of_probability(self, function: str, p: ArrayLike) -> NDArray[np.float64]:
-        p = np.asarray(p, dtype=np.float64)
-        outside = (p < 0.0) | (p > 1.0)
-        if np.any(outside):
-            raise ValueError(f"p must be between 0 and 1; got {float(p[outside].flat[0])!r}")
-        value: NDArray[np.float64] = getattr(self.native, function)(p) * self.gain
-        return value
+        Parameters
+        ----------
+        norm : float
+            ``||w||_1``, above 0: the sum of the sizes of the steps, by which weak learners of
+            outputs in [-1, 1] are multiplied.
+
+        Returns
+        -------
+        float
+        """
+        return float(self.regularization_strength(0.0)) / positive("norm", norm)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "auto_or_list",
@@ -28,6 +28,7 @@ __all__ = [
     "numbers_of",
     "or_else",
     "positive",
+    "probabilities",
     "seed",
 ]
 
@@ -90,6 +91,15 @@ def numbers_of(name: str, values: Any, allowed: str = "an array of numbers") -> 
         raise ValueError(f"{name} must be {allowed}; got an array of type {array.dtype}")
     converted: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64)
     return converted.reshape(array.shape)
+
+
+def probabilities(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return numbers from 0 to 1, or NaN, as an array."""
+    p = np.asarray(values, dtype=np.float64)
+    outside = (p < 0.0) | (p > 1.0)
+    if np.any(outside):
+        raise ValueError(f"{name} must be between 0 and 1; got {float(p[outside].flat[0])!r}")
+    return p
 
 
 def choice(name: str, value: object, known: Sequence[str]) -> str:

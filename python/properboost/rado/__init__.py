@@ -2,14 +2,29 @@
 
 `make_rados` turns labelled rows into rados, `combine` adds up those of separate rows, and
 `RadoBoostClassifier` learns from them.  `LOSS_PAIRS` says what losses over rados have to do with
-losses over rows.
+losses over rows.  `loss_bound` is how fast the theorems let the loss fall; `ridge_omega`,
+`lasso_omega` and `slope_q` say when they hold.
 """
 
+from properboost.rado.bounds import (
+    lasso_omega,
+    loss_bound,
+    ridge_edge,
+    ridge_omega,
+    slope_q,
+    slope_share,
+)
 from properboost.rado.curve import OmegaCurve, omega_curve
 from properboost.rado.estimator import RadoBoostClassifier
 from properboost.rado.making import Rados, combine, make_rados
 from properboost.rado.regularizers import slope_coefficients
-from properboost.rado.theory import LOSS_PAIRS, LossPair, all_rados, regularize_rados
+from properboost.rado.theory import (
+    LOSS_PAIRS,
+    LossPair,
+    all_rados,
+    regularize_rados,
+    subset_matrix,
+)
 
 __all__ = [
     "LOSS_PAIRS",
@@ -19,8 +34,15 @@ __all__ = [
     "Rados",
     "all_rados",
     "combine",
+    "lasso_omega",
+    "loss_bound",
     "make_rados",
     "omega_curve",
     "regularize_rados",
+    "ridge_edge",
+    "ridge_omega",
     "slope_coefficients",
+    "slope_q",
+    "slope_share",
+    "subset_matrix",
 ]

@@ -60,7 +60,7 @@ def find_terms(
     """Return the regularisers of a model of so many columns."""
     known: dict[str, NDArray[np.float64] | None] = {}
     if "ridge" in factors:
-        known["ridge"] = _check_matrix(ridge_matrix, n_columns)
+        known["ridge"] = check_matrix(ridge_matrix, n_columns)
     if "slope" in factors:
         known["slope"] = slope_coefficients(q, n_columns)
     return [(name, factor, known.get(name)) for name, factor in factors.items()]
@@ -100,7 +100,8 @@ def _check_q(q: float) -> None:
         raise ValueError(f"q must be above 0 and below 1; got {q!r}")
 
 
-def _check_matrix(matrix: Any, n_columns: int) -> NDArray[np.float64] | None:
+def check_matrix(matrix: Any, n_columns: int) -> NDArray[np.float64] | None:
+    """Return the matrix of a ridge, symmetric and positive definite; None is the identity."""
     if matrix is None:
         return None
     given = checks.numbers_of("ridge_matrix", matrix)

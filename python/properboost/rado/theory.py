@@ -1,4 +1,8 @@
-"""Losses of rows, and losses of rados that equal them: the rado paper's Table 1 and Theorem 7."""
+"""Losses of rows, and losses of rados that equal them: the rado paper's Table 1 and Theorem 7.
+
+Both come of games (section 2): an adversary weighs the rows, or their subsets, and pays a generator
+for it.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -7,10 +11,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, softmax, xlogy
 
 from properboost.parameters import checks
 
-__all__ = ["LOSS_PAIRS", "LossPair", "all_rados", "regularize_rados"]
+__all__ = [
+    "LOSS_PAIRS",
+    "LossPair",
+    "all_rados",
+    "read_matrix",
+    "read_vector",
+    "regularize_rados",
+    "subset_matrix",
+]
 
 Floats = NDArray[np.float64]
 
@@ -115,6 +128,154 @@ class LossPair(ABC):
         """
         return self._share * checks.positive("mu_e", mu_e)
 
+    # -- the games (section 2) --------------------------------------------------------------------
+
+    def rado_generator(self, q: ArrayLike, n_rows: int) -> Floats:
+        """Return phi_r, what the adversary pays for the weight of a subset (Table 1).
+
+        Parameters
+        ----------
+        q : array-like
+            Weights of subsets of the rows.
+        n_rows : int
+            How many rows there are; only the unhinged loss's depends on it.
+
+        Returns
+        -------
+        ndarray or float
+            Infinite where no weight may be.
+        """
+        weights = checks.numbers_of("q", q)
+        return self._generate(weights, checks.integer("n_rows", n_rows, 1))[()]
+
+    def example_generator(self, p: ArrayLike, n_rows: int) -> Floats:
+        """Return phi_e: the symmetrisation phi_r(p) + phi_r(1 - p) (Definition 3 and Lemma 4).
+
+        Parameters
+        ----------
+        p : array-like
+            Weights of rows.
+        n_rows : int
+            As for `rado_generator`.
+
+        Returns
+        -------
+        ndarray or float
+            Infinite where no weight may be.
+        """
+        weights = checks.numbers_of("p", p)
+        return self.rado_generator(weights, n_rows) + self.rado_generator(1.0 - weights, n_rows)
+
+    def game_mu(self, n_rows: int, mu_e: float = 1.0) -> float:
+        """Return the mu_r with which the two generators are proportionate (Definition 1).
+
+        Parameters
+        ----------
+        n_rows : int
+            How many rows there are.
+        mu_e : float, default=1.0
+            Above 0.
+
+        Returns
+        -------
+        float
+            `mu_e`, but 2^(n_rows - 1) times as much for the square loss.  (The losses of Table 1
+            have means in place of these sums, so that there the two are equal.)
+        """
+        mu_e = checks.positive("mu_e", mu_e)
+        return mu_e * self._game_ratio(checks.integer("n_rows", n_rows, 1))
+
+    def example_game(self, p: ArrayLike, z: ArrayLike, mu_e: float = 1.0) -> float:
+        """Return L_e(p, z) = sum p_i z_i + mu_e sum phi_e(p_i) (eq. 1).
+
+        Parameters
+        ----------
+        p : array-like of shape (n_rows,)
+            The adversary's weights of the rows.
+        z : array-like of shape (n_rows,)
+            The learner's margins.
+        mu_e : float, default=1.0
+            Above 0.
+
+        Returns
+        -------
+        float
+        """
+        margins = _margins(z)
+        weights = _weights("p", p, len(margins))
+        paid = self.example_generator(weights, len(margins)).sum()
+        return float(weights @ margins + checks.positive("mu_e", mu_e) * paid)
+
+    def rado_game(self, q: ArrayLike, z: ArrayLike, mu_r: float = 1.0) -> float:
+        """Return L_r(q, z) = sum_I q_I sum_I z_i + mu_r sum_I phi_r(q_I) (eq. 2).
+
+        Parameters
+        ----------
+        q : array-like of shape (2 ** n_rows,)
+            The adversary's weights of the subsets, in the order of `all_rados`.
+        z : array-like of shape (n_rows,)
+            The learner's margins.
+        mu_r : float, default=1.0
+            Above 0.
+
+        Returns
+        -------
+        float
+        """
+        margins = _margins(z)
+        sums = _sum_subsets(margins)
+        weights = _weights("q", q, len(sums))
+        paid = self.rado_generator(weights, len(margins)).sum()
+        return float(weights @ sums + checks.positive("mu_r", mu_r) * paid)
+
+    def example_weights(self, z: ArrayLike, mu_e: float = 1.0) -> Floats:
+        """Return p*(z), the weights of rows that make L_e least (eq. 3).
+
+        Parameters
+        ----------
+        z : array-like of shape (n_rows,)
+            The learner's margins.
+        mu_e : float, default=1.0
+            Above 0.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return self._answer_rows(_margins(z), checks.positive("mu_e", mu_e))
+
+    def rado_weights(self, z: ArrayLike, mu_r: float = 1.0) -> Floats:
+        """Return q*(z), the weights of subsets, adding up to 1, that make L_r least (eq. 4).
+
+        Generators are proportionate if and only if ``subset_matrix(n_rows) @ q*`` is p* (Theorem 2,
+        where they are strictly convex).
+
+        Parameters
+        ----------
+        z : array-like of shape (n_rows,)
+            The learner's margins.
+        mu_r : float, default=1.0
+            Above 0.
+
+        Returns
+        -------
+        ndarray of shape (2 ** n_rows,)
+            In the order of `all_rados`.
+        """
+        return self._answer_rados(_sum_subsets(_margins(z)), checks.positive("mu_r", mu_r))
+
+    @abstractmethod
+    def _generate(self, q: Floats, n_rows: int) -> Floats: ...
+
+    def _game_ratio(self, n_rows: int) -> float:  # noqa: ARG002 -- of the square loss only
+        return 1.0
+
+    @abstractmethod
+    def _answer_rows(self, z: Floats, mu_e: float) -> Floats: ...
+
+    @abstractmethod
+    def _answer_rados(self, sums: Floats, mu_r: float) -> Floats: ...
+
     @abstractmethod
     def _of_rows(self, z: Floats) -> float: ...
 
@@ -137,6 +298,17 @@ class _Logistic(LossPair):
     def _to_rows(self, rado_loss: float, _: int, __: float) -> float:
         return float(np.log(checks.positive("rado_loss", rado_loss)))
 
+    def _generate(self, q: Floats, _: int) -> Floats:
+        return np.where(q < 0.0, np.inf, xlogy(np.maximum(q, 0.0), np.maximum(q, 0.0)) - q)
+
+    def _answer_rows(self, z: Floats, mu_e: float) -> Floats:
+        p: Floats = expit(-z / mu_e)
+        return p
+
+    def _answer_rados(self, sums: Floats, mu_r: float) -> Floats:
+        q: Floats = softmax(-sums / mu_r)
+        return q
+
 
 class _Square(LossPair):
     name, rado_name, same_mu, _share = "square", "mean-variance", True, 0.25
@@ -149,6 +321,19 @@ class _Square(LossPair):
 
     def _to_rows(self, rado_loss: float, n_rows: int, _: float) -> float:
         return n_rows + 4.0 * rado_loss
+
+    def _generate(self, q: Floats, _: int) -> Floats:
+        return 0.5 * np.square(q)
+
+    def _game_ratio(self, n_rows: int) -> float:
+        return 2.0 ** (n_rows - 1)
+
+    def _answer_rows(self, z: Floats, mu_e: float) -> Floats:
+        return 0.5 - z / (2.0 * mu_e)
+
+    def _answer_rados(self, sums: Floats, mu_r: float) -> Floats:
+        q: Floats = 1.0 / len(sums) - (sums - sums.mean()) / mu_r
+        return q
 
 
 class _ReLU(LossPair):
@@ -163,6 +348,17 @@ class _ReLU(LossPair):
     def _to_rows(self, rado_loss: float, _: int, ratio: float) -> float:
         return ratio * checks.non_negative("rado_loss", rado_loss)
 
+    def _generate(self, q: Floats, _: int) -> Floats:
+        return np.where((q >= 0.0) & (q <= 1.0), 0.0, np.inf)
+
+    def _answer_rows(self, z: Floats, _: float) -> Floats:
+        return np.where(z == 0.0, 0.5, z < 0.0)
+
+    def _answer_rados(self, sums: Floats, _: float) -> Floats:
+        least = sums == sums.min()
+        q: Floats = least / least.sum()
+        return q
+
 
 class _Unhinged(LossPair):
     name, rado_name, same_mu, _share = "unhinged", "unhinged", False, 0.5
@@ -175,6 +371,15 @@ class _Unhinged(LossPair):
 
     def _to_rows(self, rado_loss: float, _: int, ratio: float) -> float:
         return 2.0 * ratio * rado_loss
+
+    def _generate(self, q: Floats, n_rows: int) -> Floats:
+        return np.where((q >= 0.5**n_rows) & (q <= 0.5), 0.0, np.inf)
+
+    def _answer_rows(self, z: Floats, _: float) -> Floats:
+        return np.full_like(z, 0.5)
+
+    def _answer_rados(self, sums: Floats, _: float) -> Floats:
+        return np.full_like(sums, 1.0 / len(sums))
 
 
 LOSS_PAIRS: Mapping[str, LossPair] = MappingProxyType(
@@ -197,7 +402,7 @@ def all_rados(edges: ArrayLike) -> Floats:
     ndarray of shape (2 ** n_rows, n_columns)
         Row I is the sum of the edge vectors whose bits are set in I.
     """
-    given = _matrix("edges", edges)
+    given = read_matrix("edges", edges)
     n_rows, n_columns = given.shape
     most = (_MOST_CELLS // n_columns).bit_length() - 1
     if n_rows > most:
@@ -208,6 +413,23 @@ def all_rados(edges: ArrayLike) -> Floats:
     for i, edge in enumerate(given):
         rados[2**i : 2 ** (i + 1)] = rados[: 2**i] + edge
     return rados
+
+
+def subset_matrix(n_rows: int) -> Floats:
+    """Return which rows each subset has: the paper's G_m, its rows from last to first.
+
+    Parameters
+    ----------
+    n_rows : int
+        m, from 1 to 20.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, 2 ** n_rows)
+        Of zeros and ones; ``subset_matrix(m).T @ edges`` is ``all_rados(edges)``.
+    """
+    m = checks.integer("n_rows", n_rows, 1, 20)
+    return all_rados(np.eye(m)).T
 
 
 def regularize_rados(
@@ -233,7 +455,7 @@ def regularize_rados(
     ndarray of shape (n_rados, n_columns)
         For theta = 0 the rados themselves.
     """
-    given, vector = _matrix("rados", rados), _vector(theta, "rados", rados)
+    given, vector = read_matrix("rados", rados), read_vector(theta, "rados", rados)
     share = checks.positive("rado_share", rado_share)
     total = share * checks.non_negative("penalty", penalty)
     length = float(vector @ vector)
@@ -241,11 +463,12 @@ def regularize_rados(
 
 
 def _scores(theta: ArrayLike, vectors: ArrayLike, argument: str, name: str, mu: float) -> Floats:
-    scores: Floats = _matrix(argument, vectors) @ _vector(theta, argument, vectors)
+    scores: Floats = read_matrix(argument, vectors) @ read_vector(theta, argument, vectors)
     return -scores / checks.positive(name, mu)
 
 
-def _matrix(argument: str, values: Any) -> Floats:
+def read_matrix(argument: str, values: Any) -> Floats:
+    """Return finite numbers of two dimensions."""
     matrix = checks.numbers_of(argument, values)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
@@ -256,9 +479,10 @@ def _matrix(argument: str, values: Any) -> Floats:
     return matrix
 
 
-def _vector(theta: ArrayLike, argument: str, vectors: ArrayLike) -> Floats:
+def read_vector(theta: ArrayLike, argument: str, vectors: ArrayLike) -> Floats:
+    """Return a linear classifier that has as many entries as edge vectors or rados have."""
     vector = checks.numbers_of("theta", theta)
-    n_columns = _matrix(argument, vectors).shape[1]
+    n_columns = read_matrix(argument, vectors).shape[1]
     if vector.shape != (n_columns,):
         raise ValueError(
             f"theta must have {n_columns} entries, as {argument} have; got shape {vector.shape}"
@@ -266,3 +490,21 @@ def _vector(theta: ArrayLike, argument: str, vectors: ArrayLike) -> Floats:
     if not np.all(np.isfinite(vector)):
         raise ValueError("theta must hold finite numbers; got NaN or infinity")
     return vector
+
+
+def _margins(z: ArrayLike) -> Floats:
+    margins = checks.numbers_of("z", z)
+    if margins.ndim != 1 or len(margins) == 0 or not np.all(np.isfinite(margins)):
+        raise ValueError("z must hold finite numbers, one for each row")
+    return margins
+
+
+def _weights(name: str, values: ArrayLike, n: int) -> Floats:
+    weights = checks.numbers_of(name, values)
+    if weights.shape != (n,):
+        raise ValueError(f"{name} must have {n} entries; got shape {weights.shape}")
+    return weights
+
+
+def _sum_subsets(z: Floats) -> Floats:
+    return all_rados(z[:, None])[:, 0]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from properboost.reproduce.item import Item
 
-__all__ = ["PAPERS", "find_items", "load_item"]
+__all__ = ["PAPERS", "find_items", "is_item", "list_items", "load_item"]
 
 PAPERS = {
     "boostlr": "Masnadi-Shirazi and Vasconcelos (2015). A view of margin losses as regularizers of "
@@ -25,10 +25,15 @@ PAPERS = {
 _ITEM = re.compile(r"(table|fig|claim)(s?)(\d*)\w*")
 
 
+def is_item(module: str) -> bool:
+    """Whether a module of a paper's folder holds an item: whether it is called like one."""
+    return _ITEM.fullmatch(module) is not None
+
+
 def list_items(paper: str) -> list[str]:
     """Return the names of a paper's items: tables, figures, claims, each by number."""
     folder = importlib.import_module(f"properboost.reproduce.{paper}")
-    names = [m.name for m in pkgutil.iter_modules(folder.__path__) if _ITEM.fullmatch(m.name)]
+    names = [m.name for m in pkgutil.iter_modules(folder.__path__) if is_item(m.name)]
     return sorted(names, key=_place)
 
 

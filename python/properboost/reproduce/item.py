@@ -31,11 +31,19 @@ class Reading:
         Which words of the paper, or which other facts, speak for it.
     random : bool, default=True
         Whether another seed gives other numbers; otherwise there is one seed.
+    measured_as : str, optional
+        The reading whose measurements it shares, of which it only makes another table.
     """
 
     name: str
     reason: str
     random: bool = True
+    measured_as: str | None = None
+
+    @property
+    def measured(self) -> str:
+        """The name of the reading that it is measured under."""
+        return self.measured_as or self.name
 
 
 AS_READ = Reading("as printed", "The paper leaves nothing open that matters here.")

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-__all__ = ["Place", "Published", "at_least", "at_most", "printed", "read_off", "read_table"]
+__all__ = [
+    "Place",
+    "Published",
+    "at_least",
+    "at_most",
+    "exactly",
+    "label",
+    "printed",
+    "read_off",
+    "read_table",
+]
+
+_ROUNDING = 1e-6
 
 Place: TypeAlias = tuple[str, str]
 """The row and the column of a published number."""
@@ -56,6 +68,12 @@ def printed(text: str) -> Published:
     return Published(text, float(number - half), float(number + half))
 
 
+def exactly(number: float, text: str | None = None) -> Published:
+    """Return a number that a formula of the paper has, to six digits; `text` is what it says."""
+    reach = _ROUNDING * max(1.0, abs(number))
+    return Published(text or f"{number:g}", number - reach, number + reach)
+
+
 def read_off(low: float, high: float) -> Published:
     """Return a number that can only be read off a figure, or is "about" so much."""
     if not low < high:
@@ -97,3 +115,11 @@ def read_table(text: str) -> Mapping[Place, Published]:
     if len({name for name, *_ in rows}) < len(rows) or len(set(columns)) < len(columns):
         raise ValueError("two rows or two columns of the table have one name")
     return found
+
+
+def label(table: Mapping[Place, Published], measured: str) -> dict[Place, Published]:
+    """Return a table whose columns say what is measured: ``"sonar, errors"``.
+
+    Numbers of several kinds can then be in one table without being compared with each other.
+    """
+    return {(row, f"{column}, {measured}"): number for (row, column), number in table.items()}

@@ -171,12 +171,12 @@ def _number_to_json(one: Judged) -> dict[str, Any]:
 
 
 def _digits(one: Judged) -> int:
-    """Return how many decimals to show: one more than the paper has, or three figures."""
+    """Return how many decimals to show: one more than the paper has, or three figures, to 6."""
     text = one.published.text
     if not one.published.is_claim and text.count(".") == 1 and " " not in text:
         return len(text.partition(".")[2]) + 1
     size = abs(one.mean)
-    return 1 if size >= 100 else max(0, 2 - math.floor(math.log10(size))) if size > 0 else 2
+    return 1 if size >= 100 else min(6, 2 - math.floor(math.log10(size))) if size > 0 else 2
 
 
 def _align(table: Sequence[Sequence[str]]) -> list[str]:

@@ -29,7 +29,7 @@ __all__ = ["Compared", "Judged", "Verdict", "count", "judge"]
 
 CONFIDENCE = 0.95
 NEAR = 0.1
-"""Of the published number."""
+"""A share of the published number."""
 
 Compared: TypeAlias = Literal["rows", "columns", "none"]
 """Whose order counts: that of the numbers in a row, in a column, or none."""
@@ -166,9 +166,9 @@ def _keeps_order(
     told = 0
     for other in rivals:
         rival = published[other]
-        if rival.is_claim or (theirs.low <= rival.high and rival.low <= theirs.high):
+        if rival.is_claim or (theirs.low < rival.high and rival.low < theirs.high):
             continue  # the paper does not say which is larger
         told += 1
-        if (means[at] > means[other]) != (theirs.low > rival.high):
+        if (means[at] > means[other]) != (theirs.low >= rival.high):
             return False
     return told > 0

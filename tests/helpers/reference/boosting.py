@@ -66,10 +66,10 @@ def fit(
     With cyclic selection an estimator is a round for each feature in turn; a feature that does not
     help has a table and a step of 0, and it ends with a cycle in which none helps.
 
-    Under `line_search`, newton and exact no raw prediction moves in one round, before the learning
-    rate, by more than the link of 1 - 1/(2S): newton and exact values are clipped to it, and a line
-    search ends at it over the table's largest absolute value.  `unit` and `guarded` steps of real
-    and sign tables are not capped.
+    Under newton and exact no raw prediction moves in one round, before the step, by more than the
+    link of 1 - 1/(2S): values are clipped to it.  A line search that finds no stationary point, as
+    no row moves the wrong way, ends at it over the table's largest absolute value.  `unit` and
+    `guarded` steps of real and sign tables are not capped.
 
     A tree's leaves are its cells; B of the default prior is their number.  Their values are those
     of the rows it was grown from, except that `exact` looks at all rows that end there, and all

@@ -24,7 +24,8 @@ def cell_values(t: Training, weigh: Weigh, cut: Cut) -> Array:
     stats = cut.response_stats
     plus, minus = stats.plus, stats.minus
     if t.response == "sign":
-        return np.sign(plus - minus)
+        tied = np.abs(plus - minus) <= t.tie * (plus + minus)
+        return np.where(tied, 0.0, np.sign(plus - minus))
     if t.response == "newton":
         slope, curvature = plus - minus, stats.curvature + t.l2
         # A slope without curvature (it underflowed) asks for an infinite value: the cap.

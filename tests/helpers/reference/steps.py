@@ -45,4 +45,15 @@ def step_size(t: Training, slope: Callable[[float], float], largest: float) -> f
     limit = t.cap / largest
     if t.step == "guarded":
         return first_stationary(slope, doubling_grid(limit / 16, r))
-    return r * first_stationary(slope, doubling_grid(limit / 16, limit))
+    return r * search_line(slope, limit)
+
+
+def search_line(slope: Callable[[float], float], limit: float) -> float:
+    """The first root of `slope`, positive at 0; `limit` where it is positive until it vanishes."""
+    grid = doubling_grid(limit / 16, 1024 * limit)
+    for k, a in enumerate(grid):
+        if slope(a) < 0 or (slope(a) == 0 and a <= limit):
+            return first_stationary(slope, grid[: k + 1])
+        if slope(a) == 0:
+            break
+    return limit

@@ -1,7 +1,7 @@
 """What the search finds without a number tuned by hand, on rows it has not seen.
 
-    python -m benchmarks.papers.accuracy        # all claims, some minutes
-    python -m benchmarks.papers.accuracy adult  # one of them
+    python -m benchmarks.peers.accuracy        # all claims, some minutes
+    python -m benchmarks.peers.accuracy adult  # one of them
 
 Everything is chosen on the training rows by 5-fold cross-validation (10-fold for ``p1-trees``,
 where errors are few), the number of estimators included; the test rows are scored once, at the end.

@@ -1,0 +1,78 @@
+"""ADULT with few of its positives: does a model know more than their share?
+
+    python -m benchmarks.engine.rare                       # plain fits, 20 draws, minutes
+    python -m benchmarks.engine.rare --models search       # the default search, 15 minutes
+
+A draw holds out a quarter of ADULT's training rows, and keeps as few of the other positives as make
+up a share of 1% or 0.1%.  Of the rows held out all are scored, the positives with weights that give
+them the same share.  Reported is the log loss over that of the training share: 1 is no better than
+to say the share of every row.
+"""
+
+import argparse
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from properboost import ProperBoostClassifier, ProperBoostClassifierCV
+from properboost.datasets import load_adult
+
+SHARES = (0.01, 0.001)
+MODELS: dict[str, Callable[[int], Any]] = {
+    "tables": lambda seed: ProperBoostClassifier(random_state=seed),
+    "stumps": lambda seed: ProperBoostClassifier(weak_learner="stump", random_state=seed),
+    "monomials": lambda seed: ProperBoostClassifier(weak_learner="monomial", random_state=seed),
+    "trees": lambda seed: ProperBoostClassifier(weak_learner="tree", random_state=seed),
+    "search": lambda seed: ProperBoostClassifierCV(random_state=seed),
+}
+
+
+def find_ratio(model: Any, X: Any, y: Any, share: float, seed: int) -> float:
+    """Return a model's log loss over that of the training share, in one draw."""
+    train, test = train_test_split(np.arange(len(y)), stratify=y, random_state=seed)
+    positive = np.flatnonzero(y[train])
+    n_kept = round(share / (1.0 - share) * (len(train) - len(positive)))
+    dropped = np.random.default_rng(seed).permutation(positive)[n_kept:]
+    train = np.delete(train, dropped)
+    trained = y[train].mean()
+    odds = trained / (1.0 - trained) / (y[test].mean() / (1.0 - y[test].mean()))
+    weight = np.where(y[test] == 1, odds, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of rows that are few
+        p = model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])[:, 1]
+    constant = np.full(len(test), trained)
+    return log_loss(y[test], p, sample_weight=weight) / log_loss(
+        y[test], constant, sample_weight=weight
+    )
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--shares", nargs="*", type=float, default=SHARES)
+    parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS)[:-1])
+    parser.add_argument("--threads", type=int, default=1)
+    asked = parser.parse_args()
+    X, y = load_adult(return_X_y=True)
+    y = np.asarray(y)
+    for share in asked.shares:
+        for name in asked.models:
+            ratios = [
+                find_ratio(MODELS[name](seed).set_params(n_jobs=asked.threads), X, y, share, seed)
+                for seed in range(asked.draws)
+            ]
+            error = np.std(ratios, ddof=1) / np.sqrt(len(ratios)) if len(ratios) > 1 else np.nan
+            print(
+                f"{share:.1%}: {name:<10} {np.mean(ratios):.3f} (standard error {error:.3f}, "
+                f"largest {max(ratios):.3f}), {asked.draws} draws",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""What of the papers' figures and claims comes out here."""

@@ -1,0 +1,160 @@
+"""The ten small UCI sets: AdaBoost, and four losses at many gains (section 7.2)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from properboost.losses.builtin import GLog
+from properboost.metrics import quantized_cross_entropy
+from properboost.reproduce import data
+from properboost.reproduce.boostlr.histograms import EVEN, HISTOGRAMS, setting_of
+from properboost.reproduce.item import Experiment, Piece, Reading, Record, Seed
+from properboost.reproduce.pinned import make_tables
+from properboost.reproduce.published import Place, Published, label, read_table
+
+__all__ = [
+    "FOUR_PAIRS",
+    "FOUR_PAIRS_READING",
+    "GAINS",
+    "LOSSES",
+    "MEASURES",
+    "READINGS",
+    "SETS",
+    "TEN_SETS",
+    "at_chosen_gains",
+    "at_gain",
+    "by_gain",
+    "read_sets",
+]
+
+SETS = (
+    "sonar",
+    "wpbc",
+    "wdbc",
+    "breast_cancer_wisconsin",
+    "heart_cleveland",
+    "tic_tac_toe",
+    "echocardiogram",
+    "haberman",
+    "pima",
+    "bupa",
+)
+"""In the order of the paper's columns #1 to #10."""
+
+LOSSES = {"GLog": "glog", "GBoost": "gboost", "GGauss": "ggauss", "GLaplace": "glaplacian"}
+
+UP_TO_10 = (0.3, 0.5, 0.7, 0.85, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10)
+GAINS = (*UP_TO_10, 20, 50, 100, 200, 500)
+
+MEASURES = ("errors", "cross-entropy")
+
+SHRINKAGE = "GLog, link of gain 1"
+
+ROUNDS = 50
+FOLDS = 5
+FOUR_PAIRS = "four pairs"
+
+FIVE_TESTS = tuple((k, (k + 1) % FOLDS) for k in range(FOLDS))
+ONE_TEST = tuple((0, k) for k in range(1, FOLDS))
+"""Pairs of a fold for testing and one for validation; the other three train."""
+
+Array = NDArray[np.float64]
+
+FOUR_PAIRS_READING = Reading(
+    FOUR_PAIRS,
+    "“This created four train-test pairs”: one of the five folds tests, and each of the other four "
+    "is the validation fold once.  The printed counts of errors are multiples of 1/5, not of 1/4.",
+)
+
+READINGS = (
+    Reading(
+        EVEN,
+        HISTOGRAMS[0].reason
+        + "  “Five folds, four of which were used for training and one for testing”: each fold "
+        "tests once, as the printed counts of errors are multiples of 1/5.",
+    ),
+    *HISTOGRAMS[1:],
+    FOUR_PAIRS_READING,
+)
+"""Those of every item that reads this experiment."""
+
+
+def measure(piece: Piece) -> Record:
+    """Measure every method on the test and the validation fold of every pair, at every gain."""
+    table = data.load(piece.part)
+    setting = setting_of(piece.reading)
+    splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=piece.seed)
+    folds = [fold for _, fold in splitter.split(table.X, table.y)]
+    methods = {"AdaBoost": ("exponential", (1.0,))} | {
+        name: (loss, GAINS) for name, loss in LOSSES.items()
+    }
+    found: dict[str, dict[str, list[list[list[float]]]]] = {}
+    for test, validation in ONE_TEST if piece.reading == FOUR_PAIRS else FIVE_TESTS:
+        train = np.concatenate([folds[k] for k in range(FOLDS) if k not in (test, validation)])
+        X = setting.cut(table.X, train, table.categorical)
+        for method, (loss, gains) in methods.items():
+            records: dict[str, dict[str, list[list[float]]]] = {}
+            for gain in gains:
+                model = make_tables(
+                    loss=loss,
+                    gain=gain,
+                    n_estimators=ROUNDS,
+                    categorical_features=table.categorical,
+                    n_jobs=1,
+                    **setting.parameters,
+                ).fit(X[train], table.y[train])
+                raw = [model.decision_function(X[folds[k]]) for k in (test, validation)]
+                wrong = [
+                    float(np.sum((F > 0.0) != (table.y[folds[k]] == 1)))
+                    for F, k in zip(raw, (test, validation), strict=True)
+                ]
+                links = {method: model.loss_} | ({SHRINKAGE: GLog(1.0)} if loss == "glog" else {})
+                for name, link in links.items():
+                    entropies = [quantized_cross_entropy(link.probability(F)) for F in raw]
+                    record = records.setdefault(name, {m: [] for m in MEASURES})
+                    record["errors"].append(wrong)
+                    record["cross-entropy"].append([round(e, 5) for e in entropies])
+            for name, record in records.items():
+                pairs = found.setdefault(name, {m: [] for m in MEASURES})
+                for m in MEASURES:
+                    pairs[m].append(record[m])
+    return found
+
+
+TEN_SETS = Experiment("boostlr-ten-sets", {name: (name,) for name in SETS}, measure, seconds=12)
+
+
+def by_gain(seed: Seed, part: str, method: str, measured: str) -> Array:
+    """Return a measure on the test folds by gain, averaged over the pairs."""
+    curve: Array = _read(seed, part, method, measured)[..., 0].mean(axis=0)
+    return curve
+
+
+def at_gain(seed: Seed, part: str, method: str, measured: str, gain: float) -> float:
+    """Return a measure on the test folds at a gain, averaged over the pairs."""
+    return float(by_gain(seed, part, method, measured)[GAINS.index(gain)])
+
+
+def at_chosen_gains(
+    seed: Seed, part: str, method: str, measured: str, gains: Sequence[float] = GAINS
+) -> float:
+    """Return a measure on the test folds, at the gains that the validation folds choose.
+
+    It is averaged over the pairs; of gains that tie the least is taken.
+    """
+    scores = _read(seed, part, method, measured)[:, [GAINS.index(gain) for gain in gains]]
+    chosen = scores[..., 1].argmin(axis=1)
+    return float(scores[np.arange(len(scores)), chosen, 0].mean())
+
+
+def read_sets(text: str, measured: str, sets: Sequence[str] = SETS) -> dict[Place, Published]:
+    """Read a table with a column for each set: only its rows, as the columns are `sets`."""
+    header = " | ".join(["", *sets])
+    return label(read_table(f"{header}\n{text.strip()}"), measured)
+
+
+def _read(seed: Seed, part: str, method: str, measured: str) -> Array:
+    """Return a measure by pair, gain, and fold (testing, validation)."""
+    return np.array(seed[part][method][measured])

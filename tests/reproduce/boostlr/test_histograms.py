@@ -1,0 +1,48 @@
+"""How the BoostLR paper's histograms are cut."""
+
+import numpy as np
+import pytest
+
+from properboost.reproduce.boostlr.histograms import EVEN, HISTOGRAMS, Setting, setting_of
+
+NUMERIC = [False, False, False, True]
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    X[:, 1] = 3.0
+    X[:, 3] = rng.integers(0, 5, 40)
+    X[[2, 35], 0] = np.nan
+    X[36:, 2] = [-100.0, 100.0, -100.0, 100.0]  # beyond the training rows
+    return X
+
+
+def test_bins_of_equal_width_are_those_of_the_training_rows(table):
+    train = np.arange(30)
+    bins = Setting(8).cut(table, train, NUMERIC)
+    column = table[:, 2]
+    edges = np.histogram_bin_edges(column[train], 8)
+    expected = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, 7)
+    np.testing.assert_array_equal(bins[:, 2], expected)
+    assert bins[36:, 2].tolist() == [0.0, 7.0, 0.0, 7.0]
+
+
+def test_constants_are_one_bin_and_missing_cells_and_categories_stay(table):
+    bins = Setting(8).cut(table, slice(30), NUMERIC)
+    assert np.all(bins[:, 1] == 0.0)
+    np.testing.assert_array_equal(np.isnan(bins), np.isnan(table))
+    np.testing.assert_array_equal(bins[:, 3], table[:, 3])
+
+
+def test_bins_of_equal_counts_are_left_to_the_estimator(table):
+    setting = Setting(8, equal_width=False)
+    assert setting.cut(table, slice(30), NUMERIC) is table
+    assert setting.parameters["max_bins"] == 8
+
+
+def test_every_reading_has_its_setting():
+    settings = [setting_of(reading.name) for reading in HISTOGRAMS]
+    assert len(set(settings)) == len(settings)
+    assert setting_of("of something else") == setting_of(EVEN) == settings[0]

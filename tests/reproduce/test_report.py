@@ -1,0 +1,48 @@
+"""Reports as text and as data."""
+
+import math
+
+import pytest
+
+from properboost.reproduce import report
+from properboost.reproduce.published import at_least, printed, read_off
+from properboost.reproduce.verdict import Judged, Verdict
+
+JUDGED = [
+    Judged(("AdaBoost", "pima"), printed("25.9"), 26.123, 0.5, 10, Verdict.NEAR),
+    Judged(("AdaBoost", "bupa"), at_least(15.0, "more than 15%"), 3.2, math.nan, 1, Verdict.NOT),
+    Judged(("AdaBoost", "wdbc"), read_off(4.0, 6.0), 0.05, 0.01, 10, Verdict.ORDER),
+]
+
+
+def test_numbers_have_one_decimal_more_than_the_paper():
+    head, *lines = report.make_table(JUDGED)
+    assert head[2:] == ["published", "ours", "spread", "difference", "verdict"]
+    assert lines[0] == ["AdaBoost", "pima", "25.9", "26.12", "0.50", "+0.22", "within 10%"]
+    assert lines[1] == ["AdaBoost", "bupa", "more than 15%", "3.20", "", "", "not reproduced"]
+    assert lines[2] == ["AdaBoost", "wdbc", "4 to 6", "0.0500", "0.0100", "-4.9500", "order only"]
+
+
+def test_shares_are_said_in_a_line():
+    said = report.summarize(JUDGED)
+    assert said == "3 published numbers: 1 within 10%, 1 order only, 1 not reproduced"
+    assert report.summarize([]) == "no published number could be compared"
+
+
+def test_data_come_back_as_they_were():
+    reading = {"seeds": 10, "numbers": [report._number_to_json(one) for one in JUDGED]}
+    for one, back in zip(JUDGED, report.from_json(reading), strict=True):
+        assert (one.place, one.published, one.verdict) == (back.place, back.published, back.verdict)
+        assert back.mean == pytest.approx(one.mean)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("boostlr/table4", "boostlr, Table 4"),
+        ("arboost/fig7_left", "arboost, Figure 7 left"),
+        ("savage/claim_iterations", "savage, claim iterations"),
+    ],
+)
+def test_titles_come_from_names(name, title):
+    assert report.title_of(name) == title

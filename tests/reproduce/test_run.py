@@ -1,0 +1,140 @@
+"""Running items: resumption, readings, what lacks, and what is written."""
+
+import json
+
+import pytest
+
+from properboost.reproduce import item as items
+from properboost.reproduce import run
+from properboost.reproduce.published import printed
+
+CALLS = []
+
+
+def measure(piece):
+    CALLS.append(piece)
+    return {"number": 10.0 * len(piece.part) + piece.seed + 100.0 * (piece.reading == "loose")}
+
+
+def tabulate(seed, reading):
+    return {(part, reading): record["number"] for part, record in seed.items()}
+
+
+def draw(figure, seeds):
+    figure.subplots().plot([record["a"]["number"] for record in seeds])
+
+
+EXPERIMENT = items.Experiment(
+    "toy", {"a": (), "bb": (), "far": ("atlantis",)}, measure, 1.0, seeds=3, quick_parts=("a",)
+)
+ITEM = items.Item(
+    title="a toy",
+    units="toys",
+    protocol="Play.",
+    published={(part, "strict"): printed(f"{10 * len(part) + 1}") for part in EXPERIMENT.parts},
+    experiment=EXPERIMENT,
+    tabulate=tabulate,
+    readings=(items.Reading("strict", "It says so."), items.Reading("loose", "It may mean so.")),
+    draw=draw,
+    missing={"the moon": "too far"},
+)
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch):
+    CALLS.clear()
+    monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": ITEM})
+    monkeypatch.setattr(run.data, "find_missing", lambda names: dict.fromkeys(names, "it sank"))
+
+
+def test_reports_are_said_and_written(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    found = run.reproduce(output_dir=tmp_path)["arboost/fig1"]
+    said = capsys.readouterr().out
+    assert "arboost, Figure 1: a toy" in said
+    assert "Left out: atlantis: it sank" in said
+    assert "Left out: the moon: too far" in said
+    assert "2 published numbers: 2 within rounding." in said
+    assert "3 repetitions" in said
+    assert (tmp_path / "arboost/fig1.png").exists()
+    assert json.loads((tmp_path / "arboost/fig1.json").read_text()) == found
+    (reading,) = found["readings"]
+    assert [(one["row"], one["ours"], one["spread"]) for one in reading["numbers"]] == [
+        ("a", 11.0, 1.0), ("bb", 21.0, 1.0),
+    ]  # fmt: skip
+    assert found["data"] == {}
+    assert set(found["versions"]) == {"properboost", "numpy", "scikit-learn", "python"}
+
+
+def test_a_run_goes_on_where_it_was(tmp_path):
+    run.reproduce(output_dir=tmp_path, seeds=2, say=str)
+    assert len(CALLS) == 4
+    run.reproduce(output_dir=tmp_path, seeds=3, say=str)
+    assert len(CALLS) == 6
+    run.reproduce(output_dir=tmp_path, seeds=3, readings=True, say=str)
+    assert len(CALLS) == 12
+    assert {piece.reading for piece in CALLS[6:]} == {"loose"}
+    file = tmp_path / "records/toy.jsonl"
+    file.write_text(file.read_text()[:-20])  # killed while it wrote
+    run.reproduce(output_dir=tmp_path, seeds=3, readings=True, say=str)
+    assert len(CALLS) == 13
+
+
+def test_records_of_other_code_or_data_do_not_count(tmp_path, monkeypatch):
+    run.reproduce(output_dir=tmp_path, seeds=1, say=str)
+    monkeypatch.setattr(run, "_read_source", lambda path: b"changed")
+    run.reproduce(output_dir=tmp_path, seeds=1, say=str)
+    assert len(CALLS) == 4
+
+
+def test_quick_runs_have_few_seeds_and_parts(tmp_path):
+    run.reproduce(output_dir=tmp_path, quick=True, say=str)
+    assert [(piece.part, piece.seed) for piece in CALLS] == [("a", 0), ("a", 1)]
+
+
+def test_readings_that_are_not_random_have_one_seed(tmp_path, monkeypatch):
+    fixed = items.Item(
+        **{**vars(ITEM), "readings": (items.Reading("strict", "A formula.", random=False),)}
+    )
+    monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": fixed})
+    run.reproduce(output_dir=tmp_path, seeds=5, say=str)
+    assert {piece.seed for piece in CALLS} == {0}
+
+
+def test_readings_may_share_measurements(tmp_path, monkeypatch):
+    other = items.Reading("other table", "The same runs, read otherwise.", measured_as="loose")
+    item = items.Item(**{**vars(ITEM), "readings": (*ITEM.readings, other)})
+    monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": item})
+    run.reproduce(output_dir=tmp_path, seeds=1, readings=True, say=str)
+    assert {piece.reading for piece in CALLS} == {"strict", "loose"}
+    assert len(CALLS) == 4
+
+
+def test_other_readings_have_half_as_many_seeds(tmp_path):
+    run.reproduce(output_dir=tmp_path, readings=True, say=str)
+    assert {p.seed for p in CALLS if p.reading == "strict"} == {0, 1, 2}
+    assert {p.seed for p in CALLS if p.reading == "loose"} == {0, 1}
+
+
+def test_processes_find_the_same(tmp_path):
+    alone = run.reproduce(output_dir=tmp_path / "1", seeds=4, say=str)
+    together = run.reproduce(output_dir=tmp_path / "2", seeds=4, n_jobs=2, say=str)
+    for one in (alone, together):
+        one["arboost/fig1"]["readings"][0]["seconds"] = 0.0
+    assert alone == together
+
+
+def test_wrong_numbers_are_named(tmp_path):
+    with pytest.raises(ValueError, match="seeds must be at least 1; got 0"):
+        run.reproduce(output_dir=tmp_path, seeds=0)
+    with pytest.raises(ValueError, match="n_jobs must be at least 1; got 0"):
+        run.reproduce(output_dir=tmp_path, n_jobs=0)
+
+
+def test_a_picture_needs_matplotlib(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    run.reproduce(output_dir=tmp_path, seeds=1)
+    assert (
+        "a picture needs matplotlib (pip install 'properboost[plots]')" in capsys.readouterr().out
+    )
+    assert not (tmp_path / "arboost/fig1.png").exists()

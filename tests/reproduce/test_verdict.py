@@ -1,0 +1,101 @@
+"""The rule: what a published number and ours must have in common for each verdict."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from properboost.reproduce.published import at_least, at_most, printed, read_off
+from properboost.reproduce.verdict import Verdict, count, judge
+
+AT = ("row", "column")
+
+
+def judge_one(published, values, **options):
+    (judged,) = judge({AT: published}, {AT: values}, "none", **options)
+    return judged
+
+
+def test_within_rounding_is_about_the_mean():
+    assert judge_one(printed("2.0"), [1.9, 2.14]).verdict is Verdict.ROUNDING
+    assert judge_one(printed("2.0"), [2.1, 2.1]).verdict is not Verdict.ROUNDING
+    assert judge_one(read_off(4.0, 6.0), [5.5, 6.1]).verdict is Verdict.ROUNDING
+
+
+def test_within_10_percent_asks_for_both_the_interval_and_the_share():
+    near = judge_one(printed("20.0"), [20.0, 21.0, 22.0])
+    assert near.verdict is Verdict.NEAR
+    assert (near.mean, near.spread, near.n) == (21.0, 1.0, 3)
+    assert near.difference == pytest.approx(1.0)
+    # So near, and yet no repetition of ours would be there.
+    assert judge_one(printed("20.0"), [21.0, 21.01, 21.02]).verdict is Verdict.NOT
+    # A wide spread covers it, and does not pass.
+    assert judge_one(printed("20.0"), [0.0, 25.0, 50.0]).verdict is Verdict.NOT
+
+
+@given(st.lists(st.floats(18.0, 22.0), min_size=2, max_size=8), st.floats(15.0, 25.0))
+def test_the_interval_is_that_of_one_more_repetition(values, middle):
+    spread = np.std(values, ddof=1)
+    reach = stats.t.ppf(0.975, len(values) - 1) * spread * math.sqrt(1.0 + 1.0 / len(values))
+    distance = abs(np.mean(values) - middle)
+    found = judge_one(read_off(middle - 1e-9, middle + 1e-9), values).verdict
+    if abs(distance - min(reach, 0.1 * middle)) > 1e-6 and distance > 1e-6:
+        assert (found is Verdict.NEAR) == (distance <= min(reach, 0.1 * middle))
+
+
+def test_one_repetition_has_no_interval():
+    assert judge_one(printed("20.0"), [20.1]).verdict is Verdict.NOT
+    assert judge_one(printed("20.0"), [20.01]).verdict is Verdict.ROUNDING
+    assert judge_one(at_least(1.0), [2.0]).verdict is Verdict.ORDER
+
+
+def test_what_is_not_random_is_within_rounding_or_not():
+    assert judge_one(printed("20.0"), [20.1], random=False).verdict is Verdict.NOT
+    assert judge_one(at_most(1.0), [0.5], random=False).verdict is Verdict.ROUNDING
+    assert judge_one(at_most(1.0), [1.5], random=False).verdict is Verdict.NOT
+
+
+def test_claims_need_a_sure_mean():
+    assert judge_one(at_least(0.0), [1.0, 1.1, 1.2]).verdict is Verdict.ROUNDING
+    assert judge_one(at_least(0.0), [-1.0, 1.1, 1.2]).verdict is Verdict.ORDER
+    assert judge_one(at_least(0.0), [-1.0, -1.1, 1.2]).verdict is Verdict.NOT
+
+
+def judge_row(published, ours, compared="rows"):
+    at = [("row", str(k)) if compared == "rows" else (str(k), "column") for k in range(len(ours))]
+    judged = judge(
+        dict(zip(at, map(printed, published), strict=True)),
+        {place: [value, value] for place, value in zip(at, ours, strict=True)},
+        compared,
+    )
+    return [one.verdict for one in judged]
+
+
+@pytest.mark.parametrize("compared", ["rows", "columns"])
+def test_order_is_that_of_the_numbers_that_the_paper_compares(compared):
+    order, no = Verdict.ORDER, Verdict.NOT
+    assert judge_row(["1", "2", "3"], [11, 12, 13], compared) == [order, order, order]
+    assert judge_row(["1", "2", "3"], [11, 13, 12], compared) == [order, no, no]
+    # Where the paper has the same number twice it says nothing about these two.
+    assert judge_row(["1", "2", "2"], [11, 13, 12], compared) == [order, order, order]
+    assert judge_row(["2", "2"], [12, 13], compared) == [no, no]
+
+
+def test_order_is_not_looked_for_where_nothing_is_compared():
+    published = {("a", "x"): printed("1"), ("a", "y"): printed("2"), ("b", "x"): printed("3")}
+    ours = {place: [10.0 * number.middle] * 2 for place, number in published.items()}
+    assert {one.verdict for one in judge(published, ours, "none")} == {Verdict.NOT}
+    # In its column b is the largest; in its row it stands alone.
+    assert judge(published, ours, "rows")[2].verdict is Verdict.NOT
+    assert judge(published, ours, "columns")[2].verdict is Verdict.ORDER
+
+
+def test_what_was_not_computed_is_left_out():
+    published = {("a", "x"): printed("1"), ("a", "y"): printed("2")}
+    judged = judge(published, {("a", "y"): [2.0]}, "rows")
+    assert [one.place for one in judged] == [("a", "y")]
+    assert count(judged)[Verdict.ROUNDING] == 1
+    assert sum(count(judged).values()) == 1

@@ -1,0 +1,191 @@
+"""Put what `properboost reproduce` found into the papers' pages.
+
+    python tools/write_papers.py [FOLDER]   # the --output-dir of a run; none: only write the pages
+
+Reports of a run are kept, one line a number, in docs/papers/results.  In every page under docs/
+and in README.md what stands between ``<!-- results: ITEM -->`` and ``<!-- end -->`` is written anew
+from them: an item's table (``boostlr/table4``), the verdicts of a paper's items (``boostlr``), or
+those of all papers (``all``).
+"""
+
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from properboost.reproduce.catalogue import PAPERS, find_items
+from properboost.reproduce.report import title_of
+from properboost.reproduce.verdict import Verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs/papers/results"
+BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARKS = {
+    Verdict.ROUNDING: "",
+    Verdict.NEAR: " ~",
+    Verdict.ORDER: " (order)",
+    Verdict.NOT: " **no**",
+}
+
+Report = Mapping[str, Any]
+
+
+def keep(folder: Path) -> None:
+    """Copy the reports of a run."""
+    for name in find_items():
+        path = folder / f"{name}.json"
+        if path.exists():
+            kept = RESULTS / f"{name}.json"
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(pack(json.loads(path.read_text("utf-8"))), "utf-8")
+
+
+def pack(report: Report) -> str:
+    """Return a report with a line for each number."""
+    lines: list[str] = []
+
+    def set_aside(number: Mapping[str, Any]) -> str:
+        lines.append(json.dumps(number, ensure_ascii=False))
+        return f"@{len(lines) - 1}"
+
+    readings = [
+        {**reading, "numbers": [set_aside(one) for one in reading["numbers"]]}
+        for reading in report["readings"]
+    ]
+    text = json.dumps({**report, "readings": readings}, indent=1, ensure_ascii=False)
+    return re.sub(r'"@(\d+)"', lambda m: lines[int(m[1])], text) + "\n"
+
+
+def read(name: str) -> Report | None:
+    """Return the report that is kept of an item."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else None
+
+
+def fill(page: Path) -> str:
+    """Return a page's text with all its blocks written anew."""
+    text = page.read_text("utf-8")
+    return BLOCK.sub(lambda m: f"{m[1]}{render(m[2], page)}{m[3]}", text)
+
+
+def render(name: str, page: Path) -> str:
+    """Return what stands in a block of a page."""
+    if name == "all":
+        return render_papers(page)
+    if name in PAPERS:
+        return render_items(name)
+    report = read(name)
+    return "" if report is None else render_item(report)
+
+
+def render_item(report: Report) -> str:
+    """Return an item's table under the first reading, and the verdicts of all readings."""
+    first, *others = report["readings"]
+    numbers = {(one["row"], one["column"]): one for one in first["numbers"]}
+    rows, columns = (list(dict.fromkeys(place[k] for place in numbers)) for k in (0, 1))
+    if len(columns) > len(rows):
+        numbers = {(column, row): one for (row, column), one in numbers.items()}
+        rows, columns = columns, rows
+    table = [["", *columns]]
+    table += [[row, *(show(numbers.get((row, column))) for column in columns)] for row in rows]
+    repeated = f"{first['seeds']} repetitions" if first["random"] else "nothing is random"
+    lines = [
+        f"*{report['title']}* ({report['units']}): ours (published); {repeated}.",
+        "",
+        *draw_table(table),
+        "",
+    ]
+    if others:
+        lines += [
+            *draw_table(
+                [["reading", *map(str, Verdict), "why"]]
+                + [
+                    [r["reading"], *(str(r["verdicts"][v]) for v in Verdict), r["reason"]]
+                    for r in report["readings"]
+                ]
+            ),
+            "",
+        ]
+    else:
+        lines += [f"{say_shares(first['verdicts'])}.", ""]
+    if report["left_out"]:
+        lines += [
+            "Left out: " + "; ".join(f"{k} ({v})" for k, v in report["left_out"].items()) + ".",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def show(one: Mapping[str, Any] | None) -> str:
+    """Return an entry of a table: ours, the published number, and the verdict's mark."""
+    if one is None:
+        return ""
+    mark = MARKS[Verdict(one["verdict"])]
+    spread = "" if not one["spread"] else f" ± {one['spread']:.2g}"
+    return f"{one['ours']:.4g}{spread} ({one['published']}){mark}"
+
+
+def say_shares(verdicts: Mapping[str, int]) -> str:
+    """Return how many numbers have each verdict."""
+    return ", ".join(f"{verdicts[v]} {v}" for v in Verdict if verdicts[v])
+
+
+def render_items(paper: str) -> str:
+    """Return the verdicts of a paper's items."""
+    table = [["item", *map(str, Verdict), "what it shows"]]
+    for name in find_items([paper]):
+        report = read(name)
+        if report is not None:
+            verdicts = report["readings"][0]["verdicts"]
+            own = title_of(name).partition(", ")[2]
+            table.append([own, *(str(verdicts[v]) for v in Verdict), report["title"]])
+    return "\n".join([*draw_table(table), ""])
+
+
+def render_papers(page: Path) -> str:
+    """Return the verdicts of all papers, with links from a page to theirs."""
+    folder = os.path.relpath(RESULTS.parent, page.parent)
+    table = [["paper", "tables, figures and claims", *map(str, Verdict), "formulas that hold"]]
+    for paper in PAPERS:
+        reports = [report for name in find_items([paper]) if (report := read(name)) is not None]
+        measured: Counter[str] = Counter()
+        derived: Counter[str] = Counter()
+        for report in reports:
+            first = report["readings"][0]
+            (measured if report["readings"][-1]["random"] else derived).update(first["verdicts"])
+        link = f"[{paper}]({folder}/{paper}.md)".replace("(./", "(")
+        shares = [str(measured[v]) for v in Verdict]
+        held = f"{derived[Verdict.ROUNDING]} of {derived.total()}" if derived else ""
+        table.append([link, str(len(reports)), *shares, held])
+    return "\n".join([*draw_table(table), ""])
+
+
+def draw_table(table: Sequence[Iterable[str]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    head, *rows = [[text.replace("|", "\\|") for text in line] for line in table]
+    return [
+        "| " + " | ".join(head) + " |",
+        "|" + "---|" * len(head),
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+
+
+def list_pages() -> list[Path]:
+    """Return the pages that may have blocks."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def main() -> None:
+    """Keep the reports of a run, if one is named, and write the pages."""
+    if len(sys.argv) > 1:
+        keep(Path(sys.argv[1]))
+    for page in list_pages():
+        page.write_text(fill(page), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
