@@ -4,7 +4,7 @@
     python -m benchmarks.engine.rare --models search       # the default search, 15 minutes
 
 A draw holds out a quarter of ADULT's training rows, and keeps as few of the other positives as make
-up a share of 1% or 0.1%.  Of the rows held out all are scored, the positives with weights that give
+up a share of 1% or 0.1%.  All rows held out are scored, the positives with weights that give
 them the same share.  Reported is the log loss over that of the training share: 1 is no better than
 to say the share of every row.
 """

@@ -31,7 +31,7 @@ def test_every_item_has_its_place_on_the_page_of_its_paper():
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_results_are_of_the_numbers_that_are_published(name):
-    """Whoever changes an item runs it again."""
+    """An item that was changed has to be run again."""
     report = writer.read(name)
     item = ITEMS[name]
     assert report is not None, f"properboost reproduce {name}"

@@ -20,7 +20,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from properboost.reproduce import data
 from properboost.reproduce.catalogue import load_item
+from properboost.reproduce.arboost import fig5
+from properboost.reproduce.boostlr import ten_sets
 from properboost.reproduce.item import Piece
+from properboost.reproduce.savage import noise
 
 TIE = 1e-7
 """Costs that differ by less, relatively, are ties, which the first feature wins."""
@@ -158,9 +161,14 @@ def contaminate(y, share, seed):
         yield train, labels, test
 
 
+def skip_without(name):
+    if data.find_missing([name]):
+        pytest.skip(f"{name} is not here")
+
+
 @pytest.mark.parametrize("name", ["haberman", "bupa"])
 def test_savage_table4(name):
-    noise = pytest.importorskip("properboost.reproduce.savage.noise")
+    skip_without(name)
     seed, reading = 0, noise.READINGS[0].name
     ours = noise.NOISE.measure(Piece(name, seed, reading))
     table = data.load(name)
@@ -187,9 +195,9 @@ def cross_entropy(p):
 
 
 def test_boostlr_table4():
-    ten_sets = pytest.importorskip("properboost.reproduce.boostlr.ten_sets")
     item = load_item("boostlr/table4")
     name, seed = "haberman", 0
+    skip_without(name)
     record = ten_sets.TEN_SETS.measure(Piece(name, seed, item.readings[0].name))
     table = data.load(name)
     splitter = StratifiedKFold(5, shuffle=True, random_state=seed)
@@ -273,7 +281,6 @@ def ar_boost(X, y, X_test, y_test, rho, least_decrease, n_rounds):
 @pytest.mark.filterwarnings("ignore:a weak classifier and its negative:UserWarning")
 @pytest.mark.parametrize("name", ["stumps", "CART's limit, all features, rho 2"])
 def test_arboost_fig5(name):
-    fig5 = pytest.importorskip("properboost.reproduce.arboost.fig5")
     seed, limited = 1, name != "stumps"
     record = fig5.measure(Piece("ball", seed, name))
     rng = np.random.default_rng(seed)

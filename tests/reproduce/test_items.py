@@ -34,7 +34,7 @@ def test_an_experiment_knows_its_parts(name):
     experiment = ITEMS[name].experiment
     assert experiment.parts
     assert set(experiment.quick_parts or ()) <= set(experiment.parts)
-    known = {*RECORDS, "letter", "LETTER.p1", "LETTER.p2", "ADULT"}
+    known = {*RECORDS, "letter", "LETTER.p1", "LETTER.p2", "ADULT", "vowel.context"}
     assert {s for sets in experiment.parts.values() for s in sets} <= known
     assert experiment.seconds > 0.0
     assert experiment.quick_seeds <= experiment.seeds
@@ -46,6 +46,7 @@ def test_experiments_have_names_of_their_own():
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of what papers' settings lead to
 @pytest.mark.parametrize("name", SHORT)
 def test_short_items_are_computed(name):
     """Every published number has one of ours, where the data are here."""

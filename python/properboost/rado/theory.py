@@ -426,7 +426,7 @@ def subset_matrix(n_rows: int) -> Floats:
     Returns
     -------
     ndarray of shape (n_rows, 2 ** n_rows)
-        Of zeros and ones; ``subset_matrix(m).T @ edges`` is ``all_rados(edges)``.
+        Zeros and ones; ``subset_matrix(m).T @ edges`` is ``all_rados(edges)``.
     """
     m = checks.integer("n_rows", n_rows, 1, 20)
     return all_rados(np.eye(m)).T
