@@ -19,9 +19,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from properboost.reproduce import data
-from properboost.reproduce.catalogue import load_item
 from properboost.reproduce.arboost import fig5
 from properboost.reproduce.boostlr import ten_sets
+from properboost.reproduce.catalogue import load_item
 from properboost.reproduce.item import Piece
 from properboost.reproduce.savage import noise
 
