@@ -125,18 +125,3 @@ def test_demo_without_matplotlib(capsys, monkeypatch):
     assert "No picture was drawn; plots need matplotlib: pip install 'properboost[plots]'" in out
     assert re.search("^GLaplacian .* 2844$", out, re.M)
     assert list(Path("out").iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (
-            ImportError("long\nstory"),
-            r"a download needs pooch: pip install 'properboost\[datasets\]'",
-        ),
-        (ValueError("adult.csv.gz is\nnot it"), "adult.csv.gz is not it"),
-        (FileNotFoundError("no\nplace"), r"the download failed \(no place\)"),
-    ],
-)
-def test_demo_says_in_one_line_why_adult_is_left_out(error, reason):
-    assert re.search(f"{reason}$", demo._reason(error))

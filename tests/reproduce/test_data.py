@@ -1,5 +1,7 @@
 """The papers' data sets as arrays."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,7 @@ def test_letter_is_part_of_the_package(no_data):
 def test_what_cannot_be_had_is_listed(no_data):
     missing = data.find_missing(["LETTER.p1", "sonar", "ADULT"])
     assert set(missing) == {"sonar", "ADULT"}
-    assert "sonar.csv.gz was found in none of three places" in missing["sonar"]
+    assert missing["sonar"].startswith("it is neither in the folder named by PROPERBOOST_DATA nor")
     assert "\n" not in missing["sonar"]
 
 
@@ -51,3 +53,18 @@ def test_divided_sets_have_their_training_rows_first():
     if data.find_missing(["vowel"]):
         pytest.skip("the data are not here")
     assert data.load("vowel").n_train == 528
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            ImportError("long\nstory"),
+            r"a download needs pooch: pip install 'properboost\[datasets\]'",
+        ),
+        (ValueError("adult.csv.gz is\nnot it"), "adult.csv.gz is not it"),
+        (FileNotFoundError("no\nplace"), r"the download failed \(no place\)"),
+    ],
+)
+def test_reasons_are_a_line(error, reason):
+    assert re.search(f"{reason}$", data.explain(error))

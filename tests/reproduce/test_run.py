@@ -52,7 +52,8 @@ def test_reports_are_said_and_written(tmp_path, capsys):
     found = run.reproduce(output_dir=tmp_path)["arboost/fig1"]
     said = capsys.readouterr().out
     assert "arboost, Figure 1: a toy" in said
-    assert "Left out: atlantis: it sank" in said
+    assert "Data sets that could not be had: atlantis" in said
+    assert said.endswith("Could not be had: atlantis: it sank.\n")
     assert "Left out: the moon: too far" in said
     assert "2 published numbers: 2 within rounding." in said
     assert "3 repetitions" in said
@@ -114,6 +115,15 @@ def test_other_readings_have_half_as_many_seeds(tmp_path):
     run.reproduce(output_dir=tmp_path, readings=True, say=str)
     assert {p.seed for p in CALLS if p.reading == "strict"} == {0, 1, 2}
     assert {p.seed for p in CALLS if p.reading == "loose"} == {0, 1}
+
+
+def test_items_without_data_are_told(tmp_path, monkeypatch, capsys):
+    far = items.Experiment("far", {"far": ("atlantis",)}, measure, 1.0)
+    item = items.Item(**{**vars(ITEM), "experiment": far})
+    monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": item})
+    run.reproduce(output_dir=tmp_path)
+    assert "no published number could be compared" in capsys.readouterr().out
+    assert not (tmp_path / "arboost/fig1.png").exists()
 
 
 def test_processes_find_the_same(tmp_path):

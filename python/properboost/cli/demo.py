@@ -35,6 +35,7 @@ from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters import checks
 from properboost.reproduce.boostlr.large_sets_published import BEST_GAINS, ERRORS
+from properboost.reproduce.data import explain
 from properboost.reproduce.published import Published
 from properboost.whole_file import write_whole
 
@@ -199,7 +200,7 @@ def _load_problems(progress: _Progress) -> Iterator[Problem]:
         adult = _load("ADULT", "income above 50,000 dollars against the rest", datasets.load_adult)
     except (ImportError, OSError, ValueError) as error:
         progress.clear()
-        print(f"ADULT is left out: {_reason(error)}", file=sys.stderr, flush=True)
+        print(f"ADULT is left out: {explain(error)}", file=sys.stderr, flush=True)
     else:
         yield adult
 
@@ -218,23 +219,6 @@ def _load(name: str, classes: str, load: Callable[..., Any], **which: Any) -> Pr
         feature_names=train.feature_names,
         positive=str(train.target_names[1]),
     )
-
-
-def _reason(error: Exception) -> str:
-    """Say in one line why ADULT cannot be had."""
-    if isinstance(error, FileNotFoundError):
-        cause = " ".join(str(error.__cause__ or error).split())
-        cause = cause if len(cause) <= 160 else f"{cause[:160]}..."
-        return (
-            "it is neither in the folder named by PROPERBOOST_DATA nor in the cache, and the "
-            f"download failed ({cause})"
-        )
-    if isinstance(error, ImportError):
-        return (
-            "it is neither in the folder named by PROPERBOOST_DATA nor in the cache, and a "
-            "download needs pooch: pip install 'properboost[datasets]'"
-        )
-    return " ".join(str(error).split())
 
 
 # -- the fits -------------------------------------------------------------------------------------

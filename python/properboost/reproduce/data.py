@@ -13,7 +13,7 @@ from properboost.datasets import load_adult, load_letter, load_uci
 from properboost.datasets._assemble import assemble, load_rows
 from properboost.datasets._uci_records import RECORDS
 
-__all__ = ["Table", "divide", "find_missing", "hash_table", "load"]
+__all__ = ["Table", "divide", "explain", "find_missing", "hash_table", "load"]
 
 
 class Table(NamedTuple):
@@ -90,9 +90,21 @@ def hash_table(name: str) -> str:
 def find_missing(names: Iterable[str]) -> dict[str, str]:
     """Return the sets that cannot be had, each with the reason in a line."""
     missing = {}
-    for name in names:
+    for name in sorted(names):
         try:
             load(name)
         except (ImportError, OSError, ValueError) as error:
-            missing[name] = " ".join(str(error).split())
+            missing[name] = explain(error)
     return missing
+
+
+def explain(error: Exception) -> str:
+    """Say in one line why a set cannot be had."""
+    nowhere = "it is neither in the folder named by PROPERBOOST_DATA nor in the cache, and"
+    if isinstance(error, FileNotFoundError):
+        cause = " ".join(str(error.__cause__ or error).split())
+        cause = cause if len(cause) <= 160 else f"{cause[:160]}..."
+        return f"{nowhere} the download failed ({cause})"
+    if isinstance(error, ImportError):
+        return f"{nowhere} a download needs pooch: pip install 'properboost[datasets]'"
+    return " ".join(str(error).split())

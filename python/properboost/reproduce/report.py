@@ -39,7 +39,7 @@ class Outcome:
 def judge_item(item: Item, reading: Reading, seeds: Sequence[Seed], seconds: float) -> Outcome:
     """Tabulate the repetitions of an item's experiment, and compare them with the paper."""
     ours: dict[Place, list[float]] = {}
-    for seed in seeds:
+    for seed in filter(None, seeds):  # of some no part could be had
         for place, value in item.tabulate(seed, reading.name).items():
             if math.isfinite(value):
                 ours.setdefault(place, []).append(float(value))
@@ -65,9 +65,7 @@ def summarize(judged: Iterable[Judged]) -> str:
     return f"{total} published numbers: {shares}"
 
 
-def describe(
-    name: str, item: Item, outcomes: Sequence[Outcome], left_out: Mapping[str, str]
-) -> str:
+def describe(name: str, item: Item, outcomes: Sequence[Outcome], missing: Sequence[str]) -> str:
     """Return the report of an item for a terminal.
 
     Parameters
@@ -78,13 +76,15 @@ def describe(
         The item.
     outcomes : sequence of Outcome
         One for each reading.
-    left_out : mapping of str to str
-        The data sets that could not be had, with the reasons.
+    missing : sequence of str
+        The data sets that could not be had.
     """
     lines = [f"{title_of(name)}: {item.title}", f"Source: {PAPERS[name.partition('/')[0]]}"]
     lines += textwrap.wrap(f"{item.protocol}  Numbers are {item.units}.", 100)
-    for what, reason in {**(item.missing or {}), **left_out}.items():
+    for what, reason in (item.missing or {}).items():
         lines += textwrap.wrap(f"Left out: {what}: {reason}", 100)
+    if missing:
+        lines += textwrap.wrap(f"Data sets that could not be had: {', '.join(missing)}", 100)
     for outcome in outcomes:
         if len(item.readings) > 1:
             lines += ["", f"Reading: {outcome.reading.name}"]

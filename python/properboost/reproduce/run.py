@@ -87,7 +87,7 @@ def reproduce(
     reports = {}
     for task in _work(tasks, store, n_jobs):
         outcomes = [task.judge(reading, store) for reading in task.readings]
-        say(describe(task.name, task.item, outcomes, task.missing))
+        say(describe(task.name, task.item, outcomes, list(task.missing)))
         reports[task.name] = to_json(task.name, task.item, outcomes, task.missing) | {
             "data": {s: data.hash_table(s) for s in task.sets if s not in missing},
             "versions": _find_versions(),
@@ -97,6 +97,9 @@ def reproduce(
         text = json.dumps(reports[task.name], indent=1) + "\n"
         write_whole(path, [text.encode()])
         say(_draw(task, outcomes[0], path.with_suffix(".png")) + "\n")
+    for reason in dict.fromkeys(missing.values()):
+        names_of = [name for name, why in missing.items() if why == reason]
+        say(f"Could not be had: {', '.join(names_of)}: {reason}.")
     return {name: reports[name] for name in items}
 
 
@@ -274,7 +277,8 @@ def _measure_one(
 
 def _draw(task: _Task, outcome: Outcome, path: Path) -> str:
     """Draw an item's picture, and say where it is or why there is none."""
-    if task.item.draw is None:
+    seeds = [seed for seed in outcome.seeds if seed]
+    if task.item.draw is None or not seeds:
         return f"{title_of(task.name)} is in {path.with_suffix('.json')}."
     try:
         from matplotlib.figure import Figure
@@ -284,7 +288,7 @@ def _draw(task: _Task, outcome: Outcome, path: Path) -> str:
             "(pip install 'properboost[plots]')."
         )
     figure = Figure(layout="constrained", dpi=110)
-    task.item.draw(figure, outcome.seeds)
+    task.item.draw(figure, seeds)
     figure.savefig(path)
     return f"{title_of(task.name)} is in {path.with_suffix('.json')}, its picture in {path}."
 
