@@ -69,20 +69,21 @@ def read(name: str) -> Report | None:
 def fill(page: Path) -> str:
     """Return a page's text with all its blocks written anew."""
     text = page.read_text("utf-8")
-    return BLOCK.sub(lambda m: f"{m[1]}{render(m[2], page)}{m[3]}", text)
+    told: set[str] = set()
+    return BLOCK.sub(lambda m: f"{m[1]}{render(m[2], page, told)}{m[3]}", text)
 
 
-def render(name: str, page: Path) -> str:
-    """Return what stands in a block of a page."""
+def render(name: str, page: Path, told: set[str]) -> str:
+    """Return what stands in a block of a page; `told` has the reasons that it has given so far."""
     if name == "all":
         return render_papers(page)
     if name in PAPERS:
         return render_items(name)
     report = read(name)
-    return "" if report is None else render_item(report)
+    return "" if report is None else render_item(report, told)
 
 
-def render_item(report: Report) -> str:
+def render_item(report: Report, told: set[str]) -> str:
     """Return an item's table under the first reading, and the verdicts of all readings."""
     first, *others = report["readings"]
     numbers = {(one["row"], one["column"]): one for one in first["numbers"]}
@@ -100,16 +101,7 @@ def render_item(report: Report) -> str:
         "",
     ]
     if others:
-        lines += [
-            *draw_table(
-                [["reading", *map(str, Verdict), "why"]]
-                + [
-                    [r["reading"], *(str(r["verdicts"][v]) for v in Verdict), r["reason"]]
-                    for r in report["readings"]
-                ]
-            ),
-            "",
-        ]
+        lines += [*draw_table(list_readings(report["readings"], told)), ""]
     else:
         lines += [f"{say_shares(first['verdicts'])}.", ""]
     if report["left_out"]:
@@ -118,6 +110,18 @@ def render_item(report: Report) -> str:
             "",
         ]
     return "\n".join(lines)
+
+
+def list_readings(readings: Sequence[Report], told: set[str]) -> list[list[str]]:
+    """Return the verdicts under all readings, and why each is one, unless told before."""
+    table = [["reading", *map(str, Verdict)]]
+    table += [[r["reading"], *(str(r["verdicts"][v]) for v in Verdict)] for r in readings]
+    why = ["" if r["reason"] in told else r["reason"] for r in readings]
+    told.update(r["reason"] for r in readings)
+    if any(why):
+        for line, reason in zip(table, ["why", *why], strict=True):
+            line.append(reason)
+    return table
 
 
 def show(one: Mapping[str, Any] | None) -> str:
