@@ -117,6 +117,15 @@ def test_other_readings_have_half_as_many_seeds(tmp_path):
     assert {p.seed for p in CALLS if p.reading == "loose"} == {0, 1}
 
 
+def test_other_readings_may_have_fewer_parts(tmp_path, monkeypatch):
+    short = items.Experiment(**{**vars(EXPERIMENT), "name": "short", "reading_parts": ("bb",)})
+    item = items.Item(**{**vars(ITEM), "experiment": short})
+    monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": item})
+    run.reproduce(output_dir=tmp_path, readings=True, say=str)
+    assert {p.part for p in CALLS if p.reading == "strict"} == {"a", "bb"}
+    assert {p.part for p in CALLS if p.reading == "loose"} == {"bb"}
+
+
 def test_items_without_data_are_told(tmp_path, monkeypatch, capsys):
     far = items.Experiment("far", {"far": ("atlantis",)}, measure, 1.0)
     item = items.Item(**{**vars(ITEM), "experiment": far})

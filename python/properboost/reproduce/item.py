@@ -80,6 +80,8 @@ class Experiment:
         Repetitions in a quick run.
     quick_parts : sequence of str, optional
         The parts of a quick run, if not all.
+    reading_parts : sequence of str, optional
+        The parts under other readings than the first, if not all.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Experiment:
     seeds: int = 10
     quick_seeds: int = 2
     quick_parts: Sequence[str] | None = None
+    reading_parts: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)

@@ -137,29 +137,34 @@ class _Task:
         first = reading is self.item.readings[0]
         return experiment.seeds if first else max(experiment.seeds // 2, experiment.quick_seeds)
 
-    @property
-    def pieces(self) -> list[Piece]:
-        parts = [p for p, sets in self.parts.items() if not self.missing.keys() & set(sets)]
+    def find_parts(self, reading: Reading) -> list[str]:
+        some = self.item.experiment.reading_parts
+        is_first = reading is self.item.readings[0]
         return [
-            Piece(part, seed, measured)
-            for measured, seeds in self._count_by_measured().items()
-            for seed in range(seeds)
-            for part in parts
+            part
+            for part, sets in self.parts.items()
+            if not self.missing.keys() & set(sets) and (is_first or some is None or part in some)
         ]
 
-    def _count_by_measured(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for reading in self.readings:
-            seeds = self.count_seeds(reading)
-            found[reading.measured] = max(found.get(reading.measured, 0), seeds)
-        return found
+    def list_pieces(self, reading: Reading) -> list[Piece]:
+        return [
+            Piece(part, seed, reading.measured)
+            for seed in range(self.count_seeds(reading))
+            for part in self.find_parts(reading)
+        ]
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The work of all readings, each piece once: some share their measurements."""
+        every = (piece for reading in self.readings for piece in self.list_pieces(reading))
+        return list(dict.fromkeys(every))
 
     def judge(self, reading: Reading, store: "_Store") -> Outcome:
         kept = store.read(self.item.experiment)
-        n = self.count_seeds(reading)
-        pieces = [p for p in self.pieces if p.reading == reading.measured and p.seed < n]
+        pieces = self.list_pieces(reading)
         seeds: list[Seed] = [
-            {p.part: kept[p]["record"] for p in pieces if p.seed == seed} for seed in range(n)
+            {p.part: kept[p]["record"] for p in pieces if p.seed == seed}
+            for seed in range(self.count_seeds(reading))
         ]
         seconds = sum(kept[piece]["seconds"] for piece in pieces)
         return judge_item(self.item, reading, seeds, seconds)

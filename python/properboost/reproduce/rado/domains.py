@@ -335,4 +335,5 @@ DOMAINS = Experiment(
     seconds=150.0,
     seeds=5,
     quick_parts=[name for name in SETS if name not in LONG],
+    reading_parts=[name for name in SETS if name not in LONG],
 )
