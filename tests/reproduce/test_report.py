@@ -29,11 +29,16 @@ def test_shares_are_said_in_a_line():
     assert report.summarize([]) == "no published number could be compared"
 
 
-def test_data_come_back_as_they_were():
-    reading = {"seeds": 10, "numbers": [report._number_to_json(one) for one in JUDGED]}
-    for one, back in zip(JUDGED, report.from_json(reading), strict=True):
-        assert (one.place, one.published, one.verdict) == (back.place, back.published, back.verdict)
-        assert back.mean == pytest.approx(one.mean)
+def test_data_say_all_that_a_report_does():
+    """An infinite end, and the spread of a single number, are null."""
+    for one in JUDGED:
+        data = report._number_to_json(one)
+        ends = [None if math.isinf(end) else end for end in (one.published.low, one.published.high)]
+        assert [data["row"], data["column"], data["published"]] == [*one.place, one.published.text]
+        assert [data["low"], data["high"]] == ends
+        assert data["ours"] == pytest.approx(one.mean)
+        assert data["spread"] == (None if math.isnan(one.spread) else one.spread)
+        assert data["verdict"] == one.verdict
 
 
 @pytest.mark.parametrize(

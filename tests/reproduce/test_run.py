@@ -126,6 +126,17 @@ def test_other_readings_may_have_fewer_parts(tmp_path, monkeypatch):
     assert {p.part for p in CALLS if p.reading == "loose"} == {"bb"}
 
 
+def test_records_of_data_that_have_gone_do_not_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(run.data, "find_missing", lambda names: {})
+    monkeypatch.setattr(run.data, "hash_table", lambda name: "water")
+    run.reproduce(output_dir=tmp_path, seeds=1, say=str)
+    monkeypatch.setattr(run.data, "find_missing", lambda names: dict.fromkeys(names, "it sank"))
+    monkeypatch.setattr(run.data, "hash_table", lambda name: pytest.fail("it sank"))
+    found = run.reproduce(output_dir=tmp_path, seeds=1, say=str)["arboost/fig1"]
+    assert [one["row"] for one in found["readings"][0]["numbers"]] == ["a", "bb"]
+    assert len(CALLS) == 3
+
+
 def test_items_without_data_are_told(tmp_path, monkeypatch, capsys):
     far = items.Experiment("far", {"far": ("atlantis",)}, measure, 1.0)
     item = items.Item(**{**vars(ITEM), "experiment": far})

@@ -13,7 +13,7 @@ from properboost.datasets import load_adult, load_letter, load_uci
 from properboost.datasets._assemble import assemble, load_rows
 from properboost.datasets._uci_records import RECORDS
 
-__all__ = ["Table", "divide", "explain", "find_missing", "hash_table", "load"]
+__all__ = ["TEN_SMALL", "Table", "divide", "explain", "find_missing", "hash_table", "load"]
 
 
 class Table(NamedTuple):
@@ -36,6 +36,20 @@ class Table(NamedTuple):
     categorical: list[bool]
     n_train: int | None
 
+
+TEN_SMALL = (
+    "sonar",
+    "wpbc",
+    "wdbc",
+    "breast_cancer_wisconsin",
+    "heart_cleveland",
+    "tic_tac_toe",
+    "echocardiogram",
+    "haberman",
+    "pima",
+    "bupa",
+)
+"""The small sets of the BoostLR paper, in the order of its columns #1 to #10."""
 
 DIVIDED = ("vowel", "satimage", "pendigits")
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 __all__ = [
+    "TIE",
     "Place",
     "Published",
     "at_least",
@@ -17,6 +18,9 @@ __all__ = [
     "read_off",
     "read_table",
 ]
+
+TIE = 1e-9
+"""No less is a difference: what a claim of "better" or "falls" asks for at least."""
 
 _ROUNDING = 1e-6
 

@@ -4,17 +4,18 @@ import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from properboost.reproduce.catalogue import PAPERS
 from properboost.reproduce.item import Item, Reading, Seed
-from properboost.reproduce.published import Place, Published
-from properboost.reproduce.verdict import Judged, Verdict, count, judge
+from properboost.reproduce.verdict import Judged, count, judge
+
+if TYPE_CHECKING:
+    from properboost.reproduce.published import Place
 
 __all__ = [
     "Outcome",
     "describe",
-    "from_json",
     "judge_item",
     "make_table",
     "summarize",
@@ -132,25 +133,6 @@ def to_json(
             for outcome in outcomes
         ],
     }
-
-
-def from_json(reading: Mapping[str, Any]) -> list[Judged]:
-    """Return what `to_json` made of a reading's numbers."""
-    return [
-        Judged(
-            place=(one["row"], one["column"]),
-            published=Published(
-                one["published"],
-                -math.inf if one["low"] is None else one["low"],
-                math.inf if one["high"] is None else one["high"],
-            ),
-            mean=one["ours"],
-            spread=math.nan if one["spread"] is None else one["spread"],
-            n=reading["seeds"],
-            verdict=Verdict(one["verdict"]),
-        )
-        for one in reading["numbers"]
-    ]
 
 
 def _number_to_json(one: Judged) -> dict[str, Any]:

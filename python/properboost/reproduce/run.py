@@ -83,7 +83,7 @@ def reproduce(
     missing = data.find_missing({s for task in tasks for s in task.sets})
     for task in tasks:
         task.missing = {s: missing[s] for s in task.sets if s in missing}
-    store = _Store(folder / "records")
+    store = _Store(folder / "records", missing)
     reports = {}
     for task in _work(tasks, store, n_jobs):
         outcomes = [task.judge(reading, store) for reading in task.readings]
@@ -173,8 +173,9 @@ class _Task:
 class _Store:
     """The records of all experiments, in a file for each."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, missing: Iterable[str]) -> None:
         self._folder = folder
+        self._missing = set(missing)
         self._kept: dict[str, dict[Piece, dict[str, Any]]] = {}
 
     def read(self, experiment: Experiment) -> dict[Piece, dict[str, Any]]:
@@ -182,11 +183,15 @@ class _Store:
         if experiment.name not in self._kept:
             path = self._folder / f"{experiment.name}.jsonl"
             lines = path.read_text("utf-8").splitlines() if path.exists() else []
-            found = (line for line in map(_parse, lines) if line is not None)
+            made_by = {
+                part: _fingerprint(experiment, part)
+                for part, sets in experiment.parts.items()
+                if lines and not self._missing & set(sets)
+            }
             self._kept[experiment.name] = {
                 Piece(*line["piece"]): line
-                for line in found
-                if line["made_by"] == _fingerprint(experiment, line["piece"][0])
+                for line in map(_parse, lines)
+                if line is not None and line["made_by"] == made_by.get(line["piece"][0])
             }
         return self._kept[experiment.name]
 
@@ -230,12 +235,13 @@ def _read_source(path: Path) -> bytes:
 
 def _work(tasks: Sequence[_Task], store: _Store, n_jobs: int) -> Iterator[_Task]:
     """Do all pieces that lack, and yield each item once it has what it needs."""
-    waiting = {task.name: set(_find_lacking(task, store)) for task in tasks}
+    lacking = {task.name: _find_lacking(task, store) for task in tasks}
     jobs = {
         (task.item.experiment.name, piece): task.item.experiment
         for task in tasks
-        for piece in _find_lacking(task, store)
+        for piece in lacking[task.name]
     }
+    waiting = {name: set(pieces) for name, pieces in lacking.items()}
     rest = list(tasks)
     with show_progress(int(bool(jobs)), len(jobs), "papers", "", unit="piece") as report:
         for done, (experiment, piece, record, seconds) in enumerate(_measure(jobs, n_jobs), 1):
@@ -283,19 +289,17 @@ def _measure_one(
 def _draw(task: _Task, outcome: Outcome, path: Path) -> str:
     """Draw an item's picture, and say where it is or why there is none."""
     seeds = [seed for seed in outcome.seeds if seed]
+    report = f"{title_of(task.name)} is in {path.with_suffix('.json')}"
     if task.item.draw is None or not seeds:
-        return f"{title_of(task.name)} is in {path.with_suffix('.json')}."
+        return f"{report}."
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        return (
-            f"{title_of(task.name)} is in {path.with_suffix('.json')}; a picture needs matplotlib "
-            "(pip install 'properboost[plots]')."
-        )
+        return f"{report}; a picture needs matplotlib (pip install 'properboost[plots]')."
     figure = Figure(layout="constrained", dpi=110)
     task.item.draw(figure, seeds)
     figure.savefig(path)
-    return f"{title_of(task.name)} is in {path.with_suffix('.json')}, its picture in {path}."
+    return f"{report}, its picture in {path}."
 
 
 def _find_versions() -> dict[str, str]:

@@ -9,13 +9,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test
 from properboost.reproduce import data
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Record, Seed
 from properboost.reproduce.pinned import make_votes
-from properboost.reproduce.published import at_most, printed
+from properboost.reproduce.published import TIE, at_most, printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-TIE = 1e-9
-"""No less is a change."""
 
 RHOS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 

@@ -9,16 +9,13 @@ from scipy.stats import chi2
 
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Record, Seed
 from properboost.reproduce.pinned import make_votes
-from properboost.reproduce.published import at_least, printed
+from properboost.reproduce.published import TIE, at_least, printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROUNDS = 400
 SOON = ROUNDS // 4
-TIE = 1e-9
-"""No less is a fall."""
-
 Curves = dict[str, list[float]]
 """Training and test errors, the weak classifiers' errors and their alphas, by round.
 

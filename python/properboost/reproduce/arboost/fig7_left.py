@@ -1,8 +1,5 @@
 """Figure 7, left: test errors on six sets of two classes."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from properboost.reproduce.arboost.bars import draw_bars
 from properboost.reproduce.arboost.uci_sets import (
     LEFT,
@@ -13,13 +10,7 @@ from properboost.reproduce.arboost.uci_sets import (
     TWO_CLASSES,
 )
 from properboost.reproduce.item import Item, Seed
-from properboost.reproduce.published import at_least, printed, read_off
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-TIE = 1e-9
-"""No less is better."""
+from properboost.reproduce.published import TIE, at_least, printed, read_off
 
 RIVALS = ("epsilon-boost", "L1-boost", "Weight Decay", "WeightBoost")
 
@@ -35,11 +26,6 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
         found[name, "fall from AdaBoost to AR-Boost, in percent of it"] = 100 * (ada - ours) / ada
         found |= {(name, method): error for method, error in errors.items()}
     return {place: round(number, 9) for place, number in found.items()}  # 0 is a tie
-
-
-def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
-    """Draw a bar for each method and set."""
-    draw_bars(figure, [{name: dict(record) for name, record in seed.items()} for seed in seeds])
 
 
 ITEM = Item(
@@ -65,6 +51,6 @@ ITEM = Item(
     experiment=LEFT,
     tabulate=tabulate,
     readings=(STUMPS, SMALL_TREES, TREES),
-    draw=draw,
+    draw=draw_bars,
     missing={"the other bars": "the paper prints no more of their heights"},
 )

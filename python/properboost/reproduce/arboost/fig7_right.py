@@ -1,8 +1,5 @@
 """Figure 7, right: test errors on six sets of more than two classes."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from properboost.reproduce.arboost.bars import draw_bars
@@ -13,13 +10,7 @@ from properboost.reproduce.arboost.uci_sets import (
     STUMPS,
 )
 from properboost.reproduce.item import Item, Reading, Seed
-from properboost.reproduce.published import at_least, read_off
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-TIE = 1e-9
-"""No less is better."""
+from properboost.reproduce.published import TIE, at_least, read_off
 
 READINGS = (
     STUMPS,
@@ -64,11 +55,6 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     return {place: round(number, 9) for place, number in found.items()}  # 0 is a tie
 
 
-def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
-    """Draw a bar for each method and set."""
-    draw_bars(figure, [{name: dict(record) for name, record in seed.items()} for seed in seeds])
-
-
 ITEM = Item(
     title="test errors on six sets of more than two classes",
     units="percent, and differences in points",
@@ -89,6 +75,6 @@ ITEM = Item(
     tabulate=tabulate,
     readings=READINGS,
     compared="none",
-    draw=draw,
+    draw=draw_bars,
     missing={"the other bars": "the paper prints no more of their heights"},
 )

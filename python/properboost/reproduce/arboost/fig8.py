@@ -14,13 +14,10 @@ from properboost.reproduce.arboost.uci_sets import (
     TREES,
 )
 from properboost.reproduce.item import Item, Seed
-from properboost.reproduce.published import at_least
+from properboost.reproduce.published import TIE, at_least
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-TIE = 1e-9
-"""No less is better."""
 
 LEVELS = ("10%", "20%", "30%")
 

@@ -26,16 +26,7 @@ MANY_ROWS, FEW_RADOS = 40_000, 10_000
 SPARSE = 0.25
 
 SETS = (
-    "sonar",
-    "wpbc",
-    "wdbc",
-    "breast_cancer_wisconsin",
-    "heart_cleveland",
-    "tic_tac_toe",
-    "echocardiogram",
-    "haberman",
-    "pima",
-    "bupa",
+    *data.TEN_SMALL,
     "ionosphere",
     "german",
     "spambase",

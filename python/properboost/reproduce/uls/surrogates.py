@@ -39,9 +39,7 @@ SETTINGS = {"l = 2, J = 10": (2, 10), "l = 10, J = 20": (10, 20), "l = 1, J = 50
 """Literals of a rule, and rounds."""
 
 FEW_DOMAINS = (
-    "sonar", "wpbc", "wdbc", "breast_cancer_wisconsin", "heart_cleveland", "tic_tac_toe",
-    "echocardiogram", "haberman", "pima", "bupa", "ionosphere", "german", "vowel", "new_thyroid",
-    "segment",
+    *data.TEN_SMALL, "ionosphere", "german", "vowel", "new_thyroid", "segment",
 )  # fmt: skip
 DOMAINS = (*FEW_DOMAINS, "spambase", "satimage", "pendigits", "magic", "letter")
 
