@@ -107,15 +107,26 @@ class PyBoosting {
                                            keep_rounds, risk_of_tables);
   }
 
-  void advance(std::size_t n, const std::optional<Array<std::int64_t>>& models,
-               py::object progress) {
+  void repeat(const std::vector<std::shared_ptr<const Rounds>>& rounds, std::size_t n_estimators) {
+    std::vector<Rounds> own;
+    for (const auto& of_model : rounds) {
+      if (!of_model) throw py::type_error("rounds must be a list of Rounds; got None in it");
+      check_features(*of_model);
+      own.push_back(*of_model);
+    }
+    run(n_threads_, boosting_->longest_loop(n_estimators),
+        [&](Team& team) { boosting_->repeat(own, n_estimators, team); });
+  }
+
+  void advance(std::size_t n, const std::optional<Array<std::int64_t>>& models, py::object progress,
+               bool report_each) {
     std::vector<std::size_t> which;
     if (models) {
       for (py::ssize_t i = 0; i < models->size(); ++i) which.push_back(checked(models->at(i)));
     } else {
       for (std::size_t m = 0; m < boosting_->size(); ++m) which.push_back(m);
     }
-    Reporter reporter(std::move(progress));
+    Reporter reporter(std::move(progress), report_each);
     run(n_threads_, boosting_->longest_loop(n),
         [&](Team& team) { boosting_->advance(n, which, std::ref(reporter), team); });
   }
@@ -161,15 +172,32 @@ class PyBoosting {
     const std::vector<std::size_t> counts = boosting_->code_counts();
     return to_array(std::vector<std::int64_t>(counts.begin(), counts.end()));
   }
-  Rounds rounds(std::int64_t model, std::size_t target) const {
+  std::size_t cohorts() const { return boosting_->cohorts(); }
+  Rounds rounds(std::int64_t model, std::size_t target, std::size_t first) const {
     const std::vector<Rounds>& of_targets = boosting_->state(checked(model)).rounds;
     if (target >= of_targets.size()) {
       throw py::index_error("target must be below " + std::to_string(of_targets.size()));
     }
-    return of_targets[target];
+    return of_targets[target].from(std::min(first, of_targets[target].feature.size()));
   }
 
  private:
+  // What trees and lines look up must be there.
+  void check_features(const Rounds& rounds) const {
+    const Bins& bins = *rows_->bins;
+    for (const std::int32_t f : rounds.trees.feature) {
+      if (f != Tree::kLeaf && static_cast<std::size_t>(f) >= bins.size()) {
+        throw py::value_error("rounds must split features of the bins");
+      }
+    }
+    for (const std::int32_t f : rounds.lines.feature) {
+      if (static_cast<std::size_t>(f) >= bins.size() ||
+          bins[static_cast<std::size_t>(f)].positions() == nullptr) {
+        throw py::value_error("rounds must have lines in features that have means");
+      }
+    }
+  }
+
   std::size_t checked(std::int64_t model) const {
     if (model < 0 || static_cast<std::size_t>(model) >= boosting_->size()) {
       throw py::index_error("models must be among the " + std::to_string(boosting_->size()));
@@ -208,12 +236,14 @@ void bind_booster(pybind11::module_& m) {
       .def_property_readonly("n_estimators", &PyBoosting::n_estimators)
       .def_property_readonly("memory", &PyBoosting::memory)
       .def_property_readonly("code_counts", &PyBoosting::code_counts)
+      .def_property_readonly("cohorts", &PyBoosting::cohorts)
+      .def("repeat", &PyBoosting::repeat, "rounds"_a, "n_estimators"_a)
       .def("advance", &PyBoosting::advance, "n_estimators"_a, "models"_a = py::none(),
-           "progress"_a = py::none())
+           "progress"_a = py::none(), py::kw_only(), "report_each"_a = false)
       .def("separated", &PyBoosting::separated, "model"_a)
       .def("takes_turns", &PyBoosting::takes_turns, "model"_a)
       .def("curves", &PyBoosting::curves, "model"_a)
       .def("held_out", &PyBoosting::held_out, "model"_a)
       .def("raw", &PyBoosting::raw, "model"_a)
-      .def("rounds", &PyBoosting::rounds, "model"_a, "target"_a = 0);
+      .def("rounds", &PyBoosting::rounds, "model"_a, "target"_a = 0, "first"_a = 0);
 }

@@ -2,7 +2,11 @@
 
 #include <pybind11/stl.h>
 
+#include <cmath>
+#include <memory>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "arrays.hpp"
@@ -62,6 +66,53 @@ py::array_t<double> predict_trees(const py::object& object, const Bins& bins,
   return out;
 }
 
+// How far margins moved in each round.
+void set_moves(Rounds& rounds, const Array<double>& proposed, const Array<double>& taken) {
+  const std::size_t n = rounds.feature.size();
+  for (const auto& [from, to, name] :
+       {std::tuple{&proposed, &rounds.proposed, "proposed"}, {&taken, &rounds.taken, "taken"}}) {
+    const double* const moves = borrow<double>(*from, n, name);
+    to->assign(moves, moves + n);
+    for (const double t : *to) {
+      if (!std::isfinite(t)) throw py::value_error(std::string(name) + " must be finite");
+    }
+  }
+}
+
+Rounds rounds_of_tables(const Array<std::int32_t>& feature, const Array<std::int64_t>& offsets,
+                        const Array<double>& values, const Array<double>& proposed,
+                        const Array<double>& taken) {
+  Rounds rounds;
+  const auto n = static_cast<std::size_t>(feature.size());
+  const std::int64_t* const offset = borrow<std::int64_t>(offsets, n + 1, "offsets");
+  rounds.feature.assign(feature.data(), feature.data() + n);
+  rounds.offsets.assign(offset, offset + n + 1);
+  rounds.values.assign(values.data(), values.data() + values.size());
+  for (std::size_t t = 0; t < n; ++t) {
+    if (rounds.feature[t] < 0) throw py::value_error("feature must hold positions");
+    if (offset[t + 1] < offset[t]) throw py::value_error("offsets must ascend");
+  }
+  if (offset[0] != 0 || offset[n] != values.size()) {
+    throw py::value_error("offsets must go from 0 to the number of values");
+  }
+  set_moves(rounds, proposed, taken);
+  return rounds;
+}
+
+Rounds rounds_of_trees(const Forest& forest, const Array<double>& proposed,
+                       const Array<double>& taken) {
+  Rounds rounds;
+  rounds.feature.assign(forest.roots.size() - 1, Rounds::kTree);
+  rounds.offsets.assign(forest.roots.begin(), forest.roots.end());
+  rounds.values = forest.values;
+  rounds.trees = forest.nodes;
+  rounds.trees.cell.resize(rounds.values.size());
+  rounds.trees.saving.resize(rounds.values.size());
+  rounds.lines = forest.lines;
+  set_moves(rounds, proposed, taken);
+  return rounds;
+}
+
 }  // namespace
 }  // namespace properboost::bindings
 
@@ -76,7 +127,13 @@ void bind_ensemble(pybind11::module_& m) {
       .def_property_readonly("feature", [](const NodeLines& l) { return to_array(l.feature); })
       .def_property_readonly("slope", [](const NodeLines& l) { return to_array(l.slope); })
       .def_property_readonly("center", [](const NodeLines& l) { return to_array(l.center); });
-  properboost::bindings::make_class<Rounds>(m, "Rounds")
+  properboost::bindings::make_class<Rounds, std::shared_ptr<Rounds>>(m, "Rounds")
+      .def_static("of_tables", &properboost::bindings::rounds_of_tables, "feature"_a, "offsets"_a,
+                  "values"_a, "proposed"_a, "taken"_a)
+      .def_static("of_trees", &properboost::bindings::rounds_of_trees, "forest"_a, "proposed"_a,
+                  "taken"_a)
+      .def_property_readonly("proposed", [](const Rounds& r) { return to_array(r.proposed); })
+      .def_property_readonly("taken", [](const Rounds& r) { return to_array(r.taken); })
       .def_property_readonly("feature", [](const Rounds& r) { return to_array(r.feature); })
       .def_property_readonly("cost", [](const Rounds& r) { return to_array(r.cost); })
       .def_property_readonly("step", [](const Rounds& r) { return to_array(r.step); })

@@ -14,17 +14,23 @@ namespace properboost::bindings {
 namespace py = pybind11;
 
 // Checks for signals (Ctrl-C raises here) and calls the progress report, unless it is None, at most
-// ten times per second.
+// ten times per second; or whenever estimators have been added, if `each` is set.
 class Reporter {
  public:
-  explicit Reporter(py::object callback = py::none()) : callback_(std::move(callback)) {}
+  explicit Reporter(py::object callback = py::none(), bool each = false)
+      : callback_(std::move(callback)), each_(each) {}
 
   void operator()(std::size_t estimators, double risk) {
     const auto now = Clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    check_signals();
-    if (callback_.is_none()) return;
+    const bool late = now - last_ >= std::chrono::milliseconds(100);
+    const bool more = each_ && estimators > done_;
+    if (!late && !more) return;
+    done_ = estimators;
+    if (late) {
+      last_ = now;
+      check_signals();
+    }
+    if (callback_.is_none() || (each_ && !more)) return;
     const py::gil_scoped_acquire acquire;
     callback_(estimators, risk);
   }
@@ -32,6 +38,8 @@ class Reporter {
  private:
   using Clock = std::chrono::steady_clock;
   py::object callback_;
+  bool each_;
+  std::size_t done_ = 0;
   Clock::time_point last_ = Clock::now();
 };
 

@@ -142,6 +142,20 @@ class Rounds(metaclass=_Bound):
     """What boosting found; round t's look-up table is values[offsets[t]:offsets[t + 1]]."""
 
     def __init__(self, *args: Never, **kwargs: Never) -> None: ...
+    @staticmethod
+    def of_tables(
+        feature: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        values: NDArray[np.float64],
+        proposed: NDArray[np.float64],
+        taken: NDArray[np.float64],
+    ) -> Rounds:
+        """Return rounds for `Boosting.repeat`."""
+    @staticmethod
+    def of_trees(
+        forest: Forest, proposed: NDArray[np.float64], taken: NDArray[np.float64]
+    ) -> Rounds:
+        """Return rounds of trees for `Boosting.repeat`; the forest has no steps in it."""
     @property
     def feature(self) -> NDArray[np.int32]: ...
     @property
@@ -150,6 +164,12 @@ class Rounds(metaclass=_Bound):
     def step(self) -> NDArray[np.float64]: ...
     @property
     def risk(self) -> NDArray[np.float64]: ...
+    @property
+    def proposed(self) -> NDArray[np.float64]:
+        """How far margins at gain 1 moved in each round, before the step was corrected."""
+    @property
+    def taken(self) -> NDArray[np.float64]:
+        """How far they moved in the end."""
     @property
     def offsets(self) -> NDArray[np.int64]: ...
     @property
@@ -318,16 +338,28 @@ class Boosting(metaclass=_Bound):
 
         Models that have been advanced do not count.
         """
+    @property
+    def cohorts(self) -> int:
+        """Groups of models that advance in step; one of them calls `progress`."""
+    def repeat(self, rounds: Sequence[Rounds], n_estimators: int) -> None:
+        """Move as an earlier fit did in so many estimators, whose rounds these are, by model.
+
+        What follows has the bits that it would have had there if rows and models are the same.
+        Only before the first `advance`, and not for steps that are solved for nor for votes.
+        """
     def advance(
         self,
         n_estimators: int,
         models: NDArray[np.int64] | None = ...,
         progress: Callable[[int, float], None] | None = ...,
+        *,
+        report_each: bool = ...,
     ) -> None:
         """Boost these models (by default all) by up to so many more estimators, while one helps.
 
         `progress` gets the number of estimators done in this call, over all models, and one model's
-        training risk (without keep_rounds, its held-out log loss), at most ten times per second.
+        training risk (without keep_rounds, its held-out log loss), at most ten times per second; or
+        with `report_each` whenever there are more estimators of the first cohort.
         """
     def separated(self, model: int) -> bool:
         """Whether a step that solves for coefficients found no finite optimum."""
@@ -342,8 +374,8 @@ class Boosting(metaclass=_Bound):
         """Raw predictions of the held-out rows only, in the order of the segments."""
     def raw(self, model: int) -> NDArray[np.float64]:
         """Raw predictions of all rows, in the order of the segments; 0 where they have no role."""
-    def rounds(self, model: int, target: int = ...) -> Rounds:
-        """Return what boosting found so far; with votes, for one target."""
+    def rounds(self, model: int, target: int = ..., first: int = ...) -> Rounds:
+        """Return what boosting found so far, from this round on; with votes, for one target."""
 
 class Tree(metaclass=_Bound):
     """Splits of features into two sets of codes; node 0 is the root, -1 the feature of a leaf.

@@ -22,12 +22,12 @@ from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.model_selection.families import check_search, find_grid
-from properboost.model_selection.scoring import HeldOut, Score, find_score, name_score
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import bound_gains
 from properboost.parameters import checks
 from properboost.parameters.kinds import LossName, RandomState, Scoring, Selection
 from properboost.parameters.shared import read_binning
+from properboost.scoring import HeldOut, Score, find_score, name_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

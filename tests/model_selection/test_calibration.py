@@ -13,7 +13,7 @@ from properboost import losses
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.model_selection.calibration import PRIOR_ROWS, calibrate, make_scaled
-from properboost.model_selection.scoring import HeldOut
+from properboost.scoring import HeldOut
 
 KINDS = [
     *((name, None) for name in ("glog", "ggauss", "glaplacian", "gboost", "exponential", "savage")),

@@ -23,6 +23,7 @@ import properboost as pb
 from helpers.searches import QUICK, assert_same_scores, integers, weighted_scores
 from properboost import _core
 from properboost import progress as progress_module
+from properboost.boosting import patience
 from properboost.model_selection import boosted_together, cross_validation
 
 pd = pytest.importorskip("pandas")
@@ -345,8 +346,8 @@ def test_a_configuration_stops_where_it_improves_no_more():
     ).fit(X, y)
     run = np.isfinite(search.validation_curves_).all(axis=1).sum(axis=1)
     best = search.cv_results_["n_estimators"]
-    patience = np.maximum(cross_validation.PATIENCE, cross_validation.PATIENCE_SHARE * best)
-    assert np.all(run <= 1.3 * (best + patience))  # looked at a quarter more each time
+    wait = np.maximum(patience.FEWEST, patience.SHARE * best)
+    assert np.all(run <= 1.3 * (best + wait))  # looked at a quarter more each time
     assert run[0] < run[1] < 1000
     capped = clone(search).set_params(max_estimators=7).fit(X, y)
     assert capped.validation_curves_.shape == (2, 3, 7)
@@ -361,7 +362,7 @@ def test_labels_that_do_not_move_yet_do_not_end_the_search():
         gains=[16.0], cv=2, scoring="accuracy", max_estimators=400, effort=None
     )
     mean = search.fit(X, y).validation_curves_[0].mean(axis=0)
-    assert np.flatnonzero(mean > mean[0])[0] > cross_validation.PATIENCE
+    assert np.flatnonzero(mean > mean[0])[0] > patience.FEWEST
     assert search.score(X, y) > max(np.mean(y), 1 - np.mean(y))
 
 

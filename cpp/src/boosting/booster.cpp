@@ -1,6 +1,7 @@
 #include "properboost/boosting/booster.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <deque>
@@ -24,6 +25,7 @@
 #include "properboost/histogram/code_weights.hpp"
 #include "properboost/steps/coefficient_solver.hpp"
 #include "properboost/trees/tree_grower.hpp"
+#include "properboost/trees/tree_walk.hpp"
 
 namespace properboost {
 
@@ -56,12 +58,21 @@ class Boosting::State {
     }
   }
 
+  void repeat(const std::vector<Rounds>& rounds, std::size_t n_estimators, Team& team) {
+    check_repeated(rounds);
+    prepare(team);
+    for (Dealt& dealt : cohorts_) {
+      dealt.batches = begin(dealt.models, std::get<std::vector<Lanes>>(dealt.batches));
+      repeat(*std::get<Begun>(dealt.batches), dealt.models, rounds, team);
+    }
+    for (std::size_t m = 0; m < states_.size(); ++m) {
+      states_[m].n_estimators = states_[m].n_repeated = n_estimators;
+    }
+  }
+
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
-    if (counts_.empty()) counts_ = count_codes(codes_, rows_.bins, team);
-    if (any_grows_trees() && packed_.empty()) {
-      packed_ = PackedCodes(codes_, rows_.bins.size(), team);
-    }
+    prepare(team);
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !states_[m].finished;
     TreeGrowers growers(codes_, packed_, rows_.bins);
@@ -132,6 +143,7 @@ class Boosting::State {
   }
 
   const std::vector<FitState>& states() const noexcept { return states_; }
+  std::size_t cohorts() const noexcept { return cohorts_.size(); }
 
  private:
   // Cohorts begin when they are first advanced: until then there are only their batches' models.
@@ -168,6 +180,115 @@ class Boosting::State {
       }
     }
   };
+
+  // Finds what depends on the codes alone.
+  void prepare(Team& team) {
+    if (counts_.empty()) counts_ = count_codes(codes_, rows_.bins, team);
+    if (any_grows_trees() && packed_.empty()) {
+      packed_ = PackedCodes(codes_, rows_.bins.size(), team);
+    }
+  }
+
+  // What one round of an earlier fit adds to the rows, as codes and a look-up table.
+  struct Repeated {
+    const std::uint8_t* codes = nullptr;
+    std::vector<double> table;
+    Aligned<std::uint8_t> nodes;  // which are the codes, where the round added a tree
+    Aligned<float> lines;
+  };
+
+  Repeated look_again(const Rounds& rounds, std::size_t t, Team& team) const {
+    const auto first = static_cast<std::size_t>(rounds.offsets[t]);
+    const auto end = static_cast<std::size_t>(rounds.offsets[t + 1]);
+    Repeated found;
+    found.table.assign(rounds.values.begin() + static_cast<std::ptrdiff_t>(first),
+                       rounds.values.begin() + static_cast<std::ptrdiff_t>(end));
+    if (rounds.feature[t] != Rounds::kTree) {
+      found.codes = codes_.feature(static_cast<std::size_t>(rounds.feature[t]));
+      return found;
+    }
+    found.nodes.resize(codes_.rows);
+    const TreeWalk walk(rounds.trees.part(first, end));
+    constexpr std::size_t kRows = 1024;
+    const double nanoseconds = 10.0 * static_cast<double>(codes_.rows);
+    team.for_each((codes_.rows + kRows - 1) / kRows, nanoseconds, [&](std::size_t c) {
+      std::array<std::uint32_t, kRows> rows;
+      const std::size_t n = std::min(kRows, codes_.rows - c * kRows);
+      std::iota(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n),
+                static_cast<std::uint32_t>(c * kRows));
+      walk.find_nodes(packed_, rows.data(), n, found.nodes.data());
+    });
+    found.codes = found.nodes.data();
+    if (rounds.lines.empty()) return found;
+    const NodeLines own = rounds.lines.part(first, end);
+    found.lines.resize(codes_.rows);
+    evaluate(own, packed_, rows_.bins, found.codes, codes_.rows, found.lines.data(), team);
+    return found;
+  }
+
+  // Moves the margins of a cohort as an earlier fit did: once as each step was proposed, and once
+  // as it was corrected.
+  void repeat(Cohort& cohort, const Lanes& models, const std::vector<Rounds>& rounds, Team& team) {
+    std::size_t longest = 0;
+    for (const std::size_t m : models) longest = std::max(longest, rounds[m].feature.size());
+    const std::vector<PassRequest> nothing(cohort.batches.size());
+    for (std::size_t t = 0; t < longest; ++t) {
+      std::vector<Repeated> found(models.size());
+      std::vector<Move> proposed, corrected;
+      for (std::size_t k = 0; k < models.size(); ++k) {
+        const Rounds& own = rounds[models[k]];
+        if (t >= own.feature.size() || (own.proposed[t] == 0.0 && own.taken[t] == 0.0)) continue;
+        found[k] = look_again(own, t, team);
+        const auto move_by = [&](double step, std::vector<Move>& to) {
+          if (step == 0.0) return;
+          to.push_back({k, found[k].codes, found[k].table, step, found[k].table.size(),
+                        found[k].lines.empty() ? nullptr : found[k].lines.data()});
+        };
+        move_by(own.proposed[t], proposed);
+        move_by(own.taken[t] - own.proposed[t], corrected);
+        cohort.stepper->repeat(k, own.taken[t]);
+      }
+      const std::size_t unit = cohort.margins->lanes_a_step();
+      for (auto first = proposed.begin(); first != proposed.end();) {  // as a step begins
+        const std::size_t own = first->lane / unit;
+        const auto last = std::find_if(first, proposed.end(),
+                                       [&](const Move& move) { return move.lane / unit != own; });
+        cohort.margins->look_along({first, last}, team);
+        first = last;
+      }
+      if (!proposed.empty()) cohort.margins->move(proposed, nothing, team);
+      if (!corrected.empty()) cohort.margins->move(corrected, nothing, team);
+    }
+    cohort.margins->forget_weights();
+  }
+
+  // What rounds refer to must be there.
+  void check_repeated(const std::vector<Rounds>& rounds) const {
+    if (rounds.size() != models_.size()) {
+      throw std::invalid_argument("repeat needs the rounds of every model");
+    }
+    if (algorithm_.step().solves() != Solved::kNone || algorithm_.targets().count > 1) {
+      throw std::invalid_argument("repeat must not be of steps that are solved for, nor of votes");
+    }
+    for (std::size_t m = 0; m < rounds.size(); ++m) {
+      if (states_[m].n_estimators > 0) {
+        throw std::invalid_argument("repeat must come before the first advance");
+      }
+      for (std::size_t t = 0; t < rounds[m].feature.size(); ++t) {
+        const std::int32_t f = rounds[m].feature[t];
+        const auto width =
+            static_cast<std::size_t>(rounds[m].offsets[t + 1] - rounds[m].offsets[t]);
+        const auto wide = [&](std::size_t j) {
+          return static_cast<std::size_t>(rows_.bins[j].width());
+        };
+        const auto j = static_cast<std::size_t>(f);
+        const bool fits = f == Rounds::kTree
+                              ? any_grows_trees() && width > 0 && width <= TreeGrower::kMostNodes
+                              : j < rows_.bins.size() && width == wide(j);
+        if (!fits) throw std::invalid_argument("repeat must be of rounds over these features");
+      }
+    }
+  }
 
   // The largest share of a batch's training rows that one code of each feature holds.
   std::vector<double> find_crowding(const ModelBatch& batch) const {
@@ -556,7 +677,8 @@ class Boosting::State {
         FitState& state = states_[models[k]];
         if (!learns[k]) {
           if (keep_rounds_) {
-            for (Rounds& rounds : state.rounds) rounds.resize(state.n_estimators * tables);
+            const std::size_t own = state.n_estimators - state.n_repeated;
+            for (Rounds& rounds : state.rounds) rounds.resize(own * tables);
           }
           state.finished = true;
           active[k] = false;
@@ -614,7 +736,7 @@ class Boosting::State {
       }
       state.rounds[target].push_back(update.feature, update.cost, update.step, risk,
                                      update.table.data() + first, update.width, update.tree,
-                                     update.lines);
+                                     update.lines, update.proposed, update.taken);
       if (update.moves) stepper.revise(lane, gain, state.rounds[target]);
     }
   }
@@ -660,11 +782,15 @@ Boosting::Boosting(Rows rows, std::vector<Model> models, const Algorithm& algori
                                      risk_of_tables)) {}
 Boosting::~Boosting() = default;
 
+void Boosting::repeat(const std::vector<Rounds>& rounds, std::size_t n_estimators, Team& team) {
+  state_->repeat(rounds, n_estimators, team);
+}
 void Boosting::advance(std::size_t n, const std::vector<std::size_t>& models,
                        const Progress& progress, Team& team) {
   state_->advance(n, models, progress, team);
 }
 std::size_t Boosting::size() const noexcept { return state_->states().size(); }
+std::size_t Boosting::cohorts() const noexcept { return state_->cohorts(); }
 const FitState& Boosting::state(std::size_t model) const noexcept {
   return state_->states()[model];
 }

@@ -94,6 +94,7 @@ class ProposedSteps final : public Stepper {
                                           : rule.propose(*oracles[unit], limits[unit]);
     }
     std::vector<Point> points = margins.move(moves_by(step), requests, team);
+    const std::vector<double> proposed = step;
 
     bool corrected = false;
     std::vector<double> correction(units(), 0.0);
@@ -123,8 +124,15 @@ class ProposedSteps final : public Stepper {
       if (!updates[k].moves) continue;
       const bool whole = step[unit] == limits[unit].rate;
       updates[k].step = whole ? models_[k]->learning_rate : step[unit] * models_[k]->gain;
+      updates[k].proposed = proposed[unit];
+      updates[k].taken = step[unit];
     }
     return points;
+  }
+
+  void repeat(std::size_t lane, double taken) override {
+    const Model& own = *models_[lane];
+    shortened_[lane / lanes_] = taken < own.learning_rate / own.gain;
   }
 
   void keep(const std::vector<std::size_t>& lanes) override {

@@ -19,6 +19,18 @@ void NodeLines::append(const NodeLines& other) {
   add(center, other.center);
 }
 
+NodeLines NodeLines::part(std::size_t first, std::size_t last) const {
+  NodeLines found;
+  for (std::size_t k = first; k <= last; ++k) found.offsets.push_back(offsets[k] - offsets[first]);
+  const auto take = [&](const auto& from, auto& to) {
+    to.assign(from.begin() + offsets[first], from.begin() + offsets[last]);
+  };
+  take(feature, found.feature);
+  take(slope, found.slope);
+  take(center, found.center);
+  return found;
+}
+
 void NodeLines::resize(std::size_t n) {
   if (empty()) return;
   offsets.resize(n + 1);

@@ -1,6 +1,7 @@
 #include "properboost/trees/tree.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace properboost {
 
@@ -23,6 +24,21 @@ void Tree::append(const Tree& other) {
   add(goes_right, other.goes_right);
   add(cell, other.cell);
   add(saving, other.saving);
+}
+
+Tree Tree::part(std::size_t begin, std::size_t end) const {
+  Tree found;
+  const auto take = [&](const auto& from, auto& to) {
+    to.assign(from.begin() + static_cast<std::ptrdiff_t>(begin),
+              from.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  take(feature, found.feature);
+  take(left, found.left);
+  take(goes_left, found.goes_left);
+  take(goes_right, found.goes_right);
+  take(cell, found.cell);
+  take(saving, found.saving);
+  return found;
 }
 
 void Tree::resize(std::size_t n) {

@@ -159,28 +159,22 @@ def prepare(
     order: SortedRows,
     *,
     wants_means: bool = False,
+    binning: Binning | None = None,
 ) -> Training:
-    """Cut the features of `table` into bins and encode its rows in that `order`.
+    """Cut the features of `table` into bins, unless they are given, and encode its rows.
+
+    Rows are taken in that `order`.
 
     `wants_means` also finds the means of bins, for models that are linear in them.
     """
     n_threads = checks.count_threads(options.n_jobs)
-    categorical, from_dtype = find_categorical(options.categorical_features, table)
     seed = checks.seed(options.random_state)
     weight = rows.training_weight
-    bins = find_bins(
-        table,
-        categorical,
-        weight,
-        max_numeric=count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total),
-        max_categories=options.max_bins,
-        seed=seed,
-        n_threads=n_threads,
-    )
-    binning = Binning(bins, from_dtype)
+    if binning is None:
+        binning = _cut(options, table, rows, weight, seed, n_threads)
     codes = binning.encode(table, order.order, n_threads)
     weight = None if weight is None else weight[order.order]
-    if wants_means:
+    if wants_means and not binning.has_means:
         binning = binning.with_means(table, order.order, weight, n_threads)
     return Training(
         classes=rows.classes,
@@ -193,6 +187,28 @@ def prepare(
         n_threads=n_threads,
         names=table.names,
     )
+
+
+def _cut(
+    options: BinningOptions,
+    table: Table,
+    rows: Rows,
+    weight: NDArray[np.float64] | None,
+    seed: int,
+    n_threads: int,
+) -> Binning:
+    """Find the bins of all features."""
+    categorical, from_dtype = find_categorical(options.categorical_features, table)
+    bins = find_bins(
+        table,
+        categorical,
+        weight,
+        max_numeric=count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total),
+        max_categories=options.max_bins,
+        seed=seed,
+        n_threads=n_threads,
+    )
+    return Binning(bins, from_dtype)
 
 
 def _find_directions(given: MonotonicConstraints, training: Training) -> tuple[int, ...]:

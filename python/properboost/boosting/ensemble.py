@@ -27,6 +27,7 @@ __all__ = [
     "LARGEST_RAW",
     "DampedEnsemble",
     "Ensemble",
+    "Moves",
     "Rounds",
     "TableEnsemble",
     "TreeEnsemble",
@@ -51,6 +52,33 @@ PairEffects: TypeAlias = dict[int, tuple[NDArray[np.float64], NDArray[np.float64
 
 
 @dataclass(frozen=True, eq=False)
+class Moves:
+    """How far each round moved the margins: what it takes to go on with the bits of one long fit.
+
+    ``step`` is the rounds' steps before they were multiplied by a slope.  ``proposed`` and
+    ``taken`` are how far margins at gain 1 moved before a step was corrected, and after.
+    """
+
+    step: NDArray[np.float64]
+    proposed: NDArray[np.float64]
+    taken: NDArray[np.float64]
+
+    def part(self, begin: int, end: int) -> "Moves":
+        """Return those of the rounds from `begin` to `end`."""
+        return Moves(self.step[begin:end], self.proposed[begin:end], self.taken[begin:end])
+
+    @classmethod
+    def join(cls, first: "Moves", second: "Moves") -> "Moves":
+        """Return those of some rounds, then those of others."""
+        return cls(
+            **{
+                f.name: np.concatenate([getattr(first, f.name), getattr(second, f.name)])
+                for f in fields(cls)
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Rounds:
     """What boosting found for one model, one row per round.
 
@@ -60,7 +88,7 @@ class Rounds:
     the code a node of `trees`, which `offsets` cuts, too; a node's weight is the training rows'.
     If leaves have `lines`, what these say of a row is added to its node's value.  ``estimator[t]``
     counts estimators from 0, in order; None stands for estimators that are one round each, or with
-    cyclic selection one of each feature.
+    cyclic selection one of each feature.  `moves` are known where the rounds can be gone on from.
     """
 
     feature: NDArray[np.int32]
@@ -72,6 +100,7 @@ class Rounds:
     trees: Tree | None = None
     lines: Lines | None = None
     estimator: NDArray[np.int32] | None = None
+    moves: Moves | None = None
 
     @classmethod
     def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
@@ -176,31 +205,77 @@ class Rounds:
         )
 
     @classmethod
-    def from_native(cls, rounds: _core.Rounds) -> "Rounds":
-        """Take over what the engine returned."""
-        found = {f.name: getattr(rounds, f.name) for f in fields(cls) if f.name != "estimator"}
+    def from_native(cls, rounds: _core.Rounds, *, with_moves: bool = False) -> "Rounds":
+        """Take over what the engine returned, and how far margins moved if that is wanted."""
+        own = [f.name for f in fields(cls) if f.name not in ("estimator", "moves")]
+        found = {name: getattr(rounds, name) for name in own}
         trees = found["trees"]
         found["trees"] = None if trees is None else Tree.from_native(trees)
         lines = found["lines"]
         found["lines"] = None if lines is None else Lines.from_native(lines)
-        return cls(**found)
+        moves = Moves(rounds.step, rounds.proposed, rounds.taken) if with_moves else None
+        return cls(**found, moves=moves)
+
+    def to_native(self) -> _core.Rounds:
+        """Return what the engine repeats of these rounds."""
+        assert self.moves is not None
+        moves = self.moves.proposed, self.moves.taken
+        if self.trees is None:
+            return _core.Rounds.of_tables(self.feature, self.offsets, self.values, *moves)
+        return _core.Rounds.of_trees(self._make_forest(self.values, self.lines), *moves)
+
+    def follow(self, later: "Rounds") -> "Rounds":
+        """Return these rounds and then others, over the same features; neither is numbered."""
+        if len(self) == 0 or len(later) == 0:
+            return self if len(later) == 0 else later
+        both = (self, later)
+
+        def join(name: str) -> NDArray[Any]:
+            joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in both])
+            return joined
+
+        trees = [own.trees for own in both if own.trees is not None]
+        lines = [own.lines for own in both if own.lines is not None]
+        moves = [own.moves for own in both if own.moves is not None]
+        return Rounds(
+            feature=join("feature"),
+            cost=join("cost"),
+            step=join("step"),
+            risk=join("risk"),
+            offsets=np.concatenate([self.offsets, self.offsets[-1] + later.offsets[1:]]),
+            values=join("values"),
+            trees=Tree.join(trees) if trees else None,
+            lines=Lines.join(lines) if lines else None,
+            moves=Moves.join(*moves) if len(moves) == len(both) else None,
+        )
+
+    def without_slope(self) -> "Rounds":
+        """Return the rounds as they were before their steps were multiplied."""
+        assert self.moves is not None
+        return replace(self, step=self.moves.step)
 
     def __len__(self) -> int:
         return len(self.feature)
 
-    def first(self, n: int) -> "Rounds":
-        """Return the first `n` rounds, of estimators that are one round each."""
-        end = int(self.offsets[n])
+    def part(self, begin: int, end: int) -> "Rounds":
+        """Return the rounds from `begin` to `end`, of estimators that are not numbered."""
+        a, b = int(self.offsets[begin]), int(self.offsets[end])
         return replace(
             self,
-            feature=self.feature[:n],
-            cost=self.cost[:n],
-            step=self.step[:n],
-            risk=self.risk[:n],
-            offsets=self.offsets[: n + 1],
-            values=self.values[:end],
-            trees=None if self.trees is None else self.trees.part(0, end),
+            feature=self.feature[begin:end],
+            cost=self.cost[begin:end],
+            step=self.step[begin:end],
+            risk=self.risk[begin:end],
+            offsets=self.offsets[begin : end + 1] - self.offsets[begin],
+            values=self.values[a:b],
+            trees=None if self.trees is None else self.trees.part(a, b),
+            lines=None if self.lines is None else self.lines.part(a, b),
+            moves=None if self.moves is None else self.moves.part(begin, end),
         )
+
+    def first(self, n: int) -> "Rounds":
+        """Return the first `n` rounds, or all if there are fewer."""
+        return self.part(0, min(n, len(self)))
 
     def bound(self) -> float:
         """Return a bound on the size of raw predictions; infinite if that overflows."""
@@ -237,12 +312,15 @@ class Rounds:
 
     def forest(self) -> _core.Forest:
         """Return the trees as the engine predicts with them."""
-        trees = Tree.without_nodes() if self.trees is None else self.trees
         steps = np.repeat(self.step, np.diff(self.offsets))
-        lines = None if self.lines is None else self.lines.times(steps).native
+        lines = None if self.lines is None else self.lines.times(steps)
+        return self._make_forest(self.values * steps, lines)
+
+    def _make_forest(self, values: NDArray[np.float64], lines: Lines | None) -> _core.Forest:
+        trees = Tree.without_nodes() if self.trees is None else self.trees
         return _core.Forest(
-            trees.feature, trees.left, trees.goes_left, trees.goes_right, self.offsets,
-            self.values * steps, lines,
+            trees.feature, trees.left, trees.goes_left, trees.goes_right, self.offsets, values,
+            None if lines is None else lines.native,
         )  # fmt: skip
 
     def tree(self, t: int) -> Tree:
@@ -630,7 +708,9 @@ class TableEnsemble(Ensemble):
             before = total
         step[own] = 1.0
         spread = self.spread and self.spread.put_in_order(feature, direction)
-        return replace(self, models=(replace(rounds, values=values, step=step),), spread=spread)
+        return replace(
+            self, models=(replace(rounds, values=values, step=step, moves=None),), spread=spread
+        )
 
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's importance, and half of its pairs'."""

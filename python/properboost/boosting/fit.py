@@ -1,21 +1,24 @@
 """Boosting all models of a fit: one for two classes, or one per class."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost import _core
 from properboost.boosting.dealing import design_for
 from properboost.boosting.engine import MOST_LANES, Training, find_signs, start
 from properboost.boosting.ensemble import Rounds
 from properboost.losses.probabilities import Link
 from properboost.notices import warn
-from properboost.parameters.shared import GROWN, BoostingOptions
+from properboost.parameters.shared import GROWN, SOLVED, BoostingOptions
 from properboost.progress import Report
 
-__all__ = ["Stage", "boost", "report_from"]
+__all__ = ["Observer", "Stage", "boost", "report_from"]
 
 LANES_FROM = 1000
 """Rows from which the classes' models are boosted in lanes.
@@ -49,6 +52,23 @@ class Stage:
         return [Rounds.average(fits, size) for fits in zip(*self.fits, strict=True)]
 
 
+class Observer(Protocol):
+    """What sees a fit while it runs."""
+
+    restarts: bool
+    """Whether it wants all rounds after every estimator, and not only the new ones."""
+
+    @property
+    def best(self) -> int:
+        """The estimators to keep."""
+
+    def see(self, new: Sequence[Sequence[Rounds]], *, repeated: bool = False) -> bool:
+        """Take rounds, by fit and model, that an estimator added; whether boosting is over.
+
+        Estimators of an earlier fit are `repeated` first.
+        """
+
+
 def boost(
     options: BoostingOptions,
     link: Link,
@@ -60,6 +80,8 @@ def boost(
     kept: NDArray[np.bool_] | None = None,
     keep_raw: bool = False,
     wants_raw: bool = False,
+    earlier: Sequence[Rounds] = (),
+    observer: Observer | None = None,
     report: Report | None = None,
 ) -> Stage:
     """Boost a model of two classes, or one a class, from `base` on, which is as `Stage.raw`.
@@ -67,7 +89,8 @@ def boost(
     Do so `n_draws` times; or in bags, from the segments that ``kept[bag]`` says, with what counts
     rows less by as much as they are fewer.  Trees and monomials draw anew for each.  `keep_raw`
     keeps the raw predictions of all rows, 0 where a bag leaves them out; `wants_raw` says that the
-    caller will make them.
+    caller will make them.  A single fit can go on from `earlier` rounds of each model, before any
+    slope.  An `observer` may end boosting, and says how many estimators are kept.
 
     Raises MemoryError if there is less memory than that certainly takes.
     """
@@ -87,10 +110,10 @@ def boost(
     if not apart and n_fits > 1:
         together = n_fits * n_models
     roles = (of_fits[:, None, :] * signs).reshape(-1, signs.shape[1])
-    models: list[Rounds] = []
-    separated: set[int] = set()
-    raw = np.empty((0, 0))
-    for first in range(0, len(roles), together):
+    size = len(training.bins.widths) if options.selection == "cyclic" and not apart else 1
+
+    def begin(first: int, rounds: Sequence[Rounds]) -> _core.Boosting:
+        """Set up some models, which go on from these rounds if there are any."""
         draw = first // n_models if apart else 0
         boosting = start(
             training if draw == 0 else replace(training, seed=(training.seed + draw) % 2**32),
@@ -104,8 +127,42 @@ def boost(
             joint_loss=link.joint_loss,
             lanes=MOST_LANES if in_lanes else 1,
         )
-        boosting.advance(n_estimators, None, report and report_from(report, first * n_estimators))
-        models += [Rounds.from_native(boosting.rounds(m)) for m in range(together)]
+        if any(map(len, rounds)):
+            boosting.repeat([own.to_native() for own in rounds], max(map(len, rounds)) // size)
+        return boosting
+
+    solved = options.step in SOLVED
+    firsts = range(0, len(roles), together)
+    before = max(map(len, earlier), default=0) // size
+    more = n_estimators - before
+    # Those that are watched advance in turns; others one after the other, as each takes memory.
+    boostings: Iterator[_core.Boosting] = (
+        begin(first, earlier[first : first + together]) for first in firsts
+    )
+    if observer is not None:
+        watched = list(boostings)
+        _advance_in_turns(watched, more, observer, (earlier, before, size), n_models, report)
+        boostings = iter(watched)
+    models: list[Rounds] = []
+    separated: set[int] = set()
+    raw = np.empty((0, 0))
+    for first, boosting in zip(firsts, boostings, strict=True):
+        if observer is None:
+            boosting.advance(more, None, report and report_from(report, first * n_estimators))
+        elif solved and observer.best < max(boosting.n_estimators):
+            boosting = begin(first, ())  # later steps have changed the earlier ones
+            boosting.advance(observer.best)
+        found = [
+            Rounds.from_native(boosting.rounds(m), with_moves=not solved) for m in range(together)
+        ]
+        if earlier:
+            both = zip(earlier[first : first + together], found, strict=True)
+            found = [before_it.follow(own) for before_it, own in both]
+        if observer is not None and max(map(len, found)) > observer.best * size:
+            found = [own.first(observer.best * size) for own in found]
+            if keep_raw:
+                boosting = begin(first, found)
+        models += found
         if keep_raw and first == 0:
             raw = np.empty((len(roles), training.codes.shape[1]))
         for m in range(together if keep_raw else 0):
@@ -120,6 +177,67 @@ def boost(
         raw.reshape(n_fits, n_models, -1) if keep_raw else None,
         training.weigh_codes(boosting),
     )
+
+
+class _Over(Exception):  # noqa: N818  # no error: it ends a run of the engine
+    pass
+
+
+def _advance_in_turns(
+    boostings: Sequence[_core.Boosting],
+    n_estimators: int,
+    observer: Observer,
+    earlier: tuple[Sequence[Rounds], int, int],
+    n_models: int,
+    report: Report | None,
+) -> None:
+    """Boost models by so many more estimators, or until the observer says that it is enough.
+
+    `earlier` are the rounds of each model so far, the estimators, and the rounds of each of these.
+    """
+    rounds_before, n_before, size = earlier
+    for e in range(n_before):
+        own = [rounds.part(*_clip(e * size, size, len(rounds))) for rounds in rounds_before]
+        if observer.see([own], repeated=True):
+            return
+    which = [(boosting, m) for boosting in boostings for m in range(len(boosting.n_estimators))]
+    seen = [0] * len(which)
+
+    def look() -> tuple[bool, bool]:
+        """Return whether anything is new, and whether boosting is over."""
+        new = []
+        for i, (boosting, m) in enumerate(which):
+            rounds = Rounds.from_native(
+                boosting.rounds(m, first=0 if observer.restarts else seen[i]), with_moves=True
+            )
+            new.append(rounds)
+            seen[i] = len(rounds) if observer.restarts else seen[i] + len(rounds)
+        fits = [new[i : i + n_models] for i in range(0, len(new), n_models)]
+        return any(map(len, new)), observer.see(fits)
+
+    if len(boostings) == 1 and boostings[0].cohorts == 1:
+
+        def see(done: int, risk: float) -> None:
+            if report is not None:
+                report(done, risk)
+            if look()[1]:
+                raise _Over
+
+        with suppress(_Over):
+            boostings[0].advance(n_estimators, None, see, report_each=True)
+        return
+    for e in range(n_estimators):
+        for boosting in boostings:
+            boosting.advance(1)
+        if report is not None:
+            report((e + 1) * len(which), math.nan)
+        goes_on, over = look()
+        if over or not goes_on:
+            return
+
+
+def _clip(begin: int, size: int, end: int) -> tuple[int, int]:
+    return min(begin, end), min(begin + size, end)
 
 
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:

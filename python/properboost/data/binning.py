@@ -167,6 +167,11 @@ class Binning:
                 features[j] = NumericBins(edges[j], means)
         return replace(self, features=tuple(features.values()))
 
+    @property
+    def has_means(self) -> bool:
+        """Whether numeric features' bins have means."""
+        return any(isinstance(own, NumericBins) and own.means is not None for own in self.features)
+
     def without_means(self) -> "Binning":
         """Return the same without means."""
         features = tuple(

@@ -147,10 +147,12 @@ def _find_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.unsig
     return found
 
 
-def find_classes(y: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.intp]:
+def find_classes(
+    y: Any, n_rows: int, classes: NDArray[Any], names: tuple[str, str] = ("X", "y")
+) -> NDArray[np.intp]:
     """Return the position in `classes` of the label of each row."""
     labels = column_or_1d(y, warn=True)
-    _check_length(labels, n_rows)
+    _check_length(labels, n_rows, names)
     try:
         found: NDArray[np.intp] = np.searchsorted(classes, labels)
     except TypeError:  # strings among numbers
@@ -158,7 +160,9 @@ def find_classes(y: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.intp]
     else:
         unknown = labels[classes[np.minimum(found, len(classes) - 1)] != labels]
     if len(unknown):
-        raise ValueError(f"y must hold labels among {classes.tolist()}; got {unknown[0]!r}")
+        raise ValueError(
+            f"{names[1]} must hold labels among {classes.tolist()}; got {unknown.tolist()[0]!r}"
+        )
     return found
 
 
@@ -186,9 +190,11 @@ def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
     return labels
 
 
-def _check_length(labels: NDArray[Any], n_rows: int) -> None:
+def _check_length(labels: NDArray[Any], n_rows: int, names: tuple[str, str] = ("X", "y")) -> None:
     if len(labels) != n_rows:
-        raise ValueError(f"X and y must have as many rows; got {n_rows} and {len(labels)}")
+        raise ValueError(
+            f"{names[0]} and {names[1]} must have as many rows; got {n_rows} and {len(labels)}"
+        )
 
 
 def _class_factors(

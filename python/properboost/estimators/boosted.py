@@ -12,6 +12,7 @@ from properboost.boosting.ensemble import Ensemble, TableEnsemble, regress_isoto
 from properboost.boosting.interactions import PairBins
 from properboost.data.binning import NumericBins
 from properboost.data.frames import find_feature
+from properboost.data.init_score import read_init_score
 from properboost.data.labels import find_classes
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.contributions import Contributions
@@ -39,8 +40,11 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     loss_: MarginLoss
     multiclass_: Coupling | None
     temperature_: float | None
+    validation_scores_: NDArray[np.float64]
     _ensemble: Ensemble
     _seed: int
+    _begins_with_scores: bool = False
+    """Whether raw predictions begin with an `init_score`."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_ensemble")
@@ -65,13 +69,15 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
 
     # -- predicting -------------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the raw predictions F.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
 
         Returns
         -------
@@ -79,15 +85,19 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             With two classes, the raw prediction of ``classes_[1]``.
         """
         table, n_threads = self._open(X)
-        return self._decide(self._ensemble.raw_predictions(table, n_threads))
+        base = self._read_base(init_score, table.n_rows)
+        raw = self._ensemble.raw_predictions(table, n_threads)
+        return self._decide(raw if base is None else raw + base)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the probabilities of the classes, through the inverse link of the tuned loss.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
 
         Returns
         -------
@@ -96,16 +106,18 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             joint model; one against the rest, each class's divided by their sum, or
             softmax(F / (2 sigma T)) with the temperature T.
         """
-        raw = self.decision_function(X)
+        raw = self.decision_function(X, init_score)
         return self._link.probabilities(raw)
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities of the classes.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
 
         Returns
         -------
@@ -114,25 +126,29 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             they are finite where probabilities are too small for a float64.  Elsewhere those of 0
             are -inf.
         """
-        raw = self.decision_function(X)
+        raw = self.decision_function(X, init_score)
         return self._link.log_probabilities(raw)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[Any]:
         """Return the predicted labels.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
 
         Returns
         -------
         ndarray of shape (n_rows,)
             With two classes ``classes_[1]`` where F > 0; with more, the most probable one.
         """
-        return self._labels(self.decision_function(X))
+        return self._labels(self.decision_function(X, init_score))
 
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_decision_function(
+        self, X: Any, init_score: ArrayLike | None = None
+    ) -> Iterator[NDArray[np.float64]]:
         """Yield what `decision_function` would return after one round or cycle, two, ....
 
         All have the intercept of the whole model.
@@ -141,6 +157,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
 
         Yields
         ------
@@ -148,40 +166,54 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             The last one equals `decision_function` up to rounding.
         """
         table, n_threads = self._open(X)
+        base = self._read_base(init_score, table.n_rows)
         for raw in self._ensemble.staged_raw_predictions(table, n_threads):
-            yield self._decide(raw)
+            yield self._decide(raw if base is None else raw + base)
 
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict_proba(
+        self, X: Any, init_score: ArrayLike | None = None
+    ) -> Iterator[NDArray[np.float64]]:
         """Yield what `predict_proba` would return after one round or cycle, two, ....
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
 
         Yields
         ------
         ndarray of shape (n_rows, n_classes)
         """
-        for raw in self.staged_decision_function(X):
+        for raw in self.staged_decision_function(X, init_score):
             yield self._link.probabilities(raw)
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+    def staged_predict(self, X: Any, init_score: ArrayLike | None = None) -> Iterator[NDArray[Any]]:
         """Yield what `predict` would return after one round or cycle, two, ....
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
 
         Yields
         ------
         ndarray of shape (n_rows,)
         """
-        for raw in self.staged_decision_function(X):
+        for raw in self.staged_decision_function(X, init_score):
             yield self._labels(raw)
 
-    def margins(self, X: Any, y: ArrayLike, *, normalized: bool = False) -> NDArray[np.float64]:
+    def margins(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        normalized: bool = False,
+        init_score: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
         """Return the margins of labelled rows: positive where the prediction is right.
 
         Parameters
@@ -194,6 +226,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             Return the margins 2 [f*]^-1(y F(x)) - 1 of Nock and Nielsen (2009), eq. 27.  They are
             the probability of the row's class minus that of the other, in [-1, 1] and comparable
             between losses; y F(x) is in units of the loss's gain.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
 
         Returns
         -------
@@ -207,11 +241,22 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         properboost.metrics.margin_distribution : The share of rows up to each margin.
         properboost.metrics.normalized_margins : The same of any classifier's probabilities.
         """
-        raw = self.decision_function(X)
+        raw = self.decision_function(X, init_score)
         own = find_classes(y, len(raw), self.classes_)
         if normalized:
             return find_lead(self._link.probabilities(raw), own)
         return np.where(own == 1, raw, -raw) if raw.ndim == 1 else find_lead(raw, own)
+
+    def _read_base(self, init_score: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+        """Return what raw predictions begin with; None is nothing."""
+        if init_score is not None:
+            return read_init_score(init_score, n_rows, len(self._ensemble.models))
+        if self._begins_with_scores:
+            raise ValueError(
+                "init_score must be given: the model was fitted with one, and says only what to "
+                "add to it (0 stands for nothing)"
+            )
+        return None
 
     def _decide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return raw[:, 0] if raw.shape[1] == 1 else raw
@@ -309,12 +354,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         papers' Z for the real and exact responses, the weighted correlation for sign, the reduction
         of the risk for newton); ``step`` multiplies the round's look-up table; ``risk`` is the mean
         training loss after the round.  The classes of a joint model share their risk: it is the
-        joint loss after the round of all of them.
+        joint loss after the round of all of them.  After a fit with validation rows there is also
+        ``validation_score``, after the round's estimator.
         """
         self._check_fitted()
         models = self._ensemble.models
         rounds = [len(model) for model in models]
-        return {
+        history = {
             "class": np.repeat(self.classes_[-len(models) :], rounds),
             "round": np.concatenate([np.arange(1, n + 1) for n in rounds]),
             "feature": np.concatenate([model.feature for model in models]),
@@ -322,6 +368,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             "step": np.concatenate([model.step for model in models]),
             "risk": np.concatenate([model.risk for model in models]),
         }
+        if hasattr(self, "validation_scores_"):
+            scores = [np.empty(len(model)) for model in models]
+            for score, stage in zip(self.validation_scores_, self._ensemble.stages(), strict=False):
+                for own, some in zip(scores, stage, strict=True):
+                    own[some.start : some.stop] = score
+            history["validation_score"] = np.concatenate(scores)
+        return history
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

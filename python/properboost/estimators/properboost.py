@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
+from sklearn.utils.validation import column_or_1d
 
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
@@ -31,9 +33,14 @@ from properboost.boosting.options import (
     find_coupling,
     for_pairs,
 )
-from properboost.data.frames import find_feature, open_table
+from properboost.boosting.patience import Patience
+from properboost.boosting.watch import Fits, Validation, Watch, read_validation
+from properboost.data.frames import find_feature, open_table, take_rows
+from properboost.data.init_score import read_init_score
 from properboost.data.labels import read_groups, read_rows
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
+from properboost.estimators.going_on import check_going_on
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
@@ -63,10 +70,12 @@ from properboost.parameters.shared import (
     BoostingParameters,
     CouplingParameters,
     DrawParameters,
+    EarlyStoppingParameters,
     PairParameters,
     RegularizerParameters,
     SizeParameters,
     VerboseParameters,
+    WarmStartParameters,
     gain_of,
     rate_of,
     read_binning,
@@ -108,6 +117,9 @@ class ProperBoostClassifier(
     BagParameters,
     BinningParameters,
     SizeParameters[RowsPerBin],
+    EarlyStoppingParameters,
+    WarmStartParameters,
+    CallbackSupportMixin,  # type: ignore[misc]
     BoostedClassifier,
     VerboseParameters,
 ):
@@ -141,6 +153,9 @@ class ProperBoostClassifier(
         steps, `step` is the final one, which later rounds have changed, and `risk` is the least
         risk after the round.  Where features separate rows (see Notes), `risk` counts them
         as described there in all rounds, so that it never rises.
+    validation_scores_ : ndarray of shape (estimators that were boosted,)
+        The score of the validation rows after each estimator, more being better; also of those
+        that were not kept.  Only after a fit with such rows.
     feature_importances_ : ndarray of shape (n_features_in_,)
         How much each feature moves the raw prediction, adding up to 1.
 
@@ -289,6 +304,7 @@ class ProperBoostClassifier(
         """,
     )
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -296,6 +312,11 @@ class ProperBoostClassifier(
         sample_weight: ArrayLike | float | None = None,
         *,
         groups: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | float | None = None,
+        init_score: ArrayLike | None = None,
+        init_score_val: ArrayLike | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -309,7 +330,19 @@ class ProperBoostClassifier(
             How often each row counts, finite and at least 0.
         groups : array-like of shape (n_rows,), optional
             The group of each row, for bags (`outer_bags`), each of which has all of a group or
-            none: standard errors are then those of new groups.
+            none: standard errors are then those of new groups.  So have rows that
+            ``early_stopping=True`` holds out.
+        X_val, y_val : array or table, and array-like, optional
+            Validation rows, which the model does not learn from: they are scored after every
+            estimator, see `early_stopping` and `validation_scores_`.
+        sample_weight_val : array-like, optional
+            How often each of these rows counts in the score.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), optional
+            Raw predictions to begin with, such as another model's `decision_function`: two classes
+            have one column, that of ``classes_[1]``.  The model learns what is left, and predicts
+            only where it is given those of the rows to predict.
+        init_score_val : array-like, optional
+            The same of validation rows; needed if `init_score` is given.
 
         Returns
         -------
@@ -321,13 +354,38 @@ class ProperBoostClassifier(
             If a parameter or an argument is not as described; the message names it.
         MemoryError
             If the system has less memory left than the fit needs.
+
+        Notes
+        -----
+        Whatever ends a fit early, an error, Ctrl-C or what a callback raises, leaves the estimator
+        as it was before.  A callback that returns True ends it with the estimators so far.
         """
+        loss = check_parameters(self)
+        goes_on = self.warm_start and self.__sklearn_is_fitted__()
+        check_given(y_val, X_val=X_val, y_val=y_val)
+        check_given(X_val, sample_weight_val=sample_weight_val, init_score_val=init_score_val)
+        if init_score is None:
+            check_given(None, init_score_val=init_score_val)
+        calls = Calls.open(self, self._count_all_estimators())
         with self._restored_on_failure():
-            loss = check_parameters(self)
-            table = open_table(self, X, reset=True)
+            if goes_on:
+                loss = check_going_on(self, loss)
+            table = open_table(self, X, reset=not goes_on)
+            if self.early_stopping is True and X_val is None:
+                learns, held = self._hold_out(y, groups, table.n_rows)
+                given = (y, sample_weight, init_score, groups)
+                X_val = take_rows(table.source, held)
+                y_val, sample_weight_val, init_score_val, _ = (take_entries(v, held) for v in given)
+                table = open_table(self, take_rows(table.source, learns), reset=False)
+                y, sample_weight, init_score, groups = (take_entries(v, learns) for v in given)
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
+            if goes_on and rows.classes.tolist() != self.classes_.tolist():
+                raise ValueError(
+                    f"y must hold the classes {self.classes_.tolist()} of the model that "
+                    f"warm_start goes on from; got {rows.classes.tolist()}"
+                )
             group_of = read_groups(groups, table.n_rows)
             kept = None
             if self.outer_bags:
@@ -337,138 +395,165 @@ class ProperBoostClassifier(
             else:
                 order = rows.sort()
             training = prepare(
-                read_binning(self), table, rows, order, wants_means=bool(self.linear_leaves)
+                read_binning(self),
+                table,
+                rows,
+                order,
+                wants_means=bool(self.linear_leaves),
+                binning=self._ensemble.binning if goes_on else None,
             )
+            n_models = 1 if len(rows.classes) == 2 else len(rows.classes)
+            base = None
+            if init_score is not None:
+                base = read_init_score(init_score, table.n_rows, n_models)[order.order]
+                if X_val is not None and init_score_val is None:
+                    raise ValueError("init_score_val must be given with init_score and X_val")
             del rows, order  # bytes that boosting does not need
-            if self.gain is None and isinstance(self.loss, str):
+            if self.gain is None and isinstance(self.loss, str) and not goes_on:
                 loss = get_loss(self.loss, gain_of(self.weak_learner, training.class_weights))
-            return self._boost(loss, training, kept)
+            link = self._make_link(loss, training)
+            validation = None
+            if X_val is not None:
+                validation = read_validation(
+                    self, X_val, y_val, sample_weight_val, init_score_val,
+                    training=training, link=link, scoring=self.scoring,
+                )  # fmt: skip
+            if calls is not None:
+                calls.begin(X, y, {"sample_weight": sample_weight})
+            self._boost(
+                loss, training, kept, base=base, validation=validation, goes_on=goes_on, calls=calls
+            )
+            if calls is not None:
+                calls.end()
+            return self
 
-    def _boost(
-        self, loss: MarginLoss, training: Training, kept: NDArray[np.bool_] | None = None
-    ) -> Self:
-        """Boost a model of two classes, or one a class; then pairs, if asked.
+    def _hold_out(
+        self, y: ArrayLike, groups: ArrayLike | None, n_rows: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rows to learn from, and those that are held out."""
+        labels = column_or_1d(y)
+        seed, share = checks.seed(self.random_state), self.validation_fraction
+        by = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
+        splitter = by(n_splits=1, test_size=share, random_state=seed)
+        try:
+            learns, held = next(splitter.split(np.empty((n_rows, 1)), labels, groups))
+        except ValueError as error:
+            raise ValueError(
+                f"early_stopping=True cannot hold out a share of {share:g} of {n_rows} rows: "
+                f"{error}"
+            ) from error
+        return np.sort(learns), np.sort(held)
 
-        With bags, from the segments that ``kept[bag]`` says.
-        """
-        two = len(training.classes) == 2
-        n_models = 1 if two else len(training.classes)
-        intercept = read_intercept(self.intercept, n_models)
-        coupling = None if two else find_coupling(self.multiclass, loss, self.step)
+    def _make_link(self, loss: MarginLoss, training: Training) -> Link:
+        """Return what makes probabilities of raw predictions."""
+        if len(training.classes) == 2:
+            return Link(loss, None, training.n_threads)
+        coupling = find_coupling(self.multiclass, loss, self.step)
         temperature = None
         if coupling == "one_vs_rest" and self.temperature is not None:
             temperature = checks.positive("temperature", self.temperature)
-        link = Link(loss, coupling, training.n_threads)
-        steps = n_models * self.n_estimators
-        wants_pairs = self._wants_pairs()
-        later_steps = n_models * self._count_pair_estimators() if wants_pairs else 0
+        return Link(loss, coupling, training.n_threads, temperature)
+
+    def _draws_differ(self) -> bool:
+        return self.weak_learner in GROWN and (self.max_features < 1.0 or self.subsample < 1.0)
+
+    def _boost(
+        self,
+        loss: MarginLoss,
+        training: Training,
+        kept: NDArray[np.bool_] | None = None,
+        *,
+        base: NDArray[np.float64] | None = None,
+        validation: Validation | None = None,
+        goes_on: bool = False,
+        calls: Calls | None = None,
+    ) -> Self:
+        """Boost a model of two classes, or one a class; then pairs, if asked.
+
+        With bags, from the segments that ``kept[bag]`` says.  `base` is what raw predictions begin
+        with, a column per model; `goes_on` says that the fitted rounds come first.
+        """
+        link = self._make_link(loss, training)
+        n_models = 1 if link.multiclass is None else len(training.classes)
         options = read(BoostingOptions, self)
         options = options.replace(selection=selection_of(options.weak_learner, options.selection))
-        slopes = self._find_slopes(link, training, n_models, wants_pairs)
-        doubts = self.slope == "auto" and min(slopes) < 1.0
-        if intercept == "auto":
-            if doubts:
-                intercept = "share"
-            elif self.step in SOLVED or not needs_intercept(loss):
-                intercept = None
-        draws_differ = options.max_features < 1.0 or options.subsample < 1.0
-        n_draws = int(self.n_draws) if draws_differ and options.weak_learner in GROWN else 1
+        n_draws = int(self.n_draws) if self._draws_differ() else 1
         n_fits = n_draws if kept is None else len(kept)
-        cyclic = options.selection == "cyclic"
-        n_features = len(training.binning.features)
-        with show_progress(self.verbose, n_fits * (steps + later_steps)) as report:
+        finish = _Finish(self, loss, link, training, options, kept, n_fits, base)
+        earlier = [own.without_slope() for own in self._ensemble.models] if goes_on else []
+        watch = None
+        if validation is not None or calls is not None:
+            stops = self.early_stopping is not False and validation is not None
+            watch = Watch(
+                training.binning,
+                finish.slopes_of,
+                validation=validation and finish.with_intercept(validation),
+                patience=partial(Patience, n_iter_no_change=self.n_iter_no_change, tol=self.tol)
+                if stops
+                else None,
+                restarts=self.step in SOLVED,
+                call=None if calls is None else calls.see,
+            )
+        if calls is not None:
+            calls.describe_by(finish.describe)
+        steps = n_fits * n_models * self.n_estimators
+        later_steps = n_fits * n_models * self._count_pair_estimators()
+        from_base = None
+        if base is not None:
+            from_base = np.broadcast_to(base.T, (n_fits, *base.T.shape))
+        with show_progress(self.verbose, steps + later_steps) as report:
             stage = boost(
-                options, link, training, self.n_estimators, n_draws=n_draws, kept=kept,
-                keep_raw=wants_pairs, wants_raw=isinstance(intercept, str), report=report,
+                options, link, training, self.n_estimators, base=from_base, n_draws=n_draws,
+                kept=kept, keep_raw=self._wants_pairs(),
+                wants_raw=isinstance(finish.intercept, str), earlier=earlier, observer=watch,
+                report=report,
             )  # fmt: skip
-            pairs: tuple[PairBins, ...] = ()
-            pair_weights: tuple[NDArray[np.float64], ...] = ()
-            if wants_pairs:
-                pairs = self._choose_pairs(link, training, stage, kept)
-            of_pairs = training.of_pairs(pairs) if pairs else None
-            stages = [stage]
-            if of_pairs is not None:
+            finish.stages.append(stage)
+            if self._wants_pairs():
+                finish.pairs = self._choose_pairs(link, training, stage, kept)
+            if finish.pairs:
+                finish.of_pairs = training.of_pairs(finish.pairs)
+                if watch is not None:
+                    watch.begin_stage(finish.pairs)
                 later = boost(
                     for_pairs(options, self.interaction_rate, self.interaction_smoothing),
                     link,
-                    of_pairs,
+                    finish.of_pairs,
                     self._count_pair_estimators(),
                     base=stage.raw,
                     kept=kept,
-                    report=report and report_from(report, n_fits * steps),
+                    observer=watch,
+                    report=report and report_from(report, steps),
                 )
-                stages.append(later)
-                pair_weights = later.bin_weights
-        slopes_of = [slopes] * n_fits
-        if doubts and kept is not None:  # that a bag doubts more or less belongs to the spread
-            share = design_for(self.weak_learner, n_fits).share
-            slopes_of = [
-                self._find_slopes(link, training.of_segments(own), n_models, wants_pairs, share)
-                for own in kept
-            ]
-            slopes = tuple(np.mean(slopes_of, axis=0).tolist())
-        stages = [stage.times(slopes_of) for stage in stages]
-        fits, models = stages[0].fits, stages[0].average(n_features if cyclic else 1)
-        for later in stages[1:]:
-            fits = [_join(*both, n_features) for both in zip(fits, later.fits, strict=True)]
-            models = _join(models, later.average(len(pairs) if cyclic else 1), n_features)
-        added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
-        every = [models] if n_fits == 1 else [models, *fits]
-        if max(rounds.bound() for fit in every for rounds in fit) + added > LARGEST_RAW:
-            rate = rate_of(options, loss.gain)
-            what, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
-            if max(slopes) > 1.0 or added > 0.0:
-                what = f"slope={self.slope!r} and intercept={self.intercept!r}"
-                smaller = "slope or the intercept"
-            raise ValueError(
-                f"{what} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"
-            )
-        ensemble = make_ensemble(
-            training.binning, tuple(models), stage.bin_weights, options.selection, pairs,
-            pair_weights, joint=bool(link.joint_loss), slopes=slopes,
-        )  # fmt: skip
-        bags: list[TableEnsemble] = []
-        if kept is not None and isinstance(ensemble, TableEnsemble):
-            bags = collapse(ensemble, fits)
-        if isinstance(intercept, tuple):
-            ensemble = replace(ensemble, intercepts=intercept)
-            bags = [replace(bag, intercepts=intercept) for bag in bags]
-        elif intercept is not None:
-            raw = _add_up(ensemble, training, of_pairs)
-            if intercept == "share" or is_known(loss, raw, training.weight):
-                link = replace(link, temperature=temperature)
-                ensemble = replace(ensemble, intercepts=_find_shares(link, raw, training))
-                for b, bag in enumerate(bags):
-                    some = np.asarray(kept)[b]
-                    own = training.of_segments(some)
-                    raw = _add_up(bag, own, of_pairs and of_pairs.of_segments(some))
-                    bags[b] = replace(bag, intercepts=_find_shares(link, raw, own))
-        if bags and isinstance(ensemble, TableEnsemble):
-            tables = BagTables(len(bags), tuple(bags))
-            spread = tables if self.bag_tables else tables.summarize(ensemble)
-            ensemble = replace(ensemble, spread=spread)
+                finish.stages.append(later)
+        ensemble = finish.ensemble()
+        self.__dict__.pop("validation_scores_", None)
+        if watch is not None and validation is not None:
+            scores = np.array(watch.scores)
+            if isinstance(finish.intercept, str) and ensemble.intercepts:
+                own = validation.rate_stages(ensemble)
+                scores[: len(own)] = own
+            self.validation_scores_ = scores
+        self.__dict__.pop("_begins_with_scores", None)
+        if base is not None:
+            self._begins_with_scores = True
         return self._set_fitted(
-            loss, training.classes, ensemble, training.seed, coupling, temperature
+            loss, training.classes, ensemble, training.seed, link.multiclass, link.temperature
         )
-
-    def _find_slopes(
-        self, link: Link, training: Training, n_models: int, wants_pairs: bool, share: float = 1.0
-    ) -> tuple[float, ...]:
-        """Return what the steps of each model are multiplied by; the rows are a share of all."""
-        if not isinstance(self.slope, str):
-            return (float(self.slope),) * n_models
-        if self.step in SOLVED:
-            return (1.0,) * n_models
-        pairs = wants_pairs or self.weak_learner in GROWN
-        return find_slopes(training, joint=bool(link.joint_loss), pairs=pairs, share=share)
 
     def _wants_pairs(self) -> bool:
         given = self.interactions
         return bool(given > 0 if isinstance(given, int | np.integer) else len(given) > 0)
 
     def _count_pair_estimators(self) -> int:
+        """Return the estimators that pairs get; 0 without pairs."""
+        if not self._wants_pairs():
+            return 0
         given = self.interaction_estimators
         return self.n_estimators if given is None else given
+
+    def _count_all_estimators(self) -> int:
+        return self.n_estimators + self._count_pair_estimators()
 
     def _choose_pairs(
         self, link: Link, training: Training, stage: Stage, kept: NDArray[np.bool_] | None
@@ -485,19 +570,162 @@ class ProperBoostClassifier(
         return lay_grids(training, stage.bin_weights, chosen)
 
 
+class _Finish:
+    """What makes an ensemble of the rounds that boosting found: slopes, pairs, intercepts, bags."""
+
+    def __init__(
+        self,
+        model: ProperBoostClassifier,
+        loss: MarginLoss,
+        link: Link,
+        training: Training,
+        options: BoostingOptions,
+        kept: NDArray[np.bool_] | None,
+        n_fits: int,
+        base: NDArray[np.float64] | None,
+    ) -> None:
+        self._model, self._loss, self._link, self._training = model, loss, link, training
+        self._options, self._kept, self._n_fits, self._base = options, kept, n_fits, base
+        self._n_models = 1 if link.multiclass is None else len(training.classes)
+        self.stages: list[Stage] = []
+        self.pairs: tuple[PairBins, ...] = ()
+        self.of_pairs: Training | None = None
+        slopes = self._find_slopes(training)
+        doubts = model.slope == "auto" and min(slopes) < 1.0
+        self.slopes_of = [slopes] * n_fits
+        if doubts and kept is not None:  # that a bag doubts more or less belongs to the spread
+            share = design_for(model.weak_learner, n_fits).share
+            self.slopes_of = [self._find_slopes(training.of_segments(own), share) for own in kept]
+            slopes = tuple(np.mean(self.slopes_of, axis=0).tolist())
+        self._slopes = slopes
+        self.intercept = read_intercept(model.intercept, self._n_models)
+        if self.intercept == "auto":
+            if doubts:
+                self.intercept = "share"
+            elif model.step in SOLVED or not needs_intercept(loss):
+                self.intercept = None
+
+    def _find_slopes(self, training: Training, share: float = 1.0) -> tuple[float, ...]:
+        """Return what the steps of each model are multiplied by; the rows are a share of all."""
+        model, link = self._model, self._link
+        if not isinstance(model.slope, str):
+            return (float(model.slope),) * self._n_models
+        if model.step in SOLVED or self._base is not None:
+            return (1.0,) * self._n_models
+        pairs = model._wants_pairs() or model.weak_learner in GROWN
+        return find_slopes(training, joint=bool(link.joint_loss), pairs=pairs, share=share)
+
+    def with_intercept(self, validation: Validation) -> Validation:
+        """Return validation rows that begin with an intercept, if that is known."""
+        if not isinstance(self.intercept, tuple):
+            return validation
+        return replace(validation, base=validation.base + np.array(self.intercept))
+
+    def describe(self, fits: Fits) -> dict[str, Any]:
+        """Return the attributes of a model of the stages so far and these rounds."""
+        everything = np.ones(len(self._training.class_of), dtype=bool)
+        of_stage = self.of_pairs if self.stages and self.of_pairs else self._training
+        unfinished = Stage([list(fit) for fit in fits], None, of_stage.weigh_segments(everything))
+        return {
+            "loss_": self._loss,
+            "classes_": self._training.classes,
+            "multiclass_": self._link.multiclass,
+            "temperature_": self._link.temperature,
+            "_ensemble": self._assemble([*self.stages, unfinished]),
+            "_seed": self._training.seed,
+            "_begins_with_scores": self._base is not None,
+        }
+
+    def ensemble(self) -> Ensemble:
+        """Return the ensemble of all stages."""
+        return self._assemble(self.stages)
+
+    def _assemble(self, found: Sequence[Stage]) -> Ensemble:
+        model, training, kept, n_fits = self._model, self._training, self._kept, self._n_fits
+        cyclic = self._options.selection == "cyclic"
+        n_features = len(training.binning.features)
+        stages = [stage.times(self.slopes_of) for stage in found]
+        fits, models = stages[0].fits, stages[0].average(n_features if cyclic else 1)
+        for later in stages[1:]:
+            fits = [_join(*both, n_features) for both in zip(fits, later.fits, strict=True)]
+            models = _join(models, later.average(len(self.pairs) if cyclic else 1), n_features)
+        self._check_size([models] if n_fits == 1 else [models, *fits])
+        two = len(stages) > 1
+        ensemble = make_ensemble(
+            training.binning, tuple(models), stages[0].bin_weights, self._options.selection,
+            self.pairs if two else (), stages[1].bin_weights if two else (),
+            joint=bool(self._link.joint_loss), slopes=self._slopes,
+        )  # fmt: skip
+        bags: list[TableEnsemble] = []
+        if kept is not None and isinstance(ensemble, TableEnsemble):
+            bags = collapse(ensemble, fits)
+        ensemble, bags = self._add_intercepts(ensemble, bags, self.of_pairs if two else None)
+        if bags and isinstance(ensemble, TableEnsemble):
+            tables = BagTables(len(bags), tuple(bags))
+            spread = tables if model.bag_tables else tables.summarize(ensemble)
+            ensemble = replace(ensemble, spread=spread)
+        return ensemble
+
+    def _check_size(self, fits: Fits) -> None:
+        """Refuse rounds whose sums could overflow."""
+        model, intercept = self._model, self.intercept
+        added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
+        if max(rounds.bound() for fit in fits for rounds in fit) + added <= LARGEST_RAW:
+            return
+        rate = rate_of(self._options, self._loss.gain)
+        what, smaller = f"gain={self._loss.gain!r} and learning_rate={rate!r}", "learning_rate"
+        if max(self._slopes) > 1.0 or added > 0.0:
+            what = f"slope={model.slope!r} and intercept={model.intercept!r}"
+            smaller = "slope or the intercept"
+        raise ValueError(
+            f"{what} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"
+        )
+
+    def _add_intercepts(
+        self, ensemble: Ensemble, bags: list[TableEnsemble], of_pairs: Training | None
+    ) -> tuple[Ensemble, list[TableEnsemble]]:
+        """Return the ensemble and its bags with their intercepts, given or found."""
+        intercept, training, link = self.intercept, self._training, self._link
+        if intercept is None:
+            return ensemble, bags
+        if isinstance(intercept, tuple):
+            return replace(ensemble, intercepts=intercept), [
+                replace(bag, intercepts=intercept) for bag in bags
+            ]
+        raw = self._add_up(ensemble, training, of_pairs)
+        if intercept != "share" and not is_known(self._loss, raw, training.weight):
+            return ensemble, bags
+        ensemble = replace(ensemble, intercepts=_find_shares(link, raw, training))
+        found = []
+        for bag, some in zip(bags, [] if self._kept is None else self._kept, strict=False):
+            own = training.of_segments(some)
+            raw = self._add_up(bag, own, of_pairs and of_pairs.of_segments(some), some)
+            found.append(replace(bag, intercepts=_find_shares(link, raw, own)))
+        return ensemble, found
+
+    def _add_up(
+        self,
+        ensemble: Ensemble,
+        training: Training,
+        of_pairs: Training | None,
+        segments: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the raw predictions of training rows, of some segments if there are such."""
+        codes = training.codes
+        if of_pairs is not None:
+            codes = np.concatenate([codes, of_pairs.codes])
+        raw = ensemble.add_up(codes, training.n_threads)
+        if self._base is None:
+            return raw
+        base = self._base
+        if segments is not None:
+            base = base[np.repeat(segments, np.diff(self._training.segments))]
+        return raw + base
+
+
 def _join(first: Sequence[Rounds], second: Sequence[Rounds], n_features: int) -> list[Rounds]:
     """Return the models of features with those of pairs."""
     return [Rounds.join(a, b, n_features) for a, b in zip(first, second, strict=True)]
-
-
-def _add_up(
-    ensemble: Ensemble, training: Training, of_pairs: Training | None
-) -> NDArray[np.float64]:
-    """Return the raw predictions of the training rows."""
-    codes = training.codes
-    if of_pairs is not None:
-        codes = np.concatenate([codes, of_pairs.codes])
-    return ensemble.add_up(codes, training.n_threads)
 
 
 def _find_shares(link: Link, raw: NDArray[np.float64], training: Training) -> tuple[float, ...]:
@@ -519,6 +747,19 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     check_directions_of_pairs(model.monotonic_cst, model.weak_learner, model._wants_pairs())
     check_directions_of_lines(model.monotonic_cst, [model.linear_leaves])
     return loss
+
+
+def check_given(needed: object, **given: object) -> None:
+    """Refuse arguments that mean nothing without the one that they belong to."""
+    for name, value in given.items():
+        if value is not None and needed is None:
+            other = {"X_val": "y_val", "init_score_val": "init_score"}.get(name, "X_val")
+            raise ValueError(f"{name} must be given with {other} only")
+
+
+def take_entries(values: Any, rows: NDArray[np.int64]) -> Any:
+    """Return the entries of some rows, of what has one for each; numbers and None are for all."""
+    return values if np.ndim(values) == 0 else np.asarray(values)[rows]
 
 
 def read_intercept(given: Any, n_models: int) -> str | tuple[float, ...] | None:

@@ -10,6 +10,7 @@ from properboost.losses.custom import CustomLoss
 from properboost.parameters.kinds import Coupling
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.ensembles import INTERCEPTS, SLOPES
+from properboost.persistence.json_node import NOT_FINITE, write_reals
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss, describe_loss
 from properboost.persistence.parameters import (
@@ -22,6 +23,9 @@ from properboost.persistence.spreads import SPREADS, add_spread, describe_spread
 __all__ = ["ProperBoostFile"]
 
 _FITTED = "of the fitted loss"
+
+SCORES, OFFSET = "validation_scores", "begins_with_scores"
+"""Fields of models that were fitted with validation rows, and with an `init_score`."""
 
 
 @kind("ProperBoostClassifier", ProperBoostClassifier, since=1)
@@ -47,6 +51,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             SLOPES: _list_slopes(model._ensemble.slopes),
             **describe_fitted(model),
             **describe_spread(model._ensemble),
+            **_describe_fit(model),
         }
 
     def build(self, node: Node, version: int) -> ProperBoostClassifier:
@@ -57,6 +62,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         others[INTERCEPTS] = others[SLOPES] = knows_parameter(node, "intercept")
         with_bags = knows_parameter(node, "outer_bags")
         others |= {name: with_bags and name in node.mapping() for name in SPREADS}
+        others |= {name: name in node.mapping() for name in (SCORES, OFFSET)}
         fields = node.fields(*find_fields(version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
@@ -88,7 +94,23 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         temperature = _build_temperature(fields.get("temperature"), coupling)
         restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
         model._ensemble = add_spread(fields, model._ensemble)
+        if SCORES in fields:
+            model.validation_scores_ = fields[SCORES].reals(also=NOT_FINITE)
+            if len(model.validation_scores_) < model._ensemble.n_estimators:
+                fields[SCORES].fail("must have a score for every estimator")
+        if OFFSET in fields:
+            model._begins_with_scores = fields[OFFSET].boolean()
         return model
+
+
+def _describe_fit(model: ProperBoostClassifier) -> dict[str, Any]:
+    """Return what some fits leave besides."""
+    found: dict[str, Any] = {}
+    if hasattr(model, "validation_scores_"):
+        found[SCORES] = write_reals(model.validation_scores_)
+    if model._begins_with_scores:
+        found[OFFSET] = True
+    return found
 
 
 def _list_slopes(slopes: tuple[float, ...]) -> list[float]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.data.entries import find_entries
 from properboost.losses.builtin import GLog, MarginLoss
 from properboost.parameters.kinds import Coupling
 
@@ -63,6 +64,16 @@ class Link:
         normalized = np.full_like(probability, 1.0 / raw.shape[1])
         np.divide(probability, total, out=normalized, where=total > 0.0)
         return normalized
+
+    def of_class(
+        self, raw: NDArray[np.float64], codes: NDArray[np.integer[Any]]
+    ) -> NDArray[np.float64]:
+        """Return the probability of each row's class: an entry of `probabilities`."""
+        if raw.ndim > 1:
+            return find_entries(self.probabilities(raw), np.arange(len(raw)), codes)
+        smaller = self.loss.probability(-np.abs(raw))  # which is all that there is to compute
+        own: NDArray[np.float64] = np.where((raw > 0.0) == (codes == 1), 1.0 - smaller, smaller)
+        return own
 
     def log_probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities.

@@ -24,12 +24,12 @@ from properboost.model_selection.cross_validation import (
     read_task,
 )
 from properboost.model_selection.cv_splits import TEST, TRAIN
-from properboost.model_selection.scoring import HeldOut
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
 from properboost.parameters.kinds import CV, Scoring
 from properboost.parameters.shared import read_binning
 from properboost.progress import show_progress
+from properboost.scoring import HeldOut
 
 __all__ = ["ARBoostClassifierCV"]
 

@@ -22,10 +22,10 @@ from properboost.data.labels import Rows, SortedRows
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
-from properboost.model_selection.scoring import BUILT_IN, HeldOut, Score, read_curves
 from properboost.model_selection.search_space import Candidate
 from properboost.parameters.shared import SOLVED, BoostingOptions
 from properboost.progress import Report
+from properboost.scoring import BUILT_IN, HeldOut, Score, read_curves
 
 __all__ = [
     "SplitRows",

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from properboost.data.entries import ROWS, find_entries
 from properboost.losses.probabilities import Link
-from properboost.model_selection.scoring import HeldOut
+from properboost.scoring import HeldOut
 
 __all__ = ["Calibration", "calibrate", "make_scaled"]
 

@@ -7,24 +7,22 @@ stopping, progress, results and the choice of the best are the same for all.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows
 from properboost.data.table import Table
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_splits
-from properboost.model_selection.scoring import (
-    HeldOut,
-    Score,
-    find_score,
-    name_score,
-)
 from properboost.model_selection.temperature import fit_temperature
 from properboost.parameters.kinds import CV, Scoring
+from properboost.parameters.shared import LARGEST_INT
 from properboost.progress import Report
+from properboost.scoring import HeldOut, Score, find_score, name_score
 
 __all__ = [
     "CVScores",
@@ -43,14 +41,8 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-PATIENCE = 20
-"""A candidate goes on for so many estimators after its last improvement, at least ..."""
-
-PATIENCE_SHARE = 0.5
-"""... and for this share of those it had then: slow learners get more time."""
-
-TOLERANCE = 1e-4
-"""What counts as an improvement, as a share of the score."""
+MakePatience = Callable[[int], Patience]
+"""Takes the number of scores that are watched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,12 +272,13 @@ def cross_validate(
     n_splits: int,
     scores: Sequence[Score],
     *,
-    stop_early: bool = False,
+    stop: MakePatience | None = None,
     report: Report | None = None,
     race: Race | None = None,
 ) -> CVScores:
     """Score each candidate in each split after each estimator.
 
+    `stop` makes what says that a candidate improves no more; without, all go on to the end.
     Scores that fits measure are known after every estimator; others after 1, 2, 3, 4, 5, 6, 8, 10,
     12, 15 and so on, or at the end only where fits cannot go on.
 
@@ -298,7 +291,7 @@ def cross_validate(
     for fits in batches:
         if parts and race is not None and race.is_over():
             break
-        parts.append((fits.candidates, fits.splits, _run(fits, scores, stop_early, progress, race)))
+        parts.append((fits.candidates, fits.splits, _run(fits, scores, stop, progress, race)))
         del fits  # before the next ones take their memory
     longest = max(part.values.shape[3] for _, _, part in parts)
     values = np.full((len(scores), n_candidates, n_splits, longest), np.nan)
@@ -322,17 +315,17 @@ def make_schedule(most: int) -> Iterator[int]:
 def _run(
     fits: Fits,
     scores: Sequence[Score],
-    stop_early: bool,
+    stop: MakePatience | None,
     progress: Progress,
     race: Race | None,
 ) -> CVScores:
     """Fit all candidates with `n_estimators`, or until they improve no more; return the scores."""
-    watches = {c: _Watch(len(scores)) for c in fits.candidates}
+    watches = {c: (stop or _never_over)(len(scores)) for c in fits.candidates}
     active = list(fits.candidates)
     fitted: dict[int, float] = {}  # the temperature of each candidate so far
     blocks: list[CVScores] = []
     before, first_done = 0, progress.done
-    watched = stop_early or progress.report is not None
+    watched = stop is not None or progress.report is not None
     measured = fits.measured.issuperset(scores)
     # Without scores on the way, models are fitted in one go.
     at_once = not fits.in_steps or (measured and not watched)
@@ -356,7 +349,7 @@ def _run(
         blocks.append(block)
         before = at
         progress.best = max([progress.best, *(watches[c].best for c in active)])
-        if stop_early:
+        if stop is not None:
             active = [c for c in active if not watches[c].is_over(at) and fits.goes_on(c, at)]
             if race is not None:
                 lost = {c for c in active if race.is_lost(c, fits.n_estimators)}
@@ -373,6 +366,9 @@ def _run(
         np.concatenate([block.values for block in blocks], axis=3),
         np.concatenate([block.temperatures for block in blocks], axis=1),
     )
+
+
+_never_over: MakePatience = partial(Patience, n_iter_no_change=LARGEST_INT, tol=0.0)
 
 
 def _look(
@@ -447,43 +443,6 @@ def _score(scores: Sequence[Score], held_out: HeldOut, link: Link, raw: Array) -
     """Return every score of the rows that a split holds out."""
     known = {score: score(held_out, link, raw) for score in dict.fromkeys(scores)}
     return np.array([known[score] for score in scores])
-
-
-class _Watch:
-    """Sees when none of the scores of a candidate improves any more.
-
-    While a score that sees only labels stands still, the log loss can keep boosting going.
-    """
-
-    def __init__(self, n_scores: int) -> None:
-        self._scores = [_Best() for _ in range(n_scores)]
-
-    @property
-    def best(self) -> float:
-        """The best of the first score."""
-        return self._scores[0].best
-
-    def see(self, before: int, means: Array) -> None:
-        for score, values in zip(self._scores, means, strict=True):
-            for k, value in enumerate(values):
-                score.see(before + k + 1, value)
-
-    def is_over(self, at: int) -> bool:
-        last = max(score.at for score in self._scores)
-        return at - last >= max(PATIENCE, PATIENCE_SHARE * last)
-
-
-class _Best:
-    """The last value that was better, by the tolerance, than the one before; NaN never is."""
-
-    def __init__(self) -> None:
-        self.best = -np.inf
-        self.at = 0
-
-    def see(self, at: int, value: float) -> None:
-        margin = TOLERANCE * abs(self.best) if np.isfinite(self.best) else 0.0
-        if value > self.best + margin:
-            self.best, self.at = float(value), at
 
 
 # -- what is found --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder
 from properboost.boosting.ensemble import Ensemble
+from properboost.boosting.patience import Patience
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_groups, read_rows
 from properboost.estimators.boosted import BoostedClassifier
@@ -57,7 +58,6 @@ from properboost.model_selection.families import (
     is_auto,
     list_plans,
 )
-from properboost.model_selection.scoring import BUILT_IN
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
@@ -81,6 +81,7 @@ from properboost.parameters.shared import (
     read_binning,
 )
 from properboost.progress import show_progress
+from properboost.scoring import BUILT_IN
 
 __all__ = ["ProperBoostClassifierCV"]
 
@@ -411,10 +412,13 @@ class ProperBoostClassifierCV(
                 len(candidates),
                 task.n_splits,
                 (task.score, BUILT_IN["neg_log_loss"]),
-                stop_early=self.n_estimators == "auto",
+                stop=self._make_patience if self.n_estimators == "auto" else None,
                 report=report,
                 race=race,
             )
+
+    def _make_patience(self, n_scores: int) -> Patience:
+        return Patience(n_scores, self.n_iter_no_change, self.tol)
 
     def _set_limit(self) -> Callable[[], bool]:
         """Return what says whether the time is up."""
@@ -676,7 +680,7 @@ def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperB
         if name in known
         and name not in later
         and name not in chosen
-        and name != "multiclass"
+        and name not in ("multiclass", "scoring")
         and not (name in SETTLED and is_auto(search, name))
     }
     return ProperBoostClassifier(**({"multiclass": "auto"} | shared | chosen))

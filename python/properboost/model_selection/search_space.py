@@ -54,6 +54,7 @@ from properboost.parameters.shared import (
     CouplingParameters,
     DrawParameters,
     PairParameters,
+    PatienceParameters,
     check_smoothing,
     selection_of,
 )
@@ -164,6 +165,7 @@ class SearchParameters(
     CouplingParameters[Multiclass | Sequence[Multiclass]],
     DrawParameters[Literal["auto"] | int],
     PairParameters[float | Sequence[float], Literal["auto"] | int | Sequence[int]],
+    PatienceParameters,
 ):
     """What a search chooses from, and how."""
 
@@ -283,8 +285,8 @@ class SearchParameters(
         doc="""
         Rounds (with cyclic selection, cycles), per class where there are more than two.  "auto"
         chooses them for every candidate by the mean of its splits' scores; boosting stops where
-        neither this nor the log loss has improved, by 1e-4 of itself, for 20 estimators or half of
-        those so far, whichever is more.  Among equal scores the one of least log loss is taken.
+        neither this nor the log loss improves any more, see `n_iter_no_change`.  Among equal scores
+        the one of least log loss is taken.
         """,
     )
     max_estimators: int | None = parameter(

@@ -16,6 +16,7 @@ __all__ = [
     "ClassWeight",
     "Coupling",
     "Criterion",
+    "EarlyStopping",
     "GrowPolicy",
     "Interactions",
     "Intercept",
@@ -34,6 +35,7 @@ __all__ = [
     "VotingCriterion",
     "VotingLearner",
     "VotingMulticlass",
+    "Wait",
     "WeakLearner",
 ]
 
@@ -49,6 +51,7 @@ RowsPerBin: TypeAlias = float | Literal["auto"] | None
 AutoResponse: TypeAlias = Literal["auto", "real", "sign", "newton", "exact"]
 Response: TypeAlias = Literal["real", "sign", "newton", "exact"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
+EarlyStopping: TypeAlias = Literal["auto"] | bool
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
 GrowPolicy: TypeAlias = Literal["best_first", "symmetric"]
 Intercept: TypeAlias = Literal["auto", "share"] | float | Sequence[float] | None
@@ -58,6 +61,8 @@ Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]
 VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
+Wait: TypeAlias = Literal["auto"] | int
+"""Estimators without an improvement after which boosting is over."""
 
 CV: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
 AutoCV: TypeAlias = Literal["auto"] | CV

@@ -14,6 +14,7 @@ from properboost.parameters.kinds import (
     CategoricalFeatures,
     ClassWeight,
     Criterion,
+    EarlyStopping,
     GrowPolicy,
     MaxCells,
     MonotonicConstraints,
@@ -21,11 +22,13 @@ from properboost.parameters.kinds import (
     MultiStrategy,
     RandomState,
     Response,
+    Scoring,
     Selection,
     Step,
     VotingCriterion,
     VotingLearner,
     VotingMulticlass,
+    Wait,
     WeakLearner,
 )
 
@@ -43,7 +46,9 @@ __all__ = [
     "ClassifierParameters",
     "CouplingParameters",
     "DrawParameters",
+    "EarlyStoppingParameters",
     "PairParameters",
+    "PatienceParameters",
     "RegularizerParameters",
     "RhoParameters",
     "RunParameters",
@@ -51,6 +56,7 @@ __all__ = [
     "VerboseParameters",
     "VotingOptions",
     "VotingParameters",
+    "WarmStartParameters",
     "cells_of",
     "depth_of",
     "gain_of",
@@ -112,6 +118,13 @@ def check_share(name: str, value: object) -> float:
     """Check a share above 0 and up to 1."""
     if checks.between(name, value, 0.0, 1.0) == 0.0:
         raise ValueError(f"{name} must be above 0 and at most 1; got {value!r}")
+    return checks.positive(name, value)
+
+
+def check_fraction(name: str, value: object) -> float:
+    """Check a share above 0 and below 1."""
+    if checks.between(name, value, 0.0, 1.0) in (0.0, 1.0):
+        raise ValueError(f"{name} must be above 0 and below 1; got {value!r}")
     return checks.positive(name, value)
 
 
@@ -673,6 +686,90 @@ class ClassifierParameters:
         counts, so that weights which add up to 1 are as little as one row.
         """,
         option="scale the sample weights to a mean of 1",
+    )
+
+
+@parameters
+class PatienceParameters:
+    """When boosting that is watched on rows held out is over."""
+
+    n_iter_no_change: Wait = parameter(
+        default="auto",
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), "auto"),
+        kind='"auto" or int',
+        doc="""
+        Boosting that is watched on rows held out ends where the score has not improved for so many
+        estimators.  "auto" is 20, or half of the estimators up to the last improvement, whichever
+        is more: slow learners get more time.
+        """,
+    )
+    tol: float = parameter(
+        default=1e-4,
+        check=checks.non_negative,
+        doc="""
+        What counts as an improvement, as a share of the best score so far; at least 0.  It says
+        when boosting ends and not which estimators are kept: these are the best, however narrowly.
+        """,
+    )
+
+
+@parameters
+class EarlyStoppingParameters(PatienceParameters):
+    """Rows that a fit is watched on."""
+
+    early_stopping: EarlyStopping = parameter(
+        default="auto",
+        check=checks.either(checks.boolean, "auto"),
+        kind='"auto" or bool',
+        doc="""
+        Whether boosting ends where the score of rows held out improves no more, and the estimators
+        up to the best score are kept.  "auto" does so if `fit` is given validation rows (`X_val`,
+        `y_val`); True holds out `validation_fraction` of the rows where it is not; False keeps all
+        estimators, and scores of validation rows are recorded only.
+        """,
+    )
+    validation_fraction: float = parameter(
+        default=0.1,
+        check=check_fraction,
+        doc="""
+        The share of the rows, above 0 and below 1, that ``early_stopping=True`` holds out where
+        there are no validation rows: stratified by class, or by whole `groups` if there are any.
+        The model never sees them.
+        """,
+    )
+    scoring: Scoring = parameter(
+        default="neg_log_loss",
+        check=lambda _, value: value,  # classes are needed to judge it
+        kind="str, callable or None",
+        form="not saved",
+        doc="""
+        The score of rows held out: a scorer's name, None for accuracy, or a callable ``(estimator,
+        X, y) -> float`` whose estimator predicts these rows only, all in their order.  More is
+        better.  "neg_log_loss", "accuracy", "neg_brier_score", "balanced_accuracy" and, of two
+        classes, "roc_auc" and "average_precision" take little time; others are scikit-learn's.
+        Weights of rows count, and `class_weight` does not.
+        """,
+    )
+
+
+@parameters
+class WarmStartParameters:
+    """Whether a fit goes on from the one before."""
+
+    warm_start: bool = parameter(
+        default=False,
+        doc="""
+        Whether `fit` goes on from the model it finds, up to `n_estimators` in all, instead of
+        beginning anew.  Over the same rows the model then has the bits of one long fit, also after
+        it has been saved and loaded (with ``multiclass="canonical"`` and more than two classes it
+        agrees to about 1e-6).  Over other rows the earlier rounds stay, and so do their bins:
+        values beyond those of earlier rows fall into the outer bins.  Loss, gain, classes and
+        columns must be the same; other parameters hold for the new rounds.  A slope and an
+        intercept that `fit` finds are found anew, for all rounds.  It is refused by name for models
+        of pairs, averaged draws or bags, with steps that are solved for, made monotone afterwards
+        or saved without their rounds, and for those of a search that were corrected on rows held
+        out.
+        """,
     )
 
 

@@ -1,6 +1,7 @@
 """What boosting found, as documents hold it: bins, pairs, and the rounds of every model."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from properboost.boosting.ensemble import (
     LARGEST_RAW,
     DampedEnsemble,
     Ensemble,
+    Moves,
     Rounds,
     TableEnsemble,
     make_ensemble,
@@ -55,7 +57,7 @@ INTERCEPTS, SLOPES = "intercepts", "slopes"
 """The fields of ensembles that may have intercepts and slopes: a number per model, or none."""
 
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
-_SOME = ("lines", "estimator")  # fields of some rounds
+_SOME = ("lines", "estimator", "moves")  # fields of some rounds
 _MOST_NODES = 255  # of a tree: a row's node is a byte
 
 
@@ -82,6 +84,8 @@ def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
         some["lines"] = [describe_lines(part) for part in parts]
     if rounds.estimator is not None:
         some["estimator"] = rounds.estimator.tolist()
+    if rounds.moves is not None:
+        some["moves"] = {f.name: getattr(rounds.moves, f.name).tolist() for f in fields(Moves)}
     return {
         "feature": rounds.feature.tolist(),
         "score": rounds.cost.tolist(),
@@ -158,47 +162,55 @@ def build_ensemble(
 
 def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: int) -> Rounds:
     names = ("feature", "score", "step", "risk", "tables", "trees")
-    with_lines, numbered = ([name] if name in node.mapping() else [] for name in _SOME)
+    with_lines, numbered, moving = ([name] if name in node.mapping() else [] for name in _SOME)
     known = (name for name in names if version > 2 or name != "trees")
-    fields = node.fields(*known, *with_lines, *numbered)
+    given = node.fields(*known, *with_lines, *numbered, *moving)
     trees = lines = None
-    if version > 2 and fields["trees"].value is not None:
-        entries = fields["trees"].entries()
+    if version > 2 and given["trees"].value is not None:
+        entries = given["trees"].entries()
         trees = [build_tree(entry, binning, _MOST_NODES) for entry in entries]
-        features = fields["feature"].integers(-1, -1)
+        features = given["feature"].integers(-1, -1)
         widths = [len(tree.feature) for tree in trees]
         if len(features) != len(trees):
-            fields["feature"].fail(f"must have {len(trees)} entries, one per tree")
+            given["feature"].fail(f"must have {len(trees)} entries, one per tree")
         if with_lines:
-            entries = fields["lines"].entries(len(trees))
+            entries = given["lines"].entries(len(trees))
             lines = [
                 build_lines(entry, binning, tree)
                 for entry, tree in zip(entries, trees, strict=True)
             ]
     else:
         if with_lines:
-            fields["lines"].fail("must be of trees")
-        features = fields["feature"].integers(0, len(all_widths) - 1)
+            given["lines"].fail("must be of trees")
+        features = given["feature"].integers(0, len(all_widths) - 1)
         widths = [all_widths[feature] for feature in features]
-    tables = build_tables(fields["tables"], widths)
+    tables = build_tables(given["tables"], widths)
     estimator = None
     if numbered:
-        estimator = fields["estimator"].integers(0, max(0, len(features) - 1)).astype(np.int32)
+        estimator = given["estimator"].integers(0, max(0, len(features) - 1)).astype(np.int32)
         if len(estimator) != len(features):
-            fields["estimator"].fail(f"must have {len(features)} entries, one per round")
+            given["estimator"].fail(f"must have {len(features)} entries, one per round")
+    moves = None
+    if moving:
+        own = [f.name for f in fields(Moves)]
+        parts = given["moves"].fields(*own)
+        moves = Moves(**{name: parts[name].reals(len(features)) for name in own})
+        if numbered:
+            given["moves"].fail("must be of rounds that are not numbered")
     rounds = Rounds(
         feature=features.astype(np.int32),
-        cost=fields["score"].reals(len(features)),
-        step=fields["step"].reals(len(features)),
-        risk=fields["risk"].reals(len(features)),
+        cost=given["score"].reals(len(features)),
+        step=given["step"].reals(len(features)),
+        risk=given["risk"].reals(len(features)),
         offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         values=np.concatenate([np.empty(0), *tables]),
         trees=None if trees is None else Tree.join(trees),
         lines=None if lines is None else Lines.join(lines),
         estimator=estimator,
+        moves=moves,
     )
     if rounds.bound() > LARGEST_RAW:
-        fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
+        given["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
     return rounds
 
 

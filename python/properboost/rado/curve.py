@@ -26,12 +26,12 @@ from properboost.model_selection.cross_validation import (
     read_task,
 )
 from properboost.model_selection.cv_splits import TEST, TRAIN
-from properboost.model_selection.scoring import HeldOut, negative_error
 from properboost.parameters import checks
 from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import show_progress
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
 from properboost.rado.making import Rados, make_rados, read_binary_rows
+from properboost.scoring import HeldOut, negative_error
 
 __all__ = ["OmegaCurve", "omega_curve"]
 

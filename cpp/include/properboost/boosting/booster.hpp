@@ -49,11 +49,18 @@ class Boosting {
            bool keep_rounds = true, bool risk_of_tables = true);
   ~Boosting();
 
+  // Repeats the moves of so many estimators of an earlier fit, whose rounds these are by model:
+  // what follows has the bits that it would have had there, if rows and models are the same.  Only
+  // before the first advance, and not for steps that are solved for.
+  void repeat(const std::vector<Rounds>& rounds, std::size_t n_estimators, Team& team);
+
   // Boosts these models by n more estimators each, or until no round lowers their risk.
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team);
 
   std::size_t size() const noexcept;
+  // Groups of models that advance in step; progress is called from one of them.
+  std::size_t cohorts() const noexcept;
   const FitState& state(std::size_t model) const noexcept;
   // What boosting all models takes, as long as none of them has been advanced.
   Memory memory() const;

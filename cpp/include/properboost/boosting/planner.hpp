@@ -42,6 +42,8 @@ struct RoundUpdate {
   double slope = 0.0;
   double largest = 0.0;
   double step = 0.0;          // in units of the raw prediction
+  double proposed = 0.0;      // the move of margins at gain 1, before it was corrected
+  double taken = 0.0;         // and after
   std::vector<double> table;  // [target][code]
   std::size_t width = 0;      // codes
   Agreement agreement;

@@ -35,6 +35,8 @@ class Stepper {
   virtual void set_u(MovingMargins& margins, std::size_t row, std::size_t lane, double u) {
     margins.set_u(row, lane, static_cast<float>(u));
   }
+  // Takes note of a lane's move in a round that is repeated.
+  virtual void repeat(std::size_t /*lane*/, double /*taken*/) {}
   // Keeps only these lanes, which have moved to another batch.
   virtual void keep(const std::vector<std::size_t>& lanes) = 0;
 };

@@ -23,6 +23,10 @@ struct Rounds {
   std::vector<double> cost;           // with the papers' sign
   std::vector<double> step;
   std::vector<double> risk;  // mean training loss after the round
+  // How far margins at gain 1 moved along the look-up table, before the step was corrected and
+  // after: a model that goes on repeats both moves, to the bit.  Steps that are solved for have
+  // none.
+  std::vector<double> proposed, taken;
   std::vector<std::int64_t> offsets{0};
   std::vector<double> values;  // round t's are values[offsets[t]] to values[offsets[t + 1]]
 
@@ -31,15 +35,39 @@ struct Rounds {
 
   void push_back(std::int32_t of_feature, double its_cost, double its_step, double its_risk,
                  const double* table, std::size_t width, const Tree& tree,
-                 const NodeLines& of_nodes = {}) {
+                 const NodeLines& of_nodes = {}, double its_proposed = 0.0,
+                 double its_taken = 0.0) {
     feature.push_back(of_feature);
     cost.push_back(its_cost);
     step.push_back(its_step);
     risk.push_back(its_risk);
+    proposed.push_back(its_proposed);
+    taken.push_back(its_taken);
     values.insert(values.end(), table, table + width);
     offsets.push_back(static_cast<std::int64_t>(values.size()));
     trees.append(tree);
     lines.append(of_nodes);
+  }
+  // Returns the rounds from this one on.
+  Rounds from(std::size_t t) const {
+    Rounds found;
+    const auto take = [](const auto& own, std::int64_t begin, auto& to) {
+      to.assign(own.begin() + begin, own.end());
+    };
+    const auto first = static_cast<std::int64_t>(t);
+    take(feature, first, found.feature);
+    take(cost, first, found.cost);
+    take(step, first, found.step);
+    take(risk, first, found.risk);
+    take(proposed, first, found.proposed);
+    take(taken, first, found.taken);
+    take(values, offsets[t], found.values);
+    take(offsets, first, found.offsets);
+    for (std::int64_t& offset : found.offsets) offset -= offsets[t];
+    const auto begin = static_cast<std::size_t>(offsets[t]);
+    if (trees.size() > 0) found.trees = trees.part(begin, values.size());
+    if (!lines.empty()) found.lines = lines.part(begin, values.size());
+    return found;
   }
   // Keeps the first n rounds.
   void resize(std::size_t n) {
@@ -47,6 +75,8 @@ struct Rounds {
     cost.resize(n);
     step.resize(n);
     risk.resize(n);
+    proposed.resize(n);
+    taken.resize(n);
     offsets.resize(n + 1);
     values.resize(static_cast<std::size_t>(offsets.back()));
     if (trees.size() > 0) trees.resize(values.size());

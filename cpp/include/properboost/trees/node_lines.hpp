@@ -27,6 +27,8 @@ struct NodeLines {
     return static_cast<std::size_t>(offsets[node + 1]);
   }
   void append(const NodeLines& other);
+  // Returns those of the nodes from one to before another.
+  NodeLines part(std::size_t first, std::size_t last) const;
   // Keeps those of the first n nodes.
   void resize(std::size_t n);
 

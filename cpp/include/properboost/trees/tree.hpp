@@ -57,6 +57,8 @@ struct Tree {
   void add_leaf();
   // Adds the nodes of another tree, whose children are counted from its own root.
   void append(const Tree& other);
+  // Returns the nodes from one to before another.
+  Tree part(std::size_t begin, std::size_t end) const;
   // Keeps the first n nodes.
   void resize(std::size_t n);
 };

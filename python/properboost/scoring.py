@@ -109,7 +109,7 @@ def _log_loss(held_out: HeldOut, link: Link, raw: Array) -> float:
     if link.knows_logs:
         logs = find_entries(link.log_probabilities(raw), np.arange(len(raw)), held_out.codes)
         return _mean(np.clip(logs, *ends), held_out.weight)
-    own = find_entries(link.probabilities(raw), np.arange(len(raw)), held_out.codes)
+    own = link.of_class(raw, held_out.codes)
     return _mean(np.log(np.clip(own, least, 1.0 - least)), held_out.weight)
 
 

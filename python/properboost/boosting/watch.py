@@ -1,0 +1,216 @@
+"""Watching a fit while it runs: validation rows are scored, and callbacks called."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from properboost import _core
+from properboost.boosting.engine import Training
+from properboost.boosting.ensemble import Ensemble, Rounds
+from properboost.boosting.interactions import PairBins
+from properboost.boosting.patience import Patience
+from properboost.data.binning import Binning
+from properboost.data.frames import open_table
+from properboost.data.init_score import read_init_score
+from properboost.data.labels import find_classes
+from properboost.data.weights import read_weights
+from properboost.losses.probabilities import Link
+from properboost.parameters.kinds import Scoring
+from properboost.scoring import HeldOut, Score, find_score
+
+__all__ = ["Fits", "Validation", "Watch", "read_validation"]
+
+Fits = Sequence[Sequence[Rounds]]
+"""Rounds by fit (a single one, draws or bags) and model."""
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Rows that a fit is watched on, as codes, and how they are scored.
+
+    `base` is what their raw predictions begin with, a column per model.
+    """
+
+    rows: HeldOut
+    codes: NDArray[np.uint8]
+    base: NDArray[np.float64]
+    link: Link
+    score: Score
+
+    def rate(self, raw: NDArray[np.float64]) -> float:
+        """Return the score of raw predictions, a column per model."""
+        return self.score(self.rows, self.link, raw[:, 0] if raw.shape[1] == 1 else raw)
+
+    def rate_stages(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Return the score after each estimator of a fitted ensemble."""
+        codes = self.codes
+        pairs: tuple[PairBins, ...] = getattr(ensemble, "pairs", ())
+        if pairs:
+            codes = np.concatenate([codes, self.encode_pairs(pairs)])
+        stages = ensemble.follow(codes, self.link.n_threads)
+        own = self.base
+        return np.array([self.rate(own + raw) for raw in stages])
+
+    def encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
+        """Return the codes of pairs of features."""
+        native = [pair.native for pair in pairs]
+        return _core.encode_pairs(native, self.codes, self.link.n_threads)
+
+
+def read_validation(
+    model: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    init_score: Any,
+    *,
+    training: Training,
+    link: Link,
+    scoring: Scoring,
+) -> Validation:
+    """Return the validation rows that `fit` was given."""
+    try:
+        table = open_table(model, X, reset=False)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X_val: {error}") from error
+    names = ("X_val", "y_val")
+    codes = find_classes(y, table.n_rows, training.classes, names)
+    try:
+        weight = read_weights(sample_weight, codes)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"sample_weight_val: {error}") from error
+    n_models = 1 if len(training.classes) == 2 else len(training.classes)
+    base = np.zeros((table.n_rows, n_models))
+    if init_score is not None:
+        base = read_init_score(init_score, table.n_rows, n_models, "init_score_val")
+    return Validation(
+        rows=HeldOut(np.arange(table.n_rows), codes, weight),
+        codes=training.binning.encode(table, None, training.n_threads),
+        base=base,
+        link=link,
+        score=find_score(scoring, training.classes, table.source),
+    )
+
+
+class Watch:
+    """Sees what every estimator adds, scores it, and says when boosting is over.
+
+    A stage is the fits' own features, or then their pairs.  The estimators up to the best score are
+    kept; without validation rows, or where boosting is not to stop early, all of them.
+    """
+
+    def __init__(
+        self,
+        binning: Binning,
+        slopes: Sequence[Sequence[float]],
+        *,
+        validation: Validation | None = None,
+        patience: Callable[[int], Patience] | None = None,
+        restarts: bool = False,
+        call: Callable[[Fits], bool] | None = None,
+    ) -> None:
+        """Take what is watched.
+
+        Parameters
+        ----------
+        binning : Binning
+            The features' bins.
+        slopes : sequence of sequence of float
+            What the steps of each fit's models are multiplied by.
+        validation : Validation, optional
+            The rows that are scored.
+        patience : callable, optional
+            Makes what says that the score improves no more; without, boosting does not stop early.
+        restarts : bool, default=False
+            Whether every estimator changes the rounds before it, too.
+        call : callable, optional
+            Called with the stage's rounds so far after every estimator; says whether to stop.
+        """
+        self.scores: list[float] = []
+        self.restarts = restarts
+        self._binning = binning
+        self._slopes = slopes
+        self._validation = validation
+        self._make_patience = patience
+        self._call = call
+        self._patience: Patience | None = None
+        self._codes = np.empty((0, 0), dtype=np.uint8)
+        self._begin = self._raw = self._best_raw = np.empty((0, 0))
+        self._best = self.n_estimators = 0
+        self._best_score = -np.inf
+        if validation is not None:
+            self._codes, self._raw = validation.codes, validation.base
+        self.begin_stage()
+
+    def begin_stage(self, pairs: Sequence[PairBins] = ()) -> None:
+        """Begin with the fits' features, or go on with their pairs from what is kept of these."""
+        self._fits: list[list[Rounds]] = [[] for _ in self._slopes]
+        if pairs:
+            del self.scores[self.best :]
+        self._patience = self._make_patience(1) if self._make_patience else None
+        if self._validation is not None:
+            self._begin = self._raw
+            if pairs:
+                self._codes = self._validation.encode_pairs(pairs)
+                self._begin = self._best_raw if self._make_patience else self._raw
+            self._raw, self._best_raw = self._begin.copy(), self._begin
+        self._best = self.n_estimators = 0
+
+    @property
+    def best(self) -> int:
+        """The estimators of this stage to keep."""
+        return self.n_estimators if self._patience is None else self._best
+
+    def see(self, new: Fits, *, repeated: bool = False) -> bool:
+        """Take the rounds that an estimator added, or all where it changes them; whether to stop.
+
+        Estimators of an earlier fit are `repeated`: they are scored, and nobody is called.
+        """
+        if not any(len(rounds) for fit in new for rounds in fit):
+            return False
+        self.n_estimators += 1
+        over = False
+        if self._validation is not None:
+            over = self._score(new)
+        if self._call is not None:
+            self._keep(new)
+            over = over or (not repeated and self._call(self._fits))
+        return over
+
+    def _score(self, new: Fits) -> bool:
+        assert self._validation is not None
+        if self.restarts:
+            self._raw = self._begin.copy()
+        self._add(self._raw, new)
+        score = self._validation.rate(self._raw)
+        self.scores.append(score)
+        if score > self._best_score or (np.isnan(score) and self._best_score == -np.inf):
+            self._best, self._best_score = self.n_estimators, score
+            self._best_raw = self._raw.copy()
+        if self._patience is None:
+            return False
+        self._patience.see(self.n_estimators - 1, np.array([[score]]))
+        return self._patience.is_over(self.n_estimators)
+
+    def _add(self, raw: NDArray[np.float64], new: Fits) -> None:
+        """Add what rounds say of the validation rows, in the mean over the fits."""
+        assert self._validation is not None
+        n_threads = self._validation.link.n_threads
+        for slopes, fit in zip(self._slopes, new, strict=True):
+            for m, (slope, own) in enumerate(zip(slopes, fit, strict=True)):
+                rounds = own if slope == 1.0 else own.times(slope)
+                for t in range(len(rounds)):
+                    added = rounds.look_up(t, self._codes, self._binning, n_threads)
+                    raw[:, m] += added if len(new) == 1 else added / len(new)
+
+    def _keep(self, new: Fits) -> None:
+        for kept, fit in zip(self._fits, new, strict=True):
+            kept[:] = (
+                list(fit)
+                if self.restarts or not kept
+                else [a.follow(b) for a, b in zip(kept, fit, strict=True)]
+            )

@@ -1,0 +1,83 @@
+"""scikit-learn's callbacks: called while a fit runs, they may end it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
+
+from properboost.boosting.ensemble import Rounds
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """What stands for callbacks where scikit-learn has none."""
+
+        def set_callbacks(self, *_: Any) -> Any:
+            """Refuse: callbacks came with scikit-learn 1.9."""
+            raise ImportError("set_callbacks needs scikit-learn 1.9 or later")
+
+    def _with_callbacks(method: Any) -> Any:
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "Calls", "with_callbacks"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+Fits: TypeAlias = Sequence[Sequence[Rounds]]
+"""Rounds by fit and model."""
+
+
+def with_callbacks(method: Method) -> Method:
+    """Return a method after which callbacks are torn down, however it ends."""
+    return cast("Method", _with_callbacks(method))
+
+
+class Calls:
+    """The callbacks of one fit, which are told of every estimator.
+
+    The fit is scikit-learn's root task, and every round or cycle a task of it.
+    """
+
+    def __init__(self, model: Any, n_estimators: int) -> None:
+        self._model = model
+        self._root = model._init_callback_context(max_subtasks=n_estimators)
+        self._given: dict[str, Any] = {}
+        self._remake: Callable[[Fits], Mapping[str, Any]] = lambda _: {}
+
+    @classmethod
+    def open(cls, model: Any, n_estimators: int) -> "Calls | None":
+        """Return the callbacks of a model; None if it has none and is part of no other's fit."""
+        if not (hasattr(model, "_skl_callbacks") or hasattr(model, "_parent_callback_ctx")):
+            return None
+        return cls(model, n_estimators)
+
+    def begin(self, X: Any, y: Any, metadata: Mapping[str, Any]) -> None:
+        """Tell that the fit begins."""
+        self._given = {"X": X, "y": y, "metadata": dict(metadata)}
+        self._root.call_on_fit_task_begin(estimator=self._model, **self._given)
+
+    def describe_by(self, remake: Callable[[Fits], Mapping[str, Any]]) -> None:
+        """Take what makes a fitted model's attributes of the rounds so far."""
+        self._remake = remake
+
+    def see(self, fits: Fits) -> bool:
+        """Tell of one more estimator; returns whether a callback wants the fit to end."""
+        task = self._root.subcontext(task_name="estimator")
+        task.call_on_fit_task_begin(estimator=self._model, **self._given)
+        return bool(
+            task.call_on_fit_task_end(
+                estimator=self._model,
+                **self._given,
+                reconstruction_attributes=lambda: self._remake(fits),
+            )
+        )
+
+    def end(self) -> None:
+        """Tell that the fit is over; the model has been fitted."""
+        self._root.call_on_fit_task_end(
+            estimator=self._model,
+            **self._given,
+            reconstruction_attributes=dict,
+        )

@@ -1,0 +1,78 @@
+"""Going on from a fitted model: what `warm_start` can continue, and what it refuses by name."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from properboost.boosting.ensemble import Ensemble, TableEnsemble
+from properboost.boosting.options import find_coupling
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.registry import get_loss
+from properboost.parameters.shared import GROWN, SOLVED, selection_of
+
+__all__ = ["check_going_on"]
+
+
+def check_going_on(model: Any, loss: MarginLoss) -> MarginLoss:
+    """Refuse what a fit cannot go on from; returns the loss of the fit before.
+
+    `model` is a fitted `ProperBoostClassifier`, and `loss` what its parameters say now.
+    """
+    if model.gain is None and isinstance(model.loss, str):
+        loss = get_loss(model.loss, model.loss_.gain)
+    if loss != model.loss_:
+        raise ValueError(f"loss and gain must stay {model.loss_!r} with warm_start; got {loss!r}")
+    for obstacle in _list_obstacles(model, model._ensemble):
+        raise ValueError(f"warm_start must be False {obstacle}")
+    if len(model.classes_) > 2:
+        coupling = find_coupling(model.multiclass, loss, model.step)
+        if coupling != model.multiclass_:
+            raise ValueError(
+                f"multiclass must stay {model.multiclass_!r} with warm_start; got {coupling!r}"
+            )
+    _check_rounds(model, model._ensemble)
+    return loss
+
+
+def _list_obstacles(model: Any, ensemble: Ensemble) -> Iterator[str]:
+    has_pairs = isinstance(ensemble, TableEnsemble) and len(ensemble.pairs) > 0
+    if has_pairs or model._wants_pairs():
+        yield "with interactions"
+    if model.n_draws != 1 and model._draws_differ():
+        yield "with n_draws above 1"
+    if model.outer_bags:
+        yield "with outer_bags"
+    if model.step in SOLVED:
+        yield f"with step={model.step!r}: its steps are solved for"
+    found = [model.slope == 1.0, isinstance(model.slope, str)]
+    found_intercept = model.intercept is None or isinstance(model.intercept, str)
+    if not any(found) or not found_intercept or model.temperature is not None:
+        yield (
+            "with a slope, intercept or temperature that is a number: it belongs to the rounds it "
+            "was found for"
+        )
+    if any(rounds.moves is None for rounds in ensemble.models):
+        yield (
+            "for a model whose file has no state to go on from, that is the mean of several fits, "
+            "or that was made monotone afterwards"
+        )
+
+
+def _check_rounds(model: Any, ensemble: Ensemble) -> None:
+    """Check that more rounds can follow those there are."""
+    before = ensemble.n_estimators
+    if model.n_estimators < before:
+        raise ValueError(
+            f"n_estimators must be at least the {before} estimators of the model that warm_start "
+            f"goes on from; got {model.n_estimators!r}"
+        )
+    if before == 0:
+        return
+    trees = any(rounds.trees is not None for rounds in ensemble.models)
+    if trees != (model.weak_learner in GROWN):
+        raise ValueError(
+            "weak_learner must stay with warm_start: trees and rules cannot follow look-up tables, "
+            "nor these them"
+        )
+    cyclic = selection_of(model.weak_learner, model.selection) == "cyclic"
+    if cyclic != (ensemble.selection == "cyclic"):
+        raise ValueError("selection must stay 'cyclic', or not be so, with warm_start")
