@@ -123,6 +123,33 @@ def test_over_other_rows_the_bins_and_the_rounds_stay():
     np.testing.assert_array_equal(stages[5], earlier)
 
 
+@pytest.mark.parametrize("name", ["tables", "trees", "cyclic", "monomials"])
+def test_new_bins_leave_the_earlier_rounds_as_they_were(name):
+    X, y = rows(2)
+    model = pb.ProperBoostClassifier(n_estimators=6, slope=1.0, **KINDS[name])
+    model.fit(X[:600], y[:600])
+    earlier = model.decision_function(X)
+    old = model._ensemble.binning.features[0].edges
+    model.set_params(warm_start_bins="new")
+    go_on(model, X[600:] + 0.5, y[600:])
+    stages = list(model.staged_decision_function(X))
+    np.testing.assert_allclose(stages[5], earlier, atol=1e-12)
+    new = model._ensemble.binning.features[0].edges
+    assert new[-1] > old[-1]
+    more = pb.ProperBoostClassifier(n_estimators=6, slope=1.0, warm_start=True, **KINDS[name])
+    more.fit(X[:600], y[:600])
+    go_on(more, X[600:] + 0.5, y[600:])
+    assert not same_model(model, more)
+
+
+def test_new_bins_know_no_lines():
+    X, y = rows(2)
+    model = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True, n_estimators=3)
+    model.fit(X, y).set_params(warm_start_bins="new")
+    with pytest.raises(ValueError, match="with warm_start_bins='new' for trees whose leaves have"):
+        go_on(model, X, y)
+
+
 def test_it_stops_early_by_all_scores():
     X, y = rows(2)
     given = {"n_iter_no_change": 5, "gain": 0.5, "max_cells": None}

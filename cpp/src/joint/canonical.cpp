@@ -557,8 +557,10 @@ void Canonical::evaluate(const JointRows& all) const {
         for (std::size_t i = 0; i < n; ++i) u[i] = below(z[i], strip.top[i]) - strip.shift[i];
       });
       loss_.losses(u, losses, n);
-      vectorized([&strip, losses, n] {
-        for (std::size_t i = 0; i < n; ++i) losses[i] += strip.loss[i];
+      vectorized([&strip, losses, n] {  // what is left of the way may round to below 0
+        for (std::size_t i = 0; i < n; ++i) {
+          losses[i] = math::at_least(losses[i] + strip.loss[i], 0.0F);
+        }
       });
     }
     if (all.shift != nullptr) {

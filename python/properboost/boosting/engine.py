@@ -36,6 +36,7 @@ from properboost.parameters.shared import (
 __all__ = [
     "MOST_LANES",
     "Training",
+    "cut_features",
     "find_pairs",
     "find_signs",
     "lay_grids",
@@ -171,7 +172,7 @@ def prepare(
     seed = checks.seed(options.random_state)
     weight = rows.training_weight
     if binning is None:
-        binning = _cut(options, table, rows, weight, seed, n_threads)
+        binning = cut_features(options, table, rows)
     codes = binning.encode(table, order.order, n_threads)
     weight = None if weight is None else weight[order.order]
     if wants_means and not binning.has_means:
@@ -189,24 +190,17 @@ def prepare(
     )
 
 
-def _cut(
-    options: BinningOptions,
-    table: Table,
-    rows: Rows,
-    weight: NDArray[np.float64] | None,
-    seed: int,
-    n_threads: int,
-) -> Binning:
+def cut_features(options: BinningOptions, table: Table, rows: Rows) -> Binning:
     """Find the bins of all features."""
     categorical, from_dtype = find_categorical(options.categorical_features, table)
     bins = find_bins(
         table,
         categorical,
-        weight,
+        rows.training_weight,
         max_numeric=count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total),
         max_categories=options.max_bins,
-        seed=seed,
-        n_threads=n_threads,
+        seed=checks.seed(options.random_state),
+        n_threads=checks.count_threads(options.n_jobs),
     )
     return Binning(bins, from_dtype)
 

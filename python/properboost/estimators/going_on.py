@@ -50,6 +50,8 @@ def _list_obstacles(model: Any, ensemble: Ensemble) -> Iterator[str]:
             "with a slope, intercept or temperature that is a number: it belongs to the rounds it "
             "was found for"
         )
+    if model.warm_start_bins == "new" and any(own.lines is not None for own in ensemble.models):
+        yield "with warm_start_bins='new' for trees whose leaves have lines"
     if any(rounds.moves is None for rounds in ensemble.models):
         yield (
             "for a model whose file has no state to go on from, that is the mean of several fits, "

@@ -75,6 +75,7 @@ TABLES = {
     "tol": 1e-4,
     "scoring": "neg_log_loss",
     "warm_start": False,
+    "warm_start_bins": "old",
     "multiclass": "one_vs_rest",
     "temperature": None,
     "intercept": None,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
-from properboost.boosting.engine import Training, find_pairs, lay_grids, prepare
+from properboost.boosting.engine import Training, cut_features, find_pairs, lay_grids, prepare
 from properboost.boosting.ensemble import (
     LARGEST_RAW,
     Ensemble,
@@ -24,6 +24,7 @@ from properboost.boosting.evidence import find_slopes
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
+from properboost.boosting.merged_bins import merge_bins
 from properboost.boosting.options import (
     check_depth_of_policy,
     check_directions_of_lines,
@@ -394,13 +395,20 @@ class ProperBoostClassifier(
                 order, kept = deal_to_bags(rows, bags, seed, group_of)
             else:
                 order = rows.sort()
+            binning, earlier = None, []
+            if goes_on:
+                binning = self._ensemble.binning
+                earlier = [own.without_slope() for own in self._ensemble.models]
+                if self.warm_start_bins == "new":
+                    found = cut_features(read_binning(self), table, rows)
+                    binning, earlier = merge_bins(binning, earlier, found.features)
             training = prepare(
                 read_binning(self),
                 table,
                 rows,
                 order,
                 wants_means=bool(self.linear_leaves),
-                binning=self._ensemble.binning if goes_on else None,
+                binning=binning,
             )
             n_models = 1 if len(rows.classes) == 2 else len(rows.classes)
             base = None
@@ -421,7 +429,7 @@ class ProperBoostClassifier(
             if calls is not None:
                 calls.begin(X, y, {"sample_weight": sample_weight})
             self._boost(
-                loss, training, kept, base=base, validation=validation, goes_on=goes_on, calls=calls
+                loss, training, kept, base=base, validation=validation, earlier=earlier, calls=calls
             )
             if calls is not None:
                 calls.end()
@@ -465,13 +473,13 @@ class ProperBoostClassifier(
         *,
         base: NDArray[np.float64] | None = None,
         validation: Validation | None = None,
-        goes_on: bool = False,
+        earlier: Sequence[Rounds] = (),
         calls: Calls | None = None,
     ) -> Self:
         """Boost a model of two classes, or one a class; then pairs, if asked.
 
         With bags, from the segments that ``kept[bag]`` says.  `base` is what raw predictions begin
-        with, a column per model; `goes_on` says that the fitted rounds come first.
+        with, a column per model; `earlier` rounds of each model come first.
         """
         link = self._make_link(loss, training)
         n_models = 1 if link.multiclass is None else len(training.classes)
@@ -480,7 +488,6 @@ class ProperBoostClassifier(
         n_draws = int(self.n_draws) if self._draws_differ() else 1
         n_fits = n_draws if kept is None else len(kept)
         finish = _Finish(self, loss, link, training, options, kept, n_fits, base)
-        earlier = [own.without_slope() for own in self._ensemble.models] if goes_on else []
         watch = None
         if validation is not None or calls is not None:
             stops = self.early_stopping is not False and validation is not None

@@ -36,6 +36,7 @@ __all__ = [
     "VotingLearner",
     "VotingMulticlass",
     "Wait",
+    "WarmStartBins",
     "WeakLearner",
 ]
 
@@ -61,6 +62,7 @@ Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]
 VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
+WarmStartBins: TypeAlias = Literal["old", "new"]
 Wait: TypeAlias = Literal["auto"] | int
 """Estimators without an improvement after which boosting is over."""
 

@@ -29,6 +29,7 @@ from properboost.parameters.kinds import (
     VotingLearner,
     VotingMulticlass,
     Wait,
+    WarmStartBins,
     WeakLearner,
 )
 
@@ -762,14 +763,26 @@ class WarmStartParameters:
         Whether `fit` goes on from the model it finds, up to `n_estimators` in all, instead of
         beginning anew.  Over the same rows the model then has the bits of one long fit, also after
         it has been saved and loaded (with ``multiclass="canonical"`` and more than two classes it
-        agrees to about 1e-6).  Over other rows the earlier rounds stay, and so do their bins:
-        values beyond those of earlier rows fall into the outer bins.  Loss, gain, classes and
-        columns must be the same; other parameters hold for the new rounds.  A slope and an
+        agrees to about 1e-6).  Over other rows the earlier rounds stay as they are, and new ones
+        follow; see `warm_start_bins`.  Loss, gain, classes and columns must be the same; other
+        parameters hold for the new rounds.  A slope and an
         intercept that `fit` finds are found anew, for all rounds.  It is refused by name for models
         of pairs, averaged draws or bags, with steps that are solved for, made monotone afterwards
         or saved without their rounds, and for those of a search that were corrected on rows held
         out.
         """,
+    )
+    warm_start_bins: WarmStartBins = parameter(
+        default="old",
+        doc="""
+        What a fit that goes on cuts features by.  "old": the bins there are, which the same rows
+        need; values beyond those of earlier rows are in the outer bins, and categories that came
+        later in none of their own.  "new": the rows' own bins, too.  The edges and categories that
+        earlier rounds tell apart stay, so that these say what they said, and new ones take what
+        room is left of 255 bins.  It is refused with `linear_leaves`, whose lines are in the means
+        of bins.
+        """,
+        only_with={"warm_start": (True,)},
     )
 
 
