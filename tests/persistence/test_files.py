@@ -192,7 +192,7 @@ def test_a_loaded_model_checks_columns_as_before(model, table, tmp_path):
     loaded = round_trip(model, tmp_path)
     with pytest.raises(ValueError, match="same order"):
         loaded.predict(table[0].iloc[:, ::-1])
-    with pytest.raises(ValueError, match="must be categorical, as when the model was fitted"):
+    with pytest.raises(ValueError, match="were strings when the model was fitted and are numbers"):
         loaded.predict(table[0].assign(**{table[0].columns[1]: 1.0}))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.data.entries import ROWS
 from properboost.data.table import CategoricalColumn, Category, Table
 
 __all__ = [
@@ -42,10 +43,13 @@ class NumericBins:
     """A numeric feature: bin ``k`` holds the values with exactly `k` edges below them.
 
     For models that are linear in them, ``means[k]`` is the mean of the training values in bin `k`.
+    `span` is the smallest and the largest training value, (inf, -inf) where all were missing; None
+    if it is unknown, as in old files.
     """
 
     edges: NDArray[np.float64]
     means: NDArray[np.float64] | None = None
+    span: tuple[float, float] | None = None
 
     @property
     def n_bins(self) -> int:
@@ -113,6 +117,23 @@ class CategoricalBins:
         """These bins as the engine takes them: their number."""
         return self.n_bins
 
+    def read(self, table: Table, j: int) -> NDArray[np.generic]:
+        """Return the bin of each row of column `j`: -1 where missing, -2 where unseen.
+
+        The column may have any type that holds strings, where categories were strings when the
+        model was fitted, or numbers, where they were numbers.
+        """
+        return (
+            table.numeric(j)
+            if table.holds_bins
+            else self.find(table.categorical(j), table.label(j))
+        )
+
+    def find(self, column: CategoricalColumn, label: str) -> NDArray[np.int32]:
+        """Return what `assign` does of a column that has categories of the fitted kind."""
+        _check_same_kind(self, column, label)
+        return self.assign(column)
+
     def assign(self, column: CategoricalColumn) -> NDArray[np.int32]:
         """Return the bin of each row: -1 where missing, -2 where unseen."""
         unseen = len(self.categories) if self.has_rare else -2
@@ -127,8 +148,8 @@ FeatureBins: TypeAlias = NumericBins | CategoricalBins
 class Binning:
     """The bins of every feature.
 
-    `from_dtype` says that a column's type decided what is categorical; otherwise the user did, and
-    a categorical feature's column may have any type.
+    `from_dtype` says that columns' types decided what is categorical in training; otherwise the
+    user did.  The columns of rows to predict may have other types, see `CategoricalBins.read`.
     """
 
     features: tuple[FeatureBins, ...]
@@ -155,16 +176,16 @@ class Binning:
         They are of the rows of `table` in that `order`, whose weights are `weight`.
         """
         features = dict(enumerate(self.features))
-        edges = {j: own.edges for j, own in features.items() if isinstance(own, NumericBins)}
-        numeric = list(edges)
+        cut = {j: own for j, own in features.items() if isinstance(own, NumericBins)}
+        numeric = list(cut)
         whole = self._whole(table)
         groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
         for group in groups:
-            bins = _core.Bins([edges[j] for j in group])
+            bins = _core.Bins([cut[j].edges for j in group])
             columns = [table.numeric(j) for j in group] if whole is None else whole
             found = bins.find_means(columns, order, weight, n_threads)
             for j, means in zip(group, found, strict=True):
-                features[j] = NumericBins(edges[j], means)
+                features[j] = replace(cut[j], means=means)
         return replace(self, features=tuple(features.values()))
 
     @property
@@ -237,21 +258,13 @@ class Binning:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _whole(self, table: Table) -> NDArray[np.generic] | None:
-        if all(isinstance(feature, NumericBins) for feature in self.features):
+        if table.holds_bins or all(isinstance(own, NumericBins) for own in self.features):
             return table.array
         return None
 
     def _column(self, table: Table, j: int) -> NDArray[np.generic]:
         feature = self.features[j]
-        if isinstance(feature, NumericBins):
-            return table.numeric(j)
-        if self.from_dtype and not table.declares_categorical(j):
-            raise ValueError(
-                f"X: {table.label(j)} must be categorical, as when the model was fitted"
-            )
-        column = table.categorical(j)
-        _check_same_kind(feature, column, table.label(j))
-        return feature.assign(column)
+        return table.numeric(j) if isinstance(feature, NumericBins) else feature.read(table, j)
 
 
 def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:
@@ -283,12 +296,33 @@ def find_bins(
     for group in groups:
         columns = [table.numeric(j) for j in group] if whole is None else whole
         found = _core.find_edges(columns, weight, max_numeric, SAMPLE_SIZE, seed, n_threads)
-        bins.update(zip(group, map(NumericBins, found), strict=True))
+        spans = [_find_spans(own, weight) for own in ([whole] if whole is not None else columns)]
+        for j, edges, span in zip(group, found, np.concatenate(spans).tolist(), strict=True):
+            bins[j] = NumericBins(edges, span=(span[0], span[1]))
     for j in categorical:
         bins[j] = _find_categories(
             table.categorical(j), weight, min(max_categories, MAX_CATEGORIES)
         )
     return tuple(bins[j] for j in range(table.n_features))
+
+
+def _find_spans(
+    values: NDArray[np.generic], weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the smallest and the largest value of each column, (n_columns, 2).
+
+    Rows of weight 0 are no rows; where none is left, or all are NaN, they are inf and -inf.
+    """
+    columns = values.reshape(len(values), -1)
+    spans = np.tile([np.inf, -np.inf], (columns.shape[1], 1))
+    for begin in range(0, len(columns), ROWS):
+        some = columns[begin : begin + ROWS]
+        if weight is not None:
+            some = some[weight[begin : begin + ROWS] > 0.0]
+        if len(some):
+            np.fmin(spans[:, 0], np.fmin.reduce(some, axis=0), out=spans[:, 0])
+            np.fmax(spans[:, 1], np.fmax.reduce(some, axis=0), out=spans[:, 1])
+    return spans
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
@@ -316,5 +350,5 @@ def _check_same_kind(feature: CategoricalBins, column: CategoricalColumn, label:
         kinds = {True: "strings", False: "numbers"}
         raise ValueError(
             f"X: the categories of {label} were {kinds[fitted.pop()]} when the model was fitted "
-            f"and are {kinds[given.pop()]} now"
+            f"and are {kinds[given.pop()]} now: convert the column"
         )

@@ -18,12 +18,16 @@ from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures
 
 __all__ = [
+    "NEVER_NUMBERS",
+    "RowTable",
     "factorize",
     "find_categorical",
     "find_feature",
+    "is_missing",
     "is_plain",
     "open_table",
     "take_rows",
+    "take_single_row",
 ]
 
 
@@ -47,6 +51,16 @@ class _ArrayTable(Table):
 
     def rows(self, start: int, stop: int) -> "_ArrayTable":
         return _ArrayTable(self.source[start:stop])
+
+
+class RowTable(_ArrayTable):
+    """Rows that were read one at a time: numbers, and the bins of categories (`data.rows`)."""
+
+    holds_bins = True
+
+    def rows(self, start: int, stop: int) -> "RowTable":
+        """Return the rows from `start` to `stop`, not copied."""
+        return RowTable(self.source[start:stop])
 
 
 class _PandasTable(Table):
@@ -164,6 +178,8 @@ class _ArrowTable(Table):
 
 def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
     """Check the shape and the column names of `X` as scikit-learn does, and open it."""
+    if isinstance(X, RowTable):
+        return X
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
     if is_plain(X, 2) and (reset or _was_fitted_on(model, X)):
@@ -184,6 +200,27 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
                 f"a minimum of 1 is required by {type(model).__name__}."
             )
     return frame
+
+
+def take_single_row(X: Any, names: list[Any]) -> list[Any] | None:
+    """Return the values of a table of one row and of these columns; None of anything else.
+
+    They are as the library gives them: categories, not their numbers, and missing values of its
+    own kind.
+    """
+    if getattr(X, "shape", (0,))[0] != 1:
+        return None
+    if _is_a(X, "pandas", "DataFrame"):
+        # By position, entry by entry: whatever makes a Series of a row or a column takes several
+        # times as long.
+        fits = X.columns.tolist() == names
+        return [X.iat[0, j] for j in range(len(names))] if fits else None
+    if _is_a(X, "polars", "DataFrame"):
+        return list(X.row(0)) if X.columns == names else None
+    if _is_a(X, "pyarrow", "Table") or _is_a(X, "pyarrow", "RecordBatch"):
+        fits = X.schema.names == names
+        return [column[0].as_py() for column in X.columns] if fits else None
+    return None
 
 
 def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
@@ -266,8 +303,9 @@ def _open_frame(X: Any) -> Table | None:
     return None
 
 
-# numpy would silently convert these to floats: '1.5', or a date to days.
-_NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
+# numpy would silently convert them to floats: '1.5', or a date to days.
+NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
+"""Types of values that are refused where a number is expected."""
 
 
 def _is_a(value: object, library: str, name: str) -> bool:
@@ -287,7 +325,7 @@ def _as_real(values: Column) -> Column:
 def _numbers(values: Column, label: str) -> Column:
     if values.dtype.kind in "biuf":
         return _as_real(values)
-    if values.dtype != object or any(isinstance(v, _NEVER_NUMBERS) for v in values):
+    if values.dtype != object or any(isinstance(v, NEVER_NUMBERS) for v in values):
         raise _not_numbers(label, values.dtype)
     try:
         return values.astype(np.float64)
@@ -330,7 +368,7 @@ def _sort_categories(
         value = values[k]
         if isinstance(value, str):
             return True, value
-        return False, value if isinstance(value, int | float) and not _is_missing(value) else 0
+        return False, value if isinstance(value, int | float) and not is_missing(value) else 0
 
     order = sorted(range(len(values)), key=key)
     rank = np.empty(len(values), dtype=np.int64)
@@ -345,7 +383,7 @@ def _clean_categories(
     kept: list[Category] = []
     new_code = []
     for value in values:
-        if _is_missing(value):
+        if is_missing(value):
             new_code.append(-1)
             continue
         plain = value.item() if isinstance(value, np.generic) else value
@@ -358,7 +396,8 @@ def _clean_categories(
     return CategoricalColumn(codes, tuple(kept))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or what a library marks missing values by."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(value != value)
@@ -375,7 +414,8 @@ def _not_listed(label: str) -> ValueError:
 def _not_numbers(label: str, dtype: object) -> ValueError:
     return ValueError(
         f"X: {label} has type {dtype}; it must hold numbers, booleans or categories: give it a "
-        "categorical type, name it in categorical_features, or convert it to numbers"
+        "categorical type, name it in categorical_features, or convert it to numbers; a model that "
+        "was fitted on numbers predicts from numbers only"
     )
 
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ class CategoricalColumn:
 
 class Table(ABC):
     """Rows and columns of any accepted table; `source` is the user's object."""
+
+    holds_bins: ClassVar[bool] = False
+    """Whether `numeric` gives, for a categorical feature, the bins of its categories."""
 
     def __init__(self, source: Any, names: Sequence[str] | None) -> None:
         self.source = source

@@ -1,6 +1,6 @@
 """The base of every classifier: it reads tables of any kind."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,8 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
+from properboost.data.binning import FeatureBins
+from properboost.data.drift import Weights, count_drift
 from properboost.data.frames import open_table
+from properboost.data.rows import RowReader
 from properboost.data.table import Table
+from properboost.estimators.scorer import Scorer
 from properboost.parameters import checks
 from properboost.parameters.shared import RunParameters
 from properboost.persistence import files
@@ -72,6 +76,73 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         """Return the features' names, or words for their positions."""
         positions = [f"feature {j}" for j in range(self.n_features_in_)]
         return [str(name) for name in getattr(self, "feature_names_in_", positions)]
+
+    # -- serving ----------------------------------------------------------------------------------
+
+    def _describe_training(self) -> tuple[Sequence[FeatureBins], Weights | None]:
+        """Return the bins of the features and, if known, the training weight of each code."""
+        raise NotImplementedError
+
+    def compile(self) -> Scorer:
+        """Return a scorer of single rows: dicts, or tables of one row.
+
+        Returns
+        -------
+        Scorer
+            What predicts as the model does now, bit for bit.  It can be called from several threads
+            at once and pickled; later fits do not change it.  A search gives that of its
+            `best_estimator_`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from properboost import ProperBoostClassifier
+        >>> X = pd.DataFrame({"age": [20, 30, 40, 50] * 9, "town": ["Ulm", "Bonn"] * 18})
+        >>> model = ProperBoostClassifier().fit(X.astype({"town": "category"}), X["age"] > 35)
+        >>> scorer = model.compile()
+        >>> scorer({"age": 30, "town": "Ulm"}) == model.predict_proba(X[1:2].assign(town="Ulm"))[0]
+        array([ True,  True])
+        """
+        self._check_fitted()
+        features, _ = self._describe_training()
+        names = getattr(self, "feature_names_in_", None)
+        reader = RowReader(features, None if names is None else names.tolist())
+        scorer = Scorer(getattr(self, "best_estimator_", self), reader.names, reader.read)
+        scorer.predict_proba(reader.make_row())  # makes what is made when it is first needed
+        return scorer
+
+    def count_drift(self, X: Any) -> dict[str, NDArray[Any]]:
+        """Count, feature by feature, the values that training did not have.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        dict of ndarray of shape (n_features,)
+            Ready for ``pandas.DataFrame``.  ``feature`` is a name, or a position where the model
+            was fitted without names.  The others are numbers of rows: ``unseen``, of categories
+            that training did not have; ``rare``, of those in the bin that rare categories share;
+            ``below`` and ``above``, of numbers beyond the training ones; ``missing``, of missing
+            values, where training had none (0 where it had some).  Rows of sample weight 0 do not
+            count as training.  What does not apply to a feature is 0, and what is not known NaN:
+            unseen categories where rare ones share a bin, numbers where the model is from an old
+            file, missing values of trees and linear models that are not boosted from bins.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> model = ProperBoostClassifier().fit([[1.0], [2.0], [3.0], [4.0]] * 9, [0, 0, 1, 1] * 9)
+        >>> drift = model.count_drift([[0.5], [2.5], [float("nan")]])
+        >>> drift["below"], drift["above"], drift["missing"]
+        (array([1.]), array([0.]), array([1.]))
+        """
+        table, _ = self._open(X)
+        features, weights = self._describe_training()
+        names = getattr(self, "feature_names_in_", np.arange(len(features)))
+        return {"feature": names.copy(), **count_drift(table, features, weights)}
 
     # -- keeping ----------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """A fitted boosted classifier: predicting, explaining."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from properboost.boosting.ensemble import Ensemble, TableEnsemble, regress_isotonic
 from properboost.boosting.interactions import PairBins
-from properboost.data.binning import NumericBins
+from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.frames import find_feature
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import find_classes
@@ -66,6 +66,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         self._ensemble = ensemble
         self._seed = seed
         return self
+
+    def _describe_training(self) -> tuple[Sequence[FeatureBins], Sequence[NDArray[np.float64]]]:
+        return self._ensemble.binning.features, self._ensemble.bin_weights
 
     # -- predicting -------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Class probability trees: top-down induction under any permissible function."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, Self, TypeAlias
 
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from properboost import _core
 from properboost.boosting.engine import find_signs, prepare
 from properboost.boosting.tree import Tree, as_shares
+from properboost.data.binning import FeatureBins
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.base import TableClassifier
@@ -189,6 +191,9 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             self._phi = (self.phi, float(self.mu), float(self.zeta))
             self._seed = training.seed
         return self
+
+    def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
+        return self._binning.features, None
 
     # -- predicting -------------------------------------------------------------------------------
 

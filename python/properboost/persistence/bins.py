@@ -35,8 +35,12 @@ _MOST_EDGES = 254
 def describe_bins(bins: FeatureBins) -> dict[str, Any]:
     """Return what stands for the bins of a feature."""
     if isinstance(bins, NumericBins):
-        means = {} if bins.means is None else {"means": bins.means.tolist()}
-        return {"kind": "numeric", "edges": write_reals(bins.edges), **means}
+        some: dict[str, Any] = {}
+        if bins.means is not None:
+            some["means"] = bins.means.tolist()
+        if bins.span is not None:
+            some["span"] = write_reals(np.array(bins.span))
+        return {"kind": "numeric", "edges": write_reals(bins.edges), **some}
     return {
         "kind": "categorical",
         "categories": describe_categories(bins.categories),
@@ -78,12 +82,13 @@ def _build_feature(node: Node, *others: str) -> tuple[FeatureBins, dict[str, Nod
     if kind not in ("numeric", "categorical"):
         node.fail("must have the kind 'numeric' or 'categorical'")
     if kind == "numeric":
-        # Bins have means only where leaves have lines.
-        with_means = ["means"] if "means" in node.mapping() else []
-        fields = node.fields("kind", "edges", *with_means, *others)
+        # Bins have means only where leaves have lines, and no span in old files.
+        some = [name for name in ("means", "span") if name in node.mapping()]
+        fields = node.fields("kind", "edges", *some, *others)
         edges = _build_edges(fields["edges"])
-        means = _build_means(fields["means"], len(edges) + 1) if with_means else None
-        return NumericBins(edges, means), fields
+        means = _build_means(fields["means"], len(edges) + 1) if "means" in some else None
+        span = _build_span(fields["span"]) if "span" in some else None
+        return NumericBins(edges, means, span), fields
     fields = node.fields("kind", "categories", "has_rare", *others)
     has_rare = fields["has_rare"].boolean()
     categories = build_categories(fields["categories"], MAX_CATEGORIES - has_rare)
@@ -104,6 +109,13 @@ def _build_means(node: Node, n_bins: int) -> NDArray[np.float64]:
     if np.any(means[1:] < means[:-1]):
         node.fail("must be in ascending order")
     return means
+
+
+def _build_span(node: Node) -> tuple[float, float]:
+    low, high = node.reals(2, also=INFINITE).tolist()
+    if low > high and (low, high) != (math.inf, -math.inf):
+        node.fail("must hold the smallest number before the largest")
+    return low, high
 
 
 def _build_weights(node: Node, width: int) -> NDArray[np.float64]:

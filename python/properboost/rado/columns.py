@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.binning import CategoricalBins
+from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.data.frames import find_categorical
 from properboost.data.table import Category, Table
 from properboost.parameters.kinds import CategoricalFeatures
@@ -54,6 +54,14 @@ class LinearColumns:
             pairs += [(j, level) for level in levels]
         return [*pairs, (-1, -1)] if self.intercept else pairs
 
+    @property
+    def features(self) -> tuple[FeatureBins, ...]:
+        """The features as bins: one of a number, and one of each category."""
+        return tuple(
+            NumericBins(np.empty(0)) if own is None else CategoricalBins(own)
+            for own in self.categories
+        )
+
     def __len__(self) -> int:
         levels = sum(1 if categories is None else len(categories) for categories in self.categories)
         return levels + self.intercept
@@ -67,21 +75,16 @@ class ColumnReader:
     """The columns of the rows of a table."""
 
     def __init__(self, columns: LinearColumns, table: Table) -> None:
-        self._columns = columns
         self._native = columns.native
         self._n_rows = table.n_rows
         whole = table.array if all(c is None for c in columns.categories) else None
         self.data: Any = whole
         """The table as the engine takes it: one array, or one per feature."""
-        if whole is None:
-            self.data = [self._read(table, j) for j in range(len(columns.categories))]
-
-    def _read(self, table: Table, j: int) -> NDArray[np.generic]:
-        """Return numbers, or which category each row has: below 0 if missing or unknown."""
-        categories = self._columns.categories[j]
-        if categories is None:
-            return table.numeric(j)
-        return CategoricalBins(categories).assign(table.categorical(j))
+        if whole is None:  # numbers, or which category each row has: below 0 if missing or unknown
+            self.data = [
+                table.numeric(j) if isinstance(own, NumericBins) else own.read(table, j)
+                for j, own in enumerate(columns.features)
+            ]
 
     def column(self, k: int) -> NDArray[np.generic]:
         """Return column `k`."""

@@ -1,6 +1,6 @@
 """Omega-R.AdaBoost: linear classifiers from rados."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Self
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from properboost import _core
+from properboost.data.binning import FeatureBins
 from properboost.data.frames import open_table
 from properboost.data.table import Category, Table
 from properboost.estimators.base import TableClassifier
@@ -324,6 +325,9 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         known = None if names is None else np.array(names, dtype=object)
         self._set_features(len(model.columns.categories), known)
         return self
+
+    def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
+        return self._model.columns.features, None
 
     # -- predicting -------------------------------------------------------------------------------
 

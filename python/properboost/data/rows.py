@@ -1,0 +1,105 @@
+"""Single rows, as servers get them: mappings and tables of one row, read without a table's cost."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from properboost.data.binning import CategoricalBins, FeatureBins
+from properboost.data.frames import (
+    NEVER_NUMBERS,
+    RowTable,
+    factorize,
+    is_missing,
+    take_single_row,
+)
+
+__all__ = ["RowReader"]
+
+_NUMBERS = frozenset(
+    {float, int, bool, type(None)}
+    | {t for t in np.sctypeDict.values() if issubclass(t, np.floating | np.integer | np.bool_)}
+)
+"""Types that numpy converts to float64 as the engine does; None becomes NaN."""
+
+
+class RowReader:
+    """Reads rows for models of some features, which `names` are the keys of.
+
+    Each row is read as a table of that one row would be.
+    """
+
+    def __init__(self, features: Sequence[FeatureBins], names: Sequence[str] | None) -> None:
+        self.names: list[Any] = list(range(len(features)) if names is None else names)
+        # With a single key, itemgetter would return no tuple.
+        self._take = itemgetter(*self.names, self.names[0])
+        self._bins = {j: own for j, own in enumerate(features) if isinstance(own, CategoricalBins)}
+        self._known = {
+            j: {None: -1} | {category: k for k, category in enumerate(bins.categories)}
+            for j, bins in self._bins.items()
+        }
+
+    def make_row(self) -> RowTable:
+        """Return a row that every model takes: of zeros and first categories."""
+        return RowTable(np.zeros((1, len(self.names))))
+
+    def read(self, X: Any) -> Any:
+        """Read a mapping, a list of mappings, or a table of one row; anything else is returned."""
+        if isinstance(X, Mapping):
+            rows = [self._encode(self._look_up(X))]
+        elif (values := take_single_row(X, self.names)) is not None:
+            rows = [self._encode(values)]
+        elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+            rows = [self._encode(self._look_up(row)) for row in X]
+        else:
+            return X
+        try:
+            array = np.array(rows, dtype=np.float64)
+        except OverflowError:  # of an integer, which is then looked for
+            array = np.array([list(map(self._find_number, count(), row)) for row in rows])
+        return RowTable(array)
+
+    def _look_up(self, row: Mapping[Any, Any]) -> list[Any]:
+        """Return the values of the features, in their order."""
+        try:
+            return list(self._take(row)[:-1])
+        except KeyError:
+            lacking = ", ".join(repr(name) for name in self.names if name not in row)
+            raise ValueError(
+                f"X: a row must have a value for every feature; it lacks {lacking}: give None "
+                "where a value is missing"
+            ) from None
+
+    def _encode(self, values: list[Any]) -> list[Any]:
+        """Put bins in the place of categories, and check that numpy reads the rest as numbers."""
+        for j, known in self._known.items():
+            try:
+                code = known.get(values[j])
+            except TypeError:  # unhashable, which is said below with the feature's name
+                code = None
+            values[j] = self._find_bin(j, values[j]) if code is None else code
+        if not _NUMBERS.issuperset(map(type, values)):
+            values = list(map(self._find_number, count(), values))
+        return values
+
+    def _find_bin(self, j: int, value: Any) -> int:
+        """Return the bin of a category without one of its own: missing, rare or unseen."""
+        column, label = np.empty(1, dtype=object), self._label(j)
+        column[0] = value
+        return int(self._bins[j].find(factorize(column, label), label)[0])
+
+    def _find_number(self, j: int, value: Any) -> float:
+        """Return a number as a float, NaN where it is missing."""
+        if is_missing(value):
+            return np.nan
+        try:
+            if not isinstance(value, NEVER_NUMBERS):
+                return float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        raise ValueError(f"X: {self._label(j)} must be a number; got {value!r}")
+
+    def _label(self, j: int) -> str:
+        return f"column {self.names[j]!r}"

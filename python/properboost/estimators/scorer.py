@@ -1,0 +1,173 @@
+"""A fitted model made ready for serving: single rows in, probabilities out."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Scorer"]
+
+
+class Scorer:
+    """Scores single rows as a fitted model does, without what a table costs.
+
+    `compile` of a fitted classifier makes it.  It keeps the model as it was then: neither `fit` nor
+    `set_params` nor `monotonize` changes it.  Calls do not change it either, so threads may share
+    it; each call runs on the thread that makes it.  It can be pickled.
+
+    Rows are what its methods' `X` may be:
+
+    - a dict, or another mapping, from the names of features to values (from their positions, where
+      the model was fitted without names).  Every feature must be there, with None or NaN where its
+      value is missing; other keys are ignored.  Numbers may be Python's or numpy's, categories are
+      strings, or numbers where the model was fitted on such;
+    - a list of such mappings;
+    - a table of one row of pandas, polars or Arrow, of which the values count and not the types of
+      columns; the columns must be those of the fit, in their order;
+    - whatever else the model predicts.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    feature_names_in_ : list
+        The keys of a row: the features' names, or their positions.
+
+    Examples
+    --------
+    >>> from properboost import ProperBoostClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = ProperBoostClassifier().fit(X, y)
+    >>> scorer = model.compile()
+    >>> row = X.iloc[0].to_dict()
+    >>> scorer(row) == model.predict_proba(X[:1])[0]
+    array([ True,  True])
+    >>> int(scorer.predict(row)[0])
+    0
+    """
+
+    def __init__(self, model: Any, names: list[Any], read: Callable[[Any], Any]) -> None:
+        """Take a fitted model, the keys of rows, and what makes of these what the model takes."""
+        self._model = _freeze(model)
+        self._names = names
+        self._read = read
+
+    def __repr__(self) -> str:
+        n_features, n_classes = len(self._names), len(self.classes_)
+        name = type(self._model).__name__
+        return f"<scorer of a {name}: {n_features} features, {n_classes} classes>"
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, sorted."""
+        labels: NDArray[Any] = self._model.classes_
+        return labels
+
+    @property
+    def feature_names_in_(self) -> list[Any]:
+        """The keys of a row: the features' names, or their positions."""
+        return self._names.copy()
+
+    def __call__(self, row: Any) -> NDArray[np.float64]:
+        """Return the probabilities of one row.
+
+        Parameters
+        ----------
+        row : mapping, or table of one row
+            The row.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            ``predict_proba(row)[0]``.
+
+        Raises
+        ------
+        ValueError
+            If a feature is missing, a value is not one of its feature's, or it is not one row; the
+            message names the feature.
+        """
+        probability = self.predict_proba(row)
+        if len(probability) != 1:
+            raise ValueError(f"row must be one row; got {len(probability)}: use predict_proba")
+        only: NDArray[np.float64] = probability[0]
+        return only
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes, bit for bit those of the model.
+
+        Parameters
+        ----------
+        X : mapping, list of mappings, or table
+            The rows; a mapping is one.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        probability: NDArray[np.float64] = self._model.predict_proba(self._read(X))
+        return probability
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the raw predictions F, bit for bit those of the model.
+
+        Parameters
+        ----------
+        X : mapping, list of mappings, or table
+            The rows; a mapping is one.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or (n_rows, n_classes) with more than two classes
+        """
+        raw: NDArray[np.float64] = self._model.decision_function(self._read(X))
+        return raw
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : mapping, list of mappings, or table
+            The rows; a mapping is one.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        labels: NDArray[Any] = self._model.predict(self._read(X))
+        return labels
+
+    def count_drift(self, X: Any) -> dict[str, NDArray[Any]]:
+        """Count, feature by feature, the values that training did not have.
+
+        Parameters
+        ----------
+        X : mapping, list of mappings, or table
+            The rows; a mapping is one.
+
+        Returns
+        -------
+        dict of ndarray of shape (n_features,)
+            As the model's method of this name says.
+        """
+        counts: dict[str, NDArray[Any]] = self._model.count_drift(self._read(X))
+        return counts
+
+
+def _freeze(model: Any) -> Any:
+    """Return the model with arrays of its own, which cannot be written to, on one thread.
+
+    All else that it holds is replaced by its methods and not changed.
+    """
+    own = copy.copy(model)
+    for name, value in vars(model).items():
+        if isinstance(value, np.ndarray):
+            locked = value.copy()
+            locked.flags.writeable = False
+            setattr(own, name, locked)
+    own.n_jobs = 1
+    return own
