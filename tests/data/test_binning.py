@@ -108,6 +108,40 @@ def test_categories_of_another_kind_are_refused(fitted, given):
         bins.encode(open_new(text(*given)), None, 1)
 
 
+@pytest.mark.parametrize("from_dtype", [True, False])
+def test_categories_may_come_in_any_type_of_column(from_dtype):
+    fitted = open_new(pd.DataFrame({"a": pd.Categorical(["a", "b", None, "b"])}))
+    bins = Binning(find(fitted, [0]), from_dtype)
+    codes = [0, 1, 2, 3]
+    for column in (
+        pd.Categorical(["a", "b", None, "z"]),
+        pd.Series(["a", "b", None, "z"], dtype=object),
+        pd.Series(["a", "b", None, "z"], dtype="string[python]"),
+    ):
+        given = open_new(pd.DataFrame({"a": column}))
+        assert bins.encode(given, None, 1)[0].tolist() == codes
+    assert bins.encode(open_new(text("a", "b", None, "z")), None, 1)[0].tolist() == codes
+
+
+# -- the span -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_table", [np.asarray, pd.DataFrame], ids=["array", "columns"])
+def test_the_span_is_that_of_rows_that_count(as_table):
+    X = np.array([[1.0, np.nan], [2.0, np.nan], [-3.0, np.nan], [9.0, 4.0], [np.nan, np.nan]])
+    weight = np.array([1.0, 0.5, 2.0, 0.0, 1.0])
+    table = open_new(as_table(X))
+    assert [own.span for own in find(table)] == [(-3.0, 9.0), (4.0, 4.0)]
+    assert [own.span for own in find(table, weight=weight)] == [(-3.0, 2.0), (np.inf, -np.inf)]
+
+
+def test_spans_do_not_depend_on_samples_or_batches(monkeypatch):
+    monkeypatch.setattr(binning, "SAMPLE_SIZE", 100)
+    monkeypatch.setattr(binning, "ROWS", 64)
+    X = np.random.default_rng(0).normal(size=(1000, 2)).astype(np.float32)
+    assert [own.span for own in cut(X)] == [*zip(X.min(axis=0), X.max(axis=0), strict=True)]
+
+
 # -- edges and codes ------------------------------------------------------------------------------
 
 

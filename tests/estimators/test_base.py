@@ -180,6 +180,82 @@ def test_changed_columns(x, message):
         fit(FRAME).predict(x)
 
 
+STRINGS = {
+    "pandas": lambda X: X,
+    "pandas object": lambda X: X.astype({"b": object}),
+    "pandas string": lambda X: X.astype({"b": "string[python]"}),
+    "pandas string of arrow": lambda X: _needs("pyarrow") and X.astype({"b": "string[pyarrow]"}),
+    "polars": lambda X: _needs("polars").from_pandas(X),
+    "polars categorical": lambda X: _needs("polars").from_pandas(X.astype({"b": "category"})),
+    "arrow": lambda X: _needs("pyarrow").Table.from_pandas(X, preserve_index=False),
+    "arrow large": lambda X: _as_large_string(_needs("pyarrow"), X),
+    "array": lambda X: X.to_numpy(dtype=object),
+}
+_needs = pytest.importorskip
+
+
+def _as_large_string(pa, X):
+    table = pa.Table.from_pandas(X, preserve_index=False)
+    return table.set_column(1, "b", table["b"].cast(pa.large_string()))
+
+
+@pytest.mark.parametrize("kind", STRINGS)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_categories_that_the_model_knows_may_come_as_strings(kind):
+    town = np.where(Y, "Ulm", "Bonn").astype(object)
+    town[:3] = ["Rome", None, None]
+    texts = FRAME.assign(b=pd.Series(town, dtype="str"))
+    for model in (
+        fit(TOWNS),
+        fit(TOWNS, weak_learner="tree"),
+        pb.RadoBoostClassifier(n_estimators=9).fit(TOWNS, Y),
+        pb.UDTClassifier().fit(TOWNS, Y),
+    ):
+        np.testing.assert_array_equal(
+            model.predict_proba(STRINGS[kind](texts)),
+            model.predict_proba(texts.astype({"b": "category"})),
+        )
+
+
+def test_numbers_as_categories_may_come_as_numbers():
+    whole = FRAME.assign(b=pd.Categorical(Y))
+    expected = fit(whole).predict_proba(whole)
+    for column in (Y, Y.astype(float), Y.astype(bool)):
+        np.testing.assert_array_equal(fit(whole).predict_proba(FRAME.assign(b=column)), expected)
+    with pytest.raises(ValueError, match=r"were numbers when .* are strings now: convert"):
+        fit(whole).predict(FRAME.assign(b=Y.astype(str)))
+
+
+def test_a_column_of_numbers_stays_one():
+    for column in (Y.astype(str), Y.astype(object).astype(str)):
+        with pytest.raises(ValueError, match=r"'b' has type .* predicts from numbers only"):
+            fit(FRAME).predict(FRAME.assign(b=column))
+
+
+def test_drift_by_feature():
+    model = fit(TOWNS.assign(c=np.arange(60.0)))
+    rows = pd.DataFrame({"a": [np.nan] * 3, "b": ["Ulm", "Rome", None], "c": [-1.0, 5.0, 99.0]})
+    drift = model.count_drift(rows)
+    assert drift.pop("feature").tolist() == ["a", "b", "c"]
+    assert {name: counts.tolist() for name, counts in drift.items()} == {
+        "unseen": [0.0, 1.0, 0.0],
+        "rare": [0.0, 0.0, 0.0],
+        "below": [0.0, 0.0, 1.0],
+        "above": [0.0, 0.0, 1.0],
+        "missing": [3.0, 1.0, 0.0],
+    }
+    assert not pd.DataFrame(model.count_drift(TOWNS[:0:-1].assign(c=3.0))).to_numpy()[:, 1:].any()
+
+
+def test_drift_of_models_without_bins_has_what_is_known():
+    rado = pb.RadoBoostClassifier(n_estimators=9).fit(TOWNS, Y)
+    drift = rado.count_drift(TOWNS[:2].assign(b=["Rome", None]))
+    np.testing.assert_array_equal(drift["below"], [np.nan, 0.0, np.nan])
+    assert drift["unseen"][1] == 1.0
+    assert np.isnan(drift["missing"][1])
+    assert fit(X).count_drift(X)["feature"].tolist() == [0, 1, 2]
+
+
 def test_a_column_that_cannot_be_read_as_the_fitted_categories():
     model = fit(TOWNS)
     with pytest.raises(ValueError, match=r"column 'b' were strings when .* and are numbers now"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
+from properboost.data.binning import NumericBins
 
 pd = pytest.importorskip("pandas")
 
@@ -60,3 +61,16 @@ def test_they_can_be_saved_anew(name, tmp_path):
     assert str(anew.get_params()) == str(model.get_params())
     np.testing.assert_array_equal(anew.predict_proba(rows), model.predict_proba(rows))
     np.testing.assert_array_equal(anew.decision_function(rows), expected["decision_function"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_do_not_know_the_range_of_their_training_rows(name, tmp_path):
+    expected = json.loads((FOLDER / f"{name}.expected.json").read_text("ascii"))
+    model, rows = pb.load_model(unpack(name, tmp_path)), read_rows(expected["rows"])
+    drift, scorer = model.count_drift(rows), model.compile()
+    numeric = [isinstance(bins, NumericBins) for bins in model._describe_training()[0]]
+    assert any(numeric)
+    np.testing.assert_array_equal(np.isnan(drift["below"]), numeric)
+    np.testing.assert_array_equal(np.isnan(drift["above"]), numeric)
+    records = rows.astype(object).to_dict("records")
+    np.testing.assert_array_equal(scorer.predict_proba(records), model.predict_proba(rows))
