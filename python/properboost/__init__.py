@@ -20,6 +20,7 @@ from properboost.estimators.presets import (
     WeightBoost,
 )
 from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.scorer import Scorer
 from properboost.estimators.udt import UDTClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import Rule
@@ -48,6 +49,7 @@ __all__ = [
     "RealBoost",
     "Rule",
     "SavageBoost",
+    "Scorer",
     "ShapeFunction",
     "UDTClassifier",
     "WeightBoost",

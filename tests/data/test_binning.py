@@ -137,7 +137,7 @@ def test_the_span_is_that_of_rows_that_count(as_table):
 
 def test_spans_do_not_depend_on_samples_or_batches(monkeypatch):
     monkeypatch.setattr(binning, "SAMPLE_SIZE", 100)
-    monkeypatch.setattr(binning, "ROWS", 64)
+    monkeypatch.setattr(binning, "COPY_BYTES", 8 * 2 * 64)
     X = np.random.default_rng(0).normal(size=(1000, 2)).astype(np.float32)
     assert [own.span for own in cut(X)] == [*zip(X.min(axis=0), X.max(axis=0), strict=True)]
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.data.entries import ROWS
 from properboost.data.table import CategoricalColumn, Category, Table
 
 __all__ = [
@@ -315,10 +314,11 @@ def _find_spans(
     """
     columns = values.reshape(len(values), -1)
     spans = np.tile([np.inf, -np.inf], (columns.shape[1], 1))
-    for begin in range(0, len(columns), ROWS):
-        some = columns[begin : begin + ROWS]
+    step = max(1, COPY_BYTES // (8 * len(spans)))
+    for begin in range(0, len(columns), step):
+        some = columns[begin : begin + step]
         if weight is not None:
-            some = some[weight[begin : begin + ROWS] > 0.0]
+            some = some[weight[begin : begin + step] > 0.0]
         if len(some):
             np.fmin(spans[:, 0], np.fmin.reduce(some, axis=0), out=spans[:, 0])
             np.fmax(spans[:, 1], np.fmax.reduce(some, axis=0), out=spans[:, 1])

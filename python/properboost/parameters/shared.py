@@ -642,7 +642,8 @@ class RunParameters:
         form="features",
         doc="""
         Which features are categorical: those whose column has a categorical type; none; those at
-        these positions or of these names; those where the boolean mask is true.
+        these positions or of these names; those where the boolean mask is true.  Predicted rows
+        may hold the same categories in columns of any type, such as strings.
         """,
     )
     n_jobs: int | None = parameter(

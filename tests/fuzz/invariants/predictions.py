@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+from typing import Any
 
 import numpy as np
 
@@ -99,6 +100,37 @@ def _contributions(fit: Fit) -> None:
     np.testing.assert_allclose(
         found.baseline + found.values.sum(axis=1), raw, rtol=1e-6, atol=1e-7 * fit.scale + TINY
     )
+
+
+@invariant("a scorer gives a row alone what the model gives it", share=0.3)
+def _compiled(fit: Fit) -> None:
+    if not can_predict(fit.model) or isinstance(fit.X, list):
+        return
+    scorer, expected = fit.model.compile(), fit.model.predict_proba(fit.X)
+    for i in fit.rng.permutation(len(fit.y))[:5]:
+        row = take(fit.X, np.array([i]))
+        for given in (row, *_as_dicts(row)):
+            np.testing.assert_array_equal(scorer.predict_proba(given)[0], expected[i])
+
+
+def _as_dicts(row: Any) -> list[Any]:
+    """Return the only row of a table as a mapping."""
+    if isinstance(row, np.ndarray):
+        return [dict(enumerate(row[0].tolist()))]
+    for name, arguments in {"to_dicts": (), "to_pylist": (), "to_dict": ("records",)}.items():
+        if hasattr(row, name):
+            return list(getattr(row, name)(*arguments))
+    return []
+
+
+@invariant("training rows do not drift", share=0.3)
+def _drift(fit: Fit) -> None:
+    model = fit.model
+    if not can_predict(model) or fit.weight is not None or model.get_params().get("class_weight"):
+        return  # rows of weight 0 are no training rows
+    counts = model.count_drift(fit.X)
+    for name in ("unseen", "below", "above", "missing"):
+        assert not np.nan_to_num(counts[name]).any(), name
 
 
 @invariant("a row's prediction does not depend on the others", share=0.3)
