@@ -109,18 +109,20 @@ def _compiled(fit: Fit) -> None:
     scorer, expected = fit.model.compile(), fit.model.predict_proba(fit.X)
     for i in fit.rng.permutation(len(fit.y))[:5]:
         row = take(fit.X, np.array([i]))
-        for given in (row, *_as_dicts(row)):
+        values = _list_values(row)
+        for given in (row, dict(zip(scorer.feature_names_in_, values, strict=True))):
             np.testing.assert_array_equal(scorer.predict_proba(given)[0], expected[i])
 
 
-def _as_dicts(row: Any) -> list[Any]:
-    """Return the only row of a table as a mapping."""
+def _list_values(row: Any) -> list[Any]:
+    """Return the values of the only row of a table."""
     if isinstance(row, np.ndarray):
-        return [dict(enumerate(row[0].tolist()))]
-    for name, arguments in {"to_dicts": (), "to_pylist": (), "to_dict": ("records",)}.items():
-        if hasattr(row, name):
-            return list(getattr(row, name)(*arguments))
-    return []
+        return list(row[0])
+    if hasattr(row, "itertuples"):
+        return list(next(row.itertuples(index=False, name=None)))
+    return (
+        list(row.row(0)) if hasattr(row, "row") else [column[0].as_py() for column in row.columns]
+    )
 
 
 @invariant("training rows do not drift", share=0.3)
