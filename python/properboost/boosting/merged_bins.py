@@ -84,7 +84,12 @@ def _merge_edges(
         new = new[np.linspace(0, len(new) - 1, room).round().astype(np.intp)] if room else new[:0]
     edges = np.union1d(kept, new)
     before = np.searchsorted(own.edges, edges, side="left")
-    return NumericBins(edges), np.array([*before, own.n_bins - 1, own.n_bins], dtype=np.intp)
+    spans = [own.span, other.span]
+    span = None
+    if None not in spans:
+        low, high = np.array(spans).T
+        span = float(low.min()), float(high.max())
+    return NumericBins(edges, span=span), np.array([*before, own.n_bins - 1, own.n_bins], dtype=np.intp)
 
 
 def _merge_categories(own: CategoricalBins, other: CategoricalBins) -> tuple[FeatureBins, Codes]:
