@@ -42,7 +42,7 @@ def merge_bins(
     Returns
     -------
     Binning
-        Of a numeric feature's edges, those across which any round changes stay, and as many of the
+        The edges of numeric features across which any round changes stay, and as many of the
         others' join them as there is room for.  Categories stay, and new ones join them.
     list of Rounds
         The rounds over these bins.
