@@ -225,6 +225,16 @@ def test_other_classes_columns_and_models_made_monotone_are_refused():
         model.fit(X, y)
 
 
+def test_an_init_score_is_given_to_both_fits_or_to_neither():
+    X, y = rows(2)
+    with_scores = pb.ProperBoostClassifier(n_estimators=3).fit(X, y, init_score=X[:, 0])
+    with pytest.raises(ValueError, match="unless init_score is given, as it was before"):
+        go_on(with_scores, X, y)
+    without = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    with pytest.raises(ValueError, match="with init_score, which was not given before"):
+        go_on(without, X, y, init_score=X[:, 0])
+
+
 def test_a_calibrated_model_of_a_search_is_refused():
     X, y = rows(2)
     search = pb.ProperBoostClassifierCV(effort=None, gains=[0.5], cv=3).fit(X, y)

@@ -89,7 +89,8 @@ def _merge_edges(
     if None not in spans:
         low, high = np.array(spans).T
         span = float(low.min()), float(high.max())
-    return NumericBins(edges, span=span), np.array([*before, own.n_bins - 1, own.n_bins], dtype=np.intp)
+    codes = np.array([*before, own.n_bins - 1, own.n_bins], dtype=np.intp)
+    return NumericBins(edges, span=span), codes
 
 
 def _merge_categories(own: CategoricalBins, other: CategoricalBins) -> tuple[FeatureBins, Codes]:

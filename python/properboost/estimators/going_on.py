@@ -12,16 +12,17 @@ from properboost.parameters.shared import GROWN, SOLVED, selection_of
 __all__ = ["check_going_on"]
 
 
-def check_going_on(model: Any, loss: MarginLoss) -> MarginLoss:
+def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) -> MarginLoss:
     """Refuse what a fit cannot go on from; returns the loss of the fit before.
 
-    `model` is a fitted `ProperBoostClassifier`, and `loss` what its parameters say now.
+    `model` is a fitted `ProperBoostClassifier`, `loss` what its parameters say now, and
+    `begins_with_scores` says whether there is an `init_score`.
     """
     if model.gain is None and isinstance(model.loss, str):
         loss = get_loss(model.loss, model.loss_.gain)
     if loss != model.loss_:
         raise ValueError(f"loss and gain must stay {model.loss_!r} with warm_start; got {loss!r}")
-    for obstacle in _list_obstacles(model, model._ensemble):
+    for obstacle in _list_obstacles(model, model._ensemble, begins_with_scores):
         raise ValueError(f"warm_start must be False {obstacle}")
     if len(model.classes_) > 2:
         coupling = find_coupling(model.multiclass, loss, model.step)
@@ -33,7 +34,7 @@ def check_going_on(model: Any, loss: MarginLoss) -> MarginLoss:
     return loss
 
 
-def _list_obstacles(model: Any, ensemble: Ensemble) -> Iterator[str]:
+def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) -> Iterator[str]:
     has_pairs = isinstance(ensemble, TableEnsemble) and len(ensemble.pairs) > 0
     if has_pairs or model._wants_pairs():
         yield "with interactions"
@@ -52,6 +53,12 @@ def _list_obstacles(model: Any, ensemble: Ensemble) -> Iterator[str]:
         )
     if model.warm_start_bins == "new" and any(own.lines is not None for own in ensemble.models):
         yield "with warm_start_bins='new' for trees whose leaves have lines"
+    if model._begins_with_scores != begins_with_scores:
+        yield (
+            "unless init_score is given, as it was before"
+            if model._begins_with_scores
+            else "with init_score, which was not given before"
+        )
     if any(rounds.moves is None for rounds in ensemble.models):
         yield (
             "for a model whose file has no state to go on from, that is the mean of several fits, "

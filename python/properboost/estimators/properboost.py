@@ -370,7 +370,7 @@ class ProperBoostClassifier(
         calls = Calls.open(self, self._count_all_estimators())
         with self._restored_on_failure():
             if goes_on:
-                loss = check_going_on(self, loss)
+                loss = check_going_on(self, loss, begins_with_scores=init_score is not None)
             table = open_table(self, X, reset=not goes_on)
             if self.early_stopping is True and X_val is None:
                 learns, held = self._hold_out(y, groups, table.n_rows)

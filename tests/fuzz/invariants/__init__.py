@@ -5,10 +5,21 @@ AssertionError, or whatever it runs into: every exception is a failure.  `share`
 fits it is tried on; those that fit again are tried on a part.
 
 They are in `predictions` (what a model says of any rows), `again` (the same fit, and what is kept
-of it), `inputs` (the same rows and weights in other guise) and `bags` (how sure a model is).
+of it), `inputs` (the same rows and weights in other guise), `bags` (how sure a model is) and
+`watched` (fits that go on or stop early).
 """
 
-from fuzz.invariants import again, bags, inputs, predictions
+from fuzz.invariants import again, bags, inputs, predictions, watched
 from fuzz.invariants.registry import Fit, digest, hold, list_chosen
 
-__all__ = ["Fit", "again", "bags", "digest", "hold", "inputs", "list_chosen", "predictions"]
+__all__ = [
+    "Fit",
+    "again",
+    "bags",
+    "digest",
+    "hold",
+    "inputs",
+    "list_chosen",
+    "predictions",
+    "watched",
+]

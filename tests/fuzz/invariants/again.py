@@ -4,6 +4,7 @@ import copy
 import pickle
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def _threads(fit: Fit) -> None:
 @invariant("another fit gives the same bits", share=0.1)
 def _fitted_again(fit: Fit) -> None:
     assert_same(fit.model, fit.again(fit.X, fit.y, fit.weight), fit.X)
-    model = copy.deepcopy(fit.model)
+    model = _copy_cold(fit)
     model.fit(fit.X, fit.y) if fit.weight is None else model.fit(fit.X, fit.y, fit.weight)
     assert_same(fit.model, model, fit.X)
 
@@ -49,7 +50,7 @@ def _failed_fits(fit: Fit) -> None:
 
 @invariant("what an estimator was fitted to before does not matter", share=0.1)
 def _fitted_before(fit: Fit) -> None:
-    model = copy.deepcopy(fit.model)
+    model = _copy_cold(fit)
     other = np.arange(60.0).reshape(20, 3) % 7
     try:
         model.fit(other, np.arange(20) % 2)
@@ -81,6 +82,12 @@ def _files(fit: Fit) -> None:
         assert_same(fit.model, loaded, fit.X)
         loaded.save_model(Path(folder) / "again.json")
         assert (Path(folder) / "again.json").read_bytes() == path.read_bytes()
+
+
+def _copy_cold(fit: Fit) -> Any:
+    """Return a copy of the model that begins anew when it is fitted again."""
+    model = copy.deepcopy(fit.model)
+    return model.set_params(warm_start=False) if fit.has("warm_start") else model
 
 
 def _calls_natively(fit: Fit) -> bool:

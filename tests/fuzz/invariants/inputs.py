@@ -47,6 +47,7 @@ def _column_order(fit: Fit) -> None:
         or not fit.has("weak_learner")
         or hasattr(fit.model, "cv_results_")
         or fit.get("weak_learner") in ("tree", "monomial")
+        or fit.get("max_features", 1.0) < 1.0  # of votes, too, it draws by position
         or fit.get("selection") == "cyclic"
         or fit.get("categorical_features") not in (None, "from_dtype")
         or fit.get("monotonic_cst") is not None
@@ -94,8 +95,9 @@ def _no_row(fit: Fit) -> None:
 
 
 def _without_bags(fit: Fit) -> dict[str, Any]:
-    """Return what leaves out bags, whose rows are dealt by their numbers."""
-    return {"outer_bags": 0} if fit.has("outer_bags") else {}
+    """Return what leaves out bags and rows held out, which are dealt by the rows' numbers."""
+    dealt = {"outer_bags": 0, "early_stopping": "auto"}
+    return {name: value for name, value in dealt.items() if fit.has(name)}
 
 
 def _declares_levels(X: Any) -> bool:
@@ -208,7 +210,8 @@ def _class_weights(fit: Fit) -> None:
     if not 1e-30 < weight.sum() < 1e30 or np.any((weight == 0.0) != (of_rows * weight == 0.0)):
         return  # at the ends of the range weights are moved before the factors count
     # How many rows a bin needs is counted without the classes' factors.
-    inert = {"normalize_weights": False, "rows_per_bin": None}
+    # Scores of rows held out do not count them at all.
+    inert = {"normalize_weights": False, "rows_per_bin": None, "early_stopping": "auto"}
     settings = {name: value for name, value in inert.items() if fit.has(name)}
     try:
         one = fit.again(fit.X, fit.y, fit.weight, class_weight=factors, **settings)

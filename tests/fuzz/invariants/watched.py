@@ -1,0 +1,91 @@
+"""Fits that go on, are watched on rows held out, or begin with raw predictions."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+
+from fuzz.invariants.registry import TINY, Fit, assert_same, invariant
+from properboost.parameters.shared import SOLVED
+
+BEYOND_LOGS = 1e-12
+"""Probabilities so small are clipped by scikit-learn, at another place for each type."""
+
+
+@invariant("a fit that goes on has the bits of one long fit", share=0.3)
+def _goes_on(fit: Fit) -> None:
+    if not fit.has("warm_start") or fit.get("n_estimators") < 2:
+        return
+    n = fit.get("n_estimators")
+    half = fit.again(fit.X, fit.y, fit.weight, n_estimators=max(1, n // 2), warm_start=False)
+    before = copy.deepcopy(half)
+    half.set_params(n_estimators=n, warm_start=True, warm_start_bins="old")
+    if refusal := _find_refusal(half, fit):
+        assert "warm_start" in refusal
+        assert_same(before, half, fit.X)
+        return
+    if fit.model.multiclass_ == "canonical":
+        return  # the shifts of its rows are found from where they were
+    assert_same(fit.model, half, fit.X)
+
+
+@invariant("scores of validation rows are those of staged predictions", share=0.2)
+def _scores(fit: Fit) -> None:
+    if not fit.has("early_stopping") or fit.get("step") == "totally_corrective":
+        return
+    model = clone(fit.model).set_params(
+        warm_start=False, early_stopping="auto", scoring="neg_log_loss"
+    )
+    given = {"X_val": fit.X, "y_val": fit.y}
+    if len(np.unique(fit.y)) > len(fit.model.classes_):
+        return  # a class of rows of weight 0 alone
+    model.fit(fit.X, fit.y, fit.weight, **given)
+    scores = model.validation_scores_
+    assert model.n_iter_ <= len(scores)
+    if model.pairs_ == []:
+        best = np.where(np.isnan(scores), -np.inf, scores)
+        assert len(scores) == 0 or best[max(model.n_iter_ - 1, 0)] == best.max()
+    for score, p in zip(scores, model.staged_predict_proba(fit.X), strict=False):
+        eps = np.finfo(np.float64).eps
+        expected = -log_loss(fit.y, np.clip(p, eps, 1.0), labels=model.classes_)
+        if p.min() > BEYOND_LOGS:
+            np.testing.assert_allclose(score, expected, rtol=1e-9, atol=1e-12)
+    if fit.get("step") in SOLVED:
+        return
+    alone = fit.again(
+        fit.X, fit.y, fit.weight, n_estimators=max(1, model.n_iter_), warm_start=False,
+        early_stopping=False, interactions=0,
+    )  # fmt: skip
+    if model.pairs_ == []:
+        np.testing.assert_array_equal(
+            alone.decision_function(fit.X), model.decision_function(fit.X)
+        )
+
+
+@invariant("raw predictions begin with an init_score", share=0.1)
+def _init_scores(fit: Fit) -> None:
+    if not fit.has("warm_start", "early_stopping"):
+        return
+    shape = (len(fit.y), *fit.raw.shape[1:])
+    start = fit.rng.normal(size=shape)
+    model = clone(fit.model).set_params(warm_start=False, early_stopping="auto")
+    if refusal := _find_refusal(model, fit, init_score=start):
+        assert "raw predictions beyond" in refusal
+        return
+    added = model.decision_function(fit.X, 0.0)
+    whole = model.decision_function(fit.X, start)
+    np.testing.assert_allclose(whole, added + start, rtol=1e-12, atol=TINY)
+    with pytest.raises(ValueError, match="init_score must be given"):
+        model.predict(fit.X)
+
+
+def _find_refusal(model: Any, fit: Fit, **given: Any) -> str:
+    """Fit a model; returns what it says if it refuses."""
+    try:
+        model.fit(fit.X, fit.y, fit.weight, **given)
+    except ValueError as error:
+        return str(error)
+    return ""
