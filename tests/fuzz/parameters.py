@@ -214,6 +214,7 @@ OF_TABLE: dict[str, Draw] = {
     "random_state": _one("0", "1", "4294967295", "None"),
     "n_jobs": _one("1", "2", "-1", "None", "3"),
     "verbose": _one("0"),
+    "time_limit": _one("None", "1e6"),  # what is found until a time is over depends on the machine
     "q": _one("0.05", "0.5", "1e-9", "1.0", "0.0"),
     "l1_ratio": _one("0.0", "0.5", "1.0", "-1.0"),
     "cv": _draw_splits,

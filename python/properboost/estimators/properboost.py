@@ -156,7 +156,8 @@ class ProperBoostClassifier(
         as described there in all rounds, so that it never rises.
     validation_scores_ : ndarray of shape (estimators that were boosted,)
         The score of the validation rows after each estimator, more being better; also of those
-        that were not kept.  Only after a fit with such rows.
+        that were not kept.  Only after a fit with such rows.  Estimators are chosen before an
+        `intercept` is found, but the scores of those that are kept have it.
     feature_importances_ : ndarray of shape (n_features_in_,)
         How much each feature moves the raw prediction, adding up to 1.
 

@@ -45,7 +45,7 @@ def _scores(fit: Fit) -> None:
     model.fit(fit.X, fit.y, fit.weight, **given)
     scores = model.validation_scores_
     assert model.n_iter_ <= len(scores)
-    if model.pairs_ == []:
+    if model.pairs_ == [] and not model._ensemble.intercepts:
         best = np.where(np.isnan(scores), -np.inf, scores)
         assert len(scores) == 0 or best[max(model.n_iter_ - 1, 0)] == best.max()
     for score, p in zip(scores, model.staged_predict_proba(fit.X), strict=False):
