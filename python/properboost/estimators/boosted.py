@@ -606,8 +606,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         n_bins = ensemble.binning.features[j].n_bins
         own, weight = ensemble.table_of(0, j)[:n_bins], ensemble.bin_weights[j][:n_bins]
         possible = (1, -1) if direction == "auto" else (int(direction),)
+        unit = np.abs(own).max() or 1.0  # squares of values as they are may overflow
         changes = [
-            float(np.sum(weight * (regress_isotonic(own, weight, d) - own) ** 2)) for d in possible
+            float(np.sum(weight * ((regress_isotonic(own, weight, d) - own) / unit) ** 2))
+            for d in possible
         ]
         chosen = possible[int(np.argmin(changes))]
         if (chosen * np.diff(own) < 0.0).any():

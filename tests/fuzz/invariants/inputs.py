@@ -159,6 +159,8 @@ def _powers(fit: Fit) -> None:
         settings = {}
     else:
         return
+    if fit.has("early_stopping"):
+        settings["early_stopping"] = "auto"  # scorers of others round means
     settings |= {"min_child_weight": 0.0} | (
         {"rows_per_bin": None} if fit.has("rows_per_bin") else {}
     )
