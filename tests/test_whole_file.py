@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from properboost import whole_file
-from properboost.whole_file import write_whole
+from properboost.whole_file import would_replace, write_whole
 
 FOLDER = str(Path(whole_file.__file__).parent)
 """From which the module is imported alone, for it needs nothing else."""
@@ -436,3 +436,22 @@ def test_a_folder_that_may_not_be_listed_can_be_written_into(path, monkeypatch):
     monkeypatch.setattr(os, "listdir", refuse)
     write_whole(path, [b"new"])
     assert path.read_bytes() == b"new"
+
+
+def test_what_would_be_replaced(path, tmp_path):
+    assert not would_replace(path)
+    path.write_bytes(b"")
+    assert would_replace(path)
+    assert would_replace(os.fsencode(path))
+    (tmp_path / "link").symlink_to(path)
+    (tmp_path / "dangling").symlink_to(tmp_path / "none")
+    os.mkfifo(tmp_path / "pipe")
+    assert would_replace(tmp_path / "link")
+    for name in ("dangling", "pipe"):
+        assert not would_replace(tmp_path / name)
+    assert not would_replace("/dev/null")
+    with path.open("rb") as file:
+        assert not would_replace(f"/dev/fd/{file.fileno()}")
+    with pytest.raises(IsADirectoryError) as failure:
+        would_replace(tmp_path)
+    assert failure.value.filename == str(tmp_path)

@@ -12,8 +12,8 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from io import FileIO
 from os import PathLike
@@ -25,7 +25,7 @@ try:
 except ImportError:
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["AnyPath", "write_whole"]
+__all__ = ["AnyPath", "would_replace", "write_whole"]
 
 AnyPath: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 Content: TypeAlias = Iterable[bytes | memoryview]
@@ -56,15 +56,32 @@ def write_whole(path: AnyPath, content: Content) -> None:
     OSError
         If it cannot be written, or is a folder, a socket or a block device.  It names the path.
     """
-    try:
+    with _named(path):
         target = _follow(os.fsdecode(path))
         if _is_replaced(target):
             _replace(target, content)
         else:
             _write_to(target, content)
+
+
+def would_replace(path: AnyPath) -> bool:
+    """Whether `write_whole` would replace a file: there is one, no pipe, device or descriptor.
+
+    What `write_whole` would refuse because of what is there is refused here, too.
+    """
+    with _named(path):
+        target = _follow(os.fsdecode(path))
+        return _is_replaced(target) and _look_at(target) is not None
+
+
+@contextmanager
+def _named(path: AnyPath) -> Iterator[None]:
+    """Have errors of the system name the file that the caller knows of."""
+    try:
+        yield
     except OSError as error:
         if error.errno is not None:
-            error.filename = os.fspath(path)  # the file the caller knows of
+            error.filename = os.fspath(path)
             del error.filename2
         raise
 

@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import properboost as pb
-from helpers.commands import columns_of, fail, fit, misuse, run, table, write
+from helpers.commands import columns_of, fail, fail_after_notes, fit, misuse, run, table, write
 from properboost.cli import commands as cli
 from properboost.parameters.declare import declared
 
@@ -484,3 +484,220 @@ def test_families_are_compared_without_being_asked(capsys):
         effort=1, cv=3, categorical_features=["colour", "flag"]
     ).fit(X, frame["grade"])
     np.testing.assert_array_equal(model.predict_proba(X), search.predict_proba(X))
+
+
+# -- what is there already ------------------------------------------------------------------------
+
+
+def test_nothing_is_replaced_unless_told(capsys):
+    write(table())
+    given = ["fit", "train.csv", "--target", "grade", "--output", "model.json"]
+    run(capsys, *given)
+    before = Path("model.json").read_bytes()
+    line = fail(capsys, *given, "--gain", "3")
+    assert line == (
+        "properboost: error: model.json: there is such a file already; --force replaces it"
+    )
+    assert Path("model.json").read_bytes() == before
+    run(capsys, *given, "--gain", "3", "--force")
+    assert Path("model.json").read_bytes() != before
+
+    predicting = ["predict", "model.json", "train.csv", "--output"]
+    run(capsys, *predicting, "out.csv")
+    assert "out.csv: there is such a file already; --force" in fail(capsys, *predicting, "out.csv")
+    run(capsys, *predicting, "out.csv", "--force")
+    Path("link.csv").symlink_to("out.csv")
+    assert "--force replaces it" in fail(capsys, *predicting, "link.csv")
+    Path("dangling.csv").symlink_to("new.csv")
+    run(capsys, *predicting, "dangling.csv")
+    assert Path("new.csv").exists()
+
+
+def test_devices_and_descriptors_are_written_to(capsys):
+    fit(capsys)
+    run(capsys, "predict", "model.json", "train.csv", "--output", "/dev/null")
+    command = [sys.executable, "-m", "properboost", "predict", "model.json", "train.csv"]
+    for _ in range(2):
+        with Path("out.csv").open("wb") as file:
+            subprocess.run([*command, "--output", "/dev/stdout"], stdout=file, check=True)
+    out, _ = run(capsys, "predict", "model.json", "train.csv")
+    assert Path("out.csv").read_text() == out
+
+
+# -- targets --------------------------------------------------------------------------------------
+
+
+def test_many_numbers_are_no_classes_unless_told(capsys):
+    frame = table().assign(age=lambda f: f["id"] % 21)
+    given = ["fit", write(frame), "--target", "age"]
+    line = fail(capsys, *given)
+    assert line == (
+        "properboost: error: column 'age' holds 21 different numbers, each of which would be a "
+        "class; --many-classes takes them for that"
+    )
+    assert not Path("model.json").exists()
+    run(capsys, *given, "--many-classes", "--n-estimators", "2")
+    assert len(pb.load_model("model.json").classes_) == 21
+    letters = frame.assign(age=lambda f: [chr(97 + k) for k in f["age"]])
+    run(capsys, "fit", write(letters), "--target", "age", "--n-estimators", "2")
+    twenty = frame.assign(age=lambda f: f["age"] % 20)
+    run(capsys, "fit", write(twenty), "--target", "age", "--n-estimators", "2")
+
+
+# -- another file of rows -------------------------------------------------------------------------
+
+
+def test_the_report_scores_another_file(capsys):
+    other = table(90, seed=1)
+    other.loc[0, "colour"] = "mauve"
+    write(other[["colour", "grade", "size", "flag", "id"]], "other.csv")
+    _, out, notes = fit(capsys, "--eval", "other.csv")
+    model = pb.load_model("model.json")
+    y = other["grade"].to_numpy()
+    loss = log_loss(y, model.predict_proba(prepared(other)))
+    accuracy = np.mean(model.predict(prepared(other)) == y)
+    assert re.search(rf"^other file +90 +{loss:.4f} +{accuracy:.4f}$", out, re.MULTILINE)
+    assert "other.csv: the columns are in another order than in training" in notes
+    assert (
+        "'colour' holds categories that training did not have (1 cells, such as 'mauve')" in notes
+    )
+
+
+def test_weights_of_another_file_count(capsys):
+    frame, other = (
+        table(n, seed=k).assign(w=lambda f: f["id"] % 3) for n, k in ((200, 0), (90, 1))
+    )
+    write(frame)
+    write(other, "other.csv")
+    given = ["--target", "grade", "--drop", "id", "--sample-weight", "w", "--eval", "other.csv"]
+    out, _ = run(capsys, "fit", "train.csv", *given)
+    probability = pb.load_model("model.json").predict_proba(prepared(other))
+    loss = log_loss(other["grade"], probability, sample_weight=other["w"])
+    assert re.search(rf"^other file +60 +{loss:.4f} ", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.drop(columns="grade"), "the file lacks the column 'grade'"),
+        (lambda f: f.drop(columns="size"), "the file lacks the column 'size'"),
+        (
+            lambda f: f.assign(grade="fair"),
+            "'grade' holds classes that training did not have: 'fair'",
+        ),
+        (lambda f: f.assign(size="tall"), "column 'size' was numeric in training, but row 1 holds"),
+        (lambda f: f.assign(grade=None), "column 'grade' has missing cells"),
+        (lambda f: f.iloc[:0], "there are no rows below the header"),
+    ],
+)
+def test_another_file_that_does_not_fit_is_heard_of_before_the_work(change, message, capsys):
+    write(table())
+    write(change(table()), "other.csv")
+    given = ["--target", "grade", "--drop", "id", "--eval", "other.csv", "--output", "m.json"]
+    line = fail(capsys, "fit", "train.csv", *given)
+    assert line.startswith("properboost: error: other.csv: ")
+    assert message in line
+    assert not Path("m.json").exists()
+
+
+def test_one_class_of_another_file_is_enough(capsys):
+    write(table().query("grade == 'good'"), "other.csv")
+    _, out, _ = fit(capsys, "--eval", "other.csv")
+    assert re.search(r"^other file +\d+ +\S+ +\S+$", out, re.MULTILINE)
+
+
+# -- contributions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_contributions_are_beside_predictions(capsys, classes):
+    frame = table()
+    if classes == 3:
+        frame["grade"] = frame["grade"].where(frame["id"] % 5 > 0, "fair")
+    given = ["--target", "grade", "--drop", "id", "--interactions", "1"]
+    run(capsys, "fit", write(frame), *given)
+    model, X = pb.load_model("model.json"), prepared(frame)
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--explain")
+    plain, _ = run(capsys, "predict", "model.json", "train.csv")
+    written = columns_of(out)
+    assert [*written][: 1 + classes] == [*columns_of(plain)]
+    (pair,) = model.pairs_
+    terms = ["size", "colour", "flag", " and ".join(pair)]
+    labels = model.classes_.tolist() if classes == 3 else ["good"]
+    assert [*written][1 + classes :] == [
+        name
+        for label in labels
+        for name in (f"baseline_{label}", *(f"contribution_{label}_{term}" for term in terms))
+    ]
+    for label in labels:
+        expected = model.contributions(X, label)
+        assert {*map(float, written[f"baseline_{label}"])} == {expected.baseline}
+        for k, term in enumerate(terms):
+            found = [*map(float, written[f"contribution_{label}_{term}"])]
+            assert found == expected.values[:, k].tolist()
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--explain", "--raw")
+    if classes == 2:
+        written = columns_of(out)
+        total = sum(np.array([*map(float, written[name])]) for name in [*written][1:])
+        np.testing.assert_allclose(total, [*map(float, written["raw_good"])], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (pb.UDTClassifier(max_leaf_nodes=4), "m.json: a UDTClassifier has no contributions"),
+        (pb.WeightBoost(n_estimators=3), "m.json: what a round adds depends on the sum before it"),
+        (
+            pb.ProperBoostClassifier(n_estimators=2, weak_learner="tree", linear_leaves=True),
+            "m.json: contributions must be of a model with linear_leaves=False",
+        ),
+    ],
+    ids=["udt", "damped", "lines"],
+)
+def test_models_without_contributions_are_named(model, message, capsys):
+    frame = table()
+    model.fit(prepared(frame), frame["grade"]).save_model("m.json")
+    write(prepared(frame))
+    run(capsys, "predict", "m.json", "train.csv")
+    assert fail(capsys, "predict", "m.json", "train.csv", "--explain").startswith(
+        f"properboost: error: {message}"
+    )
+
+
+def test_contributions_of_one_name_are_refused(capsys):
+    frame = table().rename(columns={"size": "c", "colour": "b_c"})[["c", "b_c", "grade"]]
+    frame["grade"] = np.array(["a", "a_b", "d"])[frame.index % 3]
+    run(capsys, "fit", write(frame), "--target", "grade")
+    line = fail_after_notes(capsys, "predict", "model.json", "train.csv", "--explain")
+    assert "two columns of contributions would be called 'contribution_a_b_c'" in line
+
+
+# -- compact and packed models --------------------------------------------------------------------
+
+
+def test_models_are_written_compact_and_packed(capsys):
+    fit(capsys)
+    _, out, _ = fit(capsys, "--compact", "--output", "small.json.gz")
+    assert "is in small.json.gz." in out
+    assert Path("small.json.gz").stat().st_size < 0.1 * Path("model.json").stat().st_size
+    plain, _ = run(capsys, "predict", "model.json", "train.csv")
+    small, _ = run(capsys, "predict", "small.json.gz", "train.csv")
+    assert small == plain
+
+
+# -- the page -------------------------------------------------------------------------------------
+
+
+def test_the_page_lists_every_option():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "command_line.md").read_text("utf-8")
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## )", page + "## ", re.M | re.S))
+    _, commands = cli._make_parsers()
+    for name, command in commands.items():
+        options = {
+            option.removeprefix("--").removeprefix("no-")
+            for action in command._actions
+            for option in action.option_strings
+            if option.startswith("--") and option not in ("--help", "--threads")
+        }
+        missing = [o for o in options if not re.search(rf"--(no-)?{o}(?![\w-])", sections[name])]
+        assert missing == [], name

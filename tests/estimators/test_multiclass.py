@@ -570,6 +570,7 @@ def test_files_of_format_5_are_one_vs_rest(few, document, tmp_path):
     for name in ("multiclass", "temperature"):
         del old[name], old["parameters"][name]
     old["format_version"] = 5
+    del old["compact"]
     model = load_document(old, tmp_path)
     assert model.multiclass == model.multiclass_ == "one_vs_rest"
     raw = load_document(document, tmp_path).decision_function(X)

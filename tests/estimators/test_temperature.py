@@ -113,6 +113,7 @@ def test_files_of_format_6_have_none(iris, document, tmp_path):
     del old["temperature"], old["parameters"]["temperature"]
     with pytest.raises(ValueError, match="lacks the field 'temperature'"):
         load_document(old, tmp_path)
+    del old["compact"]
     model = load_document({**old, "format_version": 6}, tmp_path)
     assert model.temperature is model.temperature_ is None
     plain = pb.ProperBoostClassifier(**SETTINGS).fit(X, y)

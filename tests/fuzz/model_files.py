@@ -3,8 +3,9 @@
     python tests/fuzz/model_files.py --minutes 5 --seed 1 --failures /tmp/failures
 
 A mutated file must be refused with a ValueError that names it, or be a model like any: it predicts
-finite numbers or refuses the rows, and what it is saved as loads, predicts the same and is saved as
-the same bytes.  All that within `MEMORY` and `SECONDS`.  What fails is kept, a file each.
+finite numbers or refuses the rows, and what it is saved as, compact and packed, too, loads and
+predicts the same; the full file is saved as the same bytes.  All that within `MEMORY` and
+`SECONDS`.  What fails is kept, a file each.
 """
 
 import argparse
@@ -95,6 +96,9 @@ def make_files(pb, folder):
             model.fit(rows, labels).save_model(folder / "sound.json")
         files[name] = mutations.ModelFile((folder / "sound.json").read_bytes())
         kinds.add(files[name].document["estimator"])
+        model.save_model(folder / "sound.json", compact=True)
+        compact = mutations.ModelFile((folder / "sound.json").read_bytes())
+        files[f"{name}, compact"] = compact
     assert kinds == set(KINDS), "a file of every kind must be attacked"
     return files, rows.iloc[:8]
 
@@ -112,6 +116,10 @@ def check_file(pb, path, rows):
             raise FailedError(f"the error does not name the file: {error}") from error
         return "refused"
     before = predict(model, rows)
+    compact = path.with_name("compact.json.gz")
+    model.save_model(compact, compact=True)
+    if not same(predict(pb.load_model(compact), rows), before):
+        raise FailedError("what was saved compact is another model")
     again = path.with_name("again.json")
     model.save_model(again)
     saved = again.read_bytes()

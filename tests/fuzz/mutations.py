@@ -4,6 +4,7 @@ Each function takes a file, another one and a generator, and returns the bytes o
 Those of `OF_BYTES` know nothing of what files hold; those of `OF_DOCUMENTS` change the JSON.
 """
 
+import gzip
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -108,9 +109,18 @@ def splice(file: ModelFile, other: ModelFile, rng: np.random.Generator) -> bytes
     return file.data[: rng.integers(len(file.data))] + other.data[rng.integers(len(other.data)) :]
 
 
+def pack(file: ModelFile, other: ModelFile, rng: np.random.Generator) -> bytes:
+    """Pack a mutated file, or mutate a packed one."""
+    if rng.random() < 0.5:
+        return gzip.compress(mutate(file, other, rng)[1], mtime=0)
+    of_packed = (flip_bits, truncate, remove_bytes, repeat_bytes, splice)
+    packed, others = (ModelFile(gzip.compress(each.data, mtime=0)) for each in (file, other))
+    return of_packed[rng.integers(len(of_packed))](packed, others, rng)
+
+
 OF_BYTES: Mapping[str, Mutation] = {
     function.__name__: function
-    for function in (flip_bits, put_bytes, truncate, remove_bytes, repeat_bytes, splice)
+    for function in (flip_bits, put_bytes, truncate, remove_bytes, repeat_bytes, splice, pack)
 }
 
 # -- documents ------------------------------------------------------------------------------------

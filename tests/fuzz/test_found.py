@@ -120,3 +120,15 @@ def test_a_search_may_choose_to_have_no_bags():
     model = pb.ProperBoostClassifierCV().fit(X, y)
     only = "every bag has two rows of every class to choose from"
     hold(model, X, y, only=only, seed=3530891299000279)
+
+
+def test_lines_in_features_without_limits_are_saved():
+    """The difference of the means was infinite, of which numpy warned."""
+    most = np.finfo(np.float64).max
+    X = np.zeros((6, 5))
+    X[:, 4] = [3.4e38, most, -most, most, most, 3.4e38]
+    X[:, 1] = [3.0, 0.0, 2.0, 1.0, 5.0, 4.0]
+    y, weight = np.array([0, 0, 1, 0, 0, 0]), np.array([2.0, 2.0, 2.0, 1.0, 3.0, 2.0])
+    model = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True).fit(X, y, weight)
+    hold(model, X, y, weight, only="a file holds the same model")
+    hold(model, X, y, weight, only="a compact file predicts the same bits")

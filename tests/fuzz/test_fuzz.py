@@ -71,9 +71,9 @@ def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
     """Raw predictions that are off for deep trees only: what is left is a tree, and two rows."""
     right = pb.ProperBoostClassifier.decision_function
 
-    def wrong(model, X):
+    def wrong(model, X, init_score=None):
         deep = model.weak_learner == "tree" and model.max_depth is not None
-        return right(model, X) * (np.nan if deep else 1.0)
+        return right(model, X, init_score) * (np.nan if deep else 1.0)
 
     monkeypatch.setattr(pb.ProperBoostClassifier, "decision_function", wrong)
     kind = Fits()

@@ -32,8 +32,13 @@ def write(frame, name="train.csv"):
 
 
 def one_fit(arguments):
-    """Return the arguments, of which `fit` compares no families unless they say how far."""
+    """Return the arguments, of which `fit` compares no families unless they say how far.
+
+    It replaces what an earlier one wrote, unless they say where to write.
+    """
     words = [str(argument) for argument in arguments]
+    if words[:1] == ["fit"] and "--output" not in words:
+        words += ["--force"]
     if words[:1] == ["fit"] and not {"--effort", "rado", "--help"} & {*words}:
         words += ["--effort", "none"]
     return words

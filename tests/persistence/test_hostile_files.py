@@ -34,7 +34,10 @@ MODELS = {
     "votes": pb.ARBoostClassifier(n_estimators=2, max_bins=5, damping=0.1),
     "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=2, max_bins=5),
     "rados": pb.RadoBoostClassifier(n_estimators=4, n_rados=9),
+    "trees": pb.ProperBoostClassifier(n_estimators=2, max_bins=5, weak_learner="tree"),
 }
+COMPACT = ", compact"
+NAMES = [*MODELS, *(f"{name}{COMPACT}" for name in MODELS)]
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +61,8 @@ def documents(rows, tmp_path_factory):
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             model.fit(*rows).save_model(path)
         found[name] = json.loads(path.read_text())
+        model.save_model(path, compact=True)
+        found[f"{name}{COMPACT}"] = json.loads(path.read_text())
     return found
 
 
@@ -250,7 +255,52 @@ def test_a_small_file_cannot_ask_for_many_candidates(documents, tmp_path):
         load(changed, tmp_path)
 
 
-@pytest.mark.parametrize("name", MODELS)
+def test_sums_are_in_the_order_of_the_features(documents, tmp_path):
+    document = documents[f"pairs{COMPACT}"]
+    turned = {name: entries and entries[::-1] for name, entries in document["models"][0].items()}
+    message = r"models\[0\]\.feature must be in strictly ascending order"
+    with pytest.raises(ValueError, match=message):
+        load(change(document, ("models", 0), turned), tmp_path)
+
+
+COEFFICIENTS = {"feature": [1, 0], "value": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("pairs", ("compact",), None, "compact must be true or false"),
+        ("pairs", ("n_estimators",), -1, "n_estimators must be an integer from 0"),
+        ("pairs", ("n_estimators",), 2**31, "n_estimators must be an integer from 0"),
+        ("pairs", ("models", 0, "score"), [], r"models\[0\] has an unknown field 'score'"),
+        ("pairs", ("models", 0, "estimator"), [], r"models\[0\] has an unknown field 'estimator'"),
+        ("pairs", ("models", 0, "tables", 0, 0), 1e301, r"models\[0\]\.tables must not add up to"),
+        ("trees", ("models", 0, "trees", 0, "saving"), [0.0], "has an unknown field 'saving'"),
+        ("votes", ("models", 0, "risk"), [0.0], "has an unknown field 'risk'"),
+        ("udt", ("tree", "weight", 0), [0, 0], r"tree\.weight must have positive finite sums"),
+        (
+            "rados",
+            ("coefficients",),
+            COEFFICIENTS,
+            r"coefficients\.feature must be in strictly asc",
+        ),
+        ("rados", ("coefficients", "value", 0), 0.0, r"coefficients\.value must hold no 0"),
+        ("rados", ("coefficients", "value", 0), 1e301, r"coefficients\.value must not add up to"),
+        ("rados", ("coefficients", "feature"), [99], r"coefficients\.feature must hold integers"),
+        ("rados", ("n_kept",), 0, "n_kept must be an integer from 2"),
+        ("rados", ("rounds",), {}, "has an unknown field 'rounds'"),
+        ("gains", (CURVES,), {"shape": [4, 2, 1], "values": [0.0] * 8}, "best_estimator must have"),
+        ("no refit", ("best_estimator",), 1, "best_estimator must be an object"),
+        ("rhos", ("best_estimator", "n_estimators"), "x", "n_estimators must be an integer"),
+    ],
+    ids=str,
+)
+def test_fields_of_compact_files_are_checked(name, place, value, message, documents, tmp_path):
+    with pytest.raises(ValueError, match=rf"(?s)model\.json: .*{message}"):
+        load(change(documents[f"{name}{COMPACT}"], place, value), tmp_path)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_no_field_can_be_left_out(name, documents, tmp_path):
     for field in documents[name]:
         changed = {key: value for key, value in documents[name].items() if key != field}
@@ -258,8 +308,8 @@ def test_no_field_can_be_left_out(name, documents, tmp_path):
             load(changed, tmp_path)
 
 
-@pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_change_gives_a_model_or_a_value_error(name, rows, documents, tmp_path, data):
     document = documents[name]
@@ -271,10 +321,11 @@ def test_any_change_gives_a_model_or_a_value_error(name, rows, documents, tmp_pa
     except ValueError as error:
         assert "model.json: " in str(error)  # noqa: PT017
         return
-    assert type(loaded) is type(MODELS[name])
+    assert type(loaded) is type(MODELS[name.removesuffix(COMPACT)])
     loaded.get_params()
     loaded.save_model(tmp_path / "again.json")
-    if hasattr(loaded, "decision_function") and name != "no refit":
+    loaded.save_model(tmp_path / "again.json.gz", compact=True)
+    if hasattr(loaded, "decision_function") and not name.startswith("no refit"):
         assert_predicts(loaded, rows[0])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise, zip_longest
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -296,6 +296,12 @@ class Rounds:
             ends = begin + 1 + np.flatnonzero(np.diff(self.estimator[begin:end], append=-1))
         return [range(a, b) for a, b in pairwise([begin, *ends.tolist()])]
 
+    def without_history(self) -> "Rounds":
+        """Return the same rounds, of which nothing tells how they were found."""
+        nothing = np.zeros(len(self))
+        trees = None if self.trees is None else self.trees.without_savings()
+        return replace(self, cost=nothing, risk=nothing, trees=trees, estimator=None, moves=None)
+
     def times(self, slope: float) -> "Rounds":
         """Return the same rounds with every step multiplied; see `bound` for what overflows."""
         with np.errstate(over="ignore"):
@@ -368,6 +374,8 @@ class Ensemble(ABC):
     """What every row has besides the rounds, a number per model; none stands for zeros."""
     slopes: tuple[float, ...] = ()
     """What all steps have been multiplied by, a number per model; none stands for ones."""
+    compact_from: int | None = None
+    """How many estimators a compact ensemble has been made of; None where it has its rounds."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -383,8 +391,25 @@ class Ensemble(ABC):
         return [[rounds.cut(0, len(rounds)) for rounds in self.models]]
 
     @property
+    def is_compact(self) -> bool:
+        """Whether all that is left of the rounds is what predictions need."""
+        return self.compact_from is not None
+
+    def compacted(self) -> Self:
+        """Return the ensemble with no more than what predictions need; their bits are the same."""
+        if self.is_compact:
+            return self
+        models = tuple(map(self._compact, self.models))
+        return replace(self, models=models, compact_from=self.n_estimators)
+
+    def _compact(self, rounds: Rounds) -> Rounds:
+        return rounds.without_history()
+
+    @property
     def n_estimators(self) -> int:
         """Estimators of the longest model."""
+        if self.compact_from is not None:
+            return self.compact_from
         return sum(max(map(len, share)) for share in self._shares())
 
     not_additive: ClassVar[str]
@@ -680,6 +705,9 @@ class TableEnsemble(Ensemble):
         (sums,) = self._add_up(models) if self._is_sparse else self.sums[model : model + 1]
         return sums
 
+    def _compact(self, rounds: Rounds) -> Rounds:
+        return self.collapse(rounds)
+
     def collapse(self, rounds: Rounds) -> Rounds:
         """Return rounds over the same tables with one for each feature and pair that has some."""
         (sums,) = self._add_up([rounds])
@@ -844,10 +872,10 @@ def make_ensemble(
     """Return the ensemble of these rounds: damped, of trees, or of look-up tables."""
     shared = (binning, models, bin_weights, selection, joint, intercepts, slopes)
     if damping > 0.0:
-        return DampedEnsemble(*shared, damping)
+        return DampedEnsemble(*shared, damping=damping)
     if any(rounds.trees is not None for rounds in models):
         return TreeEnsemble(*shared)
-    return TableEnsemble(*shared, pairs, pair_weights)
+    return TableEnsemble(*shared, pairs=pairs, pair_weights=pair_weights)
 
 
 def _mean(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

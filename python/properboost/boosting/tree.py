@@ -1,7 +1,7 @@
 """Trees over codes: branches, what each node holds, and the tree in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,15 @@ class Tree:
     def part(self, begin: int, end: int) -> "Tree":
         """Return the nodes from `begin` to `end`."""
         return Tree(**{f.name: getattr(self, f.name)[begin:end] for f in fields(self)})
+
+    def without_savings(self) -> "Tree":
+        """Return the same nodes, the savings of whose splits are not known: NaN."""
+        return replace(self, saving=np.full(len(self.saving), np.nan))
+
+    @property
+    def has_savings(self) -> bool:
+        """Whether it is known what the splits saved."""
+        return not np.isnan(self.saving).any()
 
     @cached_property
     def native(self) -> _core.Tree:

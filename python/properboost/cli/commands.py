@@ -1,38 +1,48 @@
-"""The command line: ``properboost demo``, ``reproduce``, ``fit`` and ``predict``.
+"""The command line: ``properboost demo``, ``fit``, ``predict`` and others.
 
-CSV files are read so that fitting and predicting see the same cells: a column of numbers is
-numeric, any other is categorical with its cells as strings, and nothing else is guessed.
+Files are read so that fitting and predicting see the same cells: a column of numbers is numeric,
+any other is categorical with its cells as strings, and nothing else is guessed.
 """
 
 import argparse
 import io
+import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from properboost import _core
-from properboost.cli.csv_columns import make_features, read_features, read_labels, read_weights
+from properboost.cli.arrow_table import is_arrow, make_arrow
 from properboost.cli.csv_table import (
     MISSING,
     FileError,
     import_pandas,
     name_source,
-    read_csv,
     require,
 )
-from properboost.cli.fit_report import TrainingRows, describe_fit, hold_out
+from properboost.cli.file_columns import (
+    arrange,
+    make_features,
+    note_unseen,
+    read_features,
+    read_labels,
+    read_weights,
+)
+from properboost.cli.fit_report import TrainingRows, describe_fit, evaluate, hold_out
 from properboost.cli.options import MODELS, add_options, make_classifier
+from properboost.cli.row_file import Reader
 from properboost.estimators.base import load_model
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
 from properboost.parameters import checks
-from properboost.whole_file import write_whole
+from properboost.whole_file import would_replace, write_whole
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
     from pandas import DataFrame
 
@@ -125,8 +135,10 @@ def _make_parsers() -> tuple[_Parser, dict[str, _Parser]]:
             "compute the papers' tables and figures beside what was published",
             _REPRODUCE,
         ),
-        ("fit", " FILE --target COL", _add_fit, "fit a classifier to a CSV file", _FIT),
-        ("predict", " MODEL FILE", _add_predict, "predict the rows of a CSV file", _PREDICT),
+        ("fit", " FILE --target COL", _add_fit, "fit a classifier to a file of rows", _FIT),
+        ("predict", " MODEL FILE", _add_predict, "predict the rows of a file", _PREDICT),
+        ("inspect", " MODEL", _add_inspect, "tell what a model file holds", _INSPECT),
+        ("schema", "", _add_schema, "print the JSON schema of model files", ""),
     ):
         command = subparsers.add_parser(
             name,
@@ -153,8 +165,9 @@ examples:
 """
 
 _FIT = """\
+FILE is CSV, or by its suffix Parquet (.parquet) or Arrow (.arrow, .feather).
 A column whose cells are all numbers is numeric; any other is categorical, with
-its cells as text.
+its cells as text.  Booleans of Parquet and Arrow are numbers, 0 and 1.
 
 Families of models are compared by cross-validation on all rows; parameters that
 are given are kept.  The held-out rows then judge the choice, too.  With
@@ -163,7 +176,8 @@ choose these alone.
 
 The report gives log loss and accuracy: of the shares of the classes in place of
 a model, to compare with; of the saved model on all rows, which it was fitted
-on; and, on held-out rows, of a model fitted without them.
+on; on held-out rows, of a model fitted without them; and of the saved model on
+the rows of another file (--eval).
 
 examples:
   properboost fit train.csv --target diagnosis
@@ -172,18 +186,22 @@ examples:
   properboost fit train.csv --target y --categorical zip store --drop id
   properboost fit train.csv --target y --model rado --regularizer lasso --omega 0.1
   properboost fit train.csv --target y --effort none --outer-bags 16
+  properboost fit train.parquet --target y --eval test.parquet --test-size 0
+  properboost fit train.csv --target y --output y.json.gz --compact --force
   gunzip -c train.csv.gz | properboost fit - --target y --output y.json
 """
 
 _PREDICT = """\
 Columns are found by name, in any order; a missing one is an error, others are
 ignored with a note.  Give the same --na and --sep as to fit if the file is
-written in the same way.
+written in the same way.  FILE and the output are Parquet or Arrow by suffix,
+and CSV otherwise.
 
 examples:
   properboost predict model.json new.csv > predictions.csv
   properboost predict model.json new.csv --proba --output probabilities.csv
   properboost predict model.json new.csv --interval 0.9
+  properboost predict model.json new.parquet --explain --output why.parquet
   cat new.csv | properboost predict model.json - | head
 """
 
@@ -196,7 +214,7 @@ def _add_demo(parser: _Parser) -> None:
         "--output-dir",
         metavar="FOLDER",
         default="out",
-        help="folder of the picture demo.png (default: %(default)s)",
+        help="folder of the picture demo.png, which is replaced (default: %(default)s)",
     )
     parser.add_argument(
         "--gains",
@@ -246,7 +264,7 @@ def _add_reproduce(parser: _Parser) -> None:
         "--output-dir",
         metavar="FOLDER",
         default="out/papers",
-        help="folder of the results (default: %(default)s)",
+        help="folder of the results, which are replaced (default: %(default)s)",
     )
     parser.add_argument(
         "--jobs",
@@ -263,10 +281,26 @@ def _add_fit(parser: _Parser) -> None:
     _add_file(parser)
     parser.add_argument("--target", metavar="COL", required=True, help="the column of classes")
     parser.add_argument(
+        "--many-classes",
+        action="store_true",
+        help="take a target of more than 20 different numbers for classes",
+    )
+    parser.add_argument(
         "--output",
         metavar="FILE",
         default="model.json",
-        help="the model; an existing file is replaced (default: %(default)s)",
+        help="the model, packed by gzip if it ends with .gz (default: %(default)s)",
+    )
+    _add_force(parser)
+    parser.add_argument(
+        "--compact",
+        action="store_true",
+        help="leave out what predictions do not need, as the rounds one by one",
+    )
+    parser.add_argument(
+        "--eval",
+        metavar="FILE",
+        help="another file of such rows, on which the report scores the saved model, too",
     )
     parser.add_argument(
         "--test-size",
@@ -318,8 +352,9 @@ def _add_predict(parser: _Parser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model saved by fit or save_model")
     _add_file(parser)
     parser.add_argument(
-        "--output", metavar="FILE", default="-", help="the predictions (default: stdout)"
+        "--output", metavar="FILE", default="-", help="the predictions (default: stdout, as CSV)"
     )
+    _add_force(parser)
     columns = parser.add_mutually_exclusive_group()
     columns.add_argument(
         "--proba", action="store_true", help="write the probabilities only, a column a class"
@@ -337,25 +372,60 @@ def _add_predict(parser: _Parser) -> None:
         help="write, after each probability, the ends of an interval at this confidence level, as "
         "0.9; the model must have been fitted with --outer-bags",
     )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="write, after the predictions, what each feature contributes to the raw prediction, "
+        "and the baseline that this is added to",
+    )
     _add_threads(parser)
     parser.set_defaults(run=_predict)
 
 
+_INSPECT = """\
+Nothing is predicted: what is told is in the file.
+
+examples:
+  properboost inspect model.json.gz
+  properboost inspect model.json --json | jq .parameters
+"""
+
+
+def _add_inspect(parser: _Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a model saved by fit or save_model")
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.set_defaults(run=_inspect)
+
+
+def _add_schema(parser: _Parser) -> None:
+    parser.set_defaults(run=_print_schema)
+
+
 def _add_file(parser: _Parser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a CSV file with a header; - is stdin")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a CSV file with a header, or by suffix a Parquet or Arrow file; - is CSV on stdin",
+    )
     parser.add_argument(
         "--sep",
         metavar="CHARACTER",
         type=_separator,
-        default=",",
-        help=r"what separates cells; \t is a tab (default: a comma)",
+        help=r"what separates cells of CSV; \t is a tab (default: a comma)",
     )
     parser.add_argument(
         "--na",
         metavar="TEXT",
         nargs="+",
         action="extend",
-        help=f"cells that are missing besides empty ones, instead of the usual {' '.join(MISSING)}",
+        help="cells of CSV that are missing besides empty ones, instead of the usual "
+        f"{' '.join(MISSING)}",
+    )
+
+
+def _add_force(parser: _Parser) -> None:
+    parser.add_argument(
+        "--force", action="store_true", help="replace the output if there is such a file already"
     )
 
 
@@ -442,36 +512,100 @@ def _fit(arguments: argparse.Namespace, parser: _Parser) -> None:
     for column in (*arguments.categorical, *arguments.drop):
         if column in reserved:
             parser.error(f"column {column!r} is the target or the weight, which are no features")
-    output = Path(arguments.output)
-    if output.is_dir() or not output.parent.is_dir():  # to be heard of before the work
-        raise FileError(f"{output}: it is a folder, or is to be in one that does not exist")
-    frame = read_csv(arguments.file, text=arguments.categorical, sep=arguments.sep, na=arguments.na)
+    reader = _make_reader(arguments, parser, arguments.file, arguments.eval)
+    _check_output(arguments)
+    frame = reader.read(
+        arguments.file,
+        arguments.categorical,
+        is_needed=lambda name: name not in arguments.drop,
+        labels=arguments.target,
+        categories=True,
+    )
     require(frame, [*reserved, *arguments.categorical, *arguments.drop])
     frame, weight = read_weights(frame, arguments.sample_weight)
-    labels = read_labels(frame[arguments.target])
+    labels = read_labels(frame[arguments.target], many=arguments.many_classes)
     X, categorical = make_features(
         frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, _note
     )
     rows = TrainingRows(X, labels, weight)
+    others = None
+    if arguments.eval is not None:
+        others = _read_others(arguments, reader, rows)
     model = estimator.set_params(categorical_features=categorical)
-    held_out = hold_out(model, rows, arguments.test_size)
+    scores = [hold_out(model, rows, arguments.test_size)]
     rows.fit(model)
     # A search is saved as the model that it chose: its curves are not needed to predict.
-    getattr(model, "best_estimator_", model).save_model(arguments.output)
+    chosen = getattr(model, "best_estimator_", model)
+    chosen.save_model(arguments.output, compact=arguments.compact)
+    if others is not None:
+        note_unseen(chosen, others.X, _note)
+        scores.append(evaluate(model, others))
     source = name_source(arguments.file)
-    print(describe_fit(model, rows, held_out, source=source, target=arguments.target))
+    print(describe_fit(model, rows, scores, source=source, target=arguments.target))
     print(f"\nThe model, fitted on all rows, is in {arguments.output}.")
+
+
+def _make_reader(arguments: argparse.Namespace, parser: _Parser, *files: str | None) -> Reader:
+    """Return how files are read; options that none of them is read by are misused."""
+    reader = Reader(arguments.sep, arguments.na)
+    unused = reader.find_unused([file for file in files if file is not None])
+    if unused is not None:
+        parser.error(f"{unused} is for CSV files")
+    return reader
+
+
+def _check_output(arguments: argparse.Namespace) -> None:
+    """Complain of an output that cannot be, or must not be, written, before the work."""
+    output = Path(arguments.output)
+    if output.is_dir() or not output.parent.is_dir():
+        raise FileError(f"{output}: it is a folder, or is to be in one that does not exist")
+    if not arguments.force and would_replace(arguments.output):
+        raise FileError(f"{output}: there is such a file already; --force replaces it")
+
+
+def _read_others(arguments: argparse.Namespace, reader: Reader, rows: TrainingRows) -> TrainingRows:
+    """Return the rows of another file, with the columns of those for training."""
+    known: dict[str, Any] = {
+        str(name): column.cat.categories if column.dtype == "category" else None
+        for name, column in rows.X.items()
+    }
+    text = [name for name, categories in known.items() if categories is not None]
+    if rows.labels.dtype.kind in "OU":
+        text.append(arguments.target)
+    reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
+    file = name_source(arguments.eval)
+    frame = reader.read(
+        arguments.eval,
+        text,
+        is_needed={*known, *reserved}.__contains__,
+        labels=arguments.target,
+    )
+    try:
+        require(frame, reserved)
+        frame, weight = read_weights(frame, arguments.sample_weight)
+        labels = read_labels(frame[arguments.target], of=np.unique(rows.labels))
+        X = arrange(
+            frame.drop(columns=[c for c in (*reserved, *arguments.drop) if c in frame]),
+            known,
+            lambda message: _note(f"{file}: {message}"),
+        )
+    except FileError as error:
+        raise FileError(f"{file}: {error}") from error
+    return TrainingRows(X, labels, weight)
 
 
 def _predict(arguments: argparse.Namespace, parser: _Parser) -> None:
     if arguments.raw and arguments.interval is not None:
         parser.error("--interval is of probabilities: leave out --raw")
+    reader = _make_reader(arguments, parser, arguments.file)
+    if arguments.output != "-":
+        _check_output(arguments)
     model = load_model(arguments.model)
     if arguments.n_jobs is not None:
         model.set_params(n_jobs=arguments.n_jobs)
     if not hasattr(model, "feature_names_in_"):
         raise FileError(f"{arguments.model}: the model was fitted without column names")
-    X = read_features(model, arguments.file, _note, sep=arguments.sep, na=arguments.na)
+    X = read_features(model, arguments.file, reader, _note)
     columns: dict[str, NDArray[Any]] = {}
     if arguments.raw:
         raw = model.decision_function(X)
@@ -484,29 +618,70 @@ def _predict(arguments: argparse.Namespace, parser: _Parser) -> None:
             columns["class"] = model.predict(X)
         ends = None
         if arguments.interval is not None:
-            ends = _predict_interval(arguments, model, X)
+            ask = _find_method(arguments, model, "predict_interval", "intervals")
+            ends = ask(X, arguments.interval)
         for k, label in enumerate(model.classes_):
             columns[f"p_{label}"] = probability[:, k]
             if ends is not None:
                 columns |= {f"low_{label}": ends[:, k, 0], f"high_{label}": ends[:, k, 1]}
+    if arguments.explain:
+        columns |= _explain(arguments, model, X)
     predictions = import_pandas().DataFrame(columns)
     if arguments.output == "-":
         predictions.to_csv(sys.stdout, index=False)
     else:
-        write_whole(arguments.output, _make_csv(predictions, arguments.output))
+        make = make_arrow if is_arrow(arguments.output) else _make_csv
+        write_whole(arguments.output, make(predictions, arguments.output))
 
 
-def _predict_interval(
+def _explain(
     arguments: argparse.Namespace, model: Any, X: "DataFrame"
-) -> "NDArray[np.float64]":
-    """Return the intervals; the error names the file of a model that has none."""
-    if not hasattr(model, "predict_interval"):
-        raise FileError(f"{arguments.model}: a {type(model).__name__} has no intervals")
-    try:
-        ends: NDArray[np.float64] = model.predict_interval(X, arguments.interval)
-    except ValueError as error:
-        raise FileError(f"{arguments.model}: {error}") from error
-    return ends
+) -> dict[str, "NDArray[np.float64]"]:
+    """Return, for each class, or of two for the second, a baseline and contributions by column."""
+    ask = _find_method(arguments, model, "contributions", "contributions")
+    columns = {}
+    labels = model.classes_.tolist()
+    for label in labels if len(labels) > 2 else labels[1:]:
+        found = ask(X, label)
+        columns[f"baseline_{label}"] = np.full(len(X), found.baseline)
+        for term, values in zip(found.names, found.values.T, strict=True):
+            name = f"contribution_{label}_{term}"
+            if name in columns:
+                raise FileError(f"two columns of contributions would be called {name!r}")
+            columns[name] = values
+    return columns
+
+
+def _find_method(
+    arguments: argparse.Namespace, model: Any, name: str, what: str
+) -> Callable[..., Any]:
+    """Return a model's method whose errors name the file, as does that of a model without it."""
+    if not hasattr(model, name):
+        raise FileError(f"{arguments.model}: a {type(model).__name__} has no {what}")
+
+    def ask(*given: Any) -> Any:
+        try:
+            return getattr(model, name)(*given)
+        except ValueError as error:
+            raise FileError(f"{arguments.model}: {error}") from error
+
+    return ask
+
+
+def _inspect(arguments: argparse.Namespace, _parser: _Parser) -> None:
+    from properboost.cli.model_summary import describe_summary, summarize
+
+    summary = summarize(arguments.model)
+    if arguments.json:
+        print(json.dumps(summary, indent=1, default=str))
+    else:
+        print(describe_summary(summary))
+
+
+def _print_schema(_arguments: argparse.Namespace, _parser: _Parser) -> None:
+    from properboost.persistence.schema import model_schema
+
+    print(json.dumps(model_schema(), indent=1, ensure_ascii=False))
 
 
 def _make_csv(frame: "DataFrame", file: str) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MISSING",
     "FileError",
+    "check_header",
     "first_text",
     "import_pandas",
     "is_numeric",
@@ -28,6 +29,17 @@ __all__ = [
 ]
 
 MISSING = ("NA", "NaN", "nan", "null")
+
+_NOT_CSV = {
+    b"PAR1": "Parquet, whose names end with .parquet",
+    b"ARROW1": "Arrow, whose names end with .arrow or .feather",
+    b"FEA1": "Feather, whose names end with .feather",
+    b"\x1f\x8b": "gzip, whose names end with .gz",
+    b"PK\x03\x04": "a zip archive or a spreadsheet",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet",
+    b"SQLite format 3": "a database",
+}
+"""Other files, by what they begin with."""
 
 
 class FileError(Exception):
@@ -53,7 +65,10 @@ def read_csv(
     """
     pandas = import_pandas()
     try:
-        frame = _read_cells(pandas, _open(file), name_source(file), text, sep, na or MISSING)
+        source = _open(file)
+        if pandas.io.common.infer_compression(file, "infer") is None:
+            _check_kind(source, name_source(file))
+        frame = _read_cells(pandas, source, name_source(file), text, sep, na or MISSING)
     except pandas.errors.EmptyDataError as error:
         raise FileError(f"{name_source(file)}: the file is empty") from error
     except pandas.errors.ParserWarning as error:
@@ -78,7 +93,7 @@ def _read_cells(
     settings = {"sep": sep, "keep_default_na": False, "encoding": "utf-8"}
     header = _parse(pandas, source, **settings, header=None, nrows=1, dtype=str)
     names = header.iloc[0].tolist()
-    _check_header(names, name)
+    check_header(names, name)
     settings["na_values"] = ["", *na]
     types = {n: str for n in names if n in text}
     frame: DataFrame = _parse(pandas, source, **settings, dtype=types, low_memory=False)
@@ -108,6 +123,19 @@ def _open(file: str) -> Path | IO[bytes]:
     return io.BytesIO(path.read_bytes()) if path.is_fifo() else path
 
 
+def _check_kind(source: Path | IO[bytes], name: str) -> None:
+    """Complain of a file that is not CSV, by name."""
+    length = max(map(len, _NOT_CSV))
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            begin = file.read(length)
+    else:
+        begin = source.read(length)
+    for magic, kind in _NOT_CSV.items():
+        if begin.startswith(magic):
+            raise FileError(f"{name}: the file is not CSV but {kind}")
+
+
 def _parse(pandas: "ModuleType", source: Path | IO[bytes], **settings: Any) -> Any:
     if isinstance(source, io.BytesIO):
         source.seek(0)
@@ -119,7 +147,8 @@ def _parse(pandas: "ModuleType", source: Path | IO[bytes], **settings: Any) -> A
         return pandas.read_csv(source, index_col=False, **settings)
 
 
-def _check_header(names: Sequence[str], file: str) -> None:
+def check_header(names: Sequence[str], file: str) -> None:
+    """Complain of names that are empty, or there more than once."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise FileError(f"{file}: the header has {list_names(twice)} more than once")
@@ -148,7 +177,11 @@ def is_numeric(column: "Series[Any]") -> bool:
 
 
 def first_text(column: "Series[Any]") -> tuple[int, str]:
-    """Return the first cell that is not a number: its row, counted from 1, and the cell."""
+    """Return the first cell that is not a number: its row, counted from 1, and the cell.
+
+    Where all are numbers that are written as text it is the first of these.
+    """
     numbers = import_pandas().to_numeric(column, errors="coerce")
-    row = int(np.flatnonzero(numbers.isna() & column.notna())[0])
+    cells = np.flatnonzero(numbers.isna() & column.notna())
+    row = int(cells[0] if len(cells) else np.flatnonzero(column.notna())[0])
     return row + 1, str(column.iloc[row])

@@ -1,5 +1,6 @@
 """The report of ``properboost fit``: the rows, the scores and what matters."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from properboost.rado.estimator import RadoBoostClassifier
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["TrainingRows", "describe_fit", "hold_out"]
+__all__ = ["TrainingRows", "describe_fit", "evaluate", "hold_out"]
 
 Model: TypeAlias = BoostedClassifier | RadoBoostClassifier
 
@@ -59,6 +60,11 @@ def hold_out(model: Model, rows: TrainingRows, share: float) -> str:
     return _scores("held out", unseen, trial.classes_, trial.predict_proba(unseen.X))
 
 
+def evaluate(model: Model, rows: TrainingRows) -> str:
+    """Return what the report says of the rows of another file."""
+    return _scores("other file", rows, model.classes_, model.predict_proba(rows.X))
+
+
 def _scores(
     name: str, rows: TrainingRows, classes: NDArray[Any], probability: NDArray[np.float64]
 ) -> str:
@@ -69,9 +75,9 @@ def _scores(
 
 
 def describe_fit(
-    model: Model, rows: TrainingRows, held_out: str, *, source: str, target: str
+    model: Model, rows: TrainingRows, unseen: Sequence[str], *, source: str, target: str
 ) -> str:
-    """Return the report; `held_out` is the line that `hold_out` returned."""
+    """Return the report; `unseen` are the lines that `hold_out` and `evaluate` returned."""
     X, labels, weight = rows
     classes = model.classes_
     own = labels[:, None] == classes
@@ -88,7 +94,7 @@ def describe_fit(
         f"{'':<13}{'rows':>11}{'log loss':>11}{'accuracy':>11}",
         _scores("class shares", rows, classes, shares),
         _scores("training", rows, classes, model.predict_proba(X)),
-        held_out,
+        *unseen,
         "",
         *_describe_search(model),
         *_describe_features(model),

@@ -126,6 +126,7 @@ class VotingClassifier(
         exponential loss of the training rows after the round.
         """
         self._check_fitted()
+        self._check_complete("history_", AttributeError)
         rounds = self._ensemble.models[-1]  # the classes' rounds differ only in their votes
         return {
             "round": np.arange(1, len(rounds) + 1),
@@ -197,6 +198,7 @@ class VotingClassifier(
             raise ValueError(f"the bounds need two classes; got {len(self.classes_)}")
         if self._voting.mistrust > 0.0 or self._voting.damping > 0.0:
             raise ValueError("the bounds do not hold with mistrust or damping")
+        self._check_complete("the error of each round")
         rounds = self._ensemble.models[0]
         return rounds.cost, rounds.step
 

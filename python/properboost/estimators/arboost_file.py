@@ -45,7 +45,7 @@ class ARBoostFile(Codec[ARBoostClassifier]):
 
     def build(self, node: Node, version: int) -> ARBoostClassifier:
         """Return the fitted model that fields describe."""
-        fields = node.fields(*find_fields(version, ["voting"]))
+        fields = node.fields(*find_fields(node, version, ["voting"]))
         loss = build_loss(fields["loss"], version)
         if loss != Exponential():
             fields["loss"].fail("must be exponential, of gain 1, for classifiers that vote")

@@ -1,6 +1,7 @@
 """A fitted boosted classifier: predicting, explaining."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -69,6 +70,18 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
 
     def _describe_training(self) -> tuple[Sequence[FeatureBins], Sequence[NDArray[np.float64]]]:
         return self._ensemble.binning.features, self._ensemble.bin_weights
+
+    # -- keeping ----------------------------------------------------------------------------------
+
+    @property
+    def _is_compact(self) -> bool:
+        return self._ensemble.is_compact
+
+    def _compacted(self) -> Self:
+        compact = copy(self)
+        compact.__dict__.pop("validation_scores_", None)
+        compact._ensemble = self._ensemble.compacted()
+        return compact
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -170,6 +183,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         """
         table, n_threads = self._open(X)
         base = self._read_base(init_score, table.n_rows)
+        self._check_complete("what each round adds")
         for raw in self._ensemble.staged_raw_predictions(table, n_threads):
             yield self._decide(raw if base is None else raw + base)
 
@@ -361,6 +375,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         ``validation_score``, after the round's estimator.
         """
         self._check_fitted()
+        self._check_complete("history_", AttributeError)
         models = self._ensemble.models
         rounds = [len(model) for model in models]
         history = {
@@ -391,6 +406,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         models are centred, as `shape_function` returns them.
         """
         self._check_fitted()
+        if not isinstance(self._ensemble, TableEnsemble):
+            self._check_complete("feature_importances_", AttributeError)
         return self._ensemble.importances()
 
     @property

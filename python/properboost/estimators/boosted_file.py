@@ -7,7 +7,12 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.parameters.kinds import Coupling
-from properboost.persistence.ensembles import ENSEMBLE_FIELDS, build_ensemble, describe_ensemble
+from properboost.persistence.ensembles import (
+    COMPACT_FROM,
+    ENSEMBLE_FIELDS,
+    build_ensemble,
+    describe_ensemble,
+)
 from properboost.persistence.json_node import Node
 from properboost.persistence.labels import (
     build_classes,
@@ -24,10 +29,11 @@ _FIELDS = {"parameters": 1, "loss": 1, "seed": 1, "classes": 1, "feature_names":
 Model = TypeVar("Model", bound=BoostedClassifier)
 
 
-def find_fields(version: int, others: Iterable[str] = ()) -> list[str]:
-    """Return the fields that files of this version have, and others."""
+def find_fields(node: Node, version: int, others: Iterable[str] = ()) -> list[str]:
+    """Return the fields that a document of this version has, and others."""
     since = {**_FIELDS, **ENSEMBLE_FIELDS}
-    return [*(name for name, first in since.items() if version >= first), *others]
+    compact = [COMPACT_FROM] if version > 7 and COMPACT_FROM in node.mapping() else []
+    return [*(name for name, first in since.items() if version >= first), *compact, *others]
 
 
 def describe_fitted(model: BoostedClassifier) -> dict[str, Any]:

@@ -18,6 +18,7 @@ def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) ->
     `model` is a fitted `ProperBoostClassifier`, `loss` what its parameters say now, and
     `begins_with_scores` says whether there is an `init_score`.
     """
+    model._check_complete("warm_start")
     if model.gain is None and isinstance(model.loss, str):
         loss = get_loss(model.loss, model.loss_.gain)
     if loss != model.loss_:

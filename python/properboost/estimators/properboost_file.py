@@ -63,7 +63,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         with_bags = knows_parameter(node, "outer_bags")
         others |= {name: with_bags and name in node.mapping() for name in SPREADS}
         others |= {name: name in node.mapping() for name in (SCORES, OFFSET)}
-        fields = node.fields(*find_fields(version, (name for name in others if others[name])))
+        fields = node.fields(*find_fields(node, version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
         fitted = build_loss(fields["loss"], version)

@@ -1,6 +1,7 @@
 """Class probability trees: top-down induction under any permissible function."""
 
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from typing import Any, Literal, Self, TypeAlias
 
@@ -195,6 +196,17 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
         return self._binning.features, None
 
+    # -- keeping ----------------------------------------------------------------------------------
+
+    @property
+    def _is_compact(self) -> bool:
+        return not self.tree_.has_savings
+
+    def _compacted(self) -> Self:
+        compact = copy(self)
+        compact.tree_ = self.tree_.without_savings()
+        return compact
+
     # -- predicting -------------------------------------------------------------------------------
 
     def apply(self, X: Any) -> NDArray[np.int64]:
@@ -298,6 +310,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each feature's splits in what all splits saved (or all 0)."""
         self._check_fitted()
+        self._check_complete("feature_importances_", AttributeError)
         return as_shares(self.tree_.savings(len(self._binning.features), self.tree_.largest_saving))
 
     def describe(self) -> str:

@@ -73,11 +73,13 @@ class UDTFile(Codec[UDTClassifier]):
 
 
 def _build_tree(node: Node, binning: Binning) -> Tree:
-    tree = build_tree(node, binning, 2**31 - 1)
+    # Shares of classes, which predictions are, need the weights.
+    compact = "saving" not in node.mapping()
+    tree = build_tree(node, binning, 2**31 - 1, compact=compact)
     with np.errstate(over="ignore"):
         held, saved = tree.weight.sum(axis=1), tree.saving.sum()
     if np.any(held <= 0.0) or not np.all(np.isfinite(held)):
         node.entry("weight", None).fail("must have positive finite sums")
-    if not saved < math.inf:
+    if not compact and not saved < math.inf:
         node.entry("saving", None).fail("must have a finite sum")
     return tree

@@ -1,6 +1,7 @@
 """The search for AR-Boost's rho, by cross-validation."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -160,6 +161,12 @@ class ARBoostClassifierCV(VotingClassifier):
             self.best_estimator_ = best
             self._set_voting(best._voting)
             return self._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
+
+    def _compacted(self) -> Self:
+        compact = copy(self)
+        compact.best_estimator_ = self.best_estimator_._compacted()
+        compact._ensemble = compact.best_estimator_._ensemble
+        return compact
 
     def _read_parameters(self) -> tuple[list[float], ARBoostClassifier]:
         """Check every parameter that does not depend on the data.

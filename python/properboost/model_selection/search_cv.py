@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
@@ -327,9 +328,16 @@ class ProperBoostClassifierCV(
         return self
 
     @property
+    def validation_curves_(self) -> NDArray[np.float64]:
+        """The score of each candidate, on each split, after each estimator."""
+        self._check_complete("validation_curves_", AttributeError)
+        assert self._validation_curves is not None
+        return self._validation_curves
+
+    @property
     def n_splits_(self) -> int:
         """How many splits of the rows the candidates were compared on."""
-        return int(self.validation_curves_.shape[1])
+        return sum(name.startswith("split") for name in self.cv_results_ if "test_score" in name)
 
     def _choose_cv(self, rows: Rows, *, grouped: bool) -> CV:
         """Return how rows are split."""
@@ -443,8 +451,8 @@ class ProperBoostClassifierCV(
     def _choose(self, found: Compared, plans: Sequence[Plan]) -> Candidate:
         """Set what is known of every candidate, and return the one that is taken."""
         candidates, scores = found.candidates, found.scores
-        self.validation_curves_, log_losses = scores.values
-        curves = self.validation_curves_
+        curves, log_losses = scores.values
+        self._validation_curves: NDArray[np.float64] | None = curves
         means = mean_scores(curves)
         any_number = self.n_estimators == "auto"
         if not any_number:
@@ -625,6 +633,18 @@ class ProperBoostClassifierCV(
                 "fitted to all rows, and has results of the search only"
             )
         super()._check_fitted()
+
+    @property
+    def _is_compact(self) -> bool:
+        return self._validation_curves is None
+
+    def _compacted(self) -> Self:
+        compact = copy(self)
+        compact._validation_curves = None
+        if hasattr(self, "best_estimator_"):
+            compact.best_estimator_ = self.best_estimator_._compacted()
+            compact._ensemble = compact.best_estimator_._ensemble
+        return compact
 
     def _check_can_be_saved(self) -> None:
         if not hasattr(self, "cv_results_"):  # which is all there is without a refit

@@ -83,9 +83,10 @@ _FIELDS = (
     "best_params",
     "cv_results",
     "interaction_results",
-    "validation_curves",
     "best_estimator",
 )
+_CURVES = "validation_curves"
+"""The field that compact files lack."""
 
 
 @kind("ProperBoostClassifierCV", ProperBoostClassifierCV)
@@ -120,7 +121,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             "ended": describe_value(model.ended_, losses),
             "family_results": None if families is None else describe_columns(families, losses),
             "interaction_results": None if pairs is None else describe_columns(pairs, losses),
-            "validation_curves": describe_curves(model.validation_curves_),
+            **({} if model._is_compact else {_CURVES: describe_curves(model.validation_curves_)}),
             "best_estimator": None if best is None else ProperBoostFile().describe(best),
         }
         return {"losses": losses.describe(), **fields}
@@ -131,6 +132,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         compares = knows_parameter(node, "effort")
         fields = node.fields(
             *_FIELDS,
+            *([_CURVES] if version < 8 or _CURVES in node.mapping() else []),
             *(["calibration"] if calibrates else []),
             *(["family", "ended", "family_results"] if compares else []),
         )
@@ -160,10 +162,12 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
                 model.family_results_ = build_columns(fields["family_results"], losses)
         if fields["interaction_results"].value is not None:
             model.interaction_results_ = build_columns(fields["interaction_results"], losses)
-        model.validation_curves_ = build_curves(fields["validation_curves"], 3)
         n_candidates = len(next(iter(model.cv_results_.values())))
-        if len(model.validation_curves_) != n_candidates:
-            fields["validation_curves"].fail(f"must be of {n_candidates} candidates")
+        model._validation_curves = None
+        if _CURVES in fields:
+            model._validation_curves = build_curves(fields[_CURVES], 3)
+            if len(model.validation_curves_) != n_candidates:
+                fields[_CURVES].fail(f"must be of {n_candidates} candidates")
         if model.best_index_ >= n_candidates:
             found["best_index"].fail(f"must be below {n_candidates}")
         if fields["best_estimator"].value is not None:
@@ -223,6 +227,8 @@ def _count_candidates(parameters: Mapping[str, Any]) -> int:
 
 def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:
     best = ProperBoostFile().build(node, version)
+    if best._is_compact != model._is_compact:
+        node.fail("must have rounds where, and only where, there are validation_curves")
     same = best.classes_.dtype == model.classes_.dtype
     same &= best.classes_.tolist() == model.classes_.tolist()
     same &= best.n_features_in_ == model.n_features_in_

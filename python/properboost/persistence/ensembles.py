@@ -1,7 +1,7 @@
 """What boosting found, as documents hold it: bins, pairs, and the rounds of every model."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -36,6 +36,7 @@ from properboost.persistence.trees import (
 )
 
 __all__ = [
+    "COMPACT_FROM",
     "ENSEMBLE_FIELDS",
     "INTERCEPTS",
     "SLOPES",
@@ -56,8 +57,12 @@ ENSEMBLE_FIELDS = {
 INTERCEPTS, SLOPES = "intercepts", "slopes"
 """The fields of ensembles that may have intercepts and slopes: a number per model, or none."""
 
+COMPACT_FROM = "n_estimators"
+"""The field that compact ensembles have besides: how many estimators were made one."""
+
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
 _SOME = ("lines", "estimator", "moves")  # fields of some rounds
+_HISTORY = ("score", "risk")  # of those of models that are not compact
 _MOST_NODES = 255  # of a tree: a row's node is a byte
 
 
@@ -71,13 +76,18 @@ def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
         "selection": ensemble.selection,
         "features": describe_weighted_bins(ensemble.binning, ensemble.bin_weights),
         "pairs": pairs,
-        "models": [_describe_rounds(rounds) for rounds in ensemble.models],
+        "models": [_describe_rounds(rounds, ensemble.is_compact) for rounds in ensemble.models],
+        **({} if ensemble.compact_from is None else {COMPACT_FROM: ensemble.compact_from}),
     }
 
 
-def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
+def _describe_rounds(rounds: Rounds, compact: bool) -> dict[str, Any]:
     offsets = rounds.offsets.tolist()
     values = rounds.values.tolist()
+    tables = [values[a:b] for a, b in pairwise(offsets)]
+    trees = None
+    if rounds.trees is not None:
+        trees = [describe_tree(rounds.trees.part(a, b)) for a, b in pairwise(offsets)]
     some: dict[str, Any] = {}
     if rounds.lines is not None:
         parts = [rounds.lines.part(a, b) for a, b in pairwise(offsets)]
@@ -86,17 +96,16 @@ def _describe_rounds(rounds: Rounds) -> dict[str, Any]:
         some["estimator"] = rounds.estimator.tolist()
     if rounds.moves is not None:
         some["moves"] = {f.name: getattr(rounds.moves, f.name).tolist() for f in fields(Moves)}
-    return {
+    described = {
         "feature": rounds.feature.tolist(),
         "score": rounds.cost.tolist(),
         "step": rounds.step.tolist(),
         "risk": rounds.risk.tolist(),
-        "tables": [values[a:b] for a, b in pairwise(offsets)],
-        "trees": None
-        if rounds.trees is None
-        else [describe_tree(rounds.trees.part(a, b)) for a, b in pairwise(offsets)],
+        "tables": tables,
+        "trees": trees,
         **some,
     }
+    return {name: own for name, own in described.items() if not (compact and name in _HISTORY)}
 
 
 def build_ensemble(
@@ -114,8 +123,10 @@ def build_ensemble(
     widths = [bins.width for bins in (*binning.features, *pairs)]
     if n_models * sum(widths) > _LARGEST:
         fields["features"].fail(f"asks for more than {_LARGEST} look-up values")
+    compact = COMPACT_FROM in fields
     models = tuple(
-        _build_rounds(node, binning, widths, version) for node in fields["models"].entries(n_models)
+        _build_rounds(node, binning, widths, version, compact)
+        for node in fields["models"].entries(n_models)
     )
     if any(rounds.trees is not None for rounds in models) and not all(
         rounds.trees is not None or len(rounds) == 0 for rounds in models
@@ -139,36 +150,55 @@ def build_ensemble(
         binning, models, weights, selection, pairs, pair_weights, damping, joint, intercepts,
         slopes,
     )  # fmt: skip
+    if compact:
+        ensemble = replace(ensemble, compact_from=fields[COMPACT_FROM].integer(0, 2**31 - 1))
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")
-    n_features = len(binning.features)
-    for rounds, node in zip(models, fields["models"].entries(), strict=True):
+    _check_order(fields["models"], ensemble)
+    return ensemble
+
+
+def _check_order(node: Node, ensemble: Ensemble) -> None:
+    """Check the order of the rounds of every model."""
+    pairs = ensemble.pairs if isinstance(ensemble, TableEnsemble) else ()
+    if ensemble.is_compact:
+        if isinstance(ensemble, TableEnsemble):
+            for rounds, entry in zip(ensemble.models, node.entries(), strict=True):
+                if np.any(np.diff(rounds.feature) <= 0):
+                    entry.mapping()["feature"].fail("must be in strictly ascending order")
+        return
+    n_features = len(ensemble.binning.features)
+    for rounds, entry in zip(ensemble.models, node.entries(), strict=True):
         mains = int(np.count_nonzero(rounds.feature < n_features))
         if np.any(rounds.feature[:mains] >= n_features):
-            fields["models"].fail("must hold the rounds of features before those of pairs")
-        cyclic = selection == "cyclic" and isinstance(ensemble, TableEnsemble)
+            node.fail("must hold the rounds of features before those of pairs")
+        cyclic = ensemble.selection == "cyclic" and isinstance(ensemble, TableEnsemble)
         if cyclic and (mains % n_features or (len(rounds) - mains) % max(1, len(pairs))):
-            fields["models"].fail("must hold whole cycles: a round for every feature or pair")
+            node.fail("must hold whole cycles: a round for every feature or pair")
         if rounds.estimator is not None:
             counts = [rounds.estimator[:mains], rounds.estimator[mains:]]
             steps = np.concatenate([np.diff(own, prepend=-1) for own in counts])
             firsts = [own[0] for own in counts if len(own)]
             if isinstance(ensemble, DampedEnsemble) or any(firsts) or not set(steps) <= {0, 1}:
-                node.mapping()["estimator"].fail(
+                entry.mapping()["estimator"].fail(
                     "must count estimators from 0, those of pairs anew, in a model without damping"
                 )
-    return ensemble
 
 
-def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: int) -> Rounds:
-    names = ("feature", "score", "step", "risk", "tables", "trees")
+def _build_rounds(
+    node: Node, binning: Binning, all_widths: list[int], version: int, compact: bool
+) -> Rounds:
+    names = ["feature", "score", "step", "risk", "tables", "trees"]
+    if version <= 2:
+        names.remove("trees")
     with_lines, numbered, moving = ([name] if name in node.mapping() else [] for name in _SOME)
-    known = (name for name in names if version > 2 or name != "trees")
-    given = node.fields(*known, *with_lines, *numbered, *moving)
+    if compact:
+        names, numbered, moving = [name for name in names if name not in _HISTORY], [], []
+    given = node.fields(*names, *with_lines, *numbered, *moving)
     trees = lines = None
     if version > 2 and given["trees"].value is not None:
         entries = given["trees"].entries()
-        trees = [build_tree(entry, binning, _MOST_NODES) for entry in entries]
+        trees = [build_tree(entry, binning, _MOST_NODES, compact=compact) for entry in entries]
         features = given["feature"].integers(-1, -1)
         widths = [len(tree.feature) for tree in trees]
         if len(features) != len(trees):
@@ -197,11 +227,13 @@ def _build_rounds(node: Node, binning: Binning, all_widths: list[int], version: 
         moves = Moves(**{name: parts[name].reals(len(features)) for name in own})
         if numbered:
             given["moves"].fail("must be of rounds that are not numbered")
+    nothing = np.zeros(len(features))
+    cost, risk = (nothing if compact else given[name].reals(len(features)) for name in _HISTORY)
     rounds = Rounds(
         feature=features.astype(np.int32),
-        cost=given["score"].reals(len(features)),
+        cost=cost,
         step=given["step"].reals(len(features)),
-        risk=given["risk"].reals(len(features)),
+        risk=risk,
         offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         values=np.concatenate([np.empty(0), *tables]),
         trees=None if trees is None else Tree.join(trees),

@@ -6,59 +6,98 @@ Numbers are written with the digits that give the same float64 back; infinite on
 """
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from properboost import _core
+from properboost.persistence.gzipped import MAGIC, Unpacked, pack
 from properboost.persistence.json_node import Node
 from properboost.persistence.json_reader import read_json
 from properboost.persistence.json_writer import write_json
 from properboost.persistence.registry import KINDS, find_kind
 from properboost.whole_file import AnyPath, write_whole
 
-__all__ = ["FORMAT", "VERSION", "load", "save"]
+__all__ = ["FORMAT", "VERSION", "ModelFile", "read", "save"]
 
 FORMAT = "properboost model"
 
-VERSION = 7
+VERSION = 8
 """Version 1 had greedy selection only, 2 no trees or pairs, 3 no custom losses, votes or rados, 4
-no searches or UDTClassifier, 5 no joint models, and 6 no temperatures."""
+no searches or UDTClassifier, 5 no joint models, 6 no temperatures, and 7 no compact models."""
 
-_HEADER = ("format", "format_version", "library_version", "estimator")
+_GZIP = ".gz"
+"""The suffix of files that are to be packed; those that are read say so themselves."""
+
+_HEADER = {"format": 1, "format_version": 1, "library_version": 1, "estimator": 1, "compact": 8}
+"""The fields that every file has, and the format versions that they came with."""
 
 
-def save(model: object, path: AnyPath) -> None:
-    """Write a fitted model."""
+@dataclass(frozen=True)
+class ModelFile:
+    """A file that was read.
+
+    Attributes
+    ----------
+    model : TableClassifier
+        The fitted estimator.
+    kind : str
+        Under which name its class is registered.
+    version : int
+        The version of the format.
+    library_version : str
+        The version of properboost that wrote the file.
+    packed : bool
+        Whether the file is gzip.
+    """
+
+    model: Any
+    kind: str
+    version: int
+    library_version: str
+    packed: bool
+
+
+def save(model: Any, path: AnyPath) -> None:
+    """Write a fitted model, packed if the path ends with ``.gz``."""
     kind = find_kind(model)
     document = {
         "format": FORMAT,
         "format_version": VERSION,
         "library_version": _core.__version__,
         "estimator": kind.name,
+        "compact": model._is_compact,
         **kind.codec.describe(model),
     }
-    write_whole(path, write_json(document))
+    content = write_json(document)
+    write_whole(path, pack(content) if os.fsdecode(path).endswith(_GZIP) else content)
 
 
-def load(path: AnyPath) -> Any:
-    """Read a fitted model: an estimator of the class that is registered under the file's name."""
+def read(path: AnyPath) -> ModelFile:
+    """Read a file: a fitted estimator of the class that is registered under the name it has."""
     file = os.fsdecode(path)
     with Path(file).open("rb") as stream:
+        packed = stream.peek(len(MAGIC)).startswith(MAGIC)
         try:
-            document = read_json(stream)
+            document = read_json(Unpacked(stream) if packed else stream)
         except ValueError as error:
             raise ValueError(f"{file}: not a properboost model: {error}") from error
     node = Node(document, file)
     version = _check_format(node)
     fields = node.mapping()
-    for name in _HEADER:
+    header = [name for name, since in _HEADER.items() if since <= version]
+    for name in header:
         if name not in fields:
             node.fail(f"lacks the field {name!r}")
-    fields["library_version"].string()
+    library_version = fields["library_version"].string()
     known = [kind.name for kind in KINDS.values() if kind.since <= version]
     kind = KINDS[fields["estimator"].choice(known)]
-    rest = {name: value for name, value in document.items() if name not in _HEADER}
-    return kind.codec.build(Node(rest, node.file), version)
+    rest = {name: value for name, value in document.items() if name not in header}
+    model = kind.codec.build(Node(rest, node.file), version)
+    compact = fields["compact"].boolean() if "compact" in header else False
+    if compact != model._is_compact:
+        node.fail(f"is of a {'full' if compact else 'compact'} model, other than 'compact' says")
+    return ModelFile(model, kind.name, version, library_version, packed)
 
 
 def _check_format(document: Node) -> int:

@@ -8,10 +8,12 @@ is refused before memory is taken for it.
 
 import json
 from collections.abc import Sequence
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+
+from properboost.persistence.gzipped import Readable
 
 __all__ = ["MOST_CONTAINERS", "MOST_DEPTH", "MOST_KEYS", "read_json"]
 
@@ -34,7 +36,7 @@ _CONTINUED = "(continued)"  # the key of what began in the piece before
 Container = list[Any] | dict[str, Any]
 
 
-def read_json(file: BinaryIO) -> Any:
+def read_json(file: Readable) -> Any:
     """Return what a file holds: an object in UTF-8 whose keys, and those in it, occur once.
 
     Numbers that JSON does not have are refused, whatever Python makes of them.

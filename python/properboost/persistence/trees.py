@@ -17,20 +17,21 @@ _IS_SET = re.compile(r"[0-9a-f]{1,64}").fullmatch
 
 
 def describe_tree(tree: Tree) -> dict[str, Any]:
-    """Return what stands for a tree."""
+    """Return what stands for a tree, without the splits' savings where they are not known."""
     return {
         "feature": tree.feature.tolist(),
         "left": tree.left.tolist(),
         "goes_left": [_write_set(words) for words in tree.goes_left.tolist()],
         "goes_right": [_write_set(words) for words in tree.goes_right.tolist()],
         "weight": tree.weight.tolist(),
-        "saving": tree.saving.tolist(),
+        **({"saving": tree.saving.tolist()} if tree.has_savings else {}),
     }
 
 
-def build_tree(node: Node, binning: Binning, most_nodes: int) -> Tree:
-    """Return a tree over these bins, of so many nodes at most."""
-    fields = node.fields("feature", "left", "goes_left", "goes_right", "weight", "saving")
+def build_tree(node: Node, binning: Binning, most_nodes: int, *, compact: bool = False) -> Tree:
+    """Return a tree over these bins, of so many nodes at most; a compact one has no savings."""
+    names = ("feature", "left", "goes_left", "goes_right", "weight", "saving")
+    fields = node.fields(*(name for name in names if name != "saving" or not compact))
     feature = fields["feature"].integers(-1, len(binning.features) - 1)
     n = len(feature)
     if n > most_nodes:
@@ -41,7 +42,7 @@ def build_tree(node: Node, binning: Binning, most_nodes: int) -> Tree:
     if any(a & b for a, b in zip(*sets.values(), strict=True)):
         fields["goes_right"].fail("must not hold codes that go left")
     weight = fields["weight"].matrix(n, 2)
-    saving = fields["saving"].reals(n)
+    saving = np.full(n, np.nan) if compact else fields["saving"].reals(n)
     for name, numbers in (("weight", weight), ("saving", saving)):
         if np.any(numbers < 0.0):
             fields[name].fail("must hold no number below 0")
@@ -83,7 +84,7 @@ def build_lines(node: Node, binning: Binning, tree: Tree) -> Lines:
         fields["node"].fail("must hold leaves in ascending order")
     for j in np.unique(feature).tolist():
         bins = binning.features[j]
-        if not isinstance(bins, NumericBins) or np.ptp(bins.outer_means) == 0.0:
+        if not isinstance(bins, NumericBins) or len({*bins.outer_means}) == 1:
             fields["feature"].fail("must hold numeric features whose bins have different means")
     center = fields["center"].reals(len(nodes))
     if np.any(center < 0.0) or np.any(center > 1.0):

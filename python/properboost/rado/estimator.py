@@ -1,7 +1,8 @@
 """Omega-R.AdaBoost: linear classifiers from rados."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -43,6 +44,17 @@ class RadoModel:
     n_kept: int
     n_rados: int
     seed: int | None
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether the rounds are the coefficients that they add up to, and no more."""
+        return "edge" not in self.rounds
+
+    def compacted(self) -> "RadoModel":
+        """Return the model with a round for each coefficient that is not 0."""
+        theta = self.coefficients()
+        (feature,) = np.nonzero(theta)
+        return replace(self, rounds={"feature": feature, "step": theta[feature]})
 
     def coefficients(self) -> NDArray[np.float64]:
         """Return theta, one coefficient per column."""
@@ -329,6 +341,17 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
     def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
         return self._model.columns.features, None
 
+    # -- keeping ----------------------------------------------------------------------------------
+
+    @property
+    def _is_compact(self) -> bool:
+        return self._model.is_compact
+
+    def _compacted(self) -> Self:
+        compact = copy(self)
+        compact._model = self._model.compacted()
+        return compact
+
     # -- predicting -------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -427,6 +450,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         after the round; ``training_error``, with ``keep="error"``, the share of wrong rows.
         """
         self._check_fitted()
+        self._check_complete("history_", AttributeError)
         return {name: values.copy() for name, values in self._model.rounds.items()}
 
 

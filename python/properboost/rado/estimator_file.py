@@ -28,9 +28,11 @@ _FIELDS = (
     "feature_names",
     "categories",
     "intercept",
-    "rounds",
 )
 _ROUNDS = ("feature", "edge", "step", "penalty", "log_rado_loss")
+_COEFFICIENTS = {"feature": "feature", "value": "step"}
+"""What compact models have in place of rounds, and what it is called in these."""
+
 _LARGEST_COEFFICIENT = 1e300
 
 
@@ -55,23 +57,34 @@ class RadoBoostFile(Codec[RadoBoostClassifier]):
                 for categories in columns.categories
             ],
             "intercept": bool(columns.intercept),
-            "rounds": {name: values.tolist() for name, values in fitted.rounds.items()},
+            **_describe_rounds(fitted),
         }
 
     def build(self, node: Node, version: int) -> RadoBoostClassifier:
         """Return the fitted model that fields describe."""
-        del version  # all are the same
-        fields = node.fields(*_FIELDS)
+        compact = version > 7 and "coefficients" in node.mapping()
+        fields = node.fields(*_FIELDS, "coefficients" if compact else "rounds")
         model = build_estimator(fields["parameters"], RadoBoostClassifier, check_parameters)
         classes = build_classes(fields["classes"])
         if len(classes) != 2:
             fields["classes"].fail("must hold two labels")
         columns = _build_columns(fields)
-        rounds = _build_rounds(fields["rounds"], len(columns))
-        n_kept = fields["n_kept"].integer(0, len(rounds["feature"]))
+        if compact:
+            rounds = _build_coefficients(fields["coefficients"], len(columns))
+            n_kept = fields["n_kept"].integer(len(rounds["feature"]), 2**31 - 1)
+        else:
+            rounds = _build_rounds(fields["rounds"], len(columns))
+            n_kept = fields["n_kept"].integer(0, len(rounds["feature"]))
         n_rados = fields["n_rados"].integer(1, 2**53)
         seed = None if fields["seed"].value is None else fields["seed"].integer(0, 2**32 - 1)
         return model._set_fitted(classes, RadoModel(columns, rounds, n_kept, n_rados, seed))
+
+
+def _describe_rounds(model: RadoModel) -> dict[str, Any]:
+    if model.is_compact:
+        values = {name: model.rounds[own].tolist() for name, own in _COEFFICIENTS.items()}
+        return {"coefficients": values}
+    return {"rounds": {name: values.tolist() for name, values in model.rounds.items()}}
 
 
 def _build_columns(fields: dict[str, Node]) -> LinearColumns:
@@ -93,8 +106,24 @@ def _build_rounds(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:
     rounds: dict[str, NDArray[Any]] = {"feature": feature.astype(np.int32)}
     for name in (*_ROUNDS[1:], *judged):
         rounds[name] = fields[name].reals(len(feature))
-    with np.errstate(over="ignore"):
-        total = np.abs(rounds["step"]).sum()
-    if not total <= _LARGEST_COEFFICIENT:
-        fields["step"].fail(f"must not add up to coefficients beyond {_LARGEST_COEFFICIENT:g}")
+    _check_steps(fields["step"], rounds["step"])
     return rounds
+
+
+def _build_coefficients(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:
+    fields = node.fields(*_COEFFICIENTS)
+    feature = fields["feature"].integers(0, n_columns - 1)
+    if np.any(np.diff(feature) <= 0):
+        fields["feature"].fail("must be in strictly ascending order")
+    values = fields["value"].reals(len(feature))
+    if np.any(values == 0.0):
+        fields["value"].fail("must hold no 0")
+    _check_steps(fields["value"], values)
+    return {"feature": feature.astype(np.int32), "step": values}
+
+
+def _check_steps(node: Node, steps: NDArray[np.float64]) -> None:
+    with np.errstate(over="ignore"):
+        total = np.abs(steps).sum()
+    if not total <= _LARGEST_COEFFICIENT:
+        node.fail(f"must not add up to coefficients beyond {_LARGEST_COEFFICIENT:g}")

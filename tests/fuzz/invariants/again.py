@@ -84,6 +84,27 @@ def _files(fit: Fit) -> None:
         assert (Path(folder) / "again.json").read_bytes() == path.read_bytes()
 
 
+@invariant("a compact file predicts the same bits", share=0.3)
+def _compact_files(fit: Fit) -> None:
+    if not can_predict(fit.model):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path, again = (Path(folder) / f"{name}.json.gz" for name in ("model", "again"))
+        try:
+            fit.model.save_model(path, compact=True)
+        except TypeError as error:
+            if "function" not in str(error):
+                raise
+            return  # files hold no code
+        loaded = pb.load_model(path)
+        for ask in ("decision_function", "predict_proba", "predict"):
+            np.testing.assert_array_equal(
+                getattr(loaded, ask)(fit.X), getattr(fit.model, ask)(fit.X)
+            )
+        loaded.save_model(again)
+        assert again.read_bytes() == path.read_bytes()
+
+
 def _copy_cold(fit: Fit) -> Any:
     """Return a copy of the model that begins anew when it is fitted again."""
     model = copy.deepcopy(fit.model)

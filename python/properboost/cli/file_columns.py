@@ -1,6 +1,6 @@
-"""What the columns of a CSV file are to the command line: labels, weights, features."""
+"""What the columns of a file are to the command line: labels, weights, features."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,24 +12,37 @@ from properboost.cli.csv_table import (
     import_pandas,
     is_numeric,
     list_names,
-    read_csv,
     require,
 )
-from properboost.data.binning import CategoricalBins
+from properboost.cli.row_file import Reader
+from properboost.data.binning import CategoricalBins, FeatureBins
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.udt import UDTClassifier
 from properboost.rado.estimator import RadoBoostClassifier
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-__all__ = ["make_features", "read_features", "read_labels", "read_weights"]
+__all__ = [
+    "arrange",
+    "make_features",
+    "note_unseen",
+    "read_features",
+    "read_labels",
+    "read_weights",
+]
 
 Note: TypeAlias = Callable[[str], None]
 """Tells the user about something that is not an error."""
 
+MOST_NUMBERS = 20
+"""Different numbers of a target that are taken for classes without a question."""
 
-def read_labels(column: "Series[Any]") -> NDArray[Any]:
-    """Return the classes of the rows."""
+
+def read_labels(
+    column: "Series[Any]", *, many: bool = True, of: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return the classes of the rows: any, many numbers only if so allowed; or some of these."""
     missing = int(column.isna().sum())
     if missing:
         raise FileError(
@@ -39,8 +52,21 @@ def read_labels(column: "Series[Any]") -> NDArray[Any]:
     if labels.dtype.kind == "f" and np.any(labels % 1.0):
         raise FileError(f"column {column.name!r} holds fractions, not classes")
     classes = column.unique()
+    if of is not None:
+        unknown = [label for label in classes.tolist() if label not in of.tolist()]
+        if unknown:
+            raise FileError(
+                f"column {column.name!r} holds classes that training did not have: "
+                f"{list_names(unknown)}"
+            )
+        return labels.astype(of.dtype)
     if len(classes) < 2:
         raise FileError(f"column {column.name!r} holds one class only: {classes[0]!r}")
+    if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS and not many:
+        raise FileError(
+            f"column {column.name!r} holds {len(classes):,} different numbers, each of which would "
+            "be a class; --many-classes takes them for that"
+        )
     return labels
 
 
@@ -81,7 +107,7 @@ def make_features(
 def _note_mixture(column: "Series[Any]", note: Note) -> None:
     """Note a few words among numbers: they are more likely a slip than categories."""
     numbers = import_pandas().to_numeric(column, errors="coerce").notna()
-    if 2 * numbers.sum() > column.notna().sum():
+    if column.notna().sum() < 2 * numbers.sum() < 2 * column.notna().sum():
         row, cell = first_text(column)
         note(
             f"column {column.name!r} is categorical, although most cells are numbers, because row "
@@ -90,56 +116,85 @@ def _note_mixture(column: "Series[Any]", note: Note) -> None:
 
 
 def read_features(
-    model: BoostedClassifier | RadoBoostClassifier,
+    model: BoostedClassifier | RadoBoostClassifier | UDTClassifier,
     file: str,
+    reader: Reader,
     note: Note,
-    *,
-    sep: str,
-    na: Sequence[str] | None,
 ) -> "DataFrame":
     """Read the columns that a model fitted on named ones needs, in the model's order."""
-    names = model.feature_names_in_
     known = _find_categories(model)
-    text = [
+    frame = reader.read(file, find_text(known), is_needed=known.__contains__)
+    X = arrange(frame, known, note)
+    note_unseen(model, X, note)
+    return X
+
+
+def find_text(known: Mapping[str, Collection[Any] | None]) -> list[str]:
+    """Return the features whose categories are text."""
+    return [
         name
-        for name, (categories, _) in known.items()
+        for name, categories in known.items()
         if categories is not None and all(isinstance(c, str) for c in categories)
     ]
-    frame = read_csv(file, text, sep=sep, na=na)
-    require(frame, names)
-    given = [name for name in frame.columns if name in set(names)]
-    extra = [name for name in frame.columns if name not in set(names)]
+
+
+def arrange(
+    frame: "DataFrame", known: Mapping[str, Collection[Any] | None], note: Note
+) -> "DataFrame":
+    """Return the features of which these categories are known, None of a number, in that order."""
+    require(frame, known)
+    given = [name for name in frame.columns if name in known]
+    extra = [name for name in frame.columns if name not in known]
     if extra:
         note(f"ignored, as the model does not use them: {list_names(extra)}")
-    if given != list(names):
+    if given != list(known):
         note("the columns are in another order than in training; they are matched by name")
-    for name, (categories, has_rare) in known.items():
-        column = frame[name]
-        if categories is None and not is_numeric(column):
-            row, cell = first_text(column)
+    for name, categories in known.items():
+        if categories is None and not is_numeric(frame[name]):
+            row, cell = first_text(frame[name])
             raise FileError(
                 f"column {name!r} was numeric in training, but row {row} holds {cell!r}; "
                 "--na reads a cell as missing"
             )
-        if categories is not None and not has_rare:
-            _note_unseen(column, categories, note)
-    return frame[list(names)].astype(dict.fromkeys(text, "category"))
+    return frame[list(known)].astype(dict.fromkeys(find_text(known), "category"))
+
+
+def note_unseen(
+    model: BoostedClassifier | RadoBoostClassifier | UDTClassifier, X: "DataFrame", note: Note
+) -> None:
+    """Note the categories that training did not have, and that share no bin with rare ones."""
+    sharing = _find_rare(model)
+    for name, categories in _find_categories(model).items():
+        if categories is not None and name not in sharing:
+            _note_unseen(X[name], categories, note)
 
 
 def _find_categories(
-    model: BoostedClassifier | RadoBoostClassifier,
-) -> dict[str, tuple[Collection[Any] | None, bool]]:
-    """Return each feature's categories, None of a number, and whether others share a bin."""
+    model: BoostedClassifier | RadoBoostClassifier | UDTClassifier,
+) -> dict[str, Collection[Any] | None]:
+    """Return each feature's categories, None of a number."""
     names = [str(name) for name in model.feature_names_in_]
     if isinstance(model, RadoBoostClassifier):
-        return {name: (own, False) for name, own in zip(names, model.categories_, strict=True)}
-    features = zip(names, model._ensemble.binning.features, strict=True)
+        return dict(zip(names, model.categories_, strict=True))
     return {
-        name: (bins.categories, bins.has_rare)
-        if isinstance(bins, CategoricalBins)
-        else (None, False)
-        for name, bins in features
+        name: bins.categories if isinstance(bins, CategoricalBins) else None
+        for name, bins in zip(names, _find_bins(model), strict=True)
     }
+
+
+def _find_rare(model: BoostedClassifier | RadoBoostClassifier | UDTClassifier) -> set[str]:
+    """Return the features whose rare categories share a bin."""
+    if isinstance(model, RadoBoostClassifier):
+        return set()
+    bins_of = zip(model.feature_names_in_, _find_bins(model), strict=True)
+    return {
+        str(name) for name, bins in bins_of if isinstance(bins, CategoricalBins) and bins.has_rare
+    }
+
+
+def _find_bins(model: BoostedClassifier | UDTClassifier) -> tuple[FeatureBins, ...]:
+    binning = model._binning if isinstance(model, UDTClassifier) else model._ensemble.binning
+    return binning.features
 
 
 def _note_unseen(column: "Series[Any]", categories: Collection[Any], note: Note) -> None:

@@ -1,10 +1,10 @@
-"""Write the model files of this folder, and what each must predict.
+"""Write model files of the format that the installed properboost writes, and what each predicts.
 
-They were written by commit f8f072e, the last to write format 4: to make them again, run this file
-with properboost installed from there.
+Every format that a release wrote has a folder here, and its files load for ever: once a release has
+written them they are never made again.  Those of format 4 are by commit f8f072e, whose version of
+this script knew other words; those of format 7 by commit 0211409.
 """
 
-import gzip
 import json
 import warnings
 from pathlib import Path
@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 import properboost as pb
+from properboost.persistence.files import VERSION
 
 HERE = Path(__file__).resolve().parent
 MOST_BYTES = 30_000
@@ -88,7 +89,7 @@ MODELS = {
     "search": (
         pb.ProperBoostClassifierCV("alpha", gains=[0.5, 1.0, 2.0], alphas=[0.1, 0.3], cv=3,
                                    max_estimators=4, max_bins=6, rows_per_bin=None,
-                                   interactions=[2], interaction_rate=0.5),
+                                   interactions=[2], interaction_rate=0.5, effort=None),
         THREE,
     ),
     "designed_loss": (
@@ -96,6 +97,35 @@ MODELS = {
                step="totally_corrective"),
         TWO,
     ),
+    "bags_classes": (
+        PROPER(n_estimators=3, max_bins=5, selection="cyclic", outer_bags=4, interactions=1,
+               random_state=1),
+        THREE,
+    ),
+    "errors_of_bags": (PROPER(n_estimators=3, max_bins=5, outer_bags=4, bag_tables=False), TWO),
+    "temperature": (
+        PROPER(n_estimators=3, max_bins=6, multiclass="one_vs_rest", temperature=1.3,
+               intercept=[0.1, -0.2, 0.1], slope=0.9),
+        THREE,
+    ),
+    "lines_in_leaves": (
+        PROPER(weak_learner="tree", n_estimators=3, max_leaf_nodes=4, max_bins=8, n_draws=2,
+               linear_leaves=True),
+        TWO,
+    ),
+    "multi_output_tree": (
+        PROPER(weak_learner="tree", n_estimators=3, max_leaf_nodes=4, max_bins=8,
+               grow_policy="symmetric", max_depth=2),
+        THREE,
+    ),
+    "early_stopping": (
+        PROPER(n_estimators=30, max_bins=6, early_stopping=True, n_iter_no_change=2), TWO
+    ),
+    "families": (
+        pb.ProperBoostClassifierCV(effort=1, readable=True, cv=2, max_estimators=20, max_bins=6),
+        TWO,
+    ),
+    "udt": (pb.UDTClassifier("mu", mu=0.3, max_leaf_nodes=6, max_bins=8), TWO),
     "votes_two_classes": (
         VOTES(rho=2.0, n_estimators=9, max_bins=8, damping=0.2, class_weight={"no": 2, "yes": 1}),
         TWO,
@@ -107,7 +137,7 @@ MODELS = {
     ),
     "votes_labels": (
         VOTES(rho=1.5, n_estimators=6, weak_learner="histogram", criterion="error",
-              multiclass="labels", max_bins=6, rows_per_bin=None),
+              multiclass="one_vs_rest", max_bins=6, rows_per_bin=None),
         [-1.0, 0.0, 4.0],
     ),
     "rados": (
@@ -117,6 +147,12 @@ MODELS = {
         TWO,
     ),
 }  # fmt: skip
+
+COMPACT = {
+    "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",
+    "votes_classes", "udt", "rados",
+}  # fmt: skip
+"""Those that are written compact, too."""
 
 
 def without_missing(rows):
@@ -131,6 +167,8 @@ def write_number(x):
 
 def main():
     """Write all files."""
+    folder = HERE / f"format_{VERSION}"
+    folder.mkdir(exist_ok=True)
     train, asked = make_rows(400, 0), make_rows(25, 1, unseen=["Oslo"])
     for name, (model, labels) in MODELS.items():
         fit_on, rows = train, asked
@@ -138,28 +176,35 @@ def main():
             fit_on, rows = without_missing(train), without_missing(asked)
         with warnings.catch_warnings(action="ignore"):
             model.fit(fit_on, make_labels(train, labels, 2))
-        path = HERE / f"{name}.json"
-        model.save_model(path)
-        loaded = pb.load_model(path)
-        if path.stat().st_size > MOST_BYTES:
-            packed = gzip.compress(path.read_bytes(), mtime=0)
-            path.with_suffix(".json.gz").write_bytes(packed)
-            path.unlink()
-        expected = {
-            "class": type(loaded).__name__,
-            "rows": {
-                "size": [write_number(x) for x in rows["size"].tolist()],
-                "age": rows["age"].tolist(),
-                "town": [None if pd.isna(x) else x for x in rows["town"]],
-                "flag": rows["flag"].tolist(),
-            },
-            "predict": loaded.predict(rows).tolist(),
-            "decision_function": loaded.decision_function(rows).tolist(),
-            "predict_proba": loaded.predict_proba(rows).tolist(),
-        }
-        assert np.array_equal(model.predict_proba(rows), loaded.predict_proba(rows))
-        text = json.dumps(expected, separators=(",", ":"), allow_nan=False)
-        (HERE / f"{name}.expected.json").write_text(text + "\n", encoding="ascii")
+        write(model, rows, folder / f"{name}.json")
+        if name in COMPACT:
+            write(model, rows, folder / f"{name}_compact.json", compact=True)
+
+
+def write(model, rows, path, *, compact=False):
+    """Write a model, and beside it what it predicts."""
+    model.save_model(path, compact=compact)
+    if path.stat().st_size > MOST_BYTES:
+        path.unlink()
+        path = path.with_suffix(".json.gz")
+        model.save_model(path, compact=compact)
+    loaded = pb.load_model(path)
+    expected = {
+        "class": type(loaded).__name__,
+        "rows": {
+            "size": [write_number(x) for x in rows["size"].tolist()],
+            "age": rows["age"].tolist(),
+            "town": [None if pd.isna(x) else x for x in rows["town"]],
+            "flag": rows["flag"].tolist(),
+        },
+        "predict": loaded.predict(rows).tolist(),
+        "decision_function": loaded.decision_function(rows).tolist(),
+        "predict_proba": loaded.predict_proba(rows).tolist(),
+    }
+    assert np.array_equal(model.predict_proba(rows), loaded.predict_proba(rows))
+    text = json.dumps(expected, separators=(",", ":"), allow_nan=False)
+    name = path.name.partition(".")[0]
+    path.with_name(f"{name}.expected.json").write_text(text + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":

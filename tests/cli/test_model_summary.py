@@ -1,0 +1,96 @@
+"""``properboost inspect`` and ``schema``: what a model file holds, of every kind."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.commands import fail, run
+from properboost.persistence.schema import model_schema
+
+KEPT = Path(__file__).resolve().parents[1] / "persistence" / "kept_files"
+FILES = sorted(path for path in KEPT.glob("*/*.json*") if ".expected." not in path.name)
+
+
+def find(name):
+    return next((KEPT / "format_8").glob(f"{name}.json*"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_file_is_described(path, capsys):
+    out, notes = run(capsys, "inspect", path)
+    assert notes == ""
+    model = pb.load_model(path)
+    version = path.parent.name.removeprefix("format_")
+    assert out.startswith(f"{path}: {type(model).__name__} (format {version}, by properboost 0.")
+    assert f"{path.stat().st_size:,} bytes" in out
+    assert (", compact" in out) == ("_compact" in path.name)
+    assert (", gzip" in out) == (path.suffix == ".gz")
+    lines = out.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("features     4 ("))
+    assert [line.split(":")[0] for line in lines[start + 1 : start + 5]] == [
+        "  size", "  age", "  town", "  flag",
+    ]  # fmt: skip
+    given = {line.strip().split("=")[0] for line in lines[start + 6 :]}
+    defaults, own = type(model)().get_params(), model.get_params()
+    assert given == {name for name in own if repr(own[name]) != repr(defaults[name])}
+
+    out, _ = run(capsys, "inspect", path, "--json")
+    summary = json.loads(out)
+    assert summary["parameters"].keys() == given
+    assert summary["classes"] == model.classes_.tolist()
+    assert [feature["name"] for feature in summary["features"]] == model.feature_names_in_.tolist()
+    assert summary.get("n_iter") == getattr(model, "n_iter_", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("pairs", ["loss         exponential, gain 2.71442", "rounds       9",
+                   "tables       9 with 236 entries, 2 pairs"]),
+        ("bags_classes", ["classes      3: 'high', 'low', 'middle'", "multiclass   softmax",
+                          "cycles       6", "tables       45 with 486 entries, 1 pairs, 4 bags"]),
+        ("tree_classes", ["trees        9 with 63 nodes, 36 of them leaves"]),
+        ("udt", ["trees        1 with 11 nodes, 6 of them leaves", "  mu=0.3", "  phi='mu'"]),
+        ("rados", ["rounds       15", "coefficients 4, from 50 rados", "  size: numeric"]),
+        ("families", ["search       3 candidates, best score -0.630671", "  readable=True"]),
+        ("votes_classes", ["search       2 candidates, best score 0.542607"]),
+        ("votes_two_classes", ["file         2,300 bytes", "rounds       9"]),
+    ],
+)  # fmt: skip
+def test_what_is_told(name, lines, capsys):
+    out, _ = run(capsys, "inspect", find(name))
+    assert [line for line in lines if line not in out.splitlines()] == []
+
+
+def test_defaults_many_classes_and_strange_names(capsys):
+    X = np.arange(60.0)[:, None] % 30
+    pd = pytest.importorskip("pandas")
+    model = pb.ProperBoostClassifier().fit(pd.DataFrame({"\x1b[31m\n": X[:, 0]}), X[:, 0] % 15)
+    model.save_model("m.json")
+    out, _ = run(capsys, "inspect", "m.json")
+    assert "parameters   all are the defaults" in out
+    assert "9.0 and 5 more" in out
+    assert r"  \x1b[31m\n: numeric" in out
+
+
+def test_a_search_without_a_model(capsys):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    settings = {"gains": [1.0], "cv": 2, "n_estimators": 2, "effort": None, "refit": False}
+    pb.ProperBoostClassifierCV(**settings).fit(X, X[:, 0] > 0).save_model("m.json")
+    out, _ = run(capsys, "inspect", "m.json")
+    assert "search       1 candidates" in out
+    assert "features" not in out
+
+
+def test_what_is_no_model_file(capsys):
+    Path("m.json").write_text("{}")
+    assert "m.json: the document is not a properboost model" in fail(capsys, "inspect", "m.json")
+    assert "none.json: No such file" in fail(capsys, "inspect", "none.json")
+
+
+def test_schema(capsys):
+    out, _ = run(capsys, "schema")
+    assert json.loads(out) == model_schema()

@@ -1,0 +1,85 @@
+"""Files of older formats: they load as the class they did then and predict the same."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from properboost.data.binning import NumericBins
+from properboost.persistence.files import VERSION, read
+
+pd = pytest.importorskip("pandas")
+
+FOLDER = Path(__file__).resolve().parent / "kept_files"
+NAMES = sorted(
+    f"{path.parent.name}/{path.name.partition('.')[0]}" for path in FOLDER.glob("*/*.expected.json")
+)
+FORMATS = sorted(int(path.name.removeprefix("format_")) for path in FOLDER.glob("format_*"))
+
+
+def find(name):
+    """Return the path of a model file, which is kept compressed if it is long."""
+    path = FOLDER / f"{name}.json"
+    return path if path.exists() else path.with_suffix(".json.gz")
+
+
+def read_expected(name):
+    return json.loads((FOLDER / f"{name}.expected.json").read_text("ascii"))
+
+
+def read_rows(columns):
+    towns = pd.Categorical(columns["town"])
+    size = np.array(columns["size"], dtype=np.float64)  # which reads 'nan' and 'inf'
+    return pd.DataFrame({**columns, "size": size, "town": towns})
+
+
+def test_there_are_as_many_as_were_written():
+    assert {f: sum(name.startswith(f"format_{f}/") for name in NAMES) for f in FORMATS} == {
+        4: 12,
+        7: 19,
+        8: 29,
+    }
+    assert FORMATS[-1] == VERSION
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_predict_what_they_did(name):
+    expected = read_expected(name)
+    file = read(find(name))
+    assert name.startswith(f"format_{file.version}/")
+    model, rows = file.model, read_rows(expected["rows"])
+    assert type(model).__name__ == expected["class"]
+    np.testing.assert_array_equal(model.predict(rows), expected["predict"])
+    np.testing.assert_array_equal(model.decision_function(rows), expected["decision_function"])
+    # The exponentials of links were a C library's once, whose last bit depends on the processor.
+    np.testing.assert_array_almost_equal_nulp(
+        model.predict_proba(rows), np.array(expected["predict_proba"]), nulp=4
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("compact", [False, True])
+def test_they_can_be_saved_anew(name, compact, tmp_path):
+    expected = read_expected(name)
+    model, rows = pb.load_model(find(name)), read_rows(expected["rows"])
+    model.save_model(tmp_path / "anew.json", compact=compact)
+    anew = pb.load_model(tmp_path / "anew.json")
+    assert type(anew) is type(model)
+    assert str(anew.get_params()) == str(model.get_params())
+    np.testing.assert_array_equal(anew.predict_proba(rows), model.predict_proba(rows))
+    np.testing.assert_array_equal(anew.decision_function(rows), expected["decision_function"])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("format_8/")])
+def test_older_ones_do_not_know_the_range_of_their_training_rows(name):
+    expected = read_expected(name)
+    model, rows = pb.load_model(find(name)), read_rows(expected["rows"])
+    drift, scorer = model.count_drift(rows), model.compile()
+    numeric = [isinstance(bins, NumericBins) for bins in model._describe_training()[0]]
+    assert any(numeric)
+    np.testing.assert_array_equal(np.isnan(drift["below"]), numeric)
+    np.testing.assert_array_equal(np.isnan(drift["above"]), numeric)
+    records = rows.astype(object).to_dict("records")
+    np.testing.assert_array_equal(scorer.predict_proba(records), model.predict_proba(rows))

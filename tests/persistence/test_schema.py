@@ -1,0 +1,106 @@
+"""The JSON schema: files of every kind are what it says, and it knows no less than they hold."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from helpers.documents import places
+from properboost.persistence.files import VERSION
+from properboost.persistence.registry import KINDS
+from properboost.persistence.schema import model_schema
+
+jsonschema = pytest.importorskip("jsonschema")
+
+FILES = sorted((Path(__file__).parent / f"kept_files/format_{VERSION}").glob("*.json*"))
+FILES = [path for path in FILES if ".expected." not in path.name]
+
+
+def read(path):
+    data = path.read_bytes()
+    return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+
+
+@pytest.fixture(scope="module")
+def validator():
+    schema = model_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_files_are_what_it_says(path, validator):
+    document = read(path)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(document))
+    assert error is None, f"{error.json_path}: {error.message[:300]}"
+
+
+def test_files_are_of_every_kind():
+    written = [read(path) for path in FILES]
+    for compact in (False, True):
+        kinds = {document["estimator"] for document in written if document["compact"] is compact}
+        assert kinds == set(KINDS)
+
+
+def put(document, place, value):
+    """Return a document with another value at a place; the rest is shared."""
+    if not place:
+        return value
+    changed = document.copy()
+    changed[place[0]] = put(document[place[0]], place[1:], value)
+    return changed
+
+
+SMALL = [path for path in FILES if path.suffix == ".json" and path.stat().st_size < 13_000]
+BY_NAME = ("parameters", "params", "entries", "cv_results", "family_results", "interaction_results")
+"""Objects whose keys are data, or whose values are anybody's."""
+
+
+def walk(path, keep):
+    """Yield the places in a file, of lists the first entry only, whose value is one to keep."""
+    document = read(path)
+    for place in places(document):
+        if any(key != 0 for key in place if isinstance(key, int)):
+            continue
+        if {*BY_NAME} & {*place[:-1]}:
+            continue
+        value = document
+        for key in place:
+            value = value[key]
+        if keep(value):
+            yield document, place, value
+
+
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.name)
+def test_it_allows_no_other_fields_and_needs_most(path, validator):
+    for document, place, value in walk(path, lambda value: isinstance(value, dict)):
+        if place and place[-1] in BY_NAME:
+            continue
+        assert not validator.is_valid(put(document, place, {**value, "another": 1})), place
+    document = read(path)
+    for name in document:
+        fewer = {key: value for key, value in document.items() if key != name}
+        optional = (
+            "bags",
+            "standard_errors",
+            "n_estimators",
+            "validation_curves",
+            "validation_scores",
+        )
+        assert name in (*optional, "rounds", "coefficients") or not validator.is_valid(fewer), name
+
+
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.name)
+def test_a_value_of_another_type_is_refused(path, validator):
+    """Where it says what type there is: parameters and results are left to loading."""
+    for document, place, _ in walk(path, lambda value: not isinstance(value, dict)):
+        assert not validator.is_valid(put(document, place, {"another": []})), place
+
+
+def test_parameters_are_those_of_the_estimators():
+    schema = model_schema()
+    for name, kind in KINDS.items():
+        own = schema["$defs"][f"parameters of {name}"]
+        assert own["properties"].keys() == kind.estimator().get_params(deep=False).keys()
+        assert all(entry["description"] for entry in own["properties"].values())
