@@ -1,5 +1,7 @@
 """Diagnostics of a data set: whether more rows would help."""
 
+from __future__ import annotations
+
 import numbers
 import warnings
 from collections.abc import Sequence
@@ -174,7 +176,7 @@ class GainCurve:
         )
         return "\n".join(lines)
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw gain and score against the number of training rows.
 
         Parameters

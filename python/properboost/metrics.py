@@ -14,6 +14,8 @@ References
    Machine Learning Research 7.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """AR-Boost, and the boosting algorithms it is compared with: weak classifiers that vote."""
 
+from __future__ import annotations
+
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any, Self

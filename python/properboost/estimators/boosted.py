@@ -1,5 +1,7 @@
 """A fitted boosted classifier: predicting, explaining."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """The classifier: scikit-learn's interface to the engine."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -364,8 +366,10 @@ class ProperBoostClassifier(
         """
         loss = check_parameters(self)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
-        check_given(y_val, X_val=X_val, y_val=y_val)
-        check_given(X_val, sample_weight_val=sample_weight_val, init_score_val=init_score_val)
+        check_given(y_val, X_val=X_val)
+        check_given(
+            X_val, y_val=y_val, sample_weight_val=sample_weight_val, init_score_val=init_score_val
+        )
         if init_score is None:
             check_given(None, init_score_val=init_score_val)
         calls = Calls.open(self, self._count_all_estimators())

@@ -1,5 +1,7 @@
 """A fitted model made ready for serving: single rows in, probabilities out."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable
 from typing import Any

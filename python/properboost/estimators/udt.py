@@ -1,5 +1,7 @@
 """Class probability trees: top-down induction under any permissible function."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from copy import copy
 from functools import partial

@@ -1,5 +1,7 @@
 """Contributions: what each feature, or pair, adds to the raw prediction of single rows."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

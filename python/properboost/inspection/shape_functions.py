@@ -1,5 +1,7 @@
 """Shape functions: what one feature, or a pair, adds to the raw prediction, bin by bin."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal

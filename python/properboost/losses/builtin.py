@@ -10,6 +10,8 @@ References
    probability estimates. JMLR 16, 2751-2795.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Losses given by the user's functions, and what all custom losses share."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -102,13 +104,13 @@ class CustomLoss(MarginLoss):
     def __repr__(self) -> str:
         return f"CustomLoss({self.name!r}, gain={self.gain!r})"
 
-    def __copy__(self) -> "CustomLoss":
+    def __copy__(self) -> CustomLoss:
         return self
 
-    def __deepcopy__(self, memo: object) -> "CustomLoss":
+    def __deepcopy__(self, memo: object) -> CustomLoss:
         return self  # a value, and native functions cannot be copied
 
-    def __reduce__(self) -> tuple[type["CustomLoss"], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type[CustomLoss], tuple[Any, ...]]:
         if any(function is not None and function.native for function in self.functions or ()):
             raise TypeError(
                 f"loss {self.name!r} calls a native function, which cannot be pickled: make the "

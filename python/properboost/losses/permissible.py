@@ -6,6 +6,8 @@ References
    2048-2059.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 

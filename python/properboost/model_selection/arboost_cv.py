@@ -1,5 +1,7 @@
 """The search for AR-Boost's rho, by cross-validation."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import partial

@@ -1,5 +1,7 @@
 """The classifier that chooses its gain, and what goes with it, by cross-validation."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Sequence
 from copy import copy

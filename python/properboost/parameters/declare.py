@@ -200,7 +200,7 @@ def _make(cls: type[O], values: Mapping[str, object]) -> O:
 def parameters(cls: Class) -> Class:
     """Declare parameters for other classes to inherit."""
     own = {}
-    for name, annotation in inspect.get_annotations(cls).items():
+    for name, annotation in inspect.get_annotations(cls, eval_str=True).items():
         if isinstance(cls.__dict__.get(name), Parameter):
             listable = isinstance(annotation, TypeVar) and not cls.__dict__[name].single
             own[name] = replace(

@@ -8,6 +8,8 @@ References
 .. [1] Nock (2016). On regularizing Rademacher observation losses. NIPS; Theorems 9 to 11.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

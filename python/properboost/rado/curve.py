@@ -1,5 +1,7 @@
 """Error and sparsity against omega, by cross-validation: how strong the regulariser should be."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

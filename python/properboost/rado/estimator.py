@@ -1,5 +1,7 @@
 """Omega-R.AdaBoost: linear classifiers from rados."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -50,7 +52,7 @@ class RadoModel:
         """Whether the rounds are the coefficients that they add up to, and no more."""
         return "edge" not in self.rounds
 
-    def compacted(self) -> "RadoModel":
+    def compacted(self) -> RadoModel:
         """Return the model with a round for each coefficient that is not 0."""
         theta = self.coefficients()
         (feature,) = np.nonzero(theta)

@@ -1,5 +1,7 @@
 """Making rados from labelled rows, and adding up those of separate rows."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise

@@ -4,6 +4,8 @@ Both come of games (section 2): an adversary weighs the rows, or their subsets, 
 for it.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType

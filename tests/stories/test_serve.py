@@ -1,0 +1,131 @@
+"""An engineer serves a model: strings, dicts, single rows, threads, drift."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from sklearn.base import clone
+
+import properboost as pb
+
+
+def test_strings_come_in_where_categories_were_fitted(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    strings = X.astype({"town": "str"})
+    np.testing.assert_array_equal(model.predict_proba(strings), model.predict_proba(X))
+
+
+def test_strings_come_from_polars_and_arrow(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    rows = pl.from_pandas(X.astype({"town": "str"}))
+    np.testing.assert_array_equal(model.predict_proba(rows), model.predict_proba(X))
+    np.testing.assert_array_equal(model.predict_proba(rows.to_arrow()), model.predict_proba(X))
+
+
+def test_strings_come_in_an_array_of_objects():
+    X = np.array([["Ulm"], ["Bonn"]] * 30, dtype=object)
+    model = pb.ProperBoostClassifier(categorical_features=[0]).fit(X, X[:, 0] == "Ulm")
+    assert model.predict(np.array([["Ulm"], ["Rome"]], dtype=object)).tolist() == [True, False]
+
+
+def test_a_category_that_training_did_not_have_is_no_error(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    p = model.predict_proba(pd.DataFrame({"age": [40], "town": ["Rome"], "visits": [3]}))
+    assert np.isfinite(p).all()
+
+
+def test_a_dict_in_and_probabilities_out(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    scorer = model.compile()
+    leaves, stays = scorer({"age": 23, "town": "Ulm", "visits": 0})
+    assert leaves > 0.5 > stays
+    np.testing.assert_array_equal([leaves, stays], model.predict_proba(X[:1])[0])
+
+
+def test_a_dict_of_a_web_request_has_other_keys_too(customers):
+    X, y = customers
+    scorer = pb.ProperBoostClassifier().fit(X, y).compile()
+    row = {"visits": 3, "town": None, "age": None, "request": "a7"}
+    assert scorer(row).shape == (2,)
+
+
+def test_a_list_of_dicts(customers):
+    X, y = customers
+    scorer = pb.ProperBoostClassifier().fit(X, y).compile()
+    rows = [{"age": 23, "town": "Ulm", "visits": 0}, {"age": 61, "town": "Bonn", "visits": 11}]
+    assert scorer.predict_proba(rows).shape == (2, 2)
+    assert scorer.predict(rows).tolist() == ["leaves", "stays"]
+
+
+def test_a_frame_of_one_row(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    scorer = model.compile()
+    np.testing.assert_array_equal(scorer(X.iloc[[7]]), model.predict_proba(X.iloc[[7]])[0])
+
+
+def test_many_threads_share_one_scorer(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    scorer = model.compile()
+    rows = X.astype(object).where(X.notna(), None).to_dict("records")
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(scorer, rows)]
+    np.testing.assert_array_equal(found, model.predict_proba(X))
+
+
+def test_i_serve_a_search(cancer):
+    X, y = cancer
+    search = pb.ProperBoostClassifierCV(effort=None, gains=[2.0]).fit(X, y)
+    np.testing.assert_array_equal(search.compile()(X[:1]), search.predict_proba(X[:1])[0])
+
+
+def test_a_scorer_does_not_change_when_the_model_is_fitted_again(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    scorer = model.compile()
+    row = {"age": 23, "town": "Ulm", "visits": 0}
+    before = scorer(row)
+    model.fit(X, y[::-1])
+    np.testing.assert_array_equal(scorer(row), before)
+
+
+def test_i_count_what_training_had_not(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    new = pd.DataFrame({"age": [19, 40], "town": ["Rome", "Ulm"], "visits": [99, None]})
+    drift = pd.DataFrame(model.count_drift(new)).set_index("feature")
+    assert drift.loc["age", "below"] == 1
+    assert drift.loc["town", "unseen"] == 1
+    assert drift.loc["visits", "above"] == 1
+    assert drift.loc["visits", "missing"] == 1
+
+
+def test_numbers_that_come_as_other_types_are_the_same_numbers(cancer):
+    X, y = cancer
+    model = pb.ProperBoostClassifier().fit(X, y)
+    rounded = X.round().astype("int64")
+    np.testing.assert_array_equal(
+        model.predict_proba(rounded), model.predict_proba(rounded.astype("float32"))
+    )
+
+
+def test_pickles_and_copies_predict_the_same(cancer):
+    X, y = cancer
+    model = pb.ProperBoostClassifier().fit(X, y)
+    copied = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copied.predict_proba(X), model.predict_proba(X))
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_a_scorer_goes_to_another_process(customers):
+    X, y = customers
+    scorer = pb.ProperBoostClassifier().fit(X, y).compile()
+    row = {"age": 40, "town": "Kiel", "visits": 2}
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(scorer))(row), scorer(row))
