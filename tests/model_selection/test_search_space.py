@@ -170,7 +170,12 @@ def test_parameters_are_the_classifiers():
     chosen.add("learning_rate")  # the gains that are searched shrink the steps of trees, too
     others = {"gain", "prior", "smoothing", "interaction_estimators", "temperature"}
     others |= {"intercept", "slope"}  # of what is calibrated
-    others |= {"early_stopping", "validation_fraction", "warm_start"}  # splits hold rows out
+    others |= {
+        "early_stopping",
+        "validation_fraction",
+        "warm_start",
+        "warm_start_bins",
+    }  # splits hold rows out
     assert set(theirs) - set(ours) == others
     for name in set(theirs) & set(ours) - chosen:
         assert ours[name] == theirs[name]

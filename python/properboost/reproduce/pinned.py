@@ -23,6 +23,10 @@ NOT_SEARCHED = (
     "temperature",
     "intercept",
     "slope",
+    "early_stopping",
+    "validation_fraction",
+    "warm_start",
+    "warm_start_bins",
 )
 
 SEARCH = {name: value for name, value in TABLES.items() if name not in NOT_SEARCHED} | {
