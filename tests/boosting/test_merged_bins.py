@@ -47,7 +47,7 @@ def test_earlier_rounds_say_what_they_said(name, towns):
     later = clone(model).set_params(n_estimators=40).fit(other, labels)
     found = later._ensemble.binning.features
     binning, models = merge_bins(model._ensemble.binning, model._ensemble.models, found)
-    tables = [first, other, frame(2, towns=(*towns, "Celle"), shift=-3.0)[0]]
+    tables = [first, other, frame(2, towns=(*towns, "Worms"), shift=-3.0)[0]]
     for table in tables:
         said = []
         for rounds, bins in (
