@@ -58,6 +58,12 @@ py::object block(const Loss& loss, const Array<float>& in) {
       in, [&loss](const float* from, float* to, std::size_t n) { (loss.*function)(from, to, n); });
 }
 
+py::object find_probabilities(const Loss& loss, const Array<double>& in) {
+  return filled(in, [&loss](const double* from, double* to, std::size_t n) {
+    loss.probabilities_in_double(from, to, n);
+  });
+}
+
 // The joint form of a loss, which lives as long.
 std::shared_ptr<JointLoss> make_joint(const std::string& name, const std::shared_ptr<Loss>& loss) {
   const auto made = properboost::make_joint_loss(name, *loss);
@@ -164,7 +170,7 @@ void bind_losses(py::module_& m) {
       .def("loss", &each<&Loss::loss>, "u"_a)
       .def("weight", &each<&Loss::weight>, "u"_a)
       .def("curvature", &each<&Loss::curvature>, "u"_a)
-      .def("probability", &each<&Loss::probability>, "u"_a)
+      .def("probability", &find_probabilities, "u"_a)
       .def("density", &each<&Loss::density>, "u"_a)
       .def("link", &each<&Loss::link>, "p"_a)
       .def("minimum_risk", &each<&Loss::minimum_risk>, "p"_a)

@@ -348,6 +348,10 @@ class Called final : public Loss {
   void curvatures_in_double(const double* u, double* out, std::size_t n) const noexcept override {
     base_->curvatures_in_double(u, out, n);
   }
+  void probabilities_in_double(const double* u, double* out,
+                               std::size_t n) const noexcept override {
+    base_->probabilities_in_double(u, out, n);
+  }
   double loss(double u) const noexcept override { return base_->loss(u); }
   double weight(double u) const noexcept override { return base_->weight(u); }
   double curvature(double u) const noexcept override { return base_->curvature(u); }

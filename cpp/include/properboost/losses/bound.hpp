@@ -71,6 +71,10 @@ class Bound : public Loss {
   void curvatures_in_double(const double* u, double* out, std::size_t n) const noexcept override {
     map(u, out, n, [](const Policy& policy, double x) { return policy.curvature(x); });
   }
+  void probabilities_in_double(const double* u, double* out,
+                               std::size_t n) const noexcept override {
+    map(u, out, n, [](const Policy& policy, double x) { return policy.probability(x); });
+  }
 
   double loss(double u) const noexcept override { return policy_.loss(u); }
   double weight(double u) const noexcept override { return policy_.weight(u); }

@@ -30,10 +30,12 @@ class Loss {
   virtual void evaluate(const float* u, float* weights, float* losses, float* curvatures,
                         std::size_t n) const = 0;
 
-  // Blocks in double, for what is solved for: phi, -phi' and phi''.
+  // Blocks in double, for what is solved for, phi, -phi' and phi'', and for predictions.
   virtual void losses_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
   virtual void weights_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
   virtual void curvatures_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
+  virtual void probabilities_in_double(const double* u, double* out,
+                                       std::size_t n) const noexcept = 0;
 
   // The same and the rest of one margin, for Python and for what a fit computes once.
   virtual double loss(double u) const noexcept = 0;
