@@ -111,7 +111,7 @@ class PyBoosting {
     std::vector<Rounds> own;
     for (const auto& of_model : rounds) {
       if (!of_model) throw py::type_error("rounds must be a list of Rounds; got None in it");
-      check_features(*of_model);
+      check_features(of_model->trees, of_model->lines, *rows_->bins, "rounds");
       own.push_back(*of_model);
     }
     run(n_threads_, boosting_->longest_loop(n_estimators),
@@ -182,22 +182,6 @@ class PyBoosting {
   }
 
  private:
-  // What trees and lines look up must be there.
-  void check_features(const Rounds& rounds) const {
-    const Bins& bins = *rows_->bins;
-    for (const std::int32_t f : rounds.trees.feature) {
-      if (f != Tree::kLeaf && static_cast<std::size_t>(f) >= bins.size()) {
-        throw py::value_error("rounds must split features of the bins");
-      }
-    }
-    for (const std::int32_t f : rounds.lines.feature) {
-      if (static_cast<std::size_t>(f) >= bins.size() ||
-          bins[static_cast<std::size_t>(f)].positions() == nullptr) {
-        throw py::value_error("rounds must have lines in features that have means");
-      }
-    }
-  }
-
   std::size_t checked(std::int64_t model) const {
     if (model < 0 || static_cast<std::size_t>(model) >= boosting_->size()) {
       throw py::index_error("models must be among the " + std::to_string(boosting_->size()));

@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "classes.hpp"
+#include "codes.hpp"
 #include "pairs.hpp"
 #include "run.hpp"
 
@@ -46,17 +47,7 @@ py::array_t<double> predict_trees(const py::object& object, const Bins& bins,
   for (const Forest* forest : forests) {
     if (forest == nullptr) throw py::value_error("forests must not be None");
     trees += forest->roots.size();
-    for (const std::int32_t f : forest->nodes.feature) {
-      if (f != Tree::kLeaf && static_cast<std::size_t>(f) >= bins.size()) {
-        throw py::value_error("forests must split features of the bins");
-      }
-    }
-    for (const std::int32_t f : forest->lines.feature) {
-      if (static_cast<std::size_t>(f) >= bins.size() ||
-          bins[static_cast<std::size_t>(f)].positions() == nullptr) {
-        throw py::value_error("forests must have lines in features that have means");
-      }
-    }
+    check_features(forest->nodes, forest->lines, bins, "forests");
   }
   py::array_t<double> out({table.rows, forests.size()});
   double* to = out.mutable_data();

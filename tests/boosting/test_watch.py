@@ -91,8 +91,8 @@ def test_rounds_that_all_change_are_taken_anew():
 def test_the_caller_sees_all_rounds_so_far_and_may_stop():
     seen = []
 
-    def call(fits):
-        seen.append(len(fits[0][0]))
+    def call(find_rounds):
+        seen.append(len(find_rounds()[0][0]))
         return len(seen) == 2
 
     watch = Watch(BINNING, [[1.0]], call=call)

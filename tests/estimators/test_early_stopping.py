@@ -150,6 +150,15 @@ def test_without_early_stopping_scores_are_recorded_only(binary):
     assert model.n_iter_ == len(model.validation_scores_) == 25
 
 
+def test_booleans_of_numpy_are_booleans(binary):
+    X, y = binary
+    model = pb.ProperBoostClassifier(n_estimators=8, random_state=0)
+    plain = clone(model).set_params(early_stopping=True).fit(X, y)
+    assert same_model(clone(model).set_params(early_stopping=np.bool_(True)).fit(X, y), plain)
+    kept, *_ = fit(binary, early_stopping=np.bool_(False))
+    assert kept.n_iter_ == len(kept.validation_scores_)
+
+
 def test_history_has_the_scores_of_every_round(binary):
     model, *_ = fit(binary, selection="cyclic")
     history = model.history_

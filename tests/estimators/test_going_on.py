@@ -150,6 +150,19 @@ def test_new_bins_know_no_lines():
         go_on(model, X, y)
 
 
+@pytest.mark.parametrize("lines_first", [False, True])
+def test_trees_with_and_without_lines_follow_each_other(lines_first):
+    X, y = rows(2)
+    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=6, linear_leaves=lines_first)
+    model.fit(X, y)
+    earlier = model.decision_function(X)
+    go_on(model.set_params(linear_leaves=not lines_first), X, y)
+    stages = list(model.staged_decision_function(X))
+    np.testing.assert_allclose(stages[5], earlier, atol=1e-12)
+    np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-12)
+    assert model.history_["risk"][-1] < model.history_["risk"][5]
+
+
 def test_it_stops_early_by_all_scores():
     X, y = rows(2)
     given = {"n_iter_no_change": 5, "gain": 0.5, "max_cells": None}

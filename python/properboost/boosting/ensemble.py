@@ -27,6 +27,7 @@ __all__ = [
     "LARGEST_RAW",
     "DampedEnsemble",
     "Ensemble",
+    "Fits",
     "Moves",
     "Rounds",
     "TableEnsemble",
@@ -68,13 +69,10 @@ class Moves:
         return Moves(self.step[begin:end], self.proposed[begin:end], self.taken[begin:end])
 
     @classmethod
-    def join(cls, first: "Moves", second: "Moves") -> "Moves":
-        """Return those of some rounds, then those of others."""
+    def chain(cls, parts: Sequence["Moves"]) -> "Moves":
+        """Return those of some rounds after the other."""
         return cls(
-            **{
-                f.name: np.concatenate([getattr(first, f.name), getattr(second, f.name)])
-                for f in fields(cls)
-            }
+            **{f.name: np.concatenate([getattr(own, f.name) for own in parts]) for f in fields(cls)}
         )
 
 
@@ -106,18 +104,40 @@ class Rounds:
     def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
         """Return the rounds of `first`, then those of `second`, whose features come so much later.
 
-        None of them may be of trees.
+        None of them may be of trees, and nothing goes on from them.
         """
+        later = replace(second, feature=second.feature + np.int32(features))
+        return replace(cls.chain([first, later]), moves=None)
+
+    @classmethod
+    def chain(cls, parts: Sequence["Rounds"]) -> "Rounds":
+        """Return some rounds after the other, over the same features."""
+        some = [own for own in parts if len(own) > 0]
+        if len(some) <= 1:  # one without rounds may not know whether they would be trees
+            return some[0] if some else parts[0]
+
+        def join(name: str) -> NDArray[Any]:
+            joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in some])
+            return joined
+
+        def all_of(name: str) -> list[Any]:
+            known = [getattr(own, name) for own in some]
+            return [] if any(entry is None for entry in known) else known
+
+        trees, moves = all_of("trees"), all_of("moves")
+        lines = [own.lines or Lines.without_terms(len(own.values)) for own in some]
+        sizes = np.concatenate([np.diff(own.offsets) for own in some])
         return cls(
-            feature=np.concatenate([first.feature, second.feature + np.int32(features)]),
-            cost=np.concatenate([first.cost, second.cost]),
-            step=np.concatenate([first.step, second.step]),
-            risk=np.concatenate([first.risk, second.risk]),
-            offsets=np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),
-            values=np.concatenate([first.values, second.values]),
-            estimator=None
-            if first.estimator is None or second.estimator is None
-            else np.concatenate([first.estimator, second.estimator]),
+            feature=join("feature"),
+            cost=join("cost"),
+            step=join("step"),
+            risk=join("risk"),
+            offsets=np.cumsum([0, *sizes], dtype=np.int64),
+            values=join("values"),
+            trees=Tree.join(trees) if trees else None,
+            lines=Lines.join(lines) if any(own.lines for own in some) else None,
+            estimator=join("estimator") if all_of("estimator") else None,
+            moves=Moves.chain(moves) if moves else None,
         )
 
     @classmethod
@@ -224,31 +244,6 @@ class Rounds:
             return _core.Rounds.of_tables(self.feature, self.offsets, self.values, *moves)
         return _core.Rounds.of_trees(self._make_forest(self.values, self.lines), *moves)
 
-    def follow(self, later: "Rounds") -> "Rounds":
-        """Return these rounds and then others, over the same features; neither is numbered."""
-        if len(self) == 0 or len(later) == 0:
-            return self if len(later) == 0 else later
-        both = (self, later)
-
-        def join(name: str) -> NDArray[Any]:
-            joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in both])
-            return joined
-
-        trees = [own.trees for own in both if own.trees is not None]
-        lines = [own.lines for own in both if own.lines is not None]
-        moves = [own.moves for own in both if own.moves is not None]
-        return Rounds(
-            feature=join("feature"),
-            cost=join("cost"),
-            step=join("step"),
-            risk=join("risk"),
-            offsets=np.concatenate([self.offsets, self.offsets[-1] + later.offsets[1:]]),
-            values=join("values"),
-            trees=Tree.join(trees) if trees else None,
-            lines=Lines.join(lines) if lines else None,
-            moves=Moves.join(*moves) if len(moves) == len(both) else None,
-        )
-
     def without_slope(self) -> "Rounds":
         """Return the rounds as they were before their steps were multiplied."""
         assert self.moves is not None
@@ -354,6 +349,10 @@ class Rounds:
         added = find_entries(self.table(t), places)
         lines = self.lines_of(t)
         return added if lines is None else added + lines.add_up(places, codes, binning)
+
+
+Fits: TypeAlias = Sequence[Sequence[Rounds]]
+"""Rounds by fit (a single one, draws or bags) and model."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.boosting.dealing import design_for
 from properboost.boosting.engine import MOST_LANES, Training, find_signs, start
-from properboost.boosting.ensemble import Rounds
+from properboost.boosting.ensemble import Fits, Rounds
 from properboost.losses.probabilities import Link
 from properboost.notices import warn
 from properboost.parameters.shared import GROWN, SOLVED, BoostingOptions
@@ -62,7 +63,7 @@ class Observer(Protocol):
     def best(self) -> int:
         """The estimators to keep."""
 
-    def see(self, new: Sequence[Sequence[Rounds]], *, repeated: bool = False) -> bool:
+    def see(self, new: Fits, *, repeated: bool = False) -> bool:
         """Take rounds, by fit and model, that an estimator added; whether boosting is over.
 
         Estimators of an earlier fit are `repeated` first.
@@ -141,7 +142,7 @@ def boost(
     )
     if observer is not None:
         watched = list(boostings)
-        _advance_in_turns(watched, more, observer, (earlier, before, size), n_models, report)
+        _advance_in_turns(watched, more, observer, earlier, size, n_models, report)
         boostings = iter(watched)
     models: list[Rounds] = []
     separated: set[int] = set()
@@ -157,7 +158,7 @@ def boost(
         ]
         if earlier:
             both = zip(earlier[first : first + together], found, strict=True)
-            found = [before_it.follow(own) for before_it, own in both]
+            found = [Rounds.chain(own) for own in both]
         if observer is not None and max(map(len, found)) > observer.best * size:
             found = [own.first(observer.best * size) for own in found]
             if keep_raw:
@@ -187,17 +188,18 @@ def _advance_in_turns(
     boostings: Sequence[_core.Boosting],
     n_estimators: int,
     observer: Observer,
-    earlier: tuple[Sequence[Rounds], int, int],
+    earlier: Sequence[Rounds],
+    size: int,
     n_models: int,
     report: Report | None,
 ) -> None:
     """Boost models by so many more estimators, or until the observer says that it is enough.
 
-    `earlier` are the rounds of each model so far, the estimators, and the rounds of each of these.
+    `earlier` are the rounds of each model so far, `size` of them an estimator.
     """
-    rounds_before, n_before, size = earlier
-    for e in range(n_before):
-        own = [rounds.part(*_clip(e * size, size, len(rounds))) for rounds in rounds_before]
+    estimators = [rounds.cut(0, len(rounds), size) for rounds in earlier]
+    for some in zip_longest(*estimators, fillvalue=range(0)):
+        own = [rounds.part(t.start, t.stop) for rounds, t in zip(earlier, some, strict=True)]
         if observer.see([own], repeated=True):
             return
     which = [(boosting, m) for boosting in boostings for m in range(len(boosting.n_estimators))]
@@ -234,10 +236,6 @@ def _advance_in_turns(
         goes_on, over = look()
         if over or not goes_on:
             return
-
-
-def _clip(begin: int, size: int, end: int) -> tuple[int, int]:
-    return min(begin, end), min(begin + size, end)
 
 
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:

@@ -39,6 +39,12 @@ class Lines:
         return cls(**{f.name: getattr(lines, f.name) for f in fields(cls)})
 
     @classmethod
+    def without_terms(cls, n_nodes: int) -> "Lines":
+        """Return what so many nodes without lines have."""
+        none = np.empty(0)
+        return cls(np.zeros(n_nodes + 1, dtype=np.int64), none.astype(np.int32), none, none)
+
+    @classmethod
     def join(cls, lines: Sequence["Lines"]) -> "Lines":
         """Put lines one after the other."""
         ends = np.cumsum([0, *(len(own.feature) for own in lines)])

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from properboost import _core
 from properboost.boosting.engine import Training
-from properboost.boosting.ensemble import Ensemble, Rounds
+from properboost.boosting.ensemble import Ensemble, Fits, Rounds
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.patience import Patience
 from properboost.data.binning import Binning
@@ -22,10 +22,7 @@ from properboost.losses.probabilities import Link
 from properboost.parameters.kinds import Scoring
 from properboost.scoring import HeldOut, Score, find_score
 
-__all__ = ["Fits", "Validation", "Watch", "read_validation"]
-
-Fits = Sequence[Sequence[Rounds]]
-"""Rounds by fit (a single one, draws or bags) and model."""
+__all__ = ["Validation", "Watch", "read_validation"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +108,7 @@ class Watch:
         validation: Validation | None = None,
         patience: Callable[[int], Patience] | None = None,
         restarts: bool = False,
-        call: Callable[[Fits], bool] | None = None,
+        call: Callable[[Callable[[], Fits]], bool] | None = None,
     ) -> None:
         """Take what is watched.
 
@@ -128,7 +125,8 @@ class Watch:
         restarts : bool, default=False
             Whether every estimator changes the rounds before it, too.
         call : callable, optional
-            Called with the stage's rounds so far after every estimator; says whether to stop.
+            Called after every estimator, with what makes the stage's rounds so far; says whether to
+            stop.
         """
         self.scores: list[float] = []
         self.restarts = restarts
@@ -148,7 +146,7 @@ class Watch:
 
     def begin_stage(self, pairs: Sequence[PairBins] = ()) -> None:
         """Begin with the fits' features, or go on with their pairs from what is kept of these."""
-        self._fits: list[list[Rounds]] = [[] for _ in self._slopes]
+        self._parts: list[Fits] = []
         if pairs:
             del self.scores[self.best :]
         self._patience = self._make_patience(1) if self._make_patience else None
@@ -177,8 +175,10 @@ class Watch:
         if self._validation is not None:
             over = self._score(new)
         if self._call is not None:
-            self._keep(new)
-            over = over or (not repeated and self._call(self._fits))
+            if self.restarts:
+                self._parts.clear()
+            self._parts.append(new)
+            over = over or (not repeated and self._call(self._join))
         return over
 
     def _score(self, new: Fits) -> bool:
@@ -207,10 +207,9 @@ class Watch:
                     added = rounds.look_up(t, self._codes, self._binning, n_threads)
                     raw[:, m] += added if len(new) == 1 else added / len(new)
 
-    def _keep(self, new: Fits) -> None:
-        for kept, fit in zip(self._fits, new, strict=True):
-            kept[:] = (
-                list(fit)
-                if self.restarts or not kept
-                else [a.follow(b) for a, b in zip(kept, fit, strict=True)]
-            )
+    def _join(self) -> Fits:
+        """Return the stage's rounds so far."""
+        return [
+            [Rounds.chain(models) for models in zip(*fits, strict=True)]
+            for fits in zip(*self._parts, strict=True)
+        ]

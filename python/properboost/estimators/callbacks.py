@@ -1,9 +1,9 @@
 """scikit-learn's callbacks: called while a fit runs, they may end it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
-from properboost.boosting.ensemble import Rounds
+from properboost.boosting.ensemble import Fits
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -24,9 +24,6 @@ except ImportError:  # before scikit-learn 1.9
 __all__ = ["CallbackSupportMixin", "Calls", "with_callbacks"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-Fits: TypeAlias = Sequence[Sequence[Rounds]]
-"""Rounds by fit and model."""
 
 
 def with_callbacks(method: Method) -> Method:
@@ -62,15 +59,18 @@ class Calls:
         """Take what makes a fitted model's attributes of the rounds so far."""
         self._remake = remake
 
-    def see(self, fits: Fits) -> bool:
-        """Tell of one more estimator; returns whether a callback wants the fit to end."""
+    def see(self, find_rounds: Callable[[], Fits]) -> bool:
+        """Tell of one more estimator; returns whether a callback wants the fit to end.
+
+        The rounds so far are put together only where a callback asks for the model.
+        """
         task = self._root.subcontext(task_name="estimator")
         task.call_on_fit_task_begin(estimator=self._model, **self._given)
         return bool(
             task.call_on_fit_task_end(
                 estimator=self._model,
                 **self._given,
-                reconstruction_attributes=lambda: self._remake(fits),
+                reconstruction_attributes=lambda: self._remake(find_rounds()),
             )
         )
 

@@ -45,9 +45,9 @@ def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) ->
         yield "with outer_bags"
     if model.step in SOLVED:
         yield f"with step={model.step!r}: its steps are solved for"
-    found = [model.slope == 1.0, isinstance(model.slope, str)]
-    found_intercept = model.intercept is None or isinstance(model.intercept, str)
-    if not any(found) or not found_intercept or model.temperature is not None:
+    given_slope = not isinstance(model.slope, str) and model.slope != 1.0
+    given_intercept = model.intercept is not None and not isinstance(model.intercept, str)
+    if given_slope or given_intercept or model.temperature is not None:
         yield (
             "with a slope, intercept or temperature that is a number: it belongs to the rounds it "
             "was found for"

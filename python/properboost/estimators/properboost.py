@@ -18,6 +18,7 @@ from properboost.boosting.engine import Training, cut_features, find_pairs, lay_
 from properboost.boosting.ensemble import (
     LARGEST_RAW,
     Ensemble,
+    Fits,
     Rounds,
     TableEnsemble,
     make_ensemble,
@@ -37,7 +38,7 @@ from properboost.boosting.options import (
     for_pairs,
 )
 from properboost.boosting.patience import Patience
-from properboost.boosting.watch import Fits, Validation, Watch, read_validation
+from properboost.boosting.watch import Validation, Watch, read_validation
 from properboost.data.frames import find_feature, open_table, take_rows
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import read_groups, read_rows
@@ -366,18 +367,16 @@ class ProperBoostClassifier(
         """
         loss = check_parameters(self)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
-        check_given(y_val, X_val=X_val)
-        check_given(
-            X_val, y_val=y_val, sample_weight_val=sample_weight_val, init_score_val=init_score_val
-        )
-        if init_score is None:
-            check_given(None, init_score_val=init_score_val)
+        check_companion("y_val", y_val, X_val=X_val)
+        check_companion("X_val", X_val, y_val=y_val, sample_weight_val=sample_weight_val)
+        check_companion("X_val", X_val, init_score_val=init_score_val)
+        check_companion("init_score", init_score, init_score_val=init_score_val)
         calls = Calls.open(self, self._count_all_estimators())
         with self._restored_on_failure():
             if goes_on:
                 loss = check_going_on(self, loss, begins_with_scores=init_score is not None)
             table = open_table(self, X, reset=not goes_on)
-            if self.early_stopping is True and X_val is None:
+            if self.early_stopping and self.early_stopping != "auto" and X_val is None:
                 learns, held = self._hold_out(y, groups, table.n_rows)
                 given = (y, sample_weight, init_score, groups)
                 X_val = take_rows(table.source, held)
@@ -495,7 +494,7 @@ class ProperBoostClassifier(
         finish = _Finish(self, loss, link, training, options, kept, n_fits, base)
         watch = None
         if validation is not None or calls is not None:
-            stops = self.early_stopping is not False and validation is not None
+            stops = self.early_stopping and validation is not None
             watch = Watch(
                 training.binning,
                 finish.slopes_of,
@@ -761,12 +760,11 @@ def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
     return loss
 
 
-def check_given(needed: object, **given: object) -> None:
+def check_companion(needed: str, companion: object, **given: object) -> None:
     """Refuse arguments that mean nothing without the one that they belong to."""
     for name, value in given.items():
-        if value is not None and needed is None:
-            other = {"X_val": "y_val", "init_score_val": "init_score"}.get(name, "X_val")
-            raise ValueError(f"{name} must be given with {other} only")
+        if value is not None and companion is None:
+            raise ValueError(f"{name} must be given with {needed} only")
 
 
 def take_entries(values: Any, rows: NDArray[np.int64]) -> Any:

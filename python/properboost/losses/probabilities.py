@@ -71,10 +71,7 @@ class Link:
         """Return the probability of each row's class: an entry of `probabilities`."""
         if raw.ndim > 1:
             return find_entries(self.probabilities(raw), np.arange(len(raw)), codes)
-        with np.errstate(over="ignore"):
-            margins = -np.abs(raw) / self.loss.gain
-        # The smaller of the two is all that there is to compute.
-        smaller = self.loss.native.probability(margins)
+        smaller = self.loss.probability(-np.abs(raw))  # which is all that there is to compute
         own: NDArray[np.float64] = np.where((raw > 0.0) == (codes == 1), 1.0 - smaller, smaller)
         return own
 

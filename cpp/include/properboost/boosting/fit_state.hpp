@@ -16,11 +16,10 @@ struct FitState {
   // The same of the negative class, and of the positive, whatever the classes' weights are.
   std::vector<std::array<HeldOutMeans, 2>> of_class;
   std::size_t n_estimators = 0;
-  std::size_t n_repeated =
-      0;                   // of these, those of an earlier fit, whose rounds are not among `rounds`
-  bool finished = false;   // no round lowers its risk any more
-  bool separated = false;  // a step that solves for coefficients found none that are finite
-  bool takes_turns = false;  // the last two weak classifiers would alternate for ever
+  std::size_t n_repeated = 0;  // the first ones, of an earlier fit, which are not among `rounds`
+  bool finished = false;       // no round lowers its risk any more
+  bool separated = false;      // a step that solves for coefficients found none that are finite
+  bool takes_turns = false;    // the last two weak classifiers would alternate for ever
 };
 
 }  // namespace properboost
