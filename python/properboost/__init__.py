@@ -1,10 +1,11 @@
 """Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
 
 from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado
-from properboost import _registered as _registered
 from properboost._core import __version__
+from properboost.estimators import arboost_file, properboost_file, udt_file
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model
+from properboost.estimators.merging import merge_models
 from properboost.estimators.presets import (
     CART,
     SAMME,
@@ -25,10 +26,11 @@ from properboost.estimators.udt import UDTClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import Rule
 from properboost.inspection.shape_functions import ShapeFunction
+from properboost.model_selection import arboost_cv_file, search_cv_file
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters.checks import count_threads
-from properboost.rado import RadoBoostClassifier
+from properboost.rado import RadoBoostClassifier, estimator_file
 
 __all__ = [
     "CART",
@@ -58,11 +60,22 @@ __all__ = [
     "diagnostics",
     "load_model",
     "losses",
+    "merge_models",
     "metrics",
     "plots",
     "rado",
     "show_config",
 ]
+
+# What writes and reads each kind of estimator registers itself where it is imported.
+_FILES = (
+    arboost_cv_file,
+    arboost_file,
+    estimator_file,
+    properboost_file,
+    search_cv_file,
+    udt_file,
+)
 
 
 def __dir__() -> list[str]:

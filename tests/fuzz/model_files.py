@@ -51,6 +51,7 @@ def make_models(pb):
         "bags": pb.ProperBoostClassifier(
             **few, outer_bags=4, interactions=1, loss="savage", random_state=1
         ),
+        "edited": pb.ProperBoostClassifier(**few, outer_bags=4, interactions=[["town", "age"]]),
         "bags classes": pb.ProperBoostClassifier(**few, outer_bags=4, bag_tables=False),
         "tree": pb.ProperBoostClassifier(
             **few, weak_learner="tree", max_leaf_nodes=3, monotonic_cst={"size": 1}
@@ -74,6 +75,19 @@ def make_models(pb):
     }
 
 
+def edit(model):
+    """Return a model with edits of every kind."""
+    import properboost as pb
+
+    model.remove_feature("age")
+    model.set_shape_function("size", [0.5] * len(model.shape_function("size").values))
+    return pb.merge_models([model.monotonize("size", 1), model], reason="both").monotonize("size")
+
+
+EDITED = {"edited": edit}
+"""What is done to those that are edited after their fit."""
+
+
 def make_files(pb, folder):
     """Return sound files of every kind, and the rows that they were fitted to."""
     import pandas as pd
@@ -93,7 +107,9 @@ def make_files(pb, folder):
     for name, model in make_models(pb).items():
         labels = np.where(rows["age"] > 6, "c", two) if "classes" in name else two
         with warnings.catch_warnings(action="ignore"):
-            model.fit(rows, labels).save_model(folder / "sound.json")
+            model.fit(rows, labels)
+            model = EDITED.get(name, lambda model: model)(model)
+            model.save_model(folder / "sound.json")
         files[name] = mutations.ModelFile((folder / "sound.json").read_bytes())
         kinds.add(files[name].document["estimator"])
         model.save_model(folder / "sound.json", compact=True)

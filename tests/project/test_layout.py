@@ -18,9 +18,10 @@ PAPERS = sorted(
 ELSEWHERE = {
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
-    "persistence/test_registry.py": ["_registered.py"],
     "boosting/test_bag_tables.py": ["boosting/spread.py"],
     "boosting/test_engine.py": ["boosting/fit.py"],
+    "estimators/test_editing.py": ["boosting/edits.py", "persistence/edits.py"],
+    "estimators/test_merging.py": ["boosting/merging.py"],
     "data/test_frames.py": ["data/table.py"],
     "estimators/test_parameters.py": [
         "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",

@@ -1,6 +1,6 @@
 """What every bag says of each feature and pair, and the standard errors that follow."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -24,9 +24,21 @@ class BagTables(Spread):
 
     bags: tuple[TableEnsemble, ...]
 
-    def put_in_order(self, feature: int, direction: int) -> "BagTables":
-        """Return the bags with a feature's tables not falling (1) or not rising (-1)."""
-        return replace(self, bags=tuple(bag.put_in_order(feature, direction) for bag in self.bags))
+    def edit_bags(
+        self, _wanted: str, edit: Callable[[TableEnsemble], TableEnsemble]
+    ) -> "BagTables":
+        """Return the bags, each of them edited."""
+        return replace(self, bags=tuple(map(edit, self.bags)))
+
+    def forget(self, mean: TableEnsemble, term: int) -> TableSpread:
+        """Return standard errors without those of one term and of importances."""
+        return self.summarize(mean).forget(mean, term)
+
+    def without_feature(
+        self, _mean: TableEnsemble, feature: int, _pairs: Sequence[int]
+    ) -> "BagTables":
+        """Return the bags without the feature."""
+        return self.edit_bags("", lambda bag: bag.without_feature(feature))
 
     def summarize(self, mean: TableEnsemble) -> TableSpread:
         """Return the standard errors alone."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
 from properboost import _core
+from properboost.boosting.edits import Edit
 from properboost.boosting.interactions import PairBins, look_up, purify
 from properboost.boosting.lines import Lines
 from properboost.boosting.spread import Spread
@@ -375,6 +376,8 @@ class Ensemble(ABC):
     """What all steps have been multiplied by, a number per model; none stands for ones."""
     compact_from: int | None = None
     """How many estimators a compact ensemble has been made of; None where it has its rounds."""
+    edits: tuple[Edit, ...] = ()
+    """What was changed by hand, in order."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -575,17 +578,24 @@ class TableEnsemble(Ensemble):
     ) -> tuple[NDArray[np.float64], PairEffects]:
         table, effects = sums - self._common, {}
         for p in self._boosted_pairs[model]:
-            pair, grid = self.pairs[p], self._cells(table, p)
-            effects[p] = purify(grid, self._cells(self.pair_weights[p], p, 0))
-            levels = (pair.first_level, pair.second_level)
-            for j, level, effect in zip((pair.first, pair.second), levels, effects[p], strict=True):
-                own = table[self.offsets[j] : self.offsets[j + 1]]
-                own += np.where(level < 0, 0.0, effect[level])
-            first, second = effects[p]
-            grid -= first[:, None] + second[None, :]
+            effects[p] = self.move_effects(table, p)
         return table, effects
 
-    def _cells(
+    def move_effects(
+        self, table: NDArray[np.float64], p: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Move what a pair says about either feature alone to that one's; returns it by level."""
+        pair, grid = self.pairs[p], self.cells_of(table, p)
+        first, second = purify(grid, self.cells_of(self.pair_weights[p], p, 0))
+        for j, level, effect in (
+            (pair.first, pair.first_level, first),
+            (pair.second, pair.second_level, second),
+        ):
+            self._part(table, j)[:] += np.where(level < 0, 0.0, effect[level])
+        grid -= first[:, None] + second[None, :]
+        return first, second
+
+    def cells_of(
         self, values: NDArray[np.float64], p: int, begin: int | None = None
     ) -> NDArray[np.float64]:
         """Return a view of the grid of pair `p` in the values of all codes, or in its own."""
@@ -640,7 +650,7 @@ class TableEnsemble(Ensemble):
             for j, (entries, mean) in enumerate(zip(own, means, strict=True)):
                 part[:, j] = find_entries(entries - mean, some[j])
             for p, own_effects in effects.items():  # of pairs, whose mean is 0
-                pair, grid = self.pairs[p], self._cells(purified, p)
+                pair, grid = self.pairs[p], self.cells_of(purified, p)
                 levels = (
                     find_entries(pair.first_level, some[pair.first]),
                     find_entries(pair.second_level, some[pair.second]),
@@ -734,10 +744,77 @@ class TableEnsemble(Ensemble):
             values[rounds.offsets[t] : rounds.offsets[t + 1]] = total - before
             before = total
         step[own] = 1.0
-        spread = self.spread and self.spread.put_in_order(feature, direction)
+        spread = self.spread and self.spread.edit_bags(
+            "monotonize", lambda bag: bag.put_in_order(feature, direction)
+        )
         return replace(
             self, models=(replace(rounds, values=values, step=step, moves=None),), spread=spread
         )
+
+    def with_table(self, model: int, feature: int, table: NDArray[np.float64]) -> Self:
+        """Return the ensemble, compact, in which a feature's table of one model is this one.
+
+        In a joint model the other models keep their differences from each other.  Nothing is known
+        of the feature's standard errors any more.
+        """
+        sums, before = self.sums_of(model).copy(), self.table_of(model, feature)
+        own = self._part(sums, feature)
+        if not self.joint and np.array_equal(before, own):
+            own[:] = table
+        else:  # pairs have a part in it, or it is taken less the mean over the models
+            n_models = len(self.models)
+            own += (table - before) * (n_models / (n_models - 1) if self.joint else 1.0)
+        models = list(self.compacted().models)
+        models[model] = self._of_sums(sums)
+        return replace(
+            self,
+            models=tuple(models),
+            compact_from=self.n_estimators,
+            spread=self.spread and self.spread.forget(self, feature),
+        )
+
+    def without_feature(self, feature: int) -> Self:
+        """Return the ensemble, compact, in which a feature has no part, and in no pair.
+
+        The mean of what it added, over the training rows, is part of the intercept; what its pairs
+        say about the other feature alone stays with that one.
+        """
+        n_features = len(self.binning.features)
+        gone = [p for p, pair in enumerate(self.pairs) if feature in (pair.first, pair.second)]
+        kept = [p for p in range(len(self.pairs)) if p not in gone]
+        smaller = replace(
+            self,
+            pairs=tuple(self.pairs[p] for p in kept),
+            pair_weights=tuple(self.pair_weights[p] for p in kept),
+        )
+        entries = self.entries_of([*range(n_features), *(n_features + p for p in kept)])
+        models, intercepts = [], self.intercept
+        for m in range(len(self.models)):
+            sums = self.sums_of(m).copy()
+            for p in gone:
+                self.move_effects(sums, p)
+            own = self._part(sums, feature)
+            intercepts[m] += _mean(own, self.bin_weights[feature])
+            own[:] = 0.0
+            models.append(smaller._of_sums(sums[entries]))
+        return replace(
+            smaller,
+            models=tuple(models),
+            intercepts=tuple(intercepts.tolist()),
+            compact_from=self.n_estimators,
+            spread=self.spread and self.spread.without_feature(self, feature, kept),
+        )
+
+    def entries_of(self, terms: Sequence[int]) -> NDArray[np.int64]:
+        """Return where the entries of these features and pairs are when all are side by side."""
+        own = [np.arange(self.offsets[term], self.offsets[term + 1]) for term in terms]
+        return np.concatenate([np.empty(0, dtype=np.int64), *own])
+
+    def _of_sums(self, sums: NDArray[np.float64]) -> Rounds:
+        """Return a round for each feature and pair that adds anything."""
+        parts = {term: self._part(sums, term) for term in range(len(self.offsets) - 1)}
+        some = {term: own for term, own in parts.items() if own.any()}
+        return Rounds.of_tables(np.array(list(some), dtype=np.int32), list(some.values()))
 
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's importance, and half of its pairs'."""

@@ -10,6 +10,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from properboost import _core
 from properboost.data.binning import Binning, FeatureBins, NumericBins
@@ -218,9 +220,32 @@ def purify(
     equations[n_first:, :n_first] = share.T
     held = share * grid
     sums = np.concatenate([held.sum(axis=1), held.sum(axis=0)])
-    # A constant may be in either part; take the smallest solution.
-    effects = np.linalg.lstsq(equations, sums, rcond=None)[0]
+    # In levels that hang together a constant may be in either part; take the smallest solution.
+    parts = connected_components(csr_array(equations), directed=False)[1]
+    side = np.where(np.arange(len(parts)) < n_first, 1.0, -1.0)
+    together = parts[:, None] == parts[None, :]
+    size = np.diagonal(equations)[:, None] * together
+    equations += together * (side[:, None] * side) * (size.sum(axis=0) / together.sum(axis=0) ** 2)
+    effects = _solve(equations, sums)
     return effects[:n_first], effects[n_first:]
+
+
+def _solve(equations: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve positive definite equations, of which some may be all 0, with bits of any processor's.
+
+    LAPACK's depend on the processor, and files hold what follows.
+    """
+    left, found = equations.copy(), sums.copy()
+    pivots = np.diagonal(left)
+    for k in range(len(found)):
+        if pivots[k] > 0.0:
+            factor = left[k + 1 :, k] / pivots[k]
+            left[k + 1 :, k + 1 :] -= factor[:, None] * left[k, k + 1 :]
+            found[k + 1 :] -= factor * found[k]
+    for k in reversed(range(len(found))):
+        found[k] = found[k] / pivots[k] if pivots[k] > 0.0 else 0.0
+        found[:k] -= left[:k, k] * found[k]
+    return found
 
 
 def look_up(

@@ -16,7 +16,7 @@ from properboost.data.binning import (
     NumericBins,
 )
 
-__all__ = ["merge_bins"]
+__all__ = ["MOST_BINS", "Codes", "find_changes", "merge_bins", "recode"]
 
 MOST_BINS = 255
 """Bins of a numeric feature: of 256 codes, missing values take one."""
@@ -50,7 +50,7 @@ def merge_bins(
     merged, codes = [], []
     for j, (own, other) in enumerate(zip(binning.features, found, strict=True)):
         if isinstance(own, NumericBins) and isinstance(other, NumericBins):
-            bins, own_codes = _merge_edges(own, other, _find_changes(models, j, own.n_bins))
+            bins, own_codes = _merge_edges(own, other, find_changes(models, j, own.n_bins))
         elif isinstance(own, CategoricalBins) and isinstance(other, CategoricalBins):
             bins, own_codes = _merge_categories(own, other)
         else:
@@ -59,10 +59,10 @@ def merge_bins(
             )
         merged.append(bins)
         codes.append(own_codes)
-    return Binning(tuple(merged), binning.from_dtype), [_recode(own, codes) for own in models]
+    return Binning(tuple(merged), binning.from_dtype), [recode(own, codes) for own in models]
 
 
-def _find_changes(models: Sequence[Rounds], j: int, n_bins: int) -> NDArray[np.bool_]:
+def find_changes(models: Sequence[Rounds], j: int, n_bins: int) -> NDArray[np.bool_]:
     """Return whether any round tells a bin of a feature from the next one."""
     changes = np.zeros(n_bins - 1, dtype=bool)
     for rounds in models:
@@ -107,7 +107,7 @@ def _merge_categories(own: CategoricalBins, other: CategoricalBins) -> tuple[Fea
     return merged, np.array([*before, own.n_bins, unseen], dtype=np.intp)
 
 
-def _recode(rounds: Rounds, codes: Sequence[Codes]) -> Rounds:
+def recode(rounds: Rounds, codes: Sequence[Codes]) -> Rounds:
     """Return rounds over other codes of their features."""
     if rounds.trees is not None:
         return replace(rounds, trees=_recode_trees(rounds.trees, codes))

@@ -1,8 +1,9 @@
 """How far bags lie from each other: standard errors of what a model of look-up tables says."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,10 @@ from properboost.data.table import Table
 __all__ = ["Spread", "TableSpread", "find_size"]
 
 Array = NDArray[np.float64]
+
+_WITH_BAGS = (
+    "a model that was fitted with bag_tables=True and in which set_shape_function set no table"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +68,19 @@ class Spread(ABC):
         """Return the standard error of each feature's importance, then of each pair's."""
 
     @abstractmethod
-    def put_in_order(self, feature: int, direction: int) -> "Spread":
-        """Return the spread of bags whose tables of a feature are in order."""
+    def edit_bags(self, wanted: str, edit: Callable[[Any], Any]) -> "Spread":
+        """Return the spread of bags of which each is edited; `wanted` is what asks for it."""
+
+    @abstractmethod
+    def forget(self, mean: Any, term: int) -> "TableSpread":
+        """Return standard errors without those of one term of the ensemble `mean`, and importances.
+
+        They are NaN.
+        """
+
+    @abstractmethod
+    def without_feature(self, mean: Any, feature: int, pairs: Sequence[int]) -> "Spread":
+        """Return the spread of ensembles in which a feature has no part; these `pairs` are left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +93,7 @@ class TableSpread(Spread):
 
     def raw_predictions(self, _table: Table, _n_threads: int) -> list[Array]:
         """Refuse: the bags are gone."""
-        raise ValueError("predict_interval needs a model that was fitted with bag_tables=True")
+        raise ValueError(f"predict_interval needs {_WITH_BAGS}")
 
     def errors(self, model: int) -> Array:
         """Return the standard error of each entry of one model's tables."""
@@ -91,9 +107,40 @@ class TableSpread(Spread):
         """Return the standard error of each importance."""
         return self.of_importances
 
-    def put_in_order(self, _feature: int, _direction: int) -> Spread:
-        """Refuse: it takes the bags to know how sure a function in order is."""
-        raise ValueError("monotonize needs a model that was fitted with bag_tables=True")
+    def edit_bags(self, wanted: str, _edit: Callable[[Any], Any]) -> Spread:
+        """Refuse: it takes the bags to know how sure an edited function is."""
+        raise ValueError(f"{wanted} needs {_WITH_BAGS}")
+
+    def forget(self, mean: Any, term: int) -> "TableSpread":
+        """Return standard errors without those of one term and of importances."""
+        some = mean.entries_of([term])
+        return replace(
+            self,
+            of_entries=tuple(_with(own, some, np.nan) for own in self.of_entries),
+            of_terms=tuple((_with(own, term, np.nan), degrees) for own, degrees in self.of_terms),
+            of_importances=np.full_like(self.of_importances, np.nan),
+        )
+
+    def without_feature(self, mean: Any, feature: int, pairs: Sequence[int]) -> "TableSpread":
+        """Return standard errors of what is left; what has no part is known to add nothing."""
+        n_features = len(mean.binning.features)
+        terms = [*range(n_features), *(n_features + p for p in pairs)]
+        kept, own = mean.entries_of(terms), mean.entries_of([feature])
+        return replace(
+            self,
+            of_entries=tuple(_with(errors, own, 0.0)[kept] for errors in self.of_entries),
+            of_terms=tuple(
+                (_with(ratios, feature, 0.0)[terms], degrees[terms])
+                for ratios, degrees in self.of_terms
+            ),
+            of_importances=np.full(len(terms), np.nan),
+        )
+
+
+def _with(values: Array, where: Any, value: float) -> Array:
+    changed = values.copy()
+    changed[where] = value
+    return changed
 
 
 def find_size(values: Array) -> float:

@@ -60,6 +60,8 @@ def _list_contents(model: TableClassifier) -> Iterator[tuple[str, Any]]:
         yield "selection", model._ensemble.selection
         yield "n_iter", model.n_iter_
         yield from _list_ensemble(model._ensemble)
+        if getattr(model, "edits_", []):
+            yield "edits", model.edits_
         yield "features", _list_features(model, model._ensemble.binning)
     elif isinstance(model, UDTClassifier):
         yield "trees", _count_nodes([model.tree_])
@@ -145,6 +147,9 @@ def describe_summary(summary: dict[str, Any]) -> str:
         n_categorical = sum(feature["type"] == "categorical" for feature in features)
         lines.append(_line("features", f"{len(features)} ({n_categorical} categorical)"))
         lines += [f"  {_describe_feature(feature)}" for feature in features]
+    if "edits" in summary:
+        lines.append(_line("edits", f"{len(summary['edits'])}"))
+        lines += [f"  {_describe_edit(edit)}" for edit in summary["edits"]]
     changed = summary["parameters"]
     title = "all are the defaults" if not changed else "other than the defaults"
     lines.append(_line("parameters", title))
@@ -194,6 +199,15 @@ def _list_lines(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
         )
     if "coefficients" in summary:
         yield "coefficients", f"{summary['coefficients']:,}, from {summary['rados']:,} rados"
+
+
+def _describe_edit(edit: dict[str, Any]) -> str:
+    known = {name: own for name, own in edit.items() if name not in ("method", "edits")}
+    shown = [
+        f"{name} {own:.4g}" if isinstance(own, float) else f"{name} {own}"
+        for name, own in known.items()
+    ]
+    return f"{edit['method']}: {', '.join(shown)}"
 
 
 def _describe_feature(feature: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from properboost.boosting.ensemble import Ensemble, Rounds, make_ensemble
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.editing import EditingMixin
 from properboost.losses.builtin import Exponential
 from properboost.losses.probabilities import Link
 from properboost.notices import warn
@@ -68,6 +69,7 @@ class VotingClassifier(
     BinningParameters,
     SizeParameters[RowsPerBin],
     BoostedClassifier,
+    EditingMixin,
     VerboseParameters,
 ):
     """Weak classifiers that vote, however rho was found."""

@@ -212,7 +212,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
     def _check_complete(self, wanted: str, error: type[Exception] = ValueError) -> None:
         """Refuse what compact models cannot do; `wanted` is what was asked of them."""
         if self._is_compact:
-            raise error(f"{wanted} is not available: the model was saved compact")
+            raise error(f"{wanted} is not available: the model was saved compact, or edited")
 
 
 def load_model(path: AnyPath) -> TableClassifier:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from properboost.boosting.ensemble import Ensemble, TableEnsemble, regress_isotonic
+from properboost.boosting.ensemble import Ensemble, TableEnsemble
 from properboost.boosting.interactions import PairBins
-from properboost.data.binning import FeatureBins, NumericBins
+from properboost.data.binning import FeatureBins
 from properboost.data.frames import find_feature
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import find_classes
@@ -416,7 +416,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     def importance_errors_(self) -> NDArray[np.float64]:
         """The standard errors of `feature_importances_` and, after them, of `pair_importances_`.
 
-        They come from bags, see `outer_bags`.
+        They come from bags, see `outer_bags`; NaN once a table was set by hand.
         """
         self._check_fitted()
         ensemble = self._ensemble
@@ -506,16 +506,15 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         )
 
     def _find_precision(self, model: int, term: int) -> Precision | None:
-        """Return how sure the model is of a feature's or pair's table, if it has bags."""
+        """Return how sure the model is of a feature's or pair's table, if it is known."""
         ensemble = self._tables()
         if ensemble.spread is None:
             return None
-        first, end = ensemble.offsets[term : term + 2]
-        return Precision(
-            ensemble.spread.errors(model)[first:end],
-            float(ensemble.p_values[model][term]),
-            ensemble.spread.n_bags,
-        )
+        p_value = float(ensemble.p_values[model][term])
+        if np.isnan(p_value):  # the table was set by hand
+            return None
+        errors = ensemble.spread.errors(model)[ensemble.entries_of([term])]
+        return Precision(errors, p_value, ensemble.spread.n_bags)
 
     def shape_function(self, feature: int | str, class_: Any = None) -> ShapeFunction:
         """Return what one feature adds to the raw prediction.  Trees have no such function.
@@ -555,88 +554,6 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             class_label=label,
             precision=self._find_precision(model, j),
         )
-
-    def monotonize(self, feature: int | str, direction: int | str = "auto") -> Self:
-        """Make the raw prediction rise or fall with one feature, after the fit and in place.
-
-        The feature's shape function is replaced by its isotonic regression [1]_: the function in
-        order that is nearest to it, by squared difference and training weight.  Missing values keep
-        theirs.  A fit with `monotonic_cst` makes better models, as other features learn what this
-        one may not say; this needs no fit.
-
-        Parameters
-        ----------
-        feature : int or str
-            Position or name of a numeric feature that is in none of `pairs_`.
-        direction : {"auto", 1, -1}, default="auto"
-            Whether the raw prediction of ``classes_[1]`` must not fall (1) or not rise (-1) with
-            the feature; "auto" takes the direction that changes the shape function less.
-
-        Returns
-        -------
-        self : object
-            The model itself, with which contributions, staged predictions and files agree: the sums
-            of the first rounds are in order, too.  If the function was in order already nothing is
-            changed.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the model has more than two classes or no shape functions, or if the feature is
-            categorical or in a pair.
-
-        Notes
-        -----
-        In `history_`, `step` is 1 in the feature's rounds; `cost` and `risk` stay those of the fit.
-        A search changes its `best_estimator_`, too.  InterpretML has this method for its EBMs; its
-        "auto" goes by a rank correlation.
-
-        References
-        ----------
-        .. [1] Barlow, Bartholomew, Bremner and Brunk (1972). Statistical inference under order
-           restrictions. Wiley.
-
-        Examples
-        --------
-        >>> from properboost import ProperBoostClassifier
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = ProperBoostClassifier().fit(X, y).monotonize(0)
-        >>> bool((model.shape_function(0).values[1:] <= model.shape_function(0).values[:-1]).all())
-        True
-        """
-        ensemble = self._tables()
-        j = find_feature(feature, getattr(self, "feature_names_in_", None), self.n_features_in_)
-        label = f"feature {feature!r}"
-        if len(self.classes_) > 2:
-            raise ValueError(
-                f"monotonize is for two classes, not {len(self.classes_)}: their probabilities add "
-                "up to 1"
-            )
-        if not isinstance(ensemble.binning.features[j], NumericBins):
-            raise ValueError(f"{label} must be numeric; it is categorical")
-        if any(j in (pair.first, pair.second) for pair in ensemble.pairs):
-            raise ValueError(
-                f"{label} must be in none of pairs_: the pair's table is in no order; fit with "
-                "monotonic_cst, or without interactions"
-            )
-        if direction not in ("auto", 1, -1) or isinstance(direction, bool):
-            raise ValueError(f"direction must be 'auto', 1 or -1; got {direction!r}")
-        n_bins = ensemble.binning.features[j].n_bins
-        own, weight = ensemble.table_of(0, j)[:n_bins], ensemble.bin_weights[j][:n_bins]
-        possible = (1, -1) if direction == "auto" else (int(direction),)
-        unit = np.abs(own).max() or 1.0  # squares of values as they are may overflow
-        changes = [
-            float(np.sum(weight * ((regress_isotonic(own, weight, d) - own) / unit) ** 2))
-            for d in possible
-        ]
-        chosen = possible[int(np.argmin(changes))]
-        if (chosen * np.diff(own) < 0.0).any():
-            self._replace_ensemble(ensemble.put_in_order(j, chosen))
-        return self
-
-    def _replace_ensemble(self, ensemble: Ensemble) -> None:
-        self._ensemble = ensemble
 
     def contributions(self, X: Any, class_: Any = None) -> Contributions:
         """Return what each feature, or pair of features, adds to the raw prediction of each row.

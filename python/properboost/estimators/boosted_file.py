@@ -7,6 +7,7 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.parameters.kinds import Coupling
+from properboost.persistence.edits import RECORD
 from properboost.persistence.ensembles import (
     COMPACT_FROM,
     ENSEMBLE_FIELDS,
@@ -32,8 +33,8 @@ Model = TypeVar("Model", bound=BoostedClassifier)
 def find_fields(node: Node, version: int, others: Iterable[str] = ()) -> list[str]:
     """Return the fields that a document of this version has, and others."""
     since = {**_FIELDS, **ENSEMBLE_FIELDS}
-    compact = [COMPACT_FROM] if version > 7 and COMPACT_FROM in node.mapping() else []
-    return [*(name for name, first in since.items() if version >= first), *compact, *others]
+    some = [name for name in (COMPACT_FROM, RECORD) if version > 7 and name in node.mapping()]
+    return [*(name for name, first in since.items() if version >= first), *some, *others]
 
 
 def describe_fitted(model: BoostedClassifier) -> dict[str, Any]:

@@ -44,6 +44,7 @@ from properboost.data.init_score import read_init_score
 from properboost.data.labels import read_groups, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
+from properboost.estimators.editing import EditingMixin
 from properboost.estimators.going_on import check_going_on
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
@@ -125,6 +126,7 @@ class ProperBoostClassifier(
     WarmStartParameters,
     CallbackSupportMixin,  # type: ignore[misc]
     BoostedClassifier,
+    EditingMixin,
     VerboseParameters,
 ):
     """Boosted look-up tables, trees or rules under a proper margin loss with a gain.

@@ -14,11 +14,11 @@ from sklearn.exceptions import NotFittedError
 
 from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder
-from properboost.boosting.ensemble import Ensemble
 from properboost.boosting.patience import Patience
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_groups, read_rows
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
@@ -105,6 +105,7 @@ class ProperBoostClassifierCV(
     BinningParameters,
     SizeParameters[RowsPerBin],
     BoostedClassifier,
+    EditingMixin,
     VerboseParameters,
 ):
     """`ProperBoostClassifier` that chooses gain and number of estimators by cross-validation.
@@ -624,10 +625,6 @@ class ProperBoostClassifierCV(
             best.temperature_,
         )
 
-    def _replace_ensemble(self, ensemble: Ensemble) -> None:
-        super()._replace_ensemble(ensemble)
-        self.best_estimator_._replace_ensemble(ensemble)
-
     def _check_fitted(self) -> None:
         if hasattr(self, "cv_results_") and not hasattr(self, "_ensemble"):
             raise NotFittedError(
@@ -638,7 +635,8 @@ class ProperBoostClassifierCV(
 
     @property
     def _is_compact(self) -> bool:
-        return self._validation_curves is None
+        edited = hasattr(self, "_ensemble") and super()._is_compact
+        return edited or self._validation_curves is None
 
     def _compacted(self) -> Self:
         compact = copy(self)

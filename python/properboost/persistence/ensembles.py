@@ -27,6 +27,7 @@ from properboost.persistence.bins import (
     describe_pairs,
     describe_weighted_bins,
 )
+from properboost.persistence.edits import RECORD, build_edits, describe_edits
 from properboost.persistence.json_node import Node
 from properboost.persistence.trees import (
     build_lines,
@@ -78,6 +79,7 @@ def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
         "pairs": pairs,
         "models": [_describe_rounds(rounds, ensemble.is_compact) for rounds in ensemble.models],
         **({} if ensemble.compact_from is None else {COMPACT_FROM: ensemble.compact_from}),
+        **({RECORD: describe_edits(ensemble.edits)} if ensemble.edits else {}),
     }
 
 
@@ -152,6 +154,9 @@ def build_ensemble(
     )  # fmt: skip
     if compact:
         ensemble = replace(ensemble, compact_from=fields[COMPACT_FROM].integer(0, 2**31 - 1))
+    if RECORD in fields:
+        edits = build_edits(fields[RECORD], len(binning.features), n_classes)
+        ensemble = replace(ensemble, edits=edits)
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")
     _check_order(fields["models"], ensemble)

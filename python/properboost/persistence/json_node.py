@@ -10,10 +10,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["INFINITE", "NOT_FINITE", "Node", "plain", "write_real", "write_reals"]
+__all__ = ["INFINITE", "NOT_FINITE", "UNKNOWN", "Node", "plain", "write_real", "write_reals"]
 
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
-NOT_FINITE = {**INFINITE, "nan": math.nan}
+UNKNOWN = {"nan": math.nan}
+NOT_FINITE = {**INFINITE, **UNKNOWN}
 """What stands for numbers that JSON does not have."""
 
 _NUMBERS = {int, float}  # and no booleans

@@ -12,7 +12,7 @@ from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Rounds, TableEn
 from properboost.boosting.spread import TableSpread
 from properboost.parameters.shared import FEWEST_BAGS, MOST_BAGS
 from properboost.persistence.ensembles import build_tables
-from properboost.persistence.json_node import INFINITE, Node, write_reals
+from properboost.persistence.json_node import NOT_FINITE, UNKNOWN, Node, write_reals
 
 __all__ = ["SPREADS", "add_spread", "describe_spread"]
 
@@ -28,10 +28,10 @@ def describe_spread(ensemble: Ensemble) -> dict[str, Any]:
     if isinstance(spread, TableSpread):
         found = {
             "n_bags": spread.n_bags,
-            "entries": [own.tolist() for own in spread.of_entries],
+            "entries": [write_reals(own) for own in spread.of_entries],
             "ratios": [write_reals(ratios) for ratios, _ in spread.of_terms],
             "degrees": [degrees.tolist() for _, degrees in spread.of_terms],
-            "importances": spread.of_importances.tolist(),
+            "importances": write_reals(spread.of_importances),
         }
         return {ERRORS: found}
     return {}
@@ -105,14 +105,19 @@ def _build_errors(node: Node, ensemble: TableEnsemble) -> TableSpread:
         entries = fields[name].entries(len(ensemble.models))
         return [_read_sizes(own, length, also) for own in entries]
 
-    ratios, degrees = read("ratios", n_terms, INFINITE), read("degrees", n_terms)
+    ratios, degrees = read("ratios", n_terms, NOT_FINITE), read("degrees", n_terms)
     if any(np.any(own == 0.0) or np.any(own > n_bags) for own in degrees):
         fields["degrees"].fail("must hold numbers above 0, as many as there are bags at most")
+    entries = read("entries", n_entries, UNKNOWN)
+    widths = np.diff(ensemble.offsets)
+    for of_terms, of_entries in zip(ratios, entries, strict=True):
+        if not np.array_equal(np.repeat(np.isnan(of_terms), widths), np.isnan(of_entries)):
+            fields["ratios"].fail("must be 'nan' where all entries of a table are, and only there")
     return TableSpread(
         n_bags=n_bags,
-        of_entries=tuple(read("entries", n_entries)),
+        of_entries=tuple(entries),
         of_terms=tuple(zip(ratios, degrees, strict=True)),
-        of_importances=_read_sizes(fields["importances"], n_terms),
+        of_importances=_read_sizes(fields["importances"], n_terms, UNKNOWN),
     )
 
 

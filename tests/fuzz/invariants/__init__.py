@@ -5,11 +5,11 @@ AssertionError, or whatever it runs into: every exception is a failure.  `share`
 fits it is tried on; those that fit again are tried on a part.
 
 They are in `predictions` (what a model says of any rows), `again` (the same fit, and what is kept
-of it), `inputs` (the same rows and weights in other guise), `bags` (how sure a model is) and
-`watched` (fits that go on or stop early).
+of it), `inputs` (the same rows and weights in other guise), `bags` (how sure a model is), `watched`
+(fits that go on or stop early) and `edited` (models that were changed by hand).
 """
 
-from fuzz.invariants import again, bags, inputs, predictions, watched
+from fuzz.invariants import again, bags, edited, inputs, predictions, watched
 from fuzz.invariants.registry import Fit, digest, hold, list_chosen
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "again",
     "bags",
     "digest",
+    "edited",
     "hold",
     "inputs",
     "list_chosen",

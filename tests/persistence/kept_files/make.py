@@ -121,6 +121,10 @@ MODELS = {
     "early_stopping": (
         PROPER(n_estimators=30, max_bins=6, early_stopping=True, n_iter_no_change=2), TWO
     ),
+    "edited": (
+        PROPER(n_estimators=4, max_bins=5, outer_bags=4, interactions=[["size", "age"]]), TWO
+    ),
+    "merged": (PROPER(n_estimators=3, max_bins=6), TWO),
     "families": (
         pb.ProperBoostClassifierCV(effort=1, readable=True, cv=2, max_estimators=20, max_bins=6),
         TWO,
@@ -147,6 +151,14 @@ MODELS = {
         TWO,
     ),
 }  # fmt: skip
+
+EDITED = {
+    "edited": lambda model: model.remove_feature("flag", reason="a test").set_shape_function(
+        "size", np.linspace(-1, 1, len(model.shape_function("size").values))
+    ),
+    "merged": lambda model: pb.merge_models([model, model], [1, 3]),
+}
+"""What is done to those that are edited after their fit."""
 
 COMPACT = {
     "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",
@@ -176,6 +188,7 @@ def main():
             fit_on, rows = without_missing(train), without_missing(asked)
         with warnings.catch_warnings(action="ignore"):
             model.fit(fit_on, make_labels(train, labels, 2))
+        model = EDITED.get(name, lambda model: model)(model)
         write(model, rows, folder / f"{name}.json")
         if name in COMPACT:
             write(model, rows, folder / f"{name}_compact.json", compact=True)

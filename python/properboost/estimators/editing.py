@@ -1,0 +1,317 @@
+"""Changing a fitted model by hand: each change is in place, and on the model's record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost.boosting.edits import Edit, EditMethod, measure_change
+from properboost.boosting.ensemble import (
+    LARGEST_RAW,
+    Ensemble,
+    TableEnsemble,
+    regress_isotonic,
+)
+from properboost.data.binning import NumericBins
+from properboost.data.frames import find_feature
+
+__all__ = ["EditingMixin"]
+
+
+class EditingMixin:
+    """What can be changed in a fitted model of look-up tables."""
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    _ensemble: Ensemble
+
+    def _check_fitted(self) -> None:
+        raise NotImplementedError
+
+    def _tables(self) -> TableEnsemble:
+        raise NotImplementedError
+
+    def _find_model(self, class_: Any) -> tuple[Any, int, float]:
+        raise NotImplementedError
+
+    @property
+    def edits_(self) -> list[dict[str, Any]]:
+        """What was changed in the model by hand, in order; empty if nothing was.
+
+        A dict has the `method`; the `feature`, by name or position; the `class` whose function was
+        set; a `direction`; the `reason` that was given; and by how much the function, less its mean
+        over the training rows, moved: the `largest_change` of a row's raw prediction and the
+        `mean_change` of all, without signs.  Of `merge_models` there are the `weights` and the
+        `edits` of every model.
+        """
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+        return [edit.describe(names, self.classes_.tolist()) for edit in self._ensemble.edits]
+
+    def _record(
+        self,
+        method: EditMethod,
+        feature: int,
+        edited: TableEnsemble,
+        models: Sequence[int],
+        **details: Any,
+    ) -> None:
+        """Take over an edited ensemble, in which functions of a feature moved in some models."""
+        before = self._tables()
+        weight = before.bin_weights[feature]
+        share = weight / (weight.sum() or 1.0)
+        moved = [
+            measure_change(before.table_of(m, feature), edited.table_of(m, feature), share)
+            for m in models
+        ]
+        edit = Edit(
+            method,
+            feature,
+            largest_change=max(largest for largest, _ in moved),
+            mean_change=sum(mean for _, mean in moved) / len(moved),
+            **details,
+        )
+        self._replace_ensemble(replace(edited, edits=(*before.edits, edit)))
+
+    def _replace_ensemble(self, ensemble: Ensemble) -> None:
+        """Take over an ensemble, which a search shares with its best estimator."""
+        self._ensemble = ensemble
+        getattr(self, "best_estimator_", self)._ensemble = ensemble
+
+    def monotonize(
+        self,
+        feature: int | str,
+        direction: int | str = "auto",
+        *,
+        reason: str | None = None,
+    ) -> Self:
+        """Make the raw prediction rise or fall with one feature, after the fit and in place.
+
+        The feature's shape function is replaced by its isotonic regression [1]_: the function in
+        order that is nearest to it, by squared difference and training weight.  Missing values keep
+        theirs.  A fit with `monotonic_cst` makes better models, as other features learn what this
+        one may not say; this needs no fit.
+
+        Parameters
+        ----------
+        feature : int or str
+            Position or name of a numeric feature that is in none of `pairs_`.
+        direction : {"auto", 1, -1}, default="auto"
+            Whether the raw prediction of ``classes_[1]`` must not fall (1) or not rise (-1) with
+            the feature; "auto" takes the direction that changes the shape function less.
+        reason : str, optional
+            Why, for the record (`edits_`).
+
+        Returns
+        -------
+        self : object
+            The model itself, with which contributions, staged predictions and files agree: the sums
+            of the first rounds are in order, too.  If the function was in order already nothing is
+            changed.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the model has more than two classes or no shape functions, or if the feature is
+            categorical or in a pair.
+
+        Notes
+        -----
+        In `history_`, `step` is 1 in the feature's rounds; `cost` and `risk` stay those of the fit.
+        A search changes its `best_estimator_`, too.  InterpretML has this method for its EBMs; its
+        "auto" goes by a rank correlation.
+
+        References
+        ----------
+        .. [1] Barlow, Bartholomew, Bremner and Brunk (1972). Statistical inference under order
+           restrictions. Wiley.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = ProperBoostClassifier().fit(X, y).monotonize(0)
+        >>> bool((model.shape_function(0).values[1:] <= model.shape_function(0).values[:-1]).all())
+        True
+        """
+        ensemble = self._tables()
+        j = self._find_position(feature)
+        label = f"feature {feature!r}"
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"monotonize is for two classes, not {len(self.classes_)}: their probabilities add "
+                "up to 1"
+            )
+        if not isinstance(ensemble.binning.features[j], NumericBins):
+            raise ValueError(f"{label} must be numeric; it is categorical")
+        if any(j in (pair.first, pair.second) for pair in ensemble.pairs):
+            raise ValueError(
+                f"{label} must be in none of pairs_: the pair's table is in no order; fit with "
+                "monotonic_cst, or without interactions"
+            )
+        if direction not in ("auto", 1, -1) or isinstance(direction, bool):
+            raise ValueError(f"direction must be 'auto', 1 or -1; got {direction!r}")
+        n_bins = ensemble.binning.features[j].n_bins
+        own, weight = ensemble.table_of(0, j)[:n_bins], ensemble.bin_weights[j][:n_bins]
+        possible = (1, -1) if direction == "auto" else (int(direction),)
+        unit = np.abs(own).max() or 1.0  # squares of values as they are may overflow
+        changes = [
+            float(np.sum(weight * ((regress_isotonic(own, weight, d) - own) / unit) ** 2))
+            for d in possible
+        ]
+        chosen = possible[int(np.argmin(changes))]
+        if (chosen * np.diff(own) < 0.0).any():
+            edited = ensemble.put_in_order(j, chosen)
+            details = {"direction": chosen, "reason": _read_reason(reason)}
+            self._record("monotonize", j, edited, [0], **details)
+        return self
+
+    def set_shape_function(
+        self,
+        feature: int | str,
+        values: ArrayLike,
+        *,
+        missing_value: float | None = None,
+        class_: Any = None,
+        reason: str | None = None,
+    ) -> Self:
+        """Set what one feature adds to the raw prediction, in place.
+
+        Parameters
+        ----------
+        feature : int or str
+            Position or name of the feature.
+        values : array-like of shape (n_bins,)
+            What the feature adds in each bin of its `shape_function`, in units of the raw
+            prediction; what its pairs add beyond stays as it is.
+        missing_value : float, optional
+            What it adds where it is missing; by default what it did.
+        class_ : label, optional
+            The class whose function is set.  With two classes you may leave it out; it is then
+            ``classes_[1]``.
+        reason : str, optional
+            Why, for the record (`edits_`).
+
+        Returns
+        -------
+        self : object
+            The model itself, with which probabilities, explanations and files agree.  It is compact
+            from then on: it has no `history_` and no staged predictions, and no fit can go on from
+            it.  Of bags, the feature's standard errors are gone, as are those of importances and
+            `predict_interval`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the model has no shape functions, there is no such feature or class, or the values
+            are not finite numbers, one for each bin.
+
+        Notes
+        -----
+        The intercept stays: a function whose mean over the training rows differs from the one
+        before moves the mean prediction.  In a joint model (`multiclass_` is "softmax" or
+        "canonical") the other classes' functions move, too, as all are centred: they keep their
+        differences from each other.
+
+        Examples
+        --------
+        Beyond the 25th bin, the feature is to say no more than there:
+
+        >>> from properboost import ProperBoostClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = ProperBoostClassifier().fit(X, y)
+        >>> values = model.shape_function(0).values
+        >>> values[25:] = values[25]
+        >>> model = model.set_shape_function(0, values, reason="too few rows beyond")
+        >>> model.edits_[0]["method"], model.edits_[0]["reason"]
+        ('set_shape_function', 'too few rows beyond')
+        """
+        ensemble = self._tables()
+        j = self._find_position(feature)
+        _, m, sign = self._find_model(class_)
+        table = ensemble.table_of(m, j).copy()
+        n_bins = ensemble.binning.features[j].n_bins
+        table[:n_bins] = sign * _read_table("values", values, (n_bins,))
+        if missing_value is not None:
+            table[n_bins] = sign * float(_read_table("missing_value", missing_value, ()))
+        details = {"class_index": m if len(self.classes_) > 2 else None}
+        edited = ensemble.with_table(m, j, table)
+        if max(rounds.bound() for rounds in edited.models) > LARGEST_RAW:
+            raise ValueError(f"values must not make raw predictions beyond {LARGEST_RAW:g}")
+        self._record("set_shape_function", j, edited, [m], reason=_read_reason(reason), **details)
+        return self
+
+    def remove_feature(self, feature: int | str, *, reason: str | None = None) -> Self:
+        """Take a feature out of the model, in place: predictions depend on it no more.
+
+        Its shape function becomes 0, and the mean of what it was over the training rows goes to the
+        intercept.  Its pairs go, too; what they said about the other feature alone is part of that
+        one's shape function and stays.  `X` still has the column.  A fit without the feature makes
+        a better model, as other features learn what this one said; this needs no fit.
+
+        Parameters
+        ----------
+        feature : int or str
+            Position or name of the feature.
+        reason : str, optional
+            Why, for the record (`edits_`).
+
+        Returns
+        -------
+        self : object
+            The model itself, compact from then on, as after `set_shape_function`.  Bags are edited
+            alike, so that standard errors and intervals are those of what is left.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the model has no shape functions, or there is no such feature.
+
+        Examples
+        --------
+        >>> from properboost import ProperBoostClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = ProperBoostClassifier().fit(X, y).remove_feature(7, reason="not to be used")
+        >>> model.shape_function(7).values.any()
+        np.False_
+        """
+        ensemble = self._tables()
+        j = self._find_position(feature)
+        self._record(
+            "remove_feature",
+            j,
+            ensemble.without_feature(j),
+            range(len(ensemble.models)),
+            reason=_read_reason(reason),
+        )
+        return self
+
+    def _find_position(self, feature: int | str) -> int:
+        return find_feature(feature, getattr(self, "feature_names_in_", None), self.n_features_in_)
+
+
+def _read_table(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return finite numbers of that shape."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numbers; got {values!r}") from error
+    if array.shape != shape:
+        wanted = f"one number for each of the {shape[0]} bins" if shape else "one number"
+        raise ValueError(f"{name} must be {wanted}; got the shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite")
+    return array
+
+
+def _read_reason(reason: str | None) -> str | None:
+    if reason is not None and not isinstance(reason, str):
+        raise TypeError(f"reason must be a str or None; got {reason!r}")
+    return reason

@@ -1,0 +1,189 @@
+"""Merging fitted models into one."""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost.boosting.edits import Edit
+from properboost.boosting.ensemble import LARGEST_RAW, DampedEnsemble, TableEnsemble
+from properboost.boosting.merging import merge_ensembles
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.notices import warn
+
+__all__ = ["merge_models"]
+
+
+def merge_models(
+    models: Sequence[Any], weights: ArrayLike | None = None, *, reason: str | None = None
+) -> ProperBoostClassifier:
+    """Return one model whose raw predictions are the weighted mean of those of several.
+
+    Of rows that may not be brought together (of hospitals, banks, countries), models can be.  Every
+    feature is cut where any of the models cuts it, and there what they add is averaged; trees stand
+    side by side.
+
+    Parameters
+    ----------
+    models : sequence of ProperBoostClassifier
+        Two or more, fitted on the same features to the same classes, under one loss.  Their gains
+        may differ: each counts by the margins that its gain makes, and so by its probabilities.  In
+        place of a search goes its ``best_estimator_``.
+    weights : array-like of shape (n_models,), optional
+        What each model counts, above 0; only ratios matter.  By default the training weight (the
+        rows, without sample weights) of each.
+    reason : str, optional
+        Why, for the record (`ProperBoostClassifier.edits_`).
+
+    Returns
+    -------
+    ProperBoostClassifier
+        A fitted model with the parameters and the gain of the first.  It is compact: it has no
+        `history_` and no staged predictions, and no fit can go on from it; nor has it standard
+        errors.
+
+    Warns
+    -----
+    UserWarning
+        If a feature has more bins in all models together than a model may have, or a pair more
+        cells: then those share one that differ least, and the mean is not exact.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are fewer than two models, or they do not go together; the message names what
+        differs.  Models whose leaves hold lines, or that begin with an `init_score`, are refused.
+
+    Notes
+    -----
+    InterpretML merges its EBMs so.  Pairs need not be the same in all models: a model without a
+    pair counts as one to which it adds nothing.
+
+    Examples
+    --------
+    >>> import properboost as pb
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> parts = [pb.ProperBoostClassifier().fit(X[k::2], y[k::2]) for k in (0, 1)]
+    >>> merged = pb.merge_models(parts)
+    >>> bool(merged.score(X, y) > 0.95)
+    True
+    """
+    parts = [_read(model, k) for k, model in enumerate(_list(models))]
+    first = parts[0]
+    for k, other in enumerate(parts[1:], 1):
+        _check_alike(first, other, k)
+    shares = _read_weights(weights, parts)
+    if reason is not None and not isinstance(reason, str):
+        raise TypeError(f"reason must be a str or None; got {reason!r}")
+    factors = [
+        float(share * first.loss_.gain / model.loss_.gain)
+        for share, model in zip(shares, parts, strict=True)
+    ]
+    labels = first._feature_labels()
+    found = merge_ensembles([model._ensemble for model in parts], factors, labels)
+    largest = np.abs(found.ensemble.intercept).max()
+    if max(rounds.bound() for rounds in found.ensemble.models) + largest > LARGEST_RAW:
+        raise ValueError(f"models must not add up to raw predictions beyond {LARGEST_RAW:g}")
+    if found.lost:
+        names = [" with ".join(labels[j] for j in term) for term in found.lost]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        warn(
+            f"the models tell more apart in all than one model can: of {', '.join(names[:3])}{more}"
+            ", what differs least was joined, which moves raw predictions from their mean by up to "
+            f"{sum(found.lost.values()):.2g}"
+        )
+    edit = Edit(
+        "merge_models",
+        reason=reason,
+        weights=tuple(shares.tolist()),
+        edits=tuple(model._ensemble.edits for model in parts),
+    )
+    merged = copy(first)
+    merged.__dict__.pop("validation_scores_", None)
+    merged._ensemble = replace(found.ensemble, edits=(edit,))
+    return merged
+
+
+def _list(models: Any) -> list[Any]:
+    found = [] if isinstance(models, ProperBoostClassifier) else list(models)
+    if len(found) < 2:
+        raise ValueError(f"models must be two or more; got {len(found) or 1}")
+    return found
+
+
+def _read(model: Any, k: int) -> ProperBoostClassifier:
+    """Return a fitted model that can be merged."""
+    own = getattr(model, "best_estimator_", model)
+    if not isinstance(own, ProperBoostClassifier):
+        raise TypeError(
+            f"models[{k}] must be a ProperBoostClassifier, or a search for one; got "
+            f"{type(model).__name__}"
+        )
+    own._check_fitted()
+    if own._begins_with_scores:
+        raise ValueError(f"models[{k}] must not begin with an init_score")
+    ensemble = own._ensemble
+    lines = any(rounds.lines is not None for rounds in ensemble.models)
+    if lines or isinstance(ensemble, DampedEnsemble):
+        raise ValueError(
+            f"models[{k}] must have linear_leaves=False: a leaf's line depends on bins that are "
+            "the model's own"
+        )
+    return own
+
+
+def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: int) -> None:
+    """Refuse a model that does not go with the first; the message says why."""
+    found: dict[str, Callable[[ProperBoostClassifier], Any]] = {
+        "number of features": lambda model: model.n_features_in_,
+        "feature names": _list_names,
+        "classes": lambda model: model.classes_.tolist(),
+        "loss but for the gain": lambda model: _at_gain_1(model.loss_),
+        "multiclass": lambda model: model.multiclass_,
+        "temperature": lambda model: model.temperature_,
+        "weak learner": _find_kind,
+    }
+    for what, find in found.items():
+        own, others = find(first), find(other)
+        if own != others:
+            raise ValueError(
+                f"models must have the same {what}; that of models[0] is {own!r}, that of "
+                f"models[{k}] {others!r}"
+            )
+
+
+def _list_names(model: ProperBoostClassifier) -> list[str] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _at_gain_1(loss: Any) -> Any:
+    return replace(loss, gain=1.0)
+
+
+def _find_kind(model: ProperBoostClassifier) -> str:
+    return "look-up tables" if isinstance(model._ensemble, TableEnsemble) else "trees"
+
+
+def _read_weights(
+    weights: ArrayLike | None, models: Sequence[ProperBoostClassifier]
+) -> NDArray[np.float64]:
+    """Return what each model counts, adding up to 1."""
+    if weights is None:
+        own = np.array([float(model._ensemble.bin_weights[0].sum()) for model in models])
+    else:
+        own = np.asarray(weights, dtype=np.float64)
+        if own.shape != (len(models),):
+            raise ValueError(
+                f"weights must be {len(models)} numbers, one for each model; got the shape "
+                f"{own.shape}"
+            )
+    if not (np.isfinite(own).all() and (own > 0.0).all()):
+        raise ValueError(f"weights must be finite and above 0; got {own.tolist()}")
+    shares: NDArray[np.float64] = own / own.max()
+    shares /= shares.sum()
+    return shares

@@ -1,0 +1,193 @@
+"""Merging fitted models into one."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import properboost as pb
+
+TOWNS = ["Aarhus", "Bergen", "Calais", "Dublin", "Essen"]
+
+
+def make(n=200, seed=0, n_classes=2, towns=5):
+    """Numbers with missing and infinite values, and a category of which some parts lack some."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 3)).round(1), columns=["size", "age", "speed"])
+    X["town"] = pd.Categorical(rng.choice(TOWNS[:towns], n), categories=TOWNS[:towns])
+    raw = (
+        X["size"] * (1 + X["age"]) + X["speed"] + (X["town"] == "Bergen") + rng.logistic(size=n) / 3
+    )
+    X.iloc[::9, 1] = np.nan
+    X.iloc[5::31, 0] = np.inf
+    y = np.searchsorted(np.nanquantile(raw, np.arange(1, n_classes) / n_classes), raw)
+    return X, y
+
+
+def fit(X, y, **given_):
+    return pb.ProperBoostClassifier(**{"n_estimators": 12, **given_}).fit(X, y)
+
+
+def find_mean(models, X, shares):
+    """Return the mean raw prediction, on the scale of the first model's gain."""
+    first = models[0].loss_.gain
+    return sum(
+        share * model.decision_function(X) * (first / model.loss_.gain)
+        for share, model in zip(shares, models, strict=True)
+    )
+
+
+KINDS = [
+    {},
+    {"max_cells": None, "max_bins": 16},
+    {"interactions": 2, "max_bins": 8},
+    {"selection": "cyclic", "n_estimators": 3, "interactions": 1, "max_bins": 8},
+    {"weak_learner": "stump"},
+    {"weak_learner": "tree"},
+    {"weak_learner": "tree", "grow_policy": "symmetric", "max_leaf_nodes": 8},
+    {"weak_learner": "monomial"},
+    {"loss": "savage", "gain": 2.0},
+    {"outer_bags": 4},
+]
+
+
+@settings(max_examples=20)
+@given(
+    seed=st.integers(0, 2**16),
+    kind=st.sampled_from(KINDS),
+    n_models=st.integers(2, 4),
+    n_classes=st.sampled_from([2, 2, 3]),
+    gains=st.booleans(),
+)
+def test_the_mean_of_models(seed, kind, n_models, n_classes, gains, tmp_path_factory):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for k in range(n_models):
+        X, y = make(int(rng.integers(60, 200)), seed + k, n_classes, towns=int(rng.integers(2, 6)))
+        gain = {"gain": float(rng.choice([0.5, 1.0, 3.0]))} if gains else {}
+        if set(y) == set(range(n_classes)):
+            parts.append(fit(X, y, **{**kind, **gain}))
+    weights = rng.dirichlet(np.ones(len(parts))) if rng.random() < 0.5 and len(parts) > 1 else None
+    if len(parts) < 2:
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        merged = pb.merge_models(parts, weights)
+    X = make(150, seed + 100, n_classes)[0]
+    shares = merged.edits_[0]["weights"]
+    if weights is not None:
+        np.testing.assert_allclose(shares, weights)
+    expected = find_mean(parts, X, shares)
+    bound = 1e-9
+    if caught:  # pairs had more cells than fit
+        assert "interactions" in kind
+        bound = 0.51 + float(str(caught[-1].message).rsplit(" ", 1)[1])
+    np.testing.assert_allclose(merged.decision_function(X), expected, rtol=1e-9, atol=bound)
+    path = tmp_path_factory.mktemp("merged") / "model.json"
+    merged.save_model(path)
+    loaded = pb.load_model(path)
+    np.testing.assert_array_equal(loaded.decision_function(X), merged.decision_function(X))
+    assert loaded.edits_ == merged.edits_
+    if kind.get("weak_learner", "histogram") in ("histogram", "stump"):
+        total = sum(model.shape_function("speed", 1).weights.sum() for model in parts)
+        assert merged.shape_function("speed", 1).weights.sum() == pytest.approx(total)
+        found = merged.contributions(X, 1)
+        raw = merged.decision_function(X)
+        joint = merged.multiclass_ in ("softmax", "canonical")
+        own = raw if n_classes == 2 else raw[:, 1] - joint * raw.mean(axis=1)
+        np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), own, atol=1e-8)
+
+
+def test_more_bins_than_fit_are_joined_with_a_warning():
+    rng = np.random.default_rng(0)
+    parts = []
+    for _ in range(3):
+        X = rng.normal(size=(3000, 1))
+        y = rng.random(3000) < 1 / (1 + np.exp(-2 * np.sin(3 * X[:, 0])))
+        parts.append(fit(X, y, max_cells=None, rows_per_bin=None, n_estimators=3))
+    with pytest.warns(UserWarning, match="of feature 0, what differs least was joined") as caught:
+        merged = pb.merge_models(parts)
+    assert len(merged.shape_function(0).values) == 255
+    X = np.sort(rng.normal(size=(5000, 1)), axis=0)
+    moved = np.abs(merged.decision_function(X) - find_mean(parts, X, merged.edits_[0]["weights"]))
+    said = float(str(caught[0].message).rsplit(" ", 1)[1])
+    assert 0.0 < moved.max() <= 1.1 * said < 1.0
+
+
+def test_more_categories_than_fit_share_a_bin():
+    rng = np.random.default_rng(1)
+    parts = []
+    for k in range(2):
+        names = [f"c{n}" for n in range(150 * k, 150 * k + 200)]
+        X = pd.DataFrame({"c": pd.Categorical(rng.choice(names, 4000), categories=names)})
+        parts.append(fit(X, X["c"].cat.codes % 3 == 0, n_estimators=3))
+    with pytest.warns(UserWarning, match="of c, what differs least was joined"):
+        merged = pb.merge_models(parts)
+    shape = merged.shape_function("c")
+    assert shape.has_rare
+    assert len(shape.values) == 254
+
+
+def test_merged_once_more_and_edited():
+    parts = [fit(*make(seed=k)) for k in range(3)]
+    parts[0].remove_feature("town", reason="not to be used")
+    first = pb.merge_models(parts[:2], [1, 3])
+    both = pb.merge_models([first, parts[2]], [2, 1], reason="all of them")
+    X = make(seed=9)[0]
+    expected = find_mean(parts, X, [1 / 6, 1 / 2, 1 / 3])
+    np.testing.assert_allclose(both.decision_function(X), expected, atol=1e-10)
+    (edit,) = both.edits_
+    assert edit["reason"] == "all of them"
+    assert edit["edits"][1] == []
+    assert edit["edits"][0][0]["edits"][0][0]["feature"] == "town"
+    np.testing.assert_allclose(edit["weights"], [2 / 3, 1 / 3])
+
+
+def test_a_search_counts_as_its_best_model():
+    X, y = make()
+    search = pb.ProperBoostClassifierCV(
+        gains=[0.5, 1.0], weak_learner="histogram", n_estimators=10, effort=1
+    ).fit(X, y)
+    merged = pb.merge_models([search, search])
+    np.testing.assert_allclose(merged.decision_function(X), search.decision_function(X), atol=1e-12)
+    assert type(merged) is pb.ProperBoostClassifier
+
+
+def test_by_default_models_count_by_their_rows():
+    parts = [fit(*make(100)), fit(*make(300))]
+    np.testing.assert_allclose(pb.merge_models(parts).edits_[0]["weights"], [0.25, 0.75])
+
+
+def test_what_does_not_go_together_is_refused_by_name():
+    X, y = make()
+    model = fit(X, y)
+
+    def refused(match, *others, error=ValueError, **given_):
+        with pytest.raises(error, match=match):
+            pb.merge_models([model, *others], **given_)
+
+    refused("models must be two or more; got 1")
+    with pytest.raises(ValueError, match="models must be two or more; got 1"):
+        pb.merge_models(model)
+    refused(r"models\[1\] must be a ProperBoostClassifier", pb.RealBoost, error=TypeError)
+    refused("same number of features", fit(X[["size", "age"]], y))
+    refused("same feature names", fit(X.rename(columns={"age": "years"}), y))
+    refused("same classes", fit(X, y + 1))
+    refused("same loss", fit(X, y, loss="ggauss"))
+    refused("same weak learner", fit(X, y, weak_learner="tree"))
+    refused("weights must be 2 numbers", model, weights=[1.0])
+    refused("weights must be finite and above 0", model, weights=[1.0, 0.0])
+    refused("reason must be a str", model, reason=1, error=TypeError)
+    lines = fit(X, y, weak_learner="tree", linear_leaves=True)
+    with pytest.raises(ValueError, match="must have linear_leaves=False"):
+        pb.merge_models([lines, lines])
+    numbers = fit(X.assign(town=X["town"].cat.codes.astype(float)), y)
+    refused("models must have town of one kind", numbers)
+    three = [fit(*make(n_classes=3), multiclass=form) for form in ("softmax", "canonical")]
+    with pytest.raises(ValueError, match="same multiclass"):
+        pb.merge_models(three)
+    scored = pb.ProperBoostClassifier(n_estimators=3).fit(X, y, init_score=np.zeros(len(y)))
+    refused("must not begin with an init_score", scored)
