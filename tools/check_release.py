@@ -1,7 +1,7 @@
 """Check that the tree may be released, and test a wheel as a user first meets it.
 
-    python tools/check_release.py TAG           # as v0.1.0: versions agree, the changelog has a date
-    python tools/check_release.py --wheel FILE  # in an empty environment: imports, demo, and times
+    python tools/check_release.py TAG           # as v0.1.0: versions agree, changelog dated
+    python tools/check_release.py --wheel FILE  # alone in an environment: import, demo
 
 The second installs the wheel, and nothing else that pip does not bring, into a new environment of
 the Python that runs this.  Its demonstration must be there within MOST_SECONDS of the installation,
