@@ -145,18 +145,34 @@ class Contributions(WithInterval):
             hold: ask the model for ``contributions(X, scale=...)``.  Raw contributions hold enough
             of two classes, and for the log-odds of a softmax.
         """
-        check_scale(scale)
-        parts = []
-        for part in self._parts:
-            scaling = part.effects.scaling.on(scale)
-            if scaling.models != part.effects.scaling.models:
-                raise ValueError(
-                    f"scale={scale!r} takes the contributions to all classes; ask the model for "
-                    f"contributions(X, scale={scale!r})"
-                )
-            parts.append(replace(part, effects=replace(part.effects, scaling=scaling)))
-        changed = _add_parts(parts, len(self), each=self._each)
-        return replace(self, **changed)
+        if not self.can_turn(scale):
+            raise ValueError(
+                f"scale={scale!r} takes the contributions to all classes; ask the model for "
+                f"contributions(X, scale={scale!r})"
+            )
+        parts = [replace(part, effects=part.effects.on(scale)) for part in self._parts]
+        return replace(self, **_add_parts(parts, len(self), each=self._each))
+
+    def can_turn(self, scale: Scale) -> bool:
+        """Return whether these contributions hold what another scale takes.
+
+        Parameters
+        ----------
+        scale : {"raw", "log_odds", "probability"}
+            The scale.
+
+        Returns
+        -------
+        bool
+            What `to_scale` would do.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such scale.
+        """
+        scaling = self._parts[0].effects.scaling
+        return scaling.on(check_scale(scale)).models == scaling.models
 
     @property
     def data(self) -> NDArray[np.object_]:

@@ -144,7 +144,7 @@ class Scaling:
             return f"added to F of {self.label}"
         if self.scale == "log_odds":
             if self.additive:
-                against = " against the others" if self.n_models > 1 else ""
+                against = "\nagainst the others" if self.n_models > 1 else ""
                 return f"added to the log-odds of {self.label}{against}"
             return f"change of the log-odds of {self.label}\nat the average row"
         if absolute:
@@ -177,6 +177,10 @@ class Effects:
     def total(self) -> Floats:
         """What rows of all these effects have on the scale; the terms are the last axis but one."""
         return self.scaling.find(self.raw.sum(axis=-2))
+
+    def on(self, scale: Scale) -> Self:
+        """Return the same effects on another scale."""
+        return replace(self, scaling=self.scaling.on(scale))
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Return those of some rows."""
