@@ -531,8 +531,6 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         if class_ is None and len(self.classes_) > 2:
             class_ = self._rank_classes(term)[0]
         scaling = self._make_scaling(class_, scale)
-        if scale == "raw":  # whose functions are about no row
-            return scaling.about(np.zeros(1))
         begin = ensemble.offsets[len(ensemble.binning.features)]
         shares = ensemble.shares[:begin]
         means = [shares @ ensemble.purified(m)[0][:begin] for m in scaling.models]
