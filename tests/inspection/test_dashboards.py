@@ -62,6 +62,7 @@ def test_rows(fitted):
     assert list(without.selector) == ["Predicted", "PrScore"]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of how interpret calls plotly
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_dashboards_draw_all_of_it(iris, n_classes):
     pytest.importorskip("interpret")

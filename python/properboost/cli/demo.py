@@ -482,8 +482,8 @@ def _draw_shapes(figure: "SubFigure", outcome: Outcome, columns: int) -> None:
     features = np.argsort(-importances, kind="stable")[: 2 * columns]
     for feature, ax in zip(features, figure.subplots(2, columns, squeeze=False).flat, strict=True):
         plots.plot_shape_function(model, int(feature), ax=ax, max_categories=16)
-        label = f"added to the log-odds of {problem.positive}"
-        ax.set(**{"ylabel" if ax.get_ylabel() else "xlabel": label})
+        for axis in (ax.xaxis, ax.yaxis):  # labels are 0 and 1 here
+            axis.set_label_text(axis.get_label_text().replace(" of 1", f" of {problem.positive}"))
         ax.set_title(f"{problem.feature_names[feature]} ({importances[feature]:.0%})")
         ax.grid(alpha=0.3)
         ax.set_axisbelow(True)

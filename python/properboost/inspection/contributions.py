@@ -214,8 +214,8 @@ class Contributions(WithInterval):
         -------
         pandas.DataFrame
             ``row`` is a position, ``class`` the class the row speaks for, ``term`` a name,
-            ``value`` what the row has of the feature, ``contribution`` what that adds.  Of a model
-            with bags there are also ``low`` and ``high``, the ends of the interval, and
+            ``value`` what the row has of the feature, ``contribution`` what that adds.  A model
+            with bags also has ``low`` and ``high``, the ends of the interval, and
             ``within_noise``.
 
         Raises

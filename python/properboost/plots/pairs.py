@@ -42,7 +42,7 @@ def plot_pair_function(
         Positions or names of the features of one of its ``pairs_``; the first goes upwards.
     class_ : label, optional
         The class whose prediction is meant.  With two classes you may leave it out; it is then
-        ``classes_[1]``.  Of more classes it is then the one that the pair moves most.
+        ``classes_[1]``.  With more it is then the one that the pair moves most.
     ax : matplotlib axes, optional
         Where to draw.
     scale : {"log_odds", "probability", "raw"}, default="log_odds"

@@ -56,8 +56,8 @@ def plot_shape_function(
     axis is logarithmic where most rows have the lowest value and others far larger ones.  A
     categorical feature has one bar per category, the largest value at the top.
 
-    Of more than two classes each has a line, or a mark for each category; bands are drawn of three
-    at most.
+    With more than two classes each has a line, or a mark for each category.  Bands are drawn of
+    three classes at most.
 
     If the model has bags (`outer_bags`), a band shows the function's interval, and error bars those
     of categories and of missing values.  A dotted line is what leaves the average row as it is,
@@ -72,7 +72,7 @@ def plot_shape_function(
         Position or name of the feature.
     class_ : label, optional
         The class whose prediction is meant.  With two classes you may leave it out; it is then
-        ``classes_[1]``.  Of more classes, those whose predictions the feature moves most are then
+        ``classes_[1]``.  With more, those whose predictions the feature moves most are then
         drawn.
     ax : matplotlib axes, optional
         Where to draw.
