@@ -776,7 +776,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         """Return the contributions to one class of the rows of a table, which are at `rows`."""
         ensemble, model = self._ensemble, scaling.model
         found = [ensemble.contributions(table, n_threads, m, explain_tree) for m in scaling.models]
-        raw = np.stack([values for values, _ in found], axis=-1)
+        raw = found[0][0][..., None]
+        if len(found) > 1:
+            raw = np.stack([values for values, _ in found], axis=-1)
         scaling = scaling.about(np.array([baseline for _, baseline in found]))
         if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
             return Part(rows, Effects(scaling, raw, None, absolute=False), None)

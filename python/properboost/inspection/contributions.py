@@ -307,7 +307,7 @@ def make_contributions(
         **_add_parts(parts, table.n_rows, each=each),
         names=tuple(names),
         terms=tuple(terms),
-        columns=tuple(_read_column(table, j, bins) for j, bins in enumerate(features)),
+        columns=_read_columns(table, features),
         n_bags=n_bags,
     )
 
@@ -353,11 +353,16 @@ def _add_parts(parts: Sequence[Part], n_rows: int, *, each: bool) -> dict[str, A
     }
 
 
-def _read_column(table: Table, j: int, bins: FeatureBins) -> NDArray[Any]:
-    """Return a copy of a column: its numbers, or its categories and None."""
-    if not isinstance(bins, CategoricalBins):
-        return np.array(table.numeric(j))
-    column = table.categorical(j)
-    categories = np.empty(len(column.values) + 1, dtype=object)
-    categories[:-1], categories[-1] = list(column.values), None
-    return categories[column.codes]
+def _read_columns(table: Table, features: Sequence[FeatureBins]) -> tuple[NDArray[Any], ...]:
+    """Return copies of the columns: their numbers, or their categories and None."""
+    whole = None if table.array is None else np.array(table.array)  # at once, not by strides
+    columns: list[NDArray[Any]] = []
+    for j, bins in enumerate(features):
+        if isinstance(bins, CategoricalBins):
+            column = table.categorical(j)
+            categories = np.empty(len(column.values) + 1, dtype=object)
+            categories[:-1], categories[-1] = list(column.values), None
+            columns.append(categories[column.codes])
+        else:
+            columns.append(np.array(table.numeric(j)) if whole is None else whole[:, j])
+    return tuple(columns)

@@ -332,7 +332,7 @@ def _draw_categories(
     values = [np.append(own.values[: len(first.labels)], own.missing_value) for own in shapes]
     ends = [] if level is None else [_find_ends(own, level) for own in shapes]
     drawn = np.argsort(-weights, kind="stable")[:most]
-    # Of several classes that which moves most decides the order.
+    # With several classes, that which moves most decides the order.
     strongest = int(np.argmax([_measure(shape) for shape in shapes]))
     drawn = drawn[np.argsort(values[strongest][drawn], kind="stable")]
     at = np.arange(len(drawn))
