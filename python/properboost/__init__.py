@@ -25,7 +25,7 @@ from properboost.estimators.scorer import Scorer
 from properboost.estimators.udt import UDTClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import Rule
-from properboost.inspection.shape_functions import ShapeFunction
+from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 from properboost.model_selection import arboost_cv_file, search_cv_file
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
@@ -45,6 +45,7 @@ __all__ = [
     "EpsilonBoost",
     "L1Boost",
     "LogitBoost",
+    "PairFunction",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
     "RadoBoostClassifier",
