@@ -8,7 +8,6 @@ a fit needs at its peak beyond what was resident before, the table itself not co
 fit each after the race.  Run it on an idle machine, see `peers/fit.py`.
 """
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.lib.cli import blocks, make_parser, start
@@ -32,31 +31,24 @@ BAGS = 16
 MEBI = 2**20
 
 
-@dataclass(frozen=True)
-class BagSetting(Setting):
-    """A table, and the parameters of both fits."""
-
-    parameters: dict[str, Any] = field(default_factory=dict)
-
-
 SETTINGS = {
-    "greedy": BagSetting(rows=1_000_000),
-    "cyclic": BagSetting(rows=1_000_000, parameters={"selection": "cyclic"}),
-    "defaults": BagSetting(
+    "greedy": Setting(rows=1_000_000),
+    "cyclic": Setting(rows=1_000_000, parameters={"selection": "cyclic"}),
+    "defaults": Setting(
         rows=1_000_000,
         parameters={"selection": "unbiased", "max_cells": "auto", "smoothing": None, "gain": None},
     ),
-    "adult": BagSetting("adult"),
-    "wide": BagSetting(rows=20_000, columns=200),
+    "adult": Setting("adult"),
+    "wide": Setting(rows=20_000, columns=200),
 }
 
 
-def fit(setting: BagSetting, problem: Problem, outer_bags: int) -> Any:
+def fit(setting: Setting, problem: Problem, outer_bags: int) -> Any:
     """Fit a model."""
     return make_properboost(setting, **setting.parameters, outer_bags=outer_bags).fit(*problem)
 
 
-def weigh(setting: BagSetting, problem: Problem, outer_bags: int) -> str:
+def weigh(setting: Setting, problem: Problem, outer_bags: int) -> str:
     """Return how much memory a fit takes at its peak, in MiB."""
     if not PeakMemory.supported:
         return ""
@@ -65,7 +57,7 @@ def weigh(setting: BagSetting, problem: Problem, outer_bags: int) -> str:
     return f"{memory.extra / MEBI:,.0f}"
 
 
-def report(name: str, setting: BagSetting, problem: Problem, results: Results) -> None:
+def report(name: str, setting: Setting, problem: Problem, results: Results) -> None:
     """Print a line for each number of bags."""
     alone, together = results.values()
     rows, columns = problem.X.shape

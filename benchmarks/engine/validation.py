@@ -8,7 +8,7 @@ ratio is that of the same turn.  One tenth as many rows again are scored, by log
 idle machine, see `peers/fit.py`.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.lib.cli import blocks, make_parser, start
@@ -28,24 +28,16 @@ from benchmarks.lib.race import (
 )
 from properboost import ProperBoostClassifier
 
-
-@dataclass(frozen=True)
-class WatchedSetting(Setting):
-    """A table, and the parameters of both fits."""
-
-    parameters: dict[str, Any] = field(default_factory=dict)
-
-
 SETTINGS = {
-    "tables": WatchedSetting(rows=200_000),
-    "stumps": WatchedSetting(rows=200_000, parameters={"weak_learner": "stump"}),
-    "trees": WatchedSetting(rows=200_000, parameters={"weak_learner": "tree"}),
-    "cyclic": WatchedSetting(rows=200_000, parameters={"selection": "cyclic"}),
+    "tables": Setting(rows=200_000),
+    "stumps": Setting(rows=200_000, parameters={"weak_learner": "stump"}),
+    "trees": Setting(rows=200_000, parameters={"weak_learner": "tree"}),
+    "cyclic": Setting(rows=200_000, parameters={"selection": "cyclic"}),
 }
 CYCLES = 10
 
 
-def fit(setting: WatchedSetting, problem: Problem, held_out: Problem | None) -> Any:
+def fit(setting: Setting, problem: Problem, held_out: Problem | None) -> Any:
     """Fit a model, watched or not."""
     cyclic = setting.parameters.get("selection") == "cyclic"
     model = ProperBoostClassifier(

@@ -12,7 +12,7 @@ Nothing is imported before it is asked for, so that a library that is missing is
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ class Setting:
     leaves: int = 2
     learning_rate: float = 1.0
     levels: int | None = None  # of trees that split whole levels, where these are asked for
+    parameters: dict[str, Any] = field(default_factory=dict)  # of ours, besides
 
     def load(self, *, test: bool = False) -> Problem:
         """Return the training rows or those held out."""

@@ -90,7 +90,8 @@ class Fits:
                 _check_message(case, error)
                 if "outer_bags must be 0 where" in str(error):
                     fewest = count_fewest(made.model, made.y, made.weight)
-                    held_out = made.model.get_params().get("early_stopping") is True
+                    stops = made.model.get_params().get("early_stopping")
+                    held_out = stops not in (None, False, "auto")
                     enough = f"{fewest} rows of each class are enough for bags"
                     assert fewest == 1 or held_out, enough
                 return Outcome("refused", f"{type(error).__name__}: {error}")

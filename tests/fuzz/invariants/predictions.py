@@ -140,7 +140,7 @@ def _drift(fit: Fit) -> None:
     model = fit.model
     if not can_predict(model) or fit.weight is not None or model.get_params().get("class_weight"):
         return  # rows of weight 0 are no training rows
-    if fit.get("early_stopping") is True:
+    if fit.get("early_stopping") not in (None, False, "auto"):
         return  # nor are those that are held out
     counts = model.count_drift(fit.X)
     for name in ("unseen", "below", "above", "missing"):
