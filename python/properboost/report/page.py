@@ -1,0 +1,124 @@
+"""The page of a report: one HTML file that needs nothing else."""
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from properboost import _core
+from properboost.report.collect import Collected
+from properboost.report.glossary import SCORES, WORDS
+from properboost.report.scores import Judged
+from properboost.report.view import View
+from properboost.report.words import number, percent, signed
+
+__all__ = ["make_page"]
+
+MOST_TERMS = 500
+"""Features and pairs in the table of importances."""
+
+MOST_MISTAKES = 30
+
+_HERE = Path(__file__).parent
+
+_KINDS = {
+    "right": "surest, and right",
+    "wrong": "surest, and wrong",
+    "sure": "surest",
+    "unsure": "hardly decided",
+}
+
+
+def make_page(found: Collected, view: View, title: str) -> str:
+    """Return the page; jinja2 escapes all that is not ours."""
+    jinja2 = _import_jinja2()
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    judged, facts = found.judged, found.facts
+    moving = [term for term in found.terms if term.importance > 0.0]
+    n_features = sum(not term.is_pair for term in moving)
+    page: str = environment.get_template("page.html.jinja").render(
+        title=title,
+        version=_core.__version__,
+        style=(_HERE / "page.css").read_text("utf-8"),
+        script=(_HERE / "page.js").read_text("utf-8"),
+        sections=_list_sections(found),
+        found=found,
+        facts=facts,
+        judged=judged,
+        compared=found.compared,
+        view=view,
+        usual="" if judged is None else facts.classes[int(judged.shares.argmax())],
+        spoken=f"“{facts.classes[1]}”" if len(facts.classes) == 2 else "the predicted class",
+        trust="" if judged is None else _judge_trust(judged),
+        top=moving[:3],
+        banded=any(effect.log_odds.n_bags > 0 for effect in found.effects),
+        left_out=n_features - len(found.effects),
+        pairs_left_out=len(moving) - n_features - len(found.pairs),
+        mistakes=[] if judged is None else _list_mistakes(judged, facts.classes),
+        most_terms=MOST_TERMS,
+        kinds=_KINDS,
+        scores=SCORES,
+        words=WORDS,
+        percent=percent,
+        number=number,
+        signed=signed,
+    )
+    return page
+
+
+def _import_jinja2() -> Any:
+    """Import what fills the page, or say what to install."""
+    try:
+        return importlib.import_module("jinja2")
+    except ImportError as error:
+        raise ImportError("reports need jinja2: pip install 'properboost[report]'") from error
+
+
+def _list_sections(found: Collected) -> list[tuple[str, str]]:
+    """Return the sections of a page: their anchors, and words for them."""
+    scored, drawn = found.judged is not None, bool(found.effects) or not found.facts.is_additive
+    every = (
+        (True, "short", "In short"),
+        (True, "cautions", "Beware"),
+        (scored, "scores", "How good"),
+        (scored, "trust", "Trust"),
+        (bool(found.terms), "matters", "What matters"),
+        (drawn, "effects", "Effects"),
+        (True, "rows", "Single rows"),
+        (True, "model", "The model"),
+        (True, "search", "What was tried"),
+        (True, "words", "Words"),
+    )
+    return [(name, words) for there, name, words in every if there]
+
+
+def _judge_trust(judged: Judged) -> str:
+    """Return in a sentence whether probabilities can be taken at their word."""
+    slope, bias = judged.reliability.slope, judged.reliability.bias
+    if not slope.is_known:
+        return "These rows are too few, or too easy, to say whether probabilities can be trusted."
+    if slope.high < 1.0:
+        return "The probabilities are too near to 0% and 100%: the model is too sure of itself."
+    if slope.low > 1.0:
+        return "The probabilities are too far from 0% and 100%: the model is too cautious."
+    if bias.is_known and not bias.low <= 0.0 <= bias.high:
+        return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
+    return "On these rows the probabilities can be taken at their word."
+
+
+def _list_mistakes(
+    judged: Judged, classes: Sequence[Any]
+) -> list[tuple[Any, Any, float, float]]:
+    """Return the most frequent mistakes: a class, what it was taken for, rows and their share."""
+    found = [
+        (classes[k], classes[j], float(rows), float(rows / own.sum()))
+        for k, own in enumerate(judged.confusion)
+        for j, rows in enumerate(own)
+        if k != j and rows > 0.0
+    ]
+    return sorted(found, key=lambda mistake: -mistake[2])[:MOST_MISTAKES]

@@ -1,0 +1,341 @@
+"""How good and how calibrated predicted probabilities are, with intervals."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, logit
+
+__all__ = ["Estimate", "Judged", "Reliability", "ReliabilityBin", "Score", "judge"]
+
+Array: TypeAlias = NDArray[np.float64]
+Statistic: TypeAlias = Callable[[Array], float]
+"""Takes what each row weighs; returns a number."""
+
+MOST_RESAMPLES, FEWEST_RESAMPLES = 999, 199
+WORK = 2e7
+"""Rows times classes times resamples, from which on there are fewer resamples."""
+
+N_BINS = 10
+_NEWTON_STEPS = 50
+_FARTHEST = 1e3
+"""A calibration slope beyond it is none: the probabilities tell the classes apart."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, and the ends of an interval for it; NaN is not known."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the number and both ends are known."""
+        return bool(np.isfinite([self.value, self.low, self.high]).all())
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score of the model's predictions and, in their place, of the shares of the classes.
+
+    `saving` is by how much the model is better.
+    """
+
+    model: Estimate
+    constant: float
+    saving: Estimate
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Rows whose probabilities are between `low` and `high`, and how often what they say was so.
+
+    `predicted` is the mean of the probabilities; the ends of the interval of `observed` are
+    Wilson's.
+    """
+
+    low: float
+    high: float
+    predicted: float
+    observed: Estimate
+    weight: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How probabilities agree with what was so.
+
+    Of two classes these are the probabilities of the second.  Of several they are those of the
+    predicted class; the slope is then that of all classes' log-odds, and there is no intercept.
+    `predicted` and `observed` are means over all rows, and `bias` is by how much the first is
+    larger.
+    """
+
+    bins: tuple[ReliabilityBin, ...]
+    predicted: float
+    observed: float
+    bias: Estimate
+    slope: Estimate
+    intercept: Estimate | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is known of predicted probabilities, from rows whose labels are known.
+
+    `scores` are "error", "log_loss", "brier" and "auc".  ``confusion[k, j]`` is the weight of the
+    rows of class `k` that were taken for `j`, and `shares` are those of the classes.
+    """
+
+    scores: dict[str, Score]
+    confusion: Array
+    shares: Array
+    reliability: Reliability
+    n_resamples: int
+
+
+def judge(
+    probability: Array,
+    codes: NDArray[np.intp],
+    predicted: NDArray[np.intp],
+    weight: Array | None = None,
+    *,
+    confidence_level: float = 0.9,
+    random_state: int = 0,
+) -> Judged:
+    """Judge probabilities by labels.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n_rows, n_classes)
+        What was predicted.
+    codes, predicted : ndarray of shape (n_rows,)
+        The position of each row's class, and of the one that was predicted.
+    weight : ndarray of shape (n_rows,), optional
+        How often each row counts.
+    confidence_level : float, default=0.9
+        The share of intervals that hold what they are about.  Those of scores and of the
+        calibration are percentiles of a bootstrap over rows.
+    random_state : int, default=0
+        The seed by which rows are drawn.
+    """
+    n_rows, n_classes = probability.shape
+    own = np.ones(n_rows) if weight is None else weight
+    shares = np.bincount(codes, own, n_classes) / own.sum()
+    ours = _list_scores(probability, codes, predicted)
+    guess = np.full(n_rows, shares.argmax())
+    theirs = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
+    calibrate = _make_calibration(probability, codes)
+    said, so = probability[:, 1], codes == 1
+    if n_classes > 2:
+        said, so = probability[np.arange(n_rows), predicted], predicted == codes
+
+    def evaluate(counts: Array) -> Array:
+        found = []
+        for name, score in ours.items():
+            value = score(counts)
+            saving = theirs[name](counts) - value
+            found += [value, -saving if name == "auc" else saving]
+        bias = float(np.average(said - so, weights=counts))
+        return np.array([*found, bias, *calibrate(counts)])
+
+    n_resamples = int(np.clip(WORK / probability.size, FEWEST_RESAMPLES, MOST_RESAMPLES))
+    found = _bootstrap(evaluate, own, confidence_level, n_resamples, random_state)
+    scores = {
+        name: Score(found[2 * k], theirs[name](own), found[2 * k + 1])
+        for k, name in enumerate(ours)
+    }
+    bias, slope, *intercepts = found[2 * len(ours) :]
+    return Judged(
+        scores=scores,
+        confusion=np.bincount(
+            n_classes * codes + predicted, own, n_classes**2
+        ).reshape(n_classes, n_classes),
+        shares=shares,
+        reliability=Reliability(
+            bins=_bin(said, so, own, confidence_level),
+            predicted=float(np.average(said, weights=own)),
+            observed=float(np.average(so, weights=own)),
+            bias=bias,
+            slope=slope,
+            intercept=intercepts[0] if intercepts else None,
+        ),
+        n_resamples=n_resamples,
+    )
+
+
+def _list_scores(
+    probability: Array, codes: NDArray[np.intp], predicted: NDArray[np.intp]
+) -> dict[str, Statistic]:
+    """Return the scores by name; each takes what the rows weigh."""
+    n_rows, n_classes = probability.shape
+    at = np.arange(n_rows)
+    least = np.finfo(np.float64).eps  # as scikit-learn has it
+    loss = -np.log(np.clip(probability[at, codes], least, 1.0 - least))
+    wrong = (predicted != codes).astype(np.float64)
+    if n_classes == 2:
+        squares = (probability[:, 1] - codes) ** 2
+        ranks = [_make_auc(probability[:, 1], codes == 1)]
+    else:
+        differences = probability.copy()
+        differences[at, codes] -= 1.0
+        squares = np.sum(differences**2, axis=1)
+        ranks = [_make_auc(probability[:, k], codes == k) for k in range(n_classes)]
+    return {
+        "error": lambda counts: float(np.average(wrong, weights=counts)),
+        "log_loss": lambda counts: float(np.average(loss, weights=counts)),
+        "brier": lambda counts: float(np.average(squares, weights=counts)),
+        "auc": lambda counts: _mean_known([rank(counts) for rank in ranks]),
+    }
+
+
+def _mean_known(values: list[float]) -> float:
+    """Return the mean of the numbers that are known."""
+    known = [value for value in values if value == value]
+    return float(np.mean(known)) if known else np.nan
+
+
+def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
+    """Return what gives the area under the ROC curve; NaN where a class has no rows."""
+    _, place = np.unique(score, return_inverse=True)
+    positive = is_positive.astype(np.float64)
+
+    def auc(counts: Array) -> float:
+        ours = np.bincount(place, counts * positive)
+        others = np.bincount(place, counts) - ours
+        below = np.cumsum(others) - 0.5 * others
+        total = ours.sum() * others.sum()
+        return float(ours @ below / total) if total > 0.0 else np.nan
+
+    return auc
+
+
+def _make_calibration(
+    probability: Array, codes: NDArray[np.intp]
+) -> Callable[[Array], tuple[float, ...]]:
+    """Return what gives the calibration slope and, of two classes, the intercept.
+
+    They maximise the likelihood of the labels.
+    """
+    tiny = np.finfo(np.float64).tiny
+    if probability.shape[1] == 2:
+        smaller = np.maximum(probability.min(axis=1), tiny)
+        # The smaller of two probabilities has digits where the other is 1.
+        sign = np.where(probability[:, 1] > probability[:, 0], -1.0, 1.0)
+        z = np.stack([sign * logit(smaller), np.ones(len(codes))], axis=1)
+
+        def two(counts: Array) -> tuple[float, ...]:
+            return _maximize(lambda b: _differentiate_two(z, codes, counts, b), (1.0, 0.0))
+
+        return two
+    logs = np.log(np.maximum(probability, tiny))
+
+    def several(counts: Array) -> tuple[float, ...]:
+        return _maximize(lambda b: _differentiate_several(logs, codes, counts, b), (1.0,))
+
+    return several
+
+
+def _differentiate_two(
+    z: Array, codes: NDArray[np.intp], counts: Array, b: Array
+) -> tuple[Array, Array]:
+    """Return gradient and curvature of the likelihood of a logistic regression."""
+    p = 1.0 / (1.0 + np.exp(-np.clip(z @ b, -700.0, 700.0)))
+    return z.T @ (counts * (codes - p)), (z.T * (counts * p * (1.0 - p))) @ z
+
+
+def _differentiate_several(
+    logs: Array, codes: NDArray[np.intp], counts: Array, b: Array
+) -> tuple[Array, Array]:
+    """Return gradient and curvature of the likelihood of softmax(b logs)."""
+    p = np.exp(log_softmax(b[0] * logs, axis=1))
+    mean = np.sum(p * logs, axis=1)
+    spread = np.sum(p * logs**2, axis=1) - mean**2
+    own = logs[np.arange(len(codes)), codes]
+    return np.array([counts @ (own - mean)]), np.array([[counts @ spread]])
+
+
+def _maximize(
+    differentiate: Callable[[Array], tuple[Array, Array]], start: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Return where a concave likelihood is largest, by Newton's method; NaN if nowhere."""
+    b = np.array(start)
+    for _ in range(_NEWTON_STEPS):
+        gradient, curvature = differentiate(b)
+        try:
+            step = np.linalg.solve(curvature, gradient)
+        except np.linalg.LinAlgError:
+            break
+        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
+        b = b + step
+        if np.abs(b).max() > _FARTHEST:
+            break
+        if np.abs(step).max() < 1e-9 * (1.0 + np.abs(b).max()):
+            return tuple(b.tolist())
+    return (np.nan,) * len(start)
+
+
+def _bootstrap(
+    evaluate: Callable[[Array], Array],
+    weight: Array,
+    confidence_level: float,
+    n_resamples: int,
+    random_state: int,
+) -> list[Estimate]:
+    """Return what statistics of rows are, with the ends of intervals."""
+    from scipy.stats import bootstrap  # which takes a while to import
+
+    n_rows = len(weight)
+
+    def of_rows(rows: NDArray[Any]) -> Array:
+        return evaluate(weight * np.bincount(rows.astype(np.intp), minlength=n_rows))
+
+    values = evaluate(weight)
+    if n_rows < 2:
+        return [Estimate(value, np.nan, np.nan) for value in values.tolist()]
+    drawn = bootstrap(
+        (np.arange(n_rows),),
+        of_rows,
+        vectorized=False,
+        n_resamples=n_resamples,
+        batch=1,
+        confidence_level=confidence_level,
+        method="percentile",
+        random_state=random_state,
+    )
+    # A resample may lack a class; the others still say how far the number would move.
+    tail = 50.0 * (1.0 - confidence_level)
+    known = np.isfinite(drawn.bootstrap_distribution)
+    enough = known.mean(axis=-1) > 1.0 - tail / 100.0
+    ends = np.full((2, len(values)), np.nan)
+    for k in np.flatnonzero(enough & np.isfinite(values)):
+        some = drawn.bootstrap_distribution[k, known[k]]
+        ends[:, k] = np.percentile(some, [tail, 100.0 - tail])
+    return [Estimate(*numbers) for numbers in zip(values.tolist(), *ends.tolist(), strict=True)]
+
+
+def _bin(
+    said: Array, so: NDArray[np.bool_], weight: Array, confidence_level: float
+) -> tuple[ReliabilityBin, ...]:
+    """Return the rows by tenths of their probability, without tenths that have none."""
+    from scipy.stats import binomtest
+
+    place = np.minimum((said * N_BINS).astype(np.intp), N_BINS - 1)
+    found = []
+    for k in range(N_BINS):
+        own = place == k
+        total = float(weight[own].sum())
+        if total == 0.0:
+            continue
+        share = float(weight[own] @ so[own] / total)
+        effective = max(1, round(total**2 / float(np.sum(weight[own] ** 2))))
+        test = binomtest(min(effective, round(share * effective)), effective)
+        low, high = test.proportion_ci(confidence_level, "wilson")
+        mean = float(weight[own] @ said[own] / total)
+        known = Estimate(share, min(low, share), max(high, share))
+        found.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, known, total))
+    return tuple(found)
