@@ -24,7 +24,7 @@ from properboost.estimators.scorer import Scorer
 from properboost.estimators.udt import UDTClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import Rule
-from properboost.inspection.shape_functions import ShapeFunction
+from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters.checks import count_threads
@@ -43,6 +43,7 @@ __all__ = [
     "EpsilonBoost",
     "L1Boost",
     "LogitBoost",
+    "PairFunction",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
     "RadoBoostClassifier",

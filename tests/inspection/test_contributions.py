@@ -56,7 +56,7 @@ def test_of_many_classes_each_has_its_own(iris, learner):
         assert found.names == ("feature 0", "feature 1", "feature 2", "feature 3")
         assert found.class_label == label
         check_sum(found, model.decision_function(X)[:, k])
-    for label in (None, "d", 0):
+    for label in ("d", 0):
         with pytest.raises(ValueError, match=r"class_ must be one of \['a', 'b', 'c'\]; got"):
             model.contributions(X, label)
 

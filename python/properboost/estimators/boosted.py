@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,13 +13,15 @@ from scipy.special import expit
 from properboost.boosting.ensemble import Ensemble, TableEnsemble, regress_isotonic
 from properboost.boosting.interactions import PairBins
 from properboost.data.binning import FeatureBins, NumericBins
-from properboost.data.frames import find_feature
+from properboost.data.frames import find_feature, take_rows
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import find_classes
+from properboost.data.table import Table
 from properboost.estimators.base import TableClassifier
-from properboost.inspection.contributions import Contributions
+from properboost.inspection.contributions import Contributions, Part, make_contributions
 from properboost.inspection.intervals import Precision, count_errors
 from properboost.inspection.rules import Rule, list_rules
+from properboost.inspection.scales import Effects, Scale, Scaling, check_scale
 from properboost.inspection.shape_functions import (
     PairFunction,
     ShapeFunction,
@@ -351,8 +352,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             ends = np.stack([low, high], axis=2)
             ends[:, 0] = ends[:, 0, ::-1]  # which falls where the other rises
             return ends
-        logits = [_log_odds(link, own) for own in raws]
-        error, middle = spread.of(logits), _log_odds(link, raw)
+        logits = [link.log_odds(own) for own in raws]
+        error, middle = spread.of(logits), link.log_odds(raw)
         return np.stack([expit(middle - reach * error), expit(middle + reach * error)], axis=2)
 
     # -- explaining -------------------------------------------------------------------------------
@@ -460,16 +461,18 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         return self._ensemble
 
     def pair_function(
-        self, first: int | str, second: int | str, class_: Any = None
+        self, first: int | str, second: int | str, class_: Any = None, scale: Scale = "raw"
     ) -> PairFunction:
-        """Return what two features together add to the raw prediction beyond what each adds alone.
+        """Return what two features together add to the prediction beyond what each adds alone.
 
         Parameters
         ----------
         first, second : int or str
             Positions or names of the features of one of `pairs_`.
         class_ : label, optional
-            The class whose raw prediction is meant, as in `shape_function`.
+            The class whose prediction is meant, as in `shape_function`.
+        scale : {"raw", "log_odds", "probability"}, default="raw"
+            The scale of the function, as in `shape_function`.
 
         Returns
         -------
@@ -478,8 +481,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
 
         Raises
         ------
-        ValueError
-            If the model has no look-up table for this pair.
+        ValueError, TypeError
+            If the model has no look-up table for this pair, or there is no such class or scale.
         """
         ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
@@ -490,19 +493,18 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
                 f"the model has no look-up table for {first!r} and {second!r}; see pairs_"
             )
         p = found.index(wanted)
-        label, model, sign = self._find_model(class_)
-        first_effect, second_effect = ensemble.effects_of(model, p)
         term = len(ensemble.binning.features) + p
+        scaling = self._scale_function(term, class_, scale)
         return make_pair_function(
             ensemble.pairs[p],
             ensemble.binning,
-            sign * ensemble.table_of(model, term),
+            np.stack([ensemble.table_of(m, term) for m in scaling.models]),
             ensemble.pair_weights[p],
-            (sign * first_effect, sign * second_effect),
+            [ensemble.effects_of(m, p) for m in scaling.models],
             labels=self._feature_labels(),
             named=names is not None,
-            class_label=label,
-            precision=self._find_precision(model, term),
+            scaling=scaling,
+            precision=self._find_precision(scaling.model, term),
         )
 
     def _find_precision(self, model: int, term: int) -> Precision | None:
@@ -517,22 +519,67 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             ensemble.spread.n_bags,
         )
 
-    def shape_function(self, feature: int | str, class_: Any = None) -> ShapeFunction:
-        """Return what one feature adds to the raw prediction.  Trees have no such function.
+    def _find_shares(self, term: int) -> NDArray[np.float64]:
+        """Return the share of each code of a feature or pair in the training weight."""
+        ensemble = self._tables()
+        return ensemble.shares[slice(*ensemble.offsets[term : term + 2])]
+
+    def _scale_function(self, term: int, class_: Any, scale: Scale) -> Scaling:
+        """Return the scaling of a feature's or pair's function."""
+        ensemble = self._tables()
+        if class_ is None and len(self.classes_) > 2:
+            class_ = self._rank_classes(term)[0]
+        scaling = self._make_scaling(class_, scale)
+        if scale == "raw":  # whose functions are about no row
+            return scaling.about(np.zeros(1))
+        begin = ensemble.offsets[len(ensemble.binning.features)]
+        shares = ensemble.shares[:begin]
+        means = [shares @ ensemble.purified(m)[0][:begin] for m in scaling.models]
+        intercept = ensemble.intercept - (ensemble.intercept.mean() if ensemble.joint else 0.0)
+        return scaling.about(intercept[scaling.models] + means)
+
+    def _make_scaling(self, class_: Any, scale: Scale) -> Scaling:
+        label, model, sign = self._find_model(class_)
+        n_models = len(self._ensemble.models)
+        position = model if n_models > 1 else int(sign > 0.0)
+        return Scaling(check_scale(scale), self._link, label, position, n_models)
+
+    def _rank_classes(self, term: int) -> list[Any]:
+        """Return the classes, those first whose prediction a feature or pair moves most."""
+        ensemble, shares = self._tables(), self._find_shares(term)
+        tables = [ensemble.table_of(m, term) for m in range(len(ensemble.models))]
+        moved = [-float(shares @ np.abs(table - shares @ table)) for table in tables]
+        labels = self.classes_.tolist()[-len(moved) :]
+        return [labels[k] for k in np.argsort(moved, kind="stable")]
+
+    def shape_function(
+        self, feature: int | str, class_: Any = None, scale: Scale = "raw"
+    ) -> ShapeFunction:
+        """Return what one feature adds to the prediction.  Trees have no such function.
 
         Parameters
         ----------
         feature : int or str
             Position or name of the feature.
         class_ : label, optional
-            The class whose raw prediction is meant.  With two classes you may leave it out; it is
-            then ``classes_[1]``; the function of ``classes_[0]`` is its negative.
+            The class whose prediction is meant.  With two classes you may leave it out; it is then
+            ``classes_[1]``; on the raw scale the function of ``classes_[0]`` is its negative.  Of
+            more classes it is then the one whose raw prediction the feature moves most.
+        scale : {"raw", "log_odds", "probability"}, default="raw"
+            "raw" is what is added to the raw prediction F, in units of the loss's gain: what files
+            hold.  "log_odds" is what is added to the log-odds of the average row, and "probability"
+            is the probability of a row that is average otherwise: see Notes.
 
         Returns
         -------
         ShapeFunction
             The function's values and training weights by bin; it can be called with values of
             the feature.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such feature, class or scale, or the model is of trees.
 
         Notes
         -----
@@ -541,19 +588,27 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         classes, value by value, is subtracted from each.  They add up to the raw prediction less
         its mean over the classes, which has the same probabilities.  `intercept_` is in none of
         them.
+
+        The raw predictions of the *average row* are the means over the training rows.  Under a
+        logistic link (of `glog`, `exponential`, `savage` and `alpha` at 0) log-odds are raw
+        predictions divided by a constant, so effects add up.  So they do for a softmax, of which
+        the log-odds are those of the class against the geometric mean of the others, log p_k - mean
+        log p_j; with two classes that is log p / (1 - p).  Elsewhere the function is the change of
+        log p / (1 - p) that the feature alone makes to the average row, and it is not `additive`.
         """
         ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
         j = find_feature(feature, names, self.n_features_in_)
-        label, model, sign = self._find_model(class_)
+        scaling = self._scale_function(j, class_, scale)
         return make_shape(
             ensemble.binning.features[j],
-            sign * ensemble.table_of(model, j),
+            np.stack([ensemble.table_of(m, j) for m in scaling.models]),
             ensemble.bin_weights[j],
+            self._find_shares(j),
             feature=j,
             name=None if names is None else str(names[j]),
-            class_label=label,
-            precision=self._find_precision(model, j),
+            scaling=scaling,
+            precision=self._find_precision(scaling.model, j),
         )
 
     def monotonize(self, feature: int | str, direction: int | str = "auto") -> Self:
@@ -638,8 +693,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     def _replace_ensemble(self, ensemble: Ensemble) -> None:
         self._ensemble = ensemble
 
-    def contributions(self, X: Any, class_: Any = None) -> Contributions:
-        """Return what each feature, or pair of features, adds to the raw prediction of each row.
+    def contributions(self, X: Any, class_: Any = None, scale: Scale = "raw") -> Contributions:
+        """Return what each feature, or pair of features, adds to the prediction of each row.
 
         A model of look-up tables is additive: a feature adds the value of its shape function in the
         row, less the function's mean over the training rows by weight; so do pairs.  For trees
@@ -652,15 +707,20 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns the model was fitted on.
         class_ : label, optional
-            The class whose raw prediction is meant.  With two classes you may leave it out; it is
-            then ``classes_[1]``; contributions to ``classes_[0]`` are their negatives.
+            The class whose prediction is meant.  With two classes you may leave it out; it is then
+            ``classes_[1]``; contributions to ``classes_[0]`` are their negatives.  With more, each
+            row then speaks for the class that is predicted for it.
+        scale : {"raw", "log_odds", "probability"}, default="raw"
+            In which units: of the raw prediction F, or what is added to the log-odds or to the
+            probability.  Where these do not add up, which `Contributions.additive` says, each is
+            the change that the term alone makes to the average row.  See `shape_function`.
 
         Returns
         -------
         Contributions
             Values of shape (n_rows, n_features), followed by those of `pairs_`, if any; the
-            baseline they are added to, of which `intercept_` is part, and the names of what adds
-            them.
+            baseline they are added to, of which `intercept_` is part, the names of what adds them,
+            and the rows' values.
             ``baseline + values.sum(axis=1)`` is the raw prediction of the class, to about 1e-12 of
             their size; in a joint model, less its mean over the classes (see `shape_function`),
             for which trees of all classes are explained.
@@ -668,7 +728,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         Raises
         ------
         ValueError, TypeError
-            If `X` is not a table the model can read, or there is no such class.
+            If `X` is not a table the model can read, or there is no such class or scale.
         ImportError
             If the model is of trees and shap is missing.
 
@@ -686,22 +746,44 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         array([ True, False])
         """
         table, n_threads = self._open(X)
-        label, model, sign = self._find_model(class_)
+        rows = np.arange(table.n_rows)
+        each = class_ is None and len(self.classes_) > 2
+        chosen = [(class_, rows)]
+        if each:
+            predicted = choose_classes(self._ensemble.raw_predictions(table, n_threads))
+            found = [np.flatnonzero(predicted == k) for k in range(len(self.classes_))]
+            labels = self.classes_.tolist()
+            chosen = [(labels[k], own) for k, own in enumerate(found) if len(own) > 0]
+        parts = []
+        for label, own in chosen:
+            some = table if len(own) == len(rows) else self._open(take_rows(table.source, own))[0]
+            parts.append(self._explain(some, n_threads, own, self._make_scaling(label, scale)))
         ensemble = self._ensemble
-        values, baseline = ensemble.contributions(table, n_threads, model, explain_tree)
-        labels = self._feature_labels()
-        terms = [*labels, *(f"{labels[p.first]} and {labels[p.second]}" for p in self._pairs())]
-        values *= sign
-        found = Contributions(values, sign * baseline, tuple(terms), label)
-        if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
-            return found
-        errors = ensemble.spread.errors(model)
-        return replace(
-            found,
-            standard_errors=ensemble.look_up_entries(table, n_threads, errors),
-            p_values=ensemble.p_values[model],
-            n_bags=ensemble.spread.n_bags,
+        spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
+        labels, pairs = self._feature_labels(), [(p.first, p.second) for p in self._pairs()]
+        return make_contributions(
+            parts,
+            table,
+            ensemble.binning.features,
+            names=[*labels, *(f"{labels[a]} and {labels[b]}" for a, b in pairs)],
+            terms=[*((j,) for j in range(len(labels))), *pairs],
+            n_bags=0 if spread is None else spread.n_bags,
+            each=each,
         )
+
+    def _explain(
+        self, table: Table, n_threads: int, rows: NDArray[np.intp], scaling: Scaling
+    ) -> Part:
+        """Return the contributions to one class of the rows of a table, which are at `rows`."""
+        ensemble, model = self._ensemble, scaling.model
+        found = [ensemble.contributions(table, n_threads, m, explain_tree) for m in scaling.models]
+        raw = np.stack([values for values, _ in found], axis=-1)
+        scaling = scaling.about(np.array([baseline for _, baseline in found]))
+        if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
+            return Part(rows, Effects(scaling, raw, None, absolute=False), None)
+        errors = ensemble.look_up_entries(table, n_threads, ensemble.spread.errors(model))
+        effects = Effects(scaling, raw, errors, absolute=False)
+        return Part(rows, effects, ensemble.p_values[model])
 
     def describe_tree(self, number: int, class_: Any = None) -> str:
         """Return the tree of one round in words, and what its leaves add.
@@ -796,15 +878,3 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         if len(labels) == 2:
             return labels[k], 0, 1.0 if k == 1 else -1.0
         return labels[k], k, 1.0
-
-
-def _log_odds(link: Link, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log-odds of each class's probability, which is finite where that is 0 or 1."""
-    tiny = np.finfo(np.float64).tiny
-    log_p = np.maximum(link.log_probabilities(raw), np.log(tiny))  # some links have -inf
-    p, none = np.exp(log_p), np.zeros((len(log_p), 1))
-    # A difference to 1 would keep hardly a digit where a class is all but certain.
-    before = np.cumsum(np.hstack([none, p[:, :-1]]), axis=1)
-    after = np.cumsum(np.hstack([none, p[:, :0:-1]]), axis=1)[:, ::-1]
-    log_odds: NDArray[np.float64] = log_p - np.log(np.maximum(before + after, tiny))
-    return log_odds

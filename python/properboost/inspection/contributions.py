@@ -1,51 +1,82 @@
-"""Contributions: what each feature, or pair, adds to the raw prediction of single rows."""
+"""Contributions: what each feature, or pair, adds to the prediction of single rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.data.binning import CategoricalBins, FeatureBins
+from properboost.data.table import Table
+from properboost.extras import import_extra
+from properboost.inspection.html import draw_contributions
 from properboost.inspection.intervals import NOISE_LEVEL, WithInterval
+from properboost.inspection.scales import Effects, Scale, check_scale
+from properboost.inspection.words import describe
 
-__all__ = ["Contributions"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["Contributions", "Part", "make_contributions"]
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions(WithInterval):
-    """What each term, a feature or a pair, adds to the raw prediction, relative to an average row.
+    """What each term, a feature or a pair, adds to the prediction of rows.
 
-    ``baseline + values.sum(axis=1)`` is the raw prediction of the class; in a joint model, less its
-    mean over the classes.
+    They are relative to the *average row*, whose raw predictions are the means over the training
+    rows.  On scales that are `additive`, ``baseline + values.sum(axis=1)`` is `total`, what the
+    model says of the row; in a joint model the raw prediction is less its mean over the classes.
+    On others, each value is the change that the term alone makes to the average row.
+
+    A part of the rows is had as of an array: ``found[3]``, ``found[:10]``.
 
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_terms)
-        What the features and, after them, pairs of features add, in units of the raw prediction.
-    baseline : float
-        The mean raw prediction of the training rows, by weight; for trees grown from a part of the
-        rows (`subsample`), the mean over that part.
+        What the features and, after them, pairs of features add, on the scale.
+    baseline : float, or ndarray of shape (n_rows,)
+        What the average row has on the scale; for trees grown from a part of the rows
+        (`subsample`), that part's average.  One number a row where rows speak for classes of their
+        own.
     names : tuple of str, of length n_terms
         What the columns of `values` are about: the features' names, or their positions.
-    class_label : object
-        The class the raw prediction speaks for.
+    class_label : object, or ndarray of shape (n_rows,)
+        The class the prediction speaks for, or each row's.
+    total : ndarray of shape (n_rows,)
+        What the model says of the rows on the scale: the raw prediction, log-odds or probability.
+    scale : {"raw", "log_odds", "probability"}
+        The scale of the values.
+    terms : tuple of tuple of int, of length n_terms
+        The position of each term's feature, or those of a pair's.
+    columns : tuple of ndarray of shape (n_rows,), of length n_features
+        The rows' values as they were given; None is a missing category.
     standard_errors : ndarray of shape (n_rows, n_terms), or None
-        Those of `values`, if the model has bags (`outer_bags`).
-    p_values : ndarray of shape (n_terms,), or None
-        How probable it is that a term's function is as large by mere chance, see `ShapeFunction`.
+        Those of `values`, if the model has bags (`outer_bags`) and the scale is additive.
+    p_values : ndarray of shape (n_terms,), or (n_rows, n_terms), or None
+        How probable it is that a term's function is as large by mere chance, see `ShapeFunction`;
+        of each row's class where rows speak for classes of their own.
     n_bags : int
-        How many bags standard errors are of; 0 if there are none.
+        How many bags intervals are by; 0 if there are none.
     """
 
     values: NDArray[np.float64]
-    baseline: float
+    baseline: Any
     names: tuple[str, ...]
     class_label: Any
-    standard_errors: NDArray[np.float64] | None = None
-    p_values: NDArray[np.float64] | None = None
-    n_bags: int = 0
+    total: NDArray[np.float64]
+    scale: Scale
+    additive: bool
+    terms: tuple[tuple[int, ...], ...]
+    columns: tuple[NDArray[Any], ...] = field(repr=False)
+    standard_errors: NDArray[np.float64] | None
+    p_values: NDArray[np.float64] | None
+    n_bags: int
+    _parts: tuple[Part, ...] = field(repr=False)
 
     @property
     def within_noise(self) -> NDArray[np.bool_] | None:
@@ -54,3 +85,263 @@ class Contributions(WithInterval):
         That is about the whole function, where the interval is about one row.
         """
         return None if self.p_values is None else self.p_values > NOISE_LEVEL
+
+    @property
+    def axis_label(self) -> str:
+        """What an axis of `values` is called."""
+        scaling = self._parts[0].effects.scaling
+        if self._each:
+            scaling = replace(scaling, label="the class predicted")
+        return scaling.describe(absolute=False)
+
+    @property
+    def _each(self) -> bool:
+        """Whether each row speaks for a class of its own."""
+        return isinstance(self.baseline, np.ndarray)
+
+    def _find_ends(self, reach: float) -> tuple[NDArray[np.float64], ...]:
+        low, high = np.empty_like(self.values), np.empty_like(self.values)
+        for part in self._parts:
+            low[part.rows], high[part.rows] = part.effects.find_ends(reach)
+        return low, high
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Return the contributions of one row, or of some rows: a slice, positions or a mask."""
+        is_one = isinstance(rows, int | np.integer)
+        chosen = np.atleast_1d(np.arange(len(self))[rows])
+        parts = []
+        for part in self._parts:
+            found = np.flatnonzero(np.isin(chosen, part.rows))
+            own = part.effects.take(np.searchsorted(part.rows, chosen[found]))
+            parts.append(replace(part, rows=found, effects=own))
+        held = [part for part in parts if len(part.rows) > 0] or parts[:1]
+        return type(self)(
+            **_add_parts(held, len(chosen), each=self._each and not is_one),
+            names=self.names,
+            terms=self.terms,
+            columns=tuple(column[chosen] for column in self.columns),
+            n_bags=self.n_bags,
+        )
+
+    def to_scale(self, scale: Scale) -> Self:
+        """Return the same contributions on another scale.
+
+        Parameters
+        ----------
+        scale : {"raw", "log_odds", "probability"}
+            The scale.
+
+        Returns
+        -------
+        Contributions
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such scale, or if it takes all classes' contributions, which these do not
+            hold: ask the model for ``contributions(X, scale=...)``.  Raw contributions hold enough
+            of two classes, and for the log-odds of a softmax.
+        """
+        check_scale(scale)
+        parts = []
+        for part in self._parts:
+            scaling = part.effects.scaling.on(scale)
+            if scaling.models != part.effects.scaling.models:
+                raise ValueError(
+                    f"scale={scale!r} takes the contributions to all classes; ask the model for "
+                    f"contributions(X, scale={scale!r})"
+                )
+            parts.append(replace(part, effects=replace(part.effects, scaling=scaling)))
+        changed = _add_parts(parts, len(self), each=self._each)
+        return replace(self, **changed)
+
+    @property
+    def data(self) -> NDArray[np.object_]:
+        """The rows' values as they were given, (n_rows, n_features)."""
+        data = np.empty((len(self), len(self.columns)), dtype=object)
+        for j, column in enumerate(self.columns):
+            data[:, j] = column
+        return data
+
+    def describe_value(self, row: int, term: int) -> str:
+        """Return in words what a row has of a term: ``37``, ``missing``, of a pair ``37, Private``.
+
+        Parameters
+        ----------
+        row, term : int
+            Positions in `values`.
+
+        Returns
+        -------
+        str
+        """
+        return ", ".join(describe(self.columns[j][row]) for j in self.terms[term])
+
+    def _list_values(self, term: int) -> NDArray[Any]:
+        """Return what each row has of a term: of a feature as given, of a pair in words."""
+        if len(self.terms[term]) == 1:
+            return self.columns[self.terms[term][0]]
+        return np.array([self.describe_value(i, term) for i in range(len(self))], dtype=object)
+
+    def to_frame(self, confidence_level: float = 0.9) -> DataFrame:
+        """Return a pandas frame with one line for each row and term.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.9
+            The share of the intervals that hold what they are about.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``row`` is a position, ``class`` the class the row speaks for, ``term`` a name,
+            ``value`` what the row has of the feature, ``contribution`` what that adds.  Of a model
+            with bags there are also ``low`` and ``high``, the ends of the interval, and
+            ``within_noise``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        ValueError, TypeError
+            If `confidence_level` is not between 0 and 1.
+        """
+        pandas = import_extra("pandas", "frames of contributions need", "frames")
+        n_rows, n_terms = self.values.shape
+        value = np.empty((n_rows, n_terms), dtype=object)
+        for term in range(n_terms):
+            value[:, term] = self._list_values(term)
+        label = np.empty(n_rows, dtype=object)
+        label[:] = self.class_label if self._each else [self.class_label] * n_rows
+        columns: dict[str, Any] = {
+            "row": np.repeat(np.arange(n_rows), n_terms),
+            "class": pandas.Series(np.repeat(label, n_terms)).infer_objects(),
+            "term": np.tile(np.array(self.names, dtype=object), n_rows),
+            "value": value.ravel(),
+            "contribution": self.values.ravel(),
+        }
+        if self.within_noise is not None:
+            low, high = self.interval(confidence_level)
+            noise = np.broadcast_to(self.within_noise, self.values.shape)
+            columns |= {"low": low.ravel(), "high": high.ravel(), "within_noise": noise.ravel()}
+        frame: DataFrame = pandas.DataFrame(columns)
+        return frame
+
+    def to_shap(self) -> Any:
+        """Return a ``shap.Explanation``, for the plots of shap.
+
+        Returns
+        -------
+        shap.Explanation
+            Its ``values``, ``base_values``, ``data`` and ``feature_names`` are the contributions,
+            the baseline, the rows' values (of pairs in words) and the terms' names.
+
+        Raises
+        ------
+        ImportError
+            If shap is missing.
+        ValueError
+            If contributions do not add up on the scale.
+        """
+        if not self.additive:
+            raise ValueError(
+                f"a shap.Explanation adds up, which contributions with scale={self.scale!r} do not "
+                "here; take those with scale='raw'"
+            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what shap does while it is imported
+            shap = import_extra("shap", "explanations of its kind need", "explain")
+        values = [self._list_values(term) for term in range(len(self.terms))]
+        kind = float if all(own.dtype.kind in "biuf" for own in values) else object
+        return shap.Explanation(
+            values=self.values.copy(),
+            base_values=np.broadcast_to(self.baseline, len(self)).copy(),
+            data=np.array(values, dtype=kind).T.reshape(self.values.shape),
+            feature_names=list(self.names),
+        )
+
+    def _repr_html_(self) -> str:
+        return draw_contributions(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows that speak for one class: their positions, which ascend, and effects (n, n_terms)."""
+
+    rows: NDArray[np.intp]
+    effects: Effects
+    p_values: NDArray[np.float64] | None
+
+
+def make_contributions(
+    parts: Sequence[Part],
+    table: Table,
+    features: Sequence[FeatureBins],
+    *,
+    names: Sequence[str],
+    terms: Sequence[tuple[int, ...]],
+    n_bags: int,
+    each: bool,
+) -> Contributions:
+    """Build the contributions of all rows of a table, which may speak for a class of `each`."""
+    return Contributions(
+        **_add_parts(parts, table.n_rows, each=each),
+        names=tuple(names),
+        terms=tuple(terms),
+        columns=tuple(_read_column(table, j, bins) for j, bins in enumerate(features)),
+        n_bags=n_bags,
+    )
+
+
+def _add_parts(parts: Sequence[Part], n_rows: int, *, each: bool) -> dict[str, Any]:
+    """Return what contributions say of all rows together."""
+    first = parts[0].effects
+    found: dict[str, Any] = {
+        "scale": first.scaling.scale,
+        "additive": first.scaling.additive,
+        "_parts": tuple(parts),
+        "standard_errors": None,
+        "p_values": parts[0].p_values,
+    }
+    if not each:
+        return found | {
+            "values": first.values,
+            "baseline": first.scaling.baseline,
+            "class_label": first.scaling.label,
+            "total": first.total,
+            "standard_errors": first.standard_errors,
+        }
+    n_terms = first.raw.shape[1]
+    values, labels = np.empty((n_rows, n_terms)), np.empty(n_rows, dtype=object)
+    baseline, total, errors, p_values = (
+        np.empty(n_rows), np.empty(n_rows), np.empty_like(values), np.empty_like(values),
+    )  # fmt: skip
+    for part in parts:
+        rows, own = part.rows, part.effects
+        values[rows], total[rows], baseline[rows] = own.values, own.total, own.scaling.baseline
+        labels[rows] = [own.scaling.label] * len(rows)
+        if part.p_values is not None:
+            p_values[rows] = part.p_values
+        if own.standard_errors is not None:
+            errors[rows] = own.standard_errors
+    return found | {
+        "values": values,
+        "baseline": baseline,
+        "class_label": labels,
+        "total": total,
+        "standard_errors": None if first.standard_errors is None else errors,
+        "p_values": None if found["p_values"] is None else p_values,
+    }
+
+
+def _read_column(table: Table, j: int, bins: FeatureBins) -> NDArray[Any]:
+    """Return a copy of a column: its numbers, or its categories and None."""
+    if not isinstance(bins, CategoricalBins):
+        return np.array(table.numeric(j))
+    column = table.categorical(j)
+    categories = np.empty(len(column.values) + 1, dtype=object)
+    categories[:-1], categories[-1] = list(column.values), None
+    return categories[column.codes]

@@ -49,7 +49,7 @@ class Precision:
 
 
 class WithInterval:
-    """What has values and, of a model with bags, their standard errors."""
+    """What has values and, of a model with bags, their intervals."""
 
     values: NDArray[np.float64]
     standard_errors: NDArray[np.float64] | None
@@ -66,14 +66,26 @@ class WithInterval:
         Returns
         -------
         low, high : ndarrays of the shape of `values`
-            As many standard errors to either side as Student's t distribution says.
+            As many standard errors to either side as Student's t distribution says, on the raw
+            prediction of the class; on scales where effects do not add up the ends are taken there.
 
         Raises
         ------
         ValueError
             If the model has no bags, or the level is not between 0 and 1.
         """
+        reach = self._count_errors(confidence_level)
         if self.standard_errors is None:
+            return self._find_ends(reach)
+        errors = reach * self.standard_errors
+        return self.values - errors, self.values + errors
+
+    def _count_errors(self, confidence_level: float) -> float:
+        """Return how many standard errors an interval reaches to either side."""
+        if self.n_bags == 0:
             raise ValueError("intervals need a model that was fitted with outer_bags")
-        reach = count_errors(self.n_bags, confidence_level) * self.standard_errors
-        return self.values - reach, self.values + reach
+        return count_errors(self.n_bags, confidence_level)
+
+    def _find_ends(self, reach: float) -> tuple[NDArray[np.float64], ...]:
+        """Return the ends where values have no standard errors."""
+        raise NotImplementedError

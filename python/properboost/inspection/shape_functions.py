@@ -1,4 +1,4 @@
-"""Shape functions: what one feature, or a pair, adds to the raw prediction, bin by bin."""
+"""Shape functions: what one feature, or a pair, adds to the prediction, bin by bin."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.boosting.interactions import PairBins, look_up
-from properboost.boosting.tree import describe_codes
 from properboost.data.binning import Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.data.frames import factorize
 from properboost.data.table import Category
+from properboost.inspection.html import draw_grid, draw_shape
 from properboost.inspection.intervals import NOISE_LEVEL, Precision, WithInterval
+from properboost.inspection.scales import Effects, Scale, Scaling
+from properboost.inspection.words import label_bins, label_level
 
 __all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape"]
 
@@ -23,6 +25,9 @@ class _Effect(WithInterval):
     """A function that is larger than chance would make it, or is not."""
 
     p_value: float | None
+    scale: Scale
+    average: float
+    _effects: Effects
 
     @property
     def within_noise(self) -> bool | None:
@@ -32,13 +37,37 @@ class _Effect(WithInterval):
         """
         return None if self.p_value is None else self.p_value > NOISE_LEVEL
 
+    @property
+    def additive(self) -> bool:
+        """Whether effects add up on the scale.
+
+        If not, the function is what the average row alone would change, or have.
+        """
+        return self._effects.scaling.additive
+
+    @property
+    def baseline(self) -> float:
+        """What the average row has on the scale: its raw prediction, log-odds or probability."""
+        return self._effects.scaling.baseline
+
+    @property
+    def axis_label(self) -> str:
+        """What an axis of `values` is called."""
+        return self._effects.scaling.describe(absolute=True)
+
 
 @dataclass(frozen=True, eq=False)
 class ShapeFunction(_Effect):
-    """What one feature adds to the raw prediction.
+    """What one feature adds to the prediction.
 
-    The raw prediction of a row is the sum of its features' shape functions, and of its pairs'; in a
-    joint model of several classes, the raw prediction less its mean over the classes.
+    On the raw scale, the raw prediction of a row is the sum of its features' shape functions, of
+    its pairs', and of the intercept; in a joint model of several classes, the raw prediction less
+    its mean over the classes.
+
+    On the other scales a function is about the *average row*, whose raw predictions are the means
+    over the training rows.  In log-odds it is what the feature adds to those of the average row; if
+    it is `additive`, `baseline` and the functions of all features and pairs add up to the log-odds
+    of any row.  As a probability it is that of an otherwise average row.
 
     Attributes
     ----------
@@ -47,7 +76,7 @@ class ShapeFunction(_Effect):
     name : str or None
         Its name, if the model was fitted on named columns.
     class_label : object
-        The class the raw prediction speaks for.
+        The class the prediction speaks for.
     kind : {"numeric", "categorical"}
         How the feature is cut.
     edges : ndarray of shape (n_bins - 1,) or None
@@ -58,7 +87,7 @@ class ShapeFunction(_Effect):
     has_rare : bool
         Whether there is such a bin.
     values : ndarray of shape (n_bins,)
-        The function in each bin, in units of the raw prediction.
+        The function in each bin, on the scale.
     missing_value : float
         The function where the feature is missing.
     weights : ndarray of shape (n_bins,)
@@ -66,17 +95,24 @@ class ShapeFunction(_Effect):
     missing_weight : float
         The training weight of missing values.
     standard_errors : ndarray of shape (n_bins,), or None
-        If the model has bags (`outer_bags`): the standard error of the function less its mean over
-        the training rows, in each bin.  It is about what fits to other rows of the same source
-        would say, and not about what is true.  Where the interval holds that mean, a bin may be
-        like the average row.
+        If the model has bags (`outer_bags`) and the scale is `additive`: the standard error of the
+        function less its mean over the training rows, in each bin.  It is about what fits to other
+        rows of the same source would say, and not about what is true.  Where the interval holds
+        `average`, a bin may be like the average row.
     missing_standard_error : float or None
         The same where the feature is missing.
     p_value : float or None
         How probable it is that the function is as large by mere chance, by its mean square over the
         training rows.  Above 0.1 the effect is `within_noise`: do not read a story into its shape.
     n_bags : int
-        How many bags standard errors are of; 0 if there are none.
+        How many bags intervals are by; 0 if there are none.
+    scale : {"raw", "log_odds", "probability"}
+        The scale of the values.
+    average : float
+        The value that leaves the average row as it is: on the raw scale the function's mean over
+        the training rows, 0 in log-odds, and `baseline` among probabilities.
+    unseen_value : float
+        The function of a category that training did not have, unless the rarest share a bin.
     """
 
     feature: int
@@ -90,10 +126,58 @@ class ShapeFunction(_Effect):
     missing_value: float
     weights: NDArray[np.float64]
     missing_weight: float
-    standard_errors: NDArray[np.float64] | None = None
-    missing_standard_error: float | None = None
-    p_value: float | None = None
-    n_bags: int = 0
+    standard_errors: NDArray[np.float64] | None
+    missing_standard_error: float | None
+    p_value: float | None
+    n_bags: int
+    scale: Scale
+    average: float
+    unseen_value: float
+    _effects: Effects = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """The feature's name, or words for its position."""
+        return f"feature {self.feature}" if self.name is None else self.name
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each bin holds, in words: ``25.5 to 37.5``, ``> 60``, ``Private``."""
+        return label_bins(self._bins)
+
+    @property
+    def _bins(self) -> FeatureBins:
+        if self.edges is not None:
+            return NumericBins(self.edges)
+        return CategoricalBins(self.categories or (), self.has_rare)
+
+    def _find_ends(self, reach: float) -> tuple[NDArray[np.float64], ...]:
+        low, high = self._effects.find_ends(reach)
+        return low[: len(self.values)], high[: len(self.values)]
+
+    def missing_interval(self, confidence_level: float = 0.9) -> tuple[float, float]:
+        """Return the ends of an interval for `missing_value`.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.9
+            As in `interval`.
+
+        Returns
+        -------
+        low, high : float
+
+        Raises
+        ------
+        ValueError
+            If the model has no bags, or the level is not between 0 and 1.
+        """
+        reach = self._count_errors(confidence_level)
+        if self.missing_standard_error is not None:
+            error = reach * self.missing_standard_error
+            return self.missing_value - error, self.missing_value + error
+        low, high = self._effects.find_ends(reach)
+        return float(low[-1]), float(high[-1])
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """Evaluate the function at values of the feature.
@@ -106,19 +190,21 @@ class ShapeFunction(_Effect):
         Returns
         -------
         ndarray of the shape of `x`
-            Unseen categories give 0, unless the rarest share a bin.
+            On the raw scale unseen categories give 0, unless the rarest share a bin.
         """
-        bins: FeatureBins = CategoricalBins(self.categories or (), self.has_rare)
-        if self.edges is not None:
-            bins = NumericBins(self.edges)
-        table = np.concatenate([self.values, [self.missing_value, 0.0]])
-        values: NDArray[np.float64] = table[_find_codes(bins, x, self.feature)]
+        table = np.concatenate([self.values, [self.missing_value, self.unseen_value]])
+        values: NDArray[np.float64] = table[_find_codes(self._bins, x, self.feature)]
         return values
+
+    def _repr_html_(self) -> str:
+        return draw_shape(self)
 
 
 @dataclass(frozen=True, eq=False)
 class PairFunction(_Effect):
-    """What two features together add to the raw prediction, beyond what each adds alone.
+    """What two features together add to the prediction, beyond what each adds alone.
+
+    On scales that are not `additive` it is what the pair alone does to the average row.
 
     Attributes
     ----------
@@ -127,13 +213,13 @@ class PairFunction(_Effect):
     names : tuple of two str, or None
         Their names, if the model was fitted on named columns.
     class_label : object
-        The class the raw prediction speaks for.
+        The class the prediction speaks for.
     levels : tuple of two tuples of str
         What each row, and each column, of `values` stands for, in words: the bins of either
         feature, of which neighbours (or rare categories) share a level where there are many.
     values : ndarray of shape (n_levels_first, n_levels_second)
-        The function, in units of the raw prediction.  By training weight its mean over every row
-        and every column is 0.
+        The function, on the scale.  If it is `additive`, its mean over every row and every column
+        is 0 by training weight.
     weights : ndarray of shape (n_levels_first, n_levels_second)
         The training weight (the rows, without sample weights) of each cell.
     standard_errors : ndarray of shape (n_levels_first, n_levels_second), or None
@@ -141,7 +227,11 @@ class PairFunction(_Effect):
     p_value : float or None
         As a `ShapeFunction` has it.
     n_bags : int
-        How many bags standard errors are of; 0 if there are none.
+        How many bags intervals are by; 0 if there are none.
+    scale : {"raw", "log_odds", "probability"}
+        The scale of the values.
+    average : float
+        The value that leaves the average row as it is: 0, or `baseline` among probabilities.
     """
 
     features: tuple[int, int]
@@ -150,12 +240,27 @@ class PairFunction(_Effect):
     levels: tuple[tuple[str, ...], tuple[str, ...]]
     values: NDArray[np.float64]
     weights: NDArray[np.float64]
-    _effects: tuple[NDArray[np.float64], NDArray[np.float64]] = field(repr=False)
+    standard_errors: NDArray[np.float64] | None
+    p_value: float | None
+    n_bags: int
+    scale: Scale
+    average: float
+    _moved: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] = field(repr=False)
+    """By model, what was moved into the features' own functions."""
     _pair: PairBins = field(repr=False)
     _bins: tuple[FeatureBins, FeatureBins] = field(repr=False)
-    standard_errors: NDArray[np.float64] | None = None
-    p_value: float | None = None
-    n_bags: int = 0
+    _effects: Effects = field(repr=False)
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The features' names, or words for their positions."""
+        first, second = self.features
+        return self.names or (f"feature {first}", f"feature {second}")
+
+    @property
+    def label(self) -> str:
+        """Both features' names."""
+        return " and ".join(self.labels)
 
     def __call__(self, first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
         """Evaluate the function at values of the two features.
@@ -181,7 +286,15 @@ class PairFunction(_Effect):
                 strict=True,
             )
         )
-        return look_up(self.values, self._effects, a, b)
+        grids = np.moveaxis(self._effects.raw, -1, 0)
+        found = [look_up(grid, moved, a, b) for grid, moved in zip(grids, self._moved, strict=True)]
+        return self._effects.find(np.stack(found, axis=-1))
+
+    def _find_ends(self, reach: float) -> tuple[NDArray[np.float64], ...]:
+        return self._effects.find_ends(reach)
+
+    def _repr_html_(self) -> str:
+        return draw_grid(self)
 
 
 def _find_codes(bins: FeatureBins, x: ArrayLike, feature: int) -> NDArray[np.intp]:
@@ -198,75 +311,95 @@ def _find_codes(bins: FeatureBins, x: ArrayLike, feature: int) -> NDArray[np.int
 def make_pair_function(
     pair: PairBins,
     binning: Binning,
-    table: NDArray[np.float64],
+    tables: NDArray[np.float64],
     weight: NDArray[np.float64],
-    effects: tuple[NDArray[np.float64], NDArray[np.float64]],
+    moved: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
     *,
     labels: Sequence[str],
     named: bool,
-    class_label: Any,
+    scaling: Scaling,
     precision: Precision | None = None,
 ) -> PairFunction:
-    """Build the function of a pair from its look-up table and weight, with one entry per code.
+    """Build the function of a pair from look-up tables, a row for each model, and weight, by code.
 
-    `effects` is what was moved out of the look-up table; `labels` are the features' names if they
+    `moved` is what was moved out of each look-up table; `labels` are the features' names if they
     are `named`, else words for their positions.
     """
-    features = (pair.first, pair.second)
     shape = (pair.n_first, pair.n_second)
     bins = (binning.features[pair.first], binning.features[pair.second])
-    words = [labels[j] for j in features]
     levels = tuple(
         tuple(
-            describe_codes(own, np.flatnonzero(level == k).tolist(), word)
+            label_level(own, np.flatnonzero(level == k).tolist())
             for k in range(int(level.max()) + 1)
         )
-        for own, level, word in zip(bins, (pair.first_level, pair.second_level), words, strict=True)
+        for own, level in zip(bins, (pair.first_level, pair.second_level), strict=True)
     )
+    errors = None if precision is None else precision.errors[: pair.n_cells].reshape(shape).copy()
+    grids = np.moveaxis(tables[:, : pair.n_cells].reshape(-1, *shape), 0, -1).copy()
+    effects = Effects(scaling, grids, errors, absolute=True)
     return PairFunction(
-        features=features,
-        names=(words[0], words[1]) if named else None,
-        class_label=class_label,
+        features=(pair.first, pair.second),
+        names=(labels[pair.first], labels[pair.second]) if named else None,
+        class_label=scaling.label,
         levels=(levels[0], levels[1]),
-        values=table[: pair.n_cells].reshape(shape).copy(),
+        values=effects.values,
         weights=weight[: pair.n_cells].reshape(shape).copy(),
-        _effects=effects,
-        _pair=pair,
-        _bins=bins,
-        standard_errors=None
-        if precision is None
-        else precision.errors[: pair.n_cells].reshape(shape).copy(),
+        standard_errors=effects.standard_errors,
         p_value=None if precision is None else precision.p_value,
         n_bags=0 if precision is None else precision.n_bags,
+        scale=scaling.scale,
+        average=scaling.baseline if scaling.scale == "probability" else 0.0,
+        _moved=tuple(moved),
+        _pair=pair,
+        _bins=bins,
+        _effects=effects,
     )
 
 
 def make_shape(
     bins: FeatureBins,
-    table: NDArray[np.float64],
+    tables: NDArray[np.float64],
     weight: NDArray[np.float64],
+    shares: NDArray[np.float64],
     *,
     feature: int,
     name: str | None,
-    class_label: Any,
+    scaling: Scaling,
     precision: Precision | None = None,
 ) -> ShapeFunction:
-    """Build the shape function of a feature from its look-up table and weight, by code."""
+    """Build the shape function of a feature from look-up tables, a row for each model, by code.
+
+    `shares` are those of the codes in the training weight.
+    """
     n = bins.n_bins
+    own = scaling.sign * tables[scaling.models.index(scaling.model)]
+    means = (tables @ shares)[:, None]
+    errors = None if precision is None else precision.errors[: n + 1].copy()
+    effects = Effects(scaling, (tables[:, : n + 1] - means).T.copy(), errors, absolute=True)
+    if scaling.scale == "raw":  # an intercept of their own is what look-up tables have here
+        values, unseen, average = own[: n + 1].copy(), 0.0, float(own @ shares)
+    else:
+        values, unseen = effects.values, float(effects.find(-means[:, 0]))
+        average = scaling.baseline if scaling.scale == "probability" else 0.0
+    errors = effects.standard_errors
     return ShapeFunction(
         feature=feature,
         name=name,
-        class_label=class_label,
+        class_label=scaling.label,
         kind="numeric" if isinstance(bins, NumericBins) else "categorical",
         edges=bins.edges.copy() if isinstance(bins, NumericBins) else None,
         categories=bins.categories if isinstance(bins, CategoricalBins) else None,
         has_rare=isinstance(bins, CategoricalBins) and bins.has_rare,
-        values=table[:n].copy(),
-        missing_value=float(table[n]),
+        values=values[:n],
+        missing_value=float(values[n]),
         weights=weight[:n].copy(),
         missing_weight=float(weight[n]),
-        standard_errors=None if precision is None else precision.errors[:n].copy(),
-        missing_standard_error=None if precision is None else float(precision.errors[n]),
+        standard_errors=None if errors is None else errors[:n],
+        missing_standard_error=None if errors is None else float(errors[n]),
         p_value=None if precision is None else precision.p_value,
         n_bags=0 if precision is None else precision.n_bags,
+        scale=scaling.scale,
+        average=average,
+        unseen_value=unseen,
+        _effects=effects,
     )

@@ -13,6 +13,9 @@ from properboost.parameters.kinds import Coupling
 
 __all__ = ["Link", "choose_classes", "find_lead"]
 
+_LOGISTIC = np.array([1e-6, 0.02, 0.25, 0.4])
+"""Probabilities at which a logistic link is told from others; links are symmetric."""
+
 _FARTHEST = 1e300
 """The size of scores whose differences are finite."""
 
@@ -64,6 +67,30 @@ class Link:
         normalized = np.full_like(probability, 1.0 / raw.shape[1])
         np.divide(probability, total, out=normalized, where=total > 0.0)
         return normalized
+
+    def log_odds(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log(p / (1 - p)) of each class, (n_rows, n_classes): finite where p is 0 or 1."""
+        tiny = np.finfo(np.float64).tiny
+        log_p = np.maximum(self.log_probabilities(raw), np.log(tiny))  # some links have -inf
+        p, none = np.exp(log_p), np.zeros((len(log_p), 1))
+        # A difference to 1 would keep hardly a digit where a class is all but certain.
+        before = np.cumsum(np.hstack([none, p[:, :-1]]), axis=1)
+        after = np.cumsum(np.hstack([none, p[:, :0:-1]]), axis=1)[:, ::-1]
+        log_odds: NDArray[np.float64] = log_p - np.log(np.maximum(before + after, tiny))
+        return log_odds
+
+    def find_log_odds_slope(self, n_models: int) -> float | None:
+        """Return how fast log-odds rise with raw predictions, where that is the same everywhere.
+
+        With one model, of two classes, it is so under a logistic link.  Of several classes it is
+        how fast the logarithm of a softmax's numerator rises.  None elsewhere.
+        """
+        if self.temperature is not None or self.joint_loss == "softmax":
+            return 0.5 / self.loss.gain / (self.temperature or 1.0)
+        if n_models > 1:
+            return None
+        slopes = (np.log(_LOGISTIC) - np.log1p(-_LOGISTIC)) / self.loss.link(_LOGISTIC)
+        return float(slopes[-1]) if np.ptp(slopes) <= 1e-12 * np.abs(slopes).max() else None
 
     def of_class(
         self, raw: NDArray[np.float64], codes: NDArray[np.integer[Any]]

@@ -1,0 +1,280 @@
+"""Shape functions, pairs and contributions as small pieces of HTML, for notebooks.
+
+They need nothing but themselves: no network, no script, no style of the page.  Every name is
+escaped.  Colours are seen on a light and on a dark page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["draw_contributions", "draw_grid", "draw_shape", "find_finite_bins"]
+
+_MOST_ROWS = 5
+_MOST_TERMS = 10
+_MOST_BARS = 20
+
+_MORE = "#3f8fc4"
+_LESS = "#dd7a3a"
+_TABLE = "border-collapse:collapse;font-size:0.9em"
+_CELL = "padding:2px 8px;text-align:left;border:none"
+_NUMBER = "padding:2px 8px;text-align:right;border:none;font-variant-numeric:tabular-nums"
+_BAR = "padding:2px 8px;border:none;width:220px"
+
+_WIDTH, _HEIGHT = 420, 170
+
+_Line: TypeAlias = tuple[tuple[str, ...], float]
+"""Words, and a value."""
+
+
+class _Shape(Protocol):
+    """What is drawn of a `ShapeFunction`."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def axis_label(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def edges(self) -> NDArray[np.float64] | None: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
+    @property
+    def missing_value(self) -> float: ...
+    @property
+    def missing_weight(self) -> float: ...
+    @property
+    def average(self) -> float: ...
+    @property
+    def n_bags(self) -> int: ...
+    @property
+    def within_noise(self) -> bool | None: ...
+    def interval(self, confidence_level: float = ...) -> tuple[NDArray[np.float64], ...]: ...
+
+
+class _Grid(Protocol):
+    """What is drawn of a `PairFunction`."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def labels(self) -> tuple[str, str]: ...
+    @property
+    def levels(self) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+    @property
+    def axis_label(self) -> str: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
+    @property
+    def average(self) -> float: ...
+    @property
+    def within_noise(self) -> bool | None: ...
+
+
+class _Rows(Protocol):
+    """What is drawn of `Contributions`."""
+
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def axis_label(self) -> str: ...
+    @property
+    def class_label(self) -> Any: ...
+    @property
+    def baseline(self) -> Any: ...
+    @property
+    def total(self) -> NDArray[np.float64]: ...
+    @property
+    def within_noise(self) -> NDArray[np.bool_] | None: ...
+    def describe_value(self, row: int, term: int) -> str: ...
+
+
+def draw_shape(shape: _Shape) -> str:
+    """Return a shape function: a line of a numeric feature, bars of categories."""
+    parts = [_head(shape.label, shape.axis_label, shape.within_noise)]
+    bars = [("missing", shape.missing_value)] if shape.missing_weight > 0.0 else []
+    if shape.kind == "numeric" and shape.edges is not None and len(shape.edges) > 0:
+        parts.append(_draw_line(shape, shape.edges))
+    else:
+        order = np.argsort(-shape.weights[: len(shape.labels)], kind="stable")[:_MOST_BARS]
+        shown = order[np.argsort(-shape.values[order], kind="stable")]
+        bars = [*((shape.labels[k], float(shape.values[k])) for k in shown), *bars]
+        left_out = len(shape.labels) - len(order)
+        if left_out > 0:
+            parts.append(f"<div>{left_out} categories of fewest rows are left out</div>")
+    if bars:
+        parts.append(_draw_bars([((name,), value) for name, value in bars], shape.average))
+    return _wrap(parts)
+
+
+def draw_grid(pair: _Grid) -> str:
+    """Return a pair's function: a field for each cell, with its value as a hint."""
+    changes = np.where(pair.weights > 0.0, pair.values - pair.average, np.nan)
+    largest = float(np.nanmax(np.abs(changes), initial=0.0)) or 1.0
+    first, second = pair.levels
+    heads = "".join(f"<th style='{_CELL};font-weight:normal'>{_short(own)}</th>" for own in second)
+    lines = [f"<tr><th style='{_CELL}'></th>{heads}</tr>"]
+    for level, values, held in zip(
+        reversed(first), pair.values[::-1], pair.weights[::-1] > 0.0, strict=True
+    ):
+        cells = []
+        for value, is_held, own in zip(values.tolist(), held.tolist(), second, strict=True):
+            hint = escape(f"{level}, {own}: " + (f"{value:.4g}" if is_held else "no rows"))
+            colour = _shade((value - pair.average) / largest) if is_held else "transparent"
+            cells.append(f"<td title='{hint}' style='border:none;background:{colour}'>&nbsp;</td>")
+        head = f"<th style='{_CELL};font-weight:normal'>{_short(level)}</th>"
+        lines.append(f"<tr>{head}{''.join(cells)}</tr>")
+    axes = f"{escape(pair.labels[0])} upwards, {escape(pair.labels[1])} to the right; "
+    scale = f"the strongest colour is {largest:.3g}"
+    table = f"<table style='{_TABLE}'>{''.join(lines)}</table>"
+    head = _head(pair.label, pair.axis_label, pair.within_noise)
+    return _wrap([head, f"<div>{axes}{scale}</div>", table])
+
+
+def draw_contributions(found: _Rows) -> str:
+    """Return the first rows: what their largest terms add, and to what."""
+    n_rows = len(found.values)
+    parts = [_head("contributions", found.axis_label, None)]
+    for row in range(min(n_rows, _MOST_ROWS)):
+        values = found.values[row]
+        order = np.argsort(-np.abs(values), kind="stable")
+        shown, rest = order[:_MOST_TERMS], order[_MOST_TERMS:]
+        noise = np.broadcast_to(False, values.shape)
+        if found.within_noise is not None:
+            noise = np.broadcast_to(found.within_noise, found.values.shape)[row]
+        lines: list[_Line] = [
+            (
+                (
+                    found.names[j] + (" (within noise)" if noise[j] else ""),
+                    found.describe_value(row, j),
+                ),
+                float(values[j]),
+            )
+            for j in shown.tolist()
+        ]
+        if len(rest) > 0:
+            lines.append(((f"{len(rest)} more", ""), float(values[rest].sum())))
+        baseline = float(np.broadcast_to(found.baseline, n_rows)[row])
+        several = isinstance(found.baseline, np.ndarray)
+        label = found.class_label[row] if several else found.class_label
+        title = f"row {row}, {label}: from {baseline:.3g} to {found.total[row]:.3g}"
+        parts.append(f"<div style='margin-top:6px'>{escape(title)}</div>{_draw_bars(lines, 0.0)}")
+    if n_rows > _MOST_ROWS:
+        parts.append(f"<div>and {n_rows - _MOST_ROWS:,} more rows</div>")
+    return _wrap(parts)
+
+
+def _wrap(parts: Sequence[str]) -> str:
+    return f"<div style='font-family:sans-serif'>{''.join(parts)}</div>"
+
+
+def _head(label: str, axis_label: str, within_noise: bool | None) -> str:
+    noise = " (within noise)" if within_noise else ""
+    words = " ".join(axis_label.split())
+    return f"<div><b>{escape(label)}</b>: {escape(words)}{noise}</div>"
+
+
+def _short(words: str, most: int = 24) -> str:
+    shown = words if len(words) <= most else f"{words[: most - 1]}\u2026"
+    return f"<span title='{escape(words)}'>{escape(shown)}</span>"
+
+
+def _draw_bars(lines: Sequence[_Line], average: float) -> str:
+    """Return a table of words, values, and bars from the average to the values."""
+    changes = [value - average for _, value in lines]
+    low, high = min(0.0, *changes), max(0.0, *changes)
+    unit = 100.0 / (high - low) if high > low else 0.0
+    rows = []
+    for (words, value), change in zip(lines, changes, strict=True):
+        begin, length = unit * (min(change, 0.0) - low), unit * abs(change)
+        colour = _MORE if change >= 0.0 else _LESS
+        bar = (
+            f"<div style='margin-left:{begin:.2f}%;width:{length:.2f}%;height:0.9em;"
+            f"background:{colour}'></div>"
+        )
+        cells = "".join(f"<td style='{_CELL}'>{_short(own, 40)}</td>" for own in words)
+        number = f"<td style='{_NUMBER}'>{value:.3g}</td>"
+        rows.append(f"<tr>{cells}{number}<td style='{_BAR}'>{bar}</td></tr>")
+    return f"<table style='{_TABLE}'>{''.join(rows)}</table>"
+
+
+def _draw_line(shape: _Shape, edges: NDArray[np.float64]) -> str:
+    """Return the steps of a numeric feature, their interval if any, and the ends of both axes."""
+    ends, bins = find_finite_bins(edges)
+    values = shape.values[bins]
+    bands = [] if shape.n_bags == 0 else [own[bins] for own in shape.interval()]
+    low = min(shape.average, *(float(own.min()) for own in (values, *bands)))
+    high = max(shape.average, *(float(own.max()) for own in (values, *bands)))
+    x = _WIDTH * (ends - ends[0]) / (ends[-1] - ends[0])
+
+    def place(own: Any) -> Any:
+        return _HEIGHT * (1.0 - (np.asarray(own) - low) / ((high - low) or 1.0))
+
+    def trace(own: NDArray[np.float64]) -> str:
+        points = zip(np.repeat(x, 2)[1:-1], np.repeat(place(own), 2), strict=True)
+        return " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
+
+    level = f"{place(shape.average):.1f}"
+    dots = "stroke='gray' stroke-dasharray='2 3'"
+    parts = [f"<line x1='0' x2='{_WIDTH}' y1='{level}' y2='{level}' {dots}/>"]
+    if bands:
+        back = " ".join(reversed(trace(bands[1]).split()))
+        parts.append(f"<polygon points='{trace(bands[0])} {back}' fill='{_MORE}' opacity='0.25'/>")
+    parts.append(
+        f"<polyline points='{trace(values)}' fill='none' stroke='{_MORE}' stroke-width='1.5'/>"
+    )
+    picture = (
+        f"<svg width='{_WIDTH}' height='{_HEIGHT}' viewBox='0 -2 {_WIDTH} {_HEIGHT + 4}' "
+        f"role='img'>{''.join(parts)}</svg>"
+    )
+    left = f"<td style='{_NUMBER};vertical-align:top'>{high:.3g}</td>"
+    below = f"<td style='{_NUMBER};vertical-align:bottom'>{low:.3g}</td>"
+    first, last = shape.labels[0], shape.labels[-1]
+    axis = (
+        f"<tr><td></td><td style='{_CELL}'>{escape(first)}"
+        f"<span style='float:right'>{escape(last)}</span></td></tr>"
+    )
+    return (
+        f"<table style='{_TABLE}'><tr>{left}<td rowspan='2' style='padding:0;border:none'>{picture}"
+        f"</td></tr><tr>{below}</tr>{axis}</table>"
+    )
+
+
+def find_finite_bins(edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], slice]:
+    """Return both ends of every bin that can be drawn, and which bins these are.
+
+    The outermost bins have no end; they are drawn a little way beyond the last edge.
+    """
+    # The edge below infinite values is the largest number.
+    finite = np.flatnonzero(np.abs(edges) < np.finfo(np.float64).max)
+    if len(finite) == 0:
+        return np.array([0.0, 1.0]), slice(0, 1)
+    first, last = finite[0], finite[-1]
+    inner = edges[first : last + 1]
+    margin = 0.04 * (inner[-1] - inner[0]) or 0.5
+    ends = np.concatenate([[inner[0] - margin], inner, [inner[-1] + margin]])
+    return ends, slice(first, last + 2)
+
+
+def _shade(share: float) -> str:
+    """Return the colour of a change, as a share of the largest."""
+    red, green, blue = (int(own, 16) for own in _pairs(_MORE if share >= 0.0 else _LESS))
+    return f"rgba({red},{green},{blue},{abs(share):.2f})"
+
+
+def _pairs(colour: str) -> tuple[str, str, str]:
+    return colour[1:3], colour[3:5], colour[5:7]

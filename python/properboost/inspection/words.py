@@ -1,0 +1,88 @@
+"""Bins and values in words, for titles, ticks and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
+
+__all__ = ["MISSING", "describe", "label_bins", "label_level"]
+
+MISSING = "missing"
+
+_FEWEST_DIGITS = 4
+_MOST_DIGITS = 17
+
+
+def describe(value: Any) -> str:
+    """Return a value of a table in words: ``37``, ``0.25``, ``Private``, ``missing``."""
+    if value is None:
+        return MISSING
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        words = str(value)
+        return words if words.strip() else repr(words)
+    if np.isnan(value):
+        return MISSING
+    if not np.isfinite(value):
+        return str(float(value))
+    return _write(float(value), 6)
+
+
+def label_bins(bins: FeatureBins) -> tuple[str, ...]:
+    """Return what each bin holds in words, without the feature's name and that of missing values.
+
+    Numeric bins are told by their edges, in as few digits as tell these apart.
+    """
+    if isinstance(bins, NumericBins):
+        return tuple(_label_range(_write_edges(bins.edges), k, k) for k in range(bins.n_bins))
+    rare = ["rare and unseen"] if bins.has_rare else []
+    return (*map(describe, bins.categories), *rare)
+
+
+def label_level(bins: FeatureBins, codes: Sequence[int]) -> str:
+    """Return in words what a level of a pair holds: the bins of these codes, which ascend."""
+    known = [code for code in codes if code < bins.n_bins]
+    missing = len(known) < len(codes)
+    if not known:
+        return MISSING
+    if isinstance(bins, NumericBins):
+        words = _label_range(_write_edges(bins.edges), known[0], known[-1])
+    else:
+        words = _list_categories(bins, known)
+    return f"{words} or {MISSING}" if missing else words
+
+
+def _list_categories(bins: CategoricalBins, codes: Sequence[int]) -> str:
+    named = [describe(bins.categories[code]) for code in codes if code < len(bins.categories)]
+    return ", ".join([*named, *(["others"] if len(named) < len(codes) else [])])
+
+
+def _label_range(edges: Sequence[str], first: int, last: int) -> str:
+    if first == 0 and last == len(edges):
+        return "any"
+    if first == 0:
+        return f"<= {edges[last]}"
+    return f"> {edges[first - 1]}" if last == len(edges) else f"{edges[first - 1]} to {edges[last]}"
+
+
+def _write_edges(edges: NDArray[np.float64]) -> list[str]:
+    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS + 1):
+        words = [_write(edge, digits) for edge in edges.tolist()]
+        if len(set(words)) == len(words):
+            break
+    return words
+
+
+def _write(number: float, digits: int) -> str:
+    """Write a number in so many digits, without an exponent where it is neither tiny nor huge."""
+    if 1e-4 <= abs(number) < 1e15:
+        # A digit before the point is never left out: 51,195 rounded to 51,200 would be wrong.
+        whole = len(f"{abs(number):.0f}")
+        return np.format_float_positional(
+            number, precision=max(digits, whole), fractional=False, trim="-"
+        )
+    return f"{number:.{digits}g}"
