@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from properboost.report.effects import Effect, Term
 from properboost.report.facts import Facts
-from properboost.report.scores import Array, Judged
+from properboost.report.scores import Array, Estimate, Judged
+from properboost.report.words import count, list_words, percent
 
-__all__ = ["Caution", "Drift", "list_cautions", "list_drift"]
+__all__ = ["SLIGHT", "Caution", "Drift", "is_off", "list_cautions", "list_drift"]
 
 FEW_ROWS = 10
 """Training rows of a bin below which its value may be chance."""
@@ -19,7 +20,8 @@ FEW_ROWS = 10
 FEW_OF_A_CLASS = 50
 """Test rows of a class below which a score says little about it."""
 
-MOST_NAMES = 6
+SLIGHT = 0.05
+"""Distance of a calibration slope from 1, or of means as a share, that is not worth a warning."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +84,7 @@ def list_cautions(
         found += _list_of_classes(facts, counts)
     found += _list_of_drift(drift, n_rows)
     found += _list_of_bins(effects)
-    noisy = [term.name for term in terms if term.within_noise and term.importance > 0.0]
-    if noisy:
-        found.append(
-            Caution(
-                "Effects that may be chance",
-                f"As large an effect may well be chance of {_list_names(noisy)}: do not read a "
-                "story into its shape.",
-            )
-        )
+    found += _list_of_noise(terms)
     if facts.edits:
         found.append(
             Caution(
@@ -110,26 +104,45 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
             "On these rows the probabilities are not clearly better than the shares of the classes "
             "alone.",
         )
-    slope = judged.reliability.slope
-    if slope.is_known and slope.high < 1.0:
+    slope, bias = judged.reliability.slope, judged.reliability.bias
+    if is_off(slope, 1.0, SLIGHT):
+        title, where = ("Too sure of itself", "near to") if slope.value < 1.0 else (
+            "Too cautious", "far from"
+        )
         yield Caution(
-            "Too sure of itself",
-            f"Its probabilities are too near to 0% and 100%: the calibration slope is "
+            title,
+            f"Its probabilities are too {where} 0% and 100%: the calibration slope is "
             f"{slope.value:.2f} (between {slope.low:.2f} and {slope.high:.2f}), where 1 is right.",
         )
-    elif slope.is_known and slope.low > 1.0:
+    so = judged.reliability.observed
+    if is_off(bias, 0.0, SLIGHT * min(so, 1.0 - so)):
         yield Caution(
-            "Too cautious",
-            "Its probabilities are too far from 0% and 100%: the calibration slope is "
-            f"{slope.value:.2f} (between {slope.low:.2f} and {slope.high:.2f}), where 1 is right.",
+            f"Probabilities are too {'high' if bias.value > 0.0 else 'low'} on average",
+            f"Their mean is {percent(judged.reliability.predicted)}, where {percent(so)} of the "
+            "rows were so; chance does not explain the difference.",
         )
-    bias = judged.reliability.bias
-    if bias.is_known and not bias.low <= 0.0 <= bias.high:
-        direction = "high" if bias.value > 0.0 else "low"
+
+
+def is_off(estimate: Estimate, right: float, least: float = 0.0) -> bool:
+    """Whether a number is farther from the right one than chance explains, and than `least`."""
+    beyond = not estimate.low <= right <= estimate.high
+    return estimate.is_known and beyond and abs(estimate.value - right) >= least
+
+
+def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:
+    features, pairs = (
+        [term for term in terms if term.is_pair == of_pairs and term.importance > 0.0]
+        for of_pairs in (False, True)
+    )
+    words = [term.name for term in features if term.within_noise]
+    noisy = sum(bool(term.within_noise) for term in pairs)
+    if noisy > 0:
+        words.append(f"{noisy:,} of {count(len(pairs), 'pair', 'pairs')} of features")
+    if words:
         yield Caution(
-            f"Probabilities are too {direction} on average",
-            f"Their mean is {judged.reliability.predicted:.1%}, where {judged.reliability.observed:.1%} "
-            "of the rows were so; chance does not explain the difference.",
+            "Effects that may be chance",
+            f"As large an effect may well be chance of {list_words(words)}: do not read a story "
+            "into their shapes.",
         )
 
 
@@ -142,7 +155,7 @@ def _list_of_classes(facts: Facts, counts: Array) -> Iterator[Caution]:
     if few:
         yield Caution(
             "Few rows of a class",
-            f"There are fewer than {FEW_OF_A_CLASS} test rows of {_list_names(few)}: what is said "
+            f"There are fewer than {FEW_OF_A_CLASS} test rows of {list_words(few)}: what is said "
             "of these classes is uncertain.",
         )
 
@@ -152,7 +165,7 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
     if unseen:
         yield Caution(
             "Categories that training did not have",
-            f"These rows hold unseen categories of {_list_names(unseen)}.  They add nothing to a "
+            f"These rows hold unseen categories of {list_words(unseen)}.  They add nothing to a "
             "prediction.",
         )
     beyond = [
@@ -163,14 +176,14 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
     if beyond:
         yield Caution(
             "Numbers beyond those of training",
-            f"Values of {_list_names(beyond)} are smaller or larger than any in training.  They "
+            f"Values of {list_words(beyond)} are smaller or larger than any in training.  They "
             "are taken for the nearest ones.",
         )
     missing = [f"{own.feature} ({own.missing:,.0f} rows)" for own in drift if own.missing > 0.0]
     if missing:
         yield Caution(
             "Missing values that training did not have",
-            f"Values of {_list_names(missing)} are missing, which they never were in training.",
+            f"Values of {list_words(missing)} are missing, which they never were in training.",
         )
     most = max((own.new for own in drift), default=0.0)
     if most > 0.05 * n_rows:
@@ -196,14 +209,6 @@ def _list_of_bins(effects: Sequence[Effect]) -> Iterator[Caution]:
     if few:
         yield Caution(
             "Ranges of few rows",
-            f"Some ranges or categories of {_list_names(few)} had fewer than {FEW_ROWS} training "
+            f"Some ranges or categories of {list_words(few)} had fewer than {FEW_ROWS} training "
             "rows each: jumps there may be chance.",
         )
-
-
-def _list_names(names: Sequence[str]) -> str:
-    """Return names as words, not all if they are many."""
-    shown = list(names[:MOST_NAMES])
-    if len(names) > MOST_NAMES:
-        shown.append(f"{len(names) - MOST_NAMES} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -4,32 +4,31 @@ Colours are variables of the page's style, so that a chart follows its theme.  W
 is a mark with a text, in the attribute ``data-t``: the page's script shows it.
 """
 
-import importlib
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from properboost.extras import import_extra
 
 __all__ = ["Bar", "Point", "draw_bars", "draw_grid", "draw_reliability", "draw_steps"]
 
 WIDTH = 300
 """Of the plane of a chart, in pixels: with its axis it fits a phone."""
 
-PLANE = 190
+_PLANE = 190
 """Of bars, which have names and notes beside them."""
 
 HEIGHT = 190
 _SVG = "http://www.w3.org/2000/svg"
 _INK, _FAINT, _RULE = "var(--ink)", "var(--faint)", "var(--rule)"
 _FOR, _AGAINST, _BAND = "var(--for)", "var(--against)", "var(--band)"
+_ROOM = 8
 _DENSITY_SHARE = 0.2
 """Height of the density of rows, as a share of the chart's."""
 
@@ -60,14 +59,6 @@ class Point:
     text: str
 
 
-def import_vl_convert() -> "ModuleType":
-    """Import what draws, or say what to install."""
-    try:
-        return importlib.import_module("vl_convert")
-    except ImportError as error:
-        raise ImportError("reports need vl-convert: pip install 'properboost[report]'") from error
-
-
 def draw_bars(
     bars: Sequence[Bar],
     title: str,
@@ -75,8 +66,10 @@ def draw_bars(
     *,
     origin: float = 0.0,
     percent: bool = False,
+    wide_names: bool = False,
 ) -> str:
     """Draw horizontal bars from an origin, the first at the top, with their notes beside them."""
+    plane, most = (_PLANE - 40, 165) if wide_names else (_PLANE, 125)
     rows = [
         {
             "k": name,
@@ -98,7 +91,7 @@ def draw_bars(
         "field": "k",
         "type": "nominal",
         "sort": None,
-        "axis": {"title": None, "labelLimit": 125, "ticks": False, "domain": False},
+        "axis": {"title": None, "labelLimit": most, "ticks": False, "domain": False},
     }
     x = {
         "field": "v",
@@ -132,7 +125,7 @@ def draw_bars(
                 "mark": {
                     "type": "text", "align": "left", "fontSize": 10, "color": _FAINT, "aria": False
                 },
-                "encoding": {"y": y, "x": {"value": PLANE + 6}, "text": {"field": "n"}},
+                "encoding": {"y": y, "x": {"value": plane + 6}, "text": {"field": "n"}},
             }
         )  # fmt: skip
     layers.append(
@@ -146,7 +139,7 @@ def draw_bars(
             },
         }
     )
-    spec = {"width": PLANE, "height": {"step": 20}, "data": {"values": rows}, "layer": layers}
+    spec = {"width": plane, "height": {"step": 20}, "data": {"values": rows}, "layer": layers}
     return _render(spec, label)
 
 
@@ -359,7 +352,11 @@ def _draw_line(channel: str, at: float) -> Spec:
 
 def _format(percent: bool) -> Spec:
     """Return how an axis writes its numbers."""
-    return {"labelExpr": "format(100 * datum.value, '.3~f') + '%'"} if percent else {}
+    if not percent:
+        return {}
+    # The plane also has room below and above all probabilities.
+    inside = "datum.value >= 0 && datum.value <= 1"
+    return {"labelExpr": f"{inside} ? format(100 * datum.value, '.3~f') + '%' : ''"}
 
 
 def _widen(low: float, high: float, share: float) -> list[float]:
@@ -404,13 +401,16 @@ def _render(spec: Mapping[str, Any], label: str) -> str:
         "config": _CONFIG,
         **spec,
     }
-    drawn = import_vl_convert().vegalite_to_svg(whole)
+    drawn = import_extra("vl_convert", "reports need", "report").vegalite_to_svg(whole)
     ElementTree.register_namespace("", _SVG)
     root = ElementTree.fromstring(drawn)
     for element in root.iter():
         _simplify(element)
     size = [float(root.attrib.pop(name)) for name in ("width", "height")]
     root.attrib |= {"role": "img", "aria-label": label, "class": "marks", "tabindex": "0"}
+    # Names begin at the edge, and the reader's font may be wider than the one they were set in.
+    size[0] += _ROOM
+    root.attrib["viewBox"] = f"{-_ROOM} 0 {size[0]:g} {size[1]:g}"
     root.attrib["style"] = f"max-width:{1.25 * size[0]:.0f}px"
     return ElementTree.tostring(root, encoding="unicode")
 

@@ -1,6 +1,6 @@
 """What a search compared before it chose the model, and what a simpler one would have cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Compared:
     simpler: tuple[Rival, ...]
     n_candidates: int
     n_splits: int
+    chosen: tuple[tuple[str, str], ...]
     scoring: str
     best_score: float
     ended: str | None
@@ -69,6 +70,10 @@ def read_search(model: TableClassifier) -> Compared | None:
         order = {name: k for k, name in enumerate(_SIMPLE_FIRST)}
         own = order.get(str(getattr(model, "family_", None)), 0)
         simpler = [rival for rival in rivals if order[rival.name] < own]
+        if rivals[0].name == PAIRS:
+            # What is known of the others is how far they are behind the best family without pairs.
+            rivals = [replace(rival, error=np.nan) for rival in rivals]
+            simpler = [replace(rival, error=np.nan) for rival in simpler]
         simpler.sort(key=lambda rival: order[rival.name])
     scoring = getattr(model, "scoring", None)
     return Compared(
@@ -77,6 +82,9 @@ def read_search(model: TableClassifier) -> Compared | None:
         simpler=tuple(simpler),
         n_candidates=len(results["params"]),
         n_splits=sum(name.startswith("split") for name in results if "test_score" in name),
+        chosen=tuple(
+            (name, _word(value)) for name, value in (getattr(model, "best_params_", None) or {}).items()
+        ),
         scoring="accuracy" if scoring is None else str(scoring),
         best_score=float(model.best_score_),
         ended=getattr(model, "ended_", None),

@@ -178,7 +178,7 @@ def score_fewer(
     found = [model.contributions(X, label) for label in (labels[1:] if len(labels) == 2 else labels)]
     raw = np.stack([np.full(n_rows, own.baseline) for own in found], axis=1)
     order = [term.place for term in terms if term.importance > 0.0]
-    wanted = {k for k in (0, 1, 2, 3, 5, 8, 12, 20, 32) if k < len(order)} | {len(order)}
+    wanted = {k for k in (1, 2, 3, 5, 8, 12, 20, 32) if k < len(order)} | {len(order)}
     scores = []
     for k in range(len(order) + 1):
         if k in wanted:

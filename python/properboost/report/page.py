@@ -1,11 +1,12 @@
 """The page of a report: one HTML file that needs nothing else."""
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from properboost import _core
+from properboost.extras import import_extra
+from properboost.report.cautions import SLIGHT, is_off
 from properboost.report.collect import Collected
 from properboost.report.glossary import SCORES, WORDS
 from properboost.report.scores import Judged
@@ -21,6 +22,15 @@ MOST_MISTAKES = 30
 
 _HERE = Path(__file__).parent
 
+_SCORINGS = {
+    "neg_log_loss": "log loss, with a minus so that larger is better",
+    "neg_brier_score": "Brier score, with a minus so that larger is better",
+    "roc_auc": "AUC",
+    "balanced_accuracy": "share of right predictions, averaged over the classes",
+    "accuracy": "share of right predictions",
+}
+"""Scores of a search, in words."""
+
 _KINDS = {
     "right": "surest, and right",
     "wrong": "surest, and wrong",
@@ -31,7 +41,7 @@ _KINDS = {
 
 def make_page(found: Collected, view: View, title: str) -> str:
     """Return the page; jinja2 escapes all that is not ours."""
-    jinja2 = _import_jinja2()
+    jinja2 = import_extra("jinja2", "reports need", "report")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -56,6 +66,8 @@ def make_page(found: Collected, view: View, title: str) -> str:
         spoken=f"“{facts.classes[1]}”" if len(facts.classes) == 2 else "the predicted class",
         trust="" if judged is None else _judge_trust(judged),
         top=moving[:3],
+        average=percent(found.effects[0].probability.average) if found.effects else "",
+        scoring=_SCORINGS.get(found.compared.scoring, found.compared.scoring) if found.compared else "",
         banded=any(effect.log_odds.n_bags > 0 for effect in found.effects),
         left_out=n_features - len(found.effects),
         pairs_left_out=len(moving) - n_features - len(found.pairs),
@@ -69,14 +81,6 @@ def make_page(found: Collected, view: View, title: str) -> str:
         signed=signed,
     )
     return page
-
-
-def _import_jinja2() -> Any:
-    """Import what fills the page, or say what to install."""
-    try:
-        return importlib.import_module("jinja2")
-    except ImportError as error:
-        raise ImportError("reports need jinja2: pip install 'properboost[report]'") from error
 
 
 def _list_sections(found: Collected) -> list[tuple[str, str]]:
@@ -102,12 +106,16 @@ def _judge_trust(judged: Judged) -> str:
     slope, bias = judged.reliability.slope, judged.reliability.bias
     if not slope.is_known:
         return "These rows are too few, or too easy, to say whether probabilities can be trusted."
-    if slope.high < 1.0:
-        return "The probabilities are too near to 0% and 100%: the model is too sure of itself."
-    if slope.low > 1.0:
+    if is_off(slope, 1.0, SLIGHT):
+        if slope.value < 1.0:
+            return "The probabilities are too near to 0% and 100%: the model is too sure of itself."
         return "The probabilities are too far from 0% and 100%: the model is too cautious."
-    if bias.is_known and not bias.low <= 0.0 <= bias.high:
+    so = judged.reliability.observed
+    if is_off(bias, 0.0, SLIGHT * min(so, 1.0 - so)):
         return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
+    if is_off(slope, 1.0):
+        trace = "sure" if slope.value < 1.0 else "cautious"
+        return f"The probabilities can be taken at their word, though they are a trace too {trace}."
     return "On these rows the probabilities can be taken at their word."
 
 

@@ -20,7 +20,7 @@ from properboost.report.collect import Collected
 from properboost.report.effects import Effect, PairEffect, Span, Term
 from properboost.report.rows import TellingRow
 from properboost.report.scores import Reliability
-from properboost.report.words import name_bin, percent, points, signed
+from properboost.report.words import count, name_bin, percent, points, signed
 
 __all__ = ["View", "make_view"]
 
@@ -103,7 +103,8 @@ def _draw_importances(terms: Sequence[Term]) -> str:
         if term.within_noise:
             text += "; may be chance"
         bars.append(Bar(term.name, term.importance, text, low, high))
-    return draw_bars(bars, "share of what moves predictions", "Importance of features", percent=True)
+    return draw_bars(bars, "share of what moves predictions", "Importance of features", percent=True,
+                     wide_names=any(term.is_pair for term in shown))
 
 
 def _draw_effect(effect: Effect, level: float) -> Drawn:
@@ -137,11 +138,11 @@ def _list_notes(effect: Effect, level: float) -> list[str]:
         notes.append(f"{text}.")
     hidden = int(np.count_nonzero(shape.weights > 0.0)) - MOST_CATEGORIES
     if shape.kind == "categorical" and hidden > 0:
-        notes.append(f"{hidden:,} rarer categories are not drawn.")
+        notes.append(f"Not drawn: {count(hidden, 'rarer category', 'rarer categories')}.")
     few = int(np.count_nonzero((shape.weights > 0.0) & (shape.weights < FEW_ROWS)))
     if few > 0:
-        what = "ranges" if shape.kind == "numeric" else "categories"
-        notes.append(f"{few:,} {what} had fewer than {FEW_ROWS} training rows each.")
+        what = ("range", "ranges") if shape.kind == "numeric" else ("category", "categories")
+        notes.append(f"{count(few, *what)} had fewer than {FEW_ROWS} training rows.")
     return notes
 
 
@@ -232,7 +233,7 @@ def _tell(function: ShapeFunction | PairFunction, value: float) -> str:
 
 
 def _count(weight: float) -> str:
-    return f"{weight:,.0f} training row{'' if round(weight) == 1 else 's'}"
+    return count(weight, "training row", "training rows")
 
 
 def _read_out(shape: ShapeFunction, level: float) -> list[str]:
@@ -316,6 +317,7 @@ def _draw_row(row: TellingRow) -> str:
         bars,
         f"added to the log-odds of {_shorten(str(row.spoken_for))}",
         f"What speaks for and against {row.spoken_for} in row {row.number}",
+        wide_names=True,
     )
 
 

@@ -1,6 +1,8 @@
-"""Numbers as a reader sees them."""
+"""Numbers and lists as a reader sees them."""
 
-__all__ = ["name_bin", "number", "percent", "points", "signed"]
+from collections.abc import Sequence
+
+__all__ = ["count", "list_words", "name_bin", "number", "percent", "points", "signed"]
 
 MINUS = "\u2212"
 
@@ -20,7 +22,7 @@ def percent(share: float, digits: int = 1) -> str:
 def number(value: float, digits: int = 4) -> str:
     """Return a number with so many digits."""
     if value != value:
-        return "unknown"
+        return "\u2013"
     if abs(value) >= 10.0**digits:
         return f"{value:,.0f}".replace("-", MINUS)
     return f"{value:.{digits}g}".replace("-", MINUS)
@@ -31,6 +33,19 @@ def signed(value: float, digits: int = 2) -> str:
     if value != value:
         return "unknown"
     return f"{value:+.{digits}f}".replace("-", MINUS)
+
+
+def count(n: float, one: str, several: str) -> str:
+    """Return a number of things with their name."""
+    return f"{n:,.0f} {one if round(n) == 1 else several}"
+
+
+def list_words(words: Sequence[str], most: int = 6) -> str:
+    """Return words as a list in a sentence, not all if they are many."""
+    shown = list(words[:most])
+    if len(words) > most:
+        shown.append(f"{len(words) - most:,} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def points(share: float) -> str:
