@@ -1,52 +1,28 @@
 """What a reader of a model should beware of."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.report.effects import Effect, Term
-from properboost.report.facts import Facts
-from properboost.report.scores import Array, Estimate, Judged
+from properboost.report.found import (
+    FEW_ROWS,
+    SLIGHT,
+    Array,
+    Caution,
+    Drift,
+    Effect,
+    Facts,
+    Judged,
+    Term,
+)
 from properboost.report.words import count, list_words, percent
 
-__all__ = ["SLIGHT", "Caution", "Drift", "is_off", "list_cautions", "list_drift"]
-
-FEW_ROWS = 10
-"""Training rows of a bin below which its value may be chance."""
+__all__ = ["list_cautions", "list_drift"]
 
 FEW_OF_A_CLASS = 50
 """Test rows of a class below which a score says little about it."""
-
-SLIGHT = 0.05
-"""Distance of a calibration slope from 1, or of means as a share, that is not worth a warning."""
-
-
-@dataclass(frozen=True)
-class Caution:
-    """Something to beware of: a short title, and what it means."""
-
-    title: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Drift:
-    """Rows whose value of a feature no training row had; NaN where it is not known."""
-
-    feature: str
-    unseen: float
-    rare: float
-    below: float
-    above: float
-    missing: float
-
-    @property
-    def new(self) -> float:
-        """Rows with any such value: unseen categories, numbers beyond, missing values."""
-        return float(np.nansum([self.unseen, self.below, self.above, self.missing]))
 
 
 def list_drift(counts: Mapping[str, NDArray[Any]], names: Sequence[str]) -> list[Drift]:
@@ -105,9 +81,9 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
             "alone.",
         )
     slope, bias = judged.reliability.slope, judged.reliability.bias
-    if is_off(slope, 1.0, SLIGHT):
-        title, where = ("Too sure of itself", "near to") if slope.value < 1.0 else (
-            "Too cautious", "far from"
+    if slope.is_off(1.0, SLIGHT):
+        title, where = (
+            ("Too sure of itself", "near to") if slope.value < 1.0 else ("Too cautious", "far from")
         )
         yield Caution(
             title,
@@ -115,18 +91,12 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
             f"{slope.value:.2f} (between {slope.low:.2f} and {slope.high:.2f}), where 1 is right.",
         )
     so = judged.reliability.observed
-    if is_off(bias, 0.0, SLIGHT * min(so, 1.0 - so)):
+    if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
         yield Caution(
             f"Probabilities are too {'high' if bias.value > 0.0 else 'low'} on average",
             f"Their mean is {percent(judged.reliability.predicted)}, where {percent(so)} of the "
             "rows were so; chance does not explain the difference.",
         )
-
-
-def is_off(estimate: Estimate, right: float, least: float = 0.0) -> bool:
-    """Whether a number is farther from the right one than chance explains, and than `least`."""
-    beyond = not estimate.low <= right <= estimate.high
-    return estimate.is_known and beyond and abs(estimate.value - right) >= least
 
 
 def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:

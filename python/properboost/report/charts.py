@@ -83,9 +83,7 @@ def draw_bars(
         for name, bar in zip(_tell_apart([bar.name for bar in bars]), bars, strict=True)
     ]
     ends = [origin]
-    ends += [
-        end for bar in bars for end in (bar.value, bar.low, bar.high) if end is not None
-    ]
+    ends += [end for bar in bars for end in (bar.value, bar.low, bar.high) if end is not None]
     domain = _widen(min(ends), max(ends), 0.04)
     y = {
         "field": "k",
@@ -183,9 +181,7 @@ def draw_steps(
 
     rows = [
         {"x": a, "v": v, "lo": lo, "hi": hi, "d": d}
-        for a, v, lo, hi, d in zip(
-            x.tolist(), *map(repeat, (values, low, high, top)), strict=True
-        )
+        for a, v, lo, hi, d in zip(x.tolist(), *map(repeat, (values, low, high, top)), strict=True)
     ]
     hits = [
         {"x": a, "x2": b, "t": text}
@@ -425,9 +421,7 @@ def _simplify(element: ElementTree.Element) -> None:
         element.attrib["data-t"] = described
     for name in ("transform", "d", "x", "y", "x2", "y2"):
         if name in element.attrib:
-            element.attrib[name] = re.sub(
-                r"-?\d+\.\d{2,}(e-?\d+)?", _round, element.attrib[name]
-            )
+            element.attrib[name] = re.sub(r"-?\d+\.\d{2,}(e-?\d+)?", _round, element.attrib[name])
 
 
 def _round(found: re.Match[str]) -> str:

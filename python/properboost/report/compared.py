@@ -1,63 +1,21 @@
 """What a search compared before it chose the model, and what a simpler one would have cost."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from properboost.estimators.base import TableClassifier
-from properboost.model_selection.compare_families import PAIRS
-from properboost.model_selection.families import FAMILIES
+from properboost.report.found import Compared, Rival
 
-__all__ = ["Compared", "Rival", "read_search"]
+__all__ = ["is_additive", "read_search"]
 
 MOST_CANDIDATES = 12
 """Candidates that are listed where no families were compared."""
 
-_SIMPLE_FIRST = [
-    *(family.name for family in FAMILIES if family.additive),
-    PAIRS,
-    *(family.name for family in FAMILIES if not family.additive),
-]
+_PAIRS = "pairs"
 
 
-@dataclass(frozen=True)
-class Rival:
-    """A family of models, or a candidate: what it scored, and how far it is behind the best.
-
-    `error` is the standard error of `behind`; NaN is not known.
-    """
-
-    name: str
-    score: float
-    behind: float
-    error: float
-    candidates: int
-    seconds: float
-    is_chosen: bool
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What was compared: families of models, or candidates where there were none.
-
-    `rivals` begin with the best; `simpler` are the families that are simpler than the chosen one,
-    the simplest first.
-    """
-
-    by_family: bool
-    rivals: tuple[Rival, ...]
-    simpler: tuple[Rival, ...]
-    n_candidates: int
-    n_splits: int
-    chosen: tuple[tuple[str, str], ...]
-    scoring: str
-    best_score: float
-    ended: str | None
-    calibration: dict[str, Any] | None
-
-
-def read_search(model: TableClassifier) -> Compared | None:
+def read_search(model: Any) -> Compared | None:
     """Return what a search compared; None where the model is none."""
     results = getattr(model, "cv_results_", None)
     if results is None:
@@ -67,29 +25,34 @@ def read_search(model: TableClassifier) -> Compared | None:
     rivals.sort(key=lambda rival: -rival.score)
     simpler = []
     if families is not None:
-        order = {name: k for k, name in enumerate(_SIMPLE_FIRST)}
-        own = order.get(str(getattr(model, "family_", None)), 0)
+        names = [str(name) for name in families["family"]]  # simple ones first, pairs at the end
+        order = {name: (not is_additive(name), k) for k, name in enumerate(names)}
+        own = order.get(str(model.family_), (False, -1))
         simpler = [rival for rival in rivals if order[rival.name] < own]
-        if rivals[0].name == PAIRS:
+        if rivals[0].name == _PAIRS:
             # What is known of the others is how far they are behind the best family without pairs.
             rivals = [replace(rival, error=np.nan) for rival in rivals]
             simpler = [replace(rival, error=np.nan) for rival in simpler]
         simpler.sort(key=lambda rival: order[rival.name])
     scoring = getattr(model, "scoring", None)
+    chosen = getattr(model, "best_params_", None) or {}
     return Compared(
         by_family=families is not None,
         rivals=tuple(rivals[:MOST_CANDIDATES] if families is None else rivals),
         simpler=tuple(simpler),
         n_candidates=len(results["params"]),
         n_splits=sum(name.startswith("split") for name in results if "test_score" in name),
-        chosen=tuple(
-            (name, _word(value)) for name, value in (getattr(model, "best_params_", None) or {}).items()
-        ),
+        chosen=tuple((name, _word(value)) for name, value in chosen.items()),
         scoring="accuracy" if scoring is None else str(scoring),
         best_score=float(model.best_score_),
         ended=getattr(model, "ended_", None),
         calibration=getattr(model, "calibration_", None),
     )
+
+
+def is_additive(family: str) -> bool:
+    """Whether the models of a family are sums of functions of a feature, or of two."""
+    return "trees" not in family.split()
 
 
 def _list_families(model: Any) -> list[Rival]:
@@ -110,7 +73,8 @@ def _list_candidates(model: Any) -> list[Rival]:
         values for name, values in results.items()
         if name.startswith("split") and name.endswith("test_score")
     ], dtype=np.float64)  # fmt: skip
-    behind = splits[:, [model.best_index_]] - splits
+    best = getattr(model, "best_index_", int(np.argmax(results["mean_test_score"])))
+    behind = splits[:, [best]] - splits
     n = len(splits)
     errors = behind.std(axis=0, ddof=1) / n**0.5 if n > 1 else np.full(splits.shape[1], np.nan)
     varied = [
@@ -128,7 +92,7 @@ def _list_candidates(model: Any) -> list[Rival]:
                 float(errors[k]),
                 1,
                 np.nan,
-                k == model.best_index_,
+                k == best,
             )
         )
     return found

@@ -8,20 +8,14 @@ import numpy as np
 from properboost.boosting.ensemble import Ensemble, TableEnsemble
 from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning, FeatureBins, NumericBins
-from properboost.estimators.base import TableClassifier
-from properboost.estimators.boosted import BoostedClassifier
-from properboost.estimators.udt import UDTClassifier
-from properboost.model_selection.arboost_cv import ARBoostClassifierCV
-from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.persistence.json_node import write_real
-from properboost.rado.estimator import RadoBoostClassifier
 
 __all__ = ["find_changed", "list_contents"]
 
 
-def list_contents(model: TableClassifier) -> Iterator[tuple[str, Any]]:
+def list_contents(model: Any) -> Iterator[tuple[str, Any]]:
     """Yield what is known of a fitted model besides its parameters, by name."""
-    if isinstance(model, ProperBoostClassifierCV | ARBoostClassifierCV):
+    if hasattr(model, "cv_results_"):
         yield (
             "search",
             {
@@ -31,7 +25,7 @@ def list_contents(model: TableClassifier) -> Iterator[tuple[str, Any]]:
                 or model.best_estimator_.get_params(),
             },
         )
-    if isinstance(model, BoostedClassifier) and hasattr(model, "_ensemble"):
+    if hasattr(model, "_ensemble"):
         loss = model.loss_
         yield "loss", {"name": loss.name, "gain": loss.gain, **loss.parameters}
         yield "multiclass", model.multiclass_
@@ -40,10 +34,10 @@ def list_contents(model: TableClassifier) -> Iterator[tuple[str, Any]]:
         yield "n_iter", model.n_iter_
         yield from _list_ensemble(model._ensemble)
         yield "features", _list_features(model, model._ensemble.binning)
-    elif isinstance(model, UDTClassifier):
+    elif hasattr(model, "tree_"):
         yield "trees", _count_nodes([model.tree_])
         yield "features", _list_features(model, model._binning)
-    elif isinstance(model, RadoBoostClassifier):
+    elif hasattr(model, "n_rados_"):
         yield "n_iter", model.n_iter_
         yield "rados", model.n_rados_
         yield "coefficients", int(np.count_nonzero(model.coef_))
@@ -77,7 +71,7 @@ def _count_nodes(trees: list[Tree]) -> dict[str, int]:
     return {"trees": len(trees), "nodes": nodes, "leaves": leaves}
 
 
-def _list_features(model: TableClassifier, binning: Binning) -> list[dict[str, Any]]:
+def _list_features(model: Any, binning: Binning) -> list[dict[str, Any]]:
     return [
         _describe_bins(name, bins)
         for name, bins in zip(model._feature_labels(), binning.features, strict=True)
@@ -96,7 +90,7 @@ def _describe_column(name: str, categories: tuple[Any, ...] | None) -> dict[str,
     return {"name": name, "type": "categorical", "categories": len(categories)}
 
 
-def find_changed(model: TableClassifier) -> dict[str, Any]:
+def find_changed(model: Any) -> dict[str, Any]:
     """Return the parameters that are not the defaults."""
     defaults = type(model)().get_params(deep=False)
     own = model.get_params(deep=False)

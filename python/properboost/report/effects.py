@@ -1,8 +1,7 @@
 """What the features of a model do: importances, shape functions, and what few of them would do."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,67 +11,19 @@ from properboost.data.binning import NumericBins
 from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.inspection.shape_functions import PairFunction, ShapeFunction
-from properboost.report.scores import Array
+from properboost.inspection.intervals import NOISE_LEVEL
+from properboost.report.found import Array, Effect, Fewer, PairEffect, Term
 
 __all__ = [
-    "Effect",
-    "Fewer",
-    "PairEffect",
-    "Term",
+    "is_additive",
     "list_effects",
     "list_pair_effects",
     "list_terms",
     "score_fewer",
 ]
 
-Span: TypeAlias = tuple[float, float]
-
 MOST_ROWS = 20_000
 """Rows on which models of few terms are scored, at most."""
-
-
-@dataclass(frozen=True)
-class Term:
-    """A feature or a pair, and how much it moves raw predictions.
-
-    `place` is its place among all terms: features come first, then pairs.
-    """
-
-    place: int
-    name: str
-    is_pair: bool
-    importance: float
-    error: float | None
-    within_noise: bool | None
-
-
-@dataclass(frozen=True)
-class Effect:
-    """A feature's shape function on two scales; `span` holds its training values, if it is known."""
-
-    term: Term
-    log_odds: ShapeFunction
-    probability: ShapeFunction
-    span: Span | None
-
-
-@dataclass(frozen=True)
-class PairEffect:
-    """A pair's function on two scales."""
-
-    term: Term
-    log_odds: PairFunction
-    probability: PairFunction
-
-
-@dataclass(frozen=True)
-class Fewer:
-    """What the model would score with its most important terms alone, the others at their means."""
-
-    n_terms: int
-    error: float
-    log_loss: float
 
 
 def is_additive(model: TableClassifier) -> bool:
@@ -117,10 +68,8 @@ def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
         return None
     if model._ensemble.spread is None:
         return None
-    from properboost.inspection.intervals import NOISE_LEVEL
-
     p_values = np.asarray(model._ensemble.p_values)
-    noisy: NDArray[np.bool_] = (p_values > NOISE_LEVEL).all(axis=0)
+    noisy: NDArray[np.bool_] = np.all(p_values > NOISE_LEVEL, axis=0)
     return noisy
 
 
@@ -175,7 +124,8 @@ def score_fewer(
     codes = codes[:n_rows]
     weight = np.ones(n_rows) if weight is None else weight[:n_rows]
     labels = model.classes_.tolist()
-    found = [model.contributions(X, label) for label in (labels[1:] if len(labels) == 2 else labels)]
+    told = labels[1:] if len(labels) == 2 else labels
+    found = [model.contributions(X, label) for label in told]
     raw = np.stack([np.full(n_rows, own.baseline) for own in found], axis=1)
     order = [term.place for term in terms if term.importance > 0.0]
     wanted = {k for k in (1, 2, 3, 5, 8, 12, 20, 32) if k < len(order)} | {len(order)}

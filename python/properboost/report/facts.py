@@ -1,46 +1,26 @@
 """What a model is, in words: its kind, what it learnt from, its size, and what was asked for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from properboost.estimators.base import TableClassifier
 from properboost.report.contents import find_changed, list_contents
-from properboost.report.effects import is_additive
+from properboost.report.found import Facts
 
-__all__ = ["Facts", "describe_model"]
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What there is to say of a model.
-
-    `kind` is a sentence for readers who do not know boosting, `lines` are names with what they
-    have, `parameters` those that are not the defaults, and `edits` what was changed by hand.
-    """
-
-    estimator: str
-    kind: str
-    is_additive: bool
-    classes: tuple[Any, ...]
-    training_rows: float | None
-    features: tuple[str, ...]
-    lines: tuple[tuple[str, str], ...]
-    parameters: tuple[tuple[str, str], ...]
-    edits: tuple[str, ...]
+__all__ = ["describe_model"]
 
 
-def describe_model(model: TableClassifier) -> Facts:
-    """Return what there is to say of a fitted model."""
+def describe_model(model: TableClassifier, *, is_additive: bool) -> Facts:
+    """Return what there is to say of a fitted model, which is a sum of shape functions or not."""
     contents = dict(list_contents(model))
     _, weights = model._describe_training()
     rows = None if weights is None else float(np.sum(weights[0]))
     return Facts(
         estimator=type(model).__name__,
-        kind=_describe_kind(model, contents),
-        is_additive=is_additive(model),
+        kind=_describe_kind(contents, is_additive),
+        is_additive=is_additive,
         classes=tuple(model.classes_.tolist()),
         training_rows=rows,
         features=tuple(model._feature_labels()),
@@ -52,11 +32,13 @@ def describe_model(model: TableClassifier) -> Facts:
     )
 
 
-def _describe_kind(model: TableClassifier, contents: dict[str, Any]) -> str:
+def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
     """Return what the model does, in a sentence or two."""
-    if is_additive(model):
-        several = "of one feature, or of two together" if contents["tables"]["pairs"] else (
-            "of one feature"
+    if is_additive:
+        several = (
+            "of one feature, or of two together"
+            if contents["tables"]["pairs"]
+            else ("of one feature")
         )
         return (
             f"It adds up points.  Each look-up table turns a value {several} into points for or "

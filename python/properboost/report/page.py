@@ -6,11 +6,7 @@ from typing import Any
 
 from properboost import _core
 from properboost.extras import import_extra
-from properboost.report.cautions import SLIGHT, is_off
-from properboost.report.collect import Collected
-from properboost.report.glossary import SCORES, WORDS
-from properboost.report.scores import Judged
-from properboost.report.view import View
+from properboost.report.found import SLIGHT, Collected, Judged, View
 from properboost.report.words import number, percent, signed
 
 __all__ = ["make_page"]
@@ -21,6 +17,43 @@ MOST_TERMS = 500
 MOST_MISTAKES = 30
 
 _HERE = Path(__file__).parent
+
+_SCORES = (
+    (
+        "error",
+        "wrong predictions",
+        percent,
+        "Of 100 rows, how many are predicted wrongly. Smaller is better.",
+    ),
+    (
+        "log_loss",
+        "log loss",
+        number,
+        (
+            "The mean surprise at what a row was, given its probability: 0 for a sure and right "
+            "forecast, 0.69 for 50%, 2.3 for 10%. Smaller is better."
+        ),
+    ),
+    (
+        "brier",
+        "Brier score",
+        number,
+        (
+            "The mean squared distance between probability and what was so (1 or 0). Smaller is "
+            "better."
+        ),
+    ),
+    (
+        "auc",
+        "AUC",
+        percent,
+        (
+            "How often a row of a class gets a higher probability of it than a row of another "
+            "class: 100% always, 50% no better than chance. Larger is better."
+        ),
+    ),
+)
+"""The scores: their names, words for them, how they are written, and what they mean."""
 
 _SCORINGS = {
     "neg_log_loss": "log loss, with a minus so that larger is better",
@@ -48,7 +81,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
-    judged, facts = found.judged, found.facts
+    judged, facts, search = found.judged, found.facts, found.compared
     moving = [term for term in found.terms if term.importance > 0.0]
     n_features = sum(not term.is_pair for term in moving)
     page: str = environment.get_template("page.html.jinja").render(
@@ -60,22 +93,21 @@ def make_page(found: Collected, view: View, title: str) -> str:
         found=found,
         facts=facts,
         judged=judged,
-        compared=found.compared,
+        compared=search,
         view=view,
         usual="" if judged is None else facts.classes[int(judged.shares.argmax())],
         spoken=f"“{facts.classes[1]}”" if len(facts.classes) == 2 else "the predicted class",
         trust="" if judged is None else _judge_trust(judged),
         top=moving[:3],
         average=percent(found.effects[0].probability.average) if found.effects else "",
-        scoring=_SCORINGS.get(found.compared.scoring, found.compared.scoring) if found.compared else "",
+        scoring="" if search is None else _SCORINGS.get(search.scoring, search.scoring),
         banded=any(effect.log_odds.n_bags > 0 for effect in found.effects),
         left_out=n_features - len(found.effects),
         pairs_left_out=len(moving) - n_features - len(found.pairs),
         mistakes=[] if judged is None else _list_mistakes(judged, facts.classes),
         most_terms=MOST_TERMS,
         kinds=_KINDS,
-        scores=SCORES,
-        words=WORDS,
+        scores=_SCORES,
         percent=percent,
         number=number,
         signed=signed,
@@ -106,22 +138,20 @@ def _judge_trust(judged: Judged) -> str:
     slope, bias = judged.reliability.slope, judged.reliability.bias
     if not slope.is_known:
         return "These rows are too few, or too easy, to say whether probabilities can be trusted."
-    if is_off(slope, 1.0, SLIGHT):
+    if slope.is_off(1.0, SLIGHT):
         if slope.value < 1.0:
             return "The probabilities are too near to 0% and 100%: the model is too sure of itself."
         return "The probabilities are too far from 0% and 100%: the model is too cautious."
     so = judged.reliability.observed
-    if is_off(bias, 0.0, SLIGHT * min(so, 1.0 - so)):
+    if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
         return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
-    if is_off(slope, 1.0):
+    if slope.is_off(1.0):
         trace = "sure" if slope.value < 1.0 else "cautious"
         return f"The probabilities can be taken at their word, though they are a trace too {trace}."
     return "On these rows the probabilities can be taken at their word."
 
 
-def _list_mistakes(
-    judged: Judged, classes: Sequence[Any]
-) -> list[tuple[Any, Any, float, float]]:
+def _list_mistakes(judged: Judged, classes: Sequence[Any]) -> list[tuple[Any, Any, float, float]]:
     """Return the most frequent mistakes: a class, what it was taken for, rows and their share."""
     found = [
         (classes[k], classes[j], float(rows), float(rows / own.sum()))

@@ -1,7 +1,6 @@
 """The most telling rows: what the model is surest of, rightly and wrongly, and least sure of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,54 +8,12 @@ from numpy.typing import NDArray
 
 from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
-from properboost.report.scores import Array
+from properboost.report.found import Array, Part, TellingRow
 
-__all__ = ["Part", "TellingRow", "choose_rows", "describe_rows"]
+__all__ = ["choose_rows", "describe_rows"]
 
 MOST_PARTS = 8
 """Contributions to a row that are told one by one."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """What one feature or pair, of this value, adds to the log-odds of a row."""
-
-    name: str
-    value: str
-    added: float
-    low: float | None
-    high: float | None
-    within_noise: bool
-
-
-@dataclass(frozen=True)
-class TellingRow:
-    """A row, what is predicted of it, and why.
-
-    `number` counts the rows from 1.  The parts are about `spoken_for`: the second of two classes,
-    or else the predicted one, whose probability is `probability`.  `rest` is what all other parts
-    add, `baseline` and `total` the log-odds of the average row and of this one.
-    """
-
-    kind: str
-    number: int
-    label: Any
-    predicted: Any
-    sureness: float
-    spoken_for: Any
-    probability: float
-    interval: tuple[float, float] | None
-    parts: tuple[Part, ...]
-    rest: float
-    n_rest: int
-    baseline: float
-    total: float
-    additive: bool
-
-    @property
-    def is_right(self) -> bool | None:
-        """Whether the prediction is right; None if that is not known."""
-        return None if self.label is None else bool(self.label == self.predicted)
 
 
 def choose_rows(

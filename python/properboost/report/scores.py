@@ -1,16 +1,24 @@
 """How good and how calibrated predicted probabilities are, with intervals."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logit
 
-__all__ = ["Estimate", "Judged", "Reliability", "ReliabilityBin", "Score", "judge"]
+from properboost.report.found import (
+    Array,
+    Estimate,
+    Judged,
+    Reliability,
+    ReliabilityBin,
+    Score,
+)
 
-Array: TypeAlias = NDArray[np.float64]
+__all__ = ["judge"]
+
 Statistic: TypeAlias = Callable[[Array], float]
 """Takes what each row weighs; returns a number."""
 
@@ -20,82 +28,8 @@ WORK = 2e7
 
 N_BINS = 10
 _NEWTON_STEPS = 50
-_FARTHEST = 1e3
+_FARTHEST = 100.0
 """A calibration slope beyond it is none: the probabilities tell the classes apart."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number, and the ends of an interval for it; NaN is not known."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the number and both ends are known."""
-        return bool(np.isfinite([self.value, self.low, self.high]).all())
-
-
-@dataclass(frozen=True)
-class Score:
-    """A score of the model's predictions and, in their place, of the shares of the classes.
-
-    `saving` is by how much the model is better.
-    """
-
-    model: Estimate
-    constant: float
-    saving: Estimate
-
-
-@dataclass(frozen=True)
-class ReliabilityBin:
-    """Rows whose probabilities are between `low` and `high`, and how often what they say was so.
-
-    `predicted` is the mean of the probabilities; the ends of the interval of `observed` are
-    Wilson's.
-    """
-
-    low: float
-    high: float
-    predicted: float
-    observed: Estimate
-    weight: float
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """How probabilities agree with what was so.
-
-    Of two classes these are the probabilities of the second.  Of several they are those of the
-    predicted class; the slope is then that of all classes' log-odds, and there is no intercept.
-    `predicted` and `observed` are means over all rows, and `bias` is by how much the first is
-    larger.
-    """
-
-    bins: tuple[ReliabilityBin, ...]
-    predicted: float
-    observed: float
-    bias: Estimate
-    slope: Estimate
-    intercept: Estimate | None
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What is known of predicted probabilities, from rows whose labels are known.
-
-    `scores` are "error", "log_loss", "brier" and "auc".  ``confusion[k, j]`` is the weight of the
-    rows of class `k` that were taken for `j`, and `shares` are those of the classes.
-    """
-
-    scores: dict[str, Score]
-    confusion: Array
-    shares: Array
-    reliability: Reliability
-    n_resamples: int
 
 
 def judge(
@@ -127,9 +61,11 @@ def judge(
     own = np.ones(n_rows) if weight is None else weight
     shares = np.bincount(codes, own, n_classes) / own.sum()
     ours = _list_scores(probability, codes, predicted)
+    ours["auc"] = _make_mean_auc(probability, codes)
     guess = np.full(n_rows, shares.argmax())
     theirs = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
-    calibrate = _make_calibration(probability, codes)
+    theirs["auc"] = lambda _: 0.5
+    calibrate = _make_calibration(probability, codes, own)
     said, so = probability[:, 1], codes == 1
     if n_classes > 2:
         said, so = probability[np.arange(n_rows), predicted], predicted == codes
@@ -150,11 +86,10 @@ def judge(
         for k, name in enumerate(ours)
     }
     bias, slope, *intercepts = found[2 * len(ours) :]
+    taken = np.bincount(n_classes * codes + predicted, own, n_classes**2).astype(np.float64)
     return Judged(
         scores=scores,
-        confusion=np.bincount(
-            n_classes * codes + predicted, own, n_classes**2
-        ).reshape(n_classes, n_classes),
+        confusion=taken.reshape(n_classes, n_classes),
         shares=shares,
         reliability=Reliability(
             bins=_bin(said, so, own, confidence_level),
@@ -179,24 +114,27 @@ def _list_scores(
     wrong = (predicted != codes).astype(np.float64)
     if n_classes == 2:
         squares = (probability[:, 1] - codes) ** 2
-        ranks = [_make_auc(probability[:, 1], codes == 1)]
     else:
         differences = probability.copy()
         differences[at, codes] -= 1.0
         squares = np.sum(differences**2, axis=1)
-        ranks = [_make_auc(probability[:, k], codes == k) for k in range(n_classes)]
     return {
-        "error": lambda counts: float(np.average(wrong, weights=counts)),
-        "log_loss": lambda counts: float(np.average(loss, weights=counts)),
-        "brier": lambda counts: float(np.average(squares, weights=counts)),
-        "auc": lambda counts: _mean_known([rank(counts) for rank in ranks]),
+        "error": lambda counts: float(counts @ wrong / counts.sum()),
+        "log_loss": lambda counts: float(counts @ loss / counts.sum()),
+        "brier": lambda counts: float(counts @ squares / counts.sum()),
     }
 
 
-def _mean_known(values: list[float]) -> float:
-    """Return the mean of the numbers that are known."""
-    known = [value for value in values if value == value]
-    return float(np.mean(known)) if known else np.nan
+def _make_mean_auc(probability: Array, codes: NDArray[np.intp]) -> Statistic:
+    """Return what gives the mean, over the classes that have rows, of each one's AUC."""
+    first = 1 if probability.shape[1] == 2 else 0
+    ranks = [_make_auc(own, codes == k) for k, own in enumerate(probability.T) if k >= first]
+
+    def mean(counts: Array) -> float:
+        known = [value for value in (rank(counts) for rank in ranks) if value == value]
+        return sum(known) / len(known) if known else np.nan
+
+    return mean
 
 
 def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
@@ -215,29 +153,32 @@ def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
 
 
 def _make_calibration(
-    probability: Array, codes: NDArray[np.intp]
+    probability: Array, codes: NDArray[np.intp], weight: Array
 ) -> Callable[[Array], tuple[float, ...]]:
     """Return what gives the calibration slope and, of two classes, the intercept.
 
-    They maximise the likelihood of the labels.
+    They maximise the likelihood of the labels.  Those of these weights are found first: others are
+    near.
     """
     tiny = np.finfo(np.float64).tiny
+    differentiate: Callable[[Array, Array], tuple[Array, Array]]
     if probability.shape[1] == 2:
         smaller = np.maximum(probability.min(axis=1), tiny)
         # The smaller of two probabilities has digits where the other is 1.
         sign = np.where(probability[:, 1] > probability[:, 0], -1.0, 1.0)
         z = np.stack([sign * logit(smaller), np.ones(len(codes))], axis=1)
 
-        def two(counts: Array) -> tuple[float, ...]:
-            return _maximize(lambda b: _differentiate_two(z, codes, counts, b), (1.0, 0.0))
-
-        return two
-    logs = np.log(np.maximum(probability, tiny))
-
-    def several(counts: Array) -> tuple[float, ...]:
-        return _maximize(lambda b: _differentiate_several(logs, codes, counts, b), (1.0,))
-
-    return several
+        start: tuple[float, ...] = (1.0, 0.0)
+        differentiate = partial(_differentiate_two, z, codes)
+    else:
+        start = (1.0,)
+        differentiate = partial(
+            _differentiate_several, np.log(np.maximum(probability, tiny)), codes
+        )
+    found = _maximize(partial(differentiate, weight), start)
+    if not np.isfinite(found).all():
+        return lambda _: found
+    return lambda counts: _maximize(partial(differentiate, counts), found)
 
 
 def _differentiate_two(

@@ -1,13 +1,11 @@
 """What the page shows of the numbers of a report: charts, and texts that are read out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
-from properboost.report.cautions import FEW_ROWS
 from properboost.report.charts import (
     Bar,
     Point,
@@ -16,41 +14,26 @@ from properboost.report.charts import (
     draw_reliability,
     draw_steps,
 )
-from properboost.report.collect import Collected
-from properboost.report.effects import Effect, PairEffect, Span, Term
-from properboost.report.rows import TellingRow
-from properboost.report.scores import Reliability
+from properboost.report.found import (
+    FEW_ROWS,
+    Collected,
+    Drawn,
+    Effect,
+    PairEffect,
+    Reliability,
+    Span,
+    TellingRow,
+    Term,
+    View,
+)
 from properboost.report.words import count, name_bin, percent, points, signed
 
-__all__ = ["View", "make_view"]
+__all__ = ["make_view"]
 
 MOST_CATEGORIES = 20
 """Categories of a feature that are drawn."""
 
 MOST_IMPORTANCES = 20
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """An effect on both scales, and a sentence or two below."""
-
-    title: str
-    importance: str
-    within_noise: bool
-    log_odds: str
-    probability: str
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class View:
-    """The charts of a page."""
-
-    reliability: str
-    importances: str
-    effects: tuple[Drawn, ...]
-    pairs: tuple[Drawn, ...]
-    rows: tuple[str, ...]
 
 
 def make_view(found: Collected) -> View:
@@ -86,7 +69,7 @@ def _draw_reliability(reliability: Reliability, found: Collected, level: float) 
     titles = (f"predicted probability of {what}", f"share of rows that were {what}")
     if len(classes) > 2:
         titles = ("predicted probability of the predicted class", "share of rows predicted rightly")
-    return draw_reliability(drawn, titles, "Reliability diagram: what was predicted, and what was so")
+    return draw_reliability(drawn, titles, "Reliability diagram: what was predicted, what was so")
 
 
 def _draw_importances(terms: Sequence[Term]) -> str:
@@ -103,8 +86,13 @@ def _draw_importances(terms: Sequence[Term]) -> str:
         if term.within_noise:
             text += "; may be chance"
         bars.append(Bar(term.name, term.importance, text, low, high))
-    return draw_bars(bars, "share of what moves predictions", "Importance of features", percent=True,
-                     wide_names=any(term.is_pair for term in shown))
+    return draw_bars(
+        bars,
+        "share of what moves predictions",
+        "Importance of features",
+        percent=True,
+        wide_names=any(term.is_pair for term in shown),
+    )
 
 
 def _draw_effect(effect: Effect, level: float) -> Drawn:
@@ -169,9 +157,7 @@ def _draw_numeric(shape: ShapeFunction, span: Span | None, level: float) -> str:
     )
 
 
-def _find_bounds(
-    edges: NDArray[np.float64], span: Span | None, own: slice
-) -> NDArray[np.float64]:
+def _find_bounds(edges: NDArray[np.float64], span: Span | None, own: slice) -> NDArray[np.float64]:
     """Return the bounds of these bins, the outer ones being the smallest and largest values."""
     low, high = span if span is not None else (-np.inf, np.inf)
     whole = np.concatenate([[low], edges, [high]])[own.start : own.stop + 1]
@@ -319,5 +305,3 @@ def _draw_row(row: TellingRow) -> str:
         f"What speaks for and against {row.spoken_for} in row {row.number}",
         wide_names=True,
     )
-
-
