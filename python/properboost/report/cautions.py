@@ -131,30 +131,26 @@ def _list_of_classes(facts: Facts, counts: Array) -> Iterator[Caution]:
 
 
 def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
-    unseen = [f"{own.feature} ({own.unseen:,.0f} rows)" for own in drift if own.unseen > 0.0]
-    if unseen:
-        yield Caution(
+    for title, text, rows in (
+        (
             "Categories that training did not have",
-            f"These rows hold unseen categories of {list_words(unseen)}.  They add nothing to a "
-            "prediction.",
-        )
-    beyond = [
-        f"{own.feature} ({own.below + own.above:,.0f} rows)"
-        for own in drift
-        if own.below + own.above > 0.0
-    ]
-    if beyond:
-        yield Caution(
+            "These rows hold unseen categories of {}.  They add nothing to a prediction.",
+            [(own.feature, own.unseen) for own in drift],
+        ),
+        (
             "Numbers beyond those of training",
-            f"Values of {list_words(beyond)} are smaller or larger than any in training.  They "
-            "are taken for the nearest ones.",
-        )
-    missing = [f"{own.feature} ({own.missing:,.0f} rows)" for own in drift if own.missing > 0.0]
-    if missing:
-        yield Caution(
+            "Values of {} are smaller or larger than any in training: the nearest ones count.",
+            [(own.feature, own.below + own.above) for own in drift],
+        ),
+        (
             "Missing values that training did not have",
-            f"Values of {list_words(missing)} are missing, which they never were in training.",
-        )
+            "Values of {} are missing, which they never were in training.",
+            [(own.feature, own.missing) for own in drift],
+        ),
+    ):
+        words = [f"{feature} ({count(n, 'row', 'rows')})" for feature, n in rows if n > 0.0]
+        if words:
+            yield Caution(title, text.format(list_words(words)))
     most = max((own.new for own in drift), default=0.0)
     if most > 0.05 * n_rows:
         yield Caution(

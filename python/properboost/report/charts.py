@@ -306,7 +306,7 @@ def draw_reliability(points: Sequence[Point], titles: tuple[str, str], label: st
         {"x": p.x, "y": p.y, "lo": p.low, "hi": p.high, "d": 0.18 * p.rows / most, "t": p.text}
         for p in points
     ]
-    scale = {"domain": [0, 1], "nice": False}
+    scale = {"domain": [0, 1], "nice": False, "padding": 0}
     axis = {"format": ".0%", "tickCount": 6}
     x = {"field": "x", "type": "quantitative", "scale": scale, "axis": {**axis, "title": titles[0]}}
     y = {"field": "y", "type": "quantitative", "scale": scale, "axis": {**axis, "title": titles[1]}}

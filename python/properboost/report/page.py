@@ -137,7 +137,7 @@ def _judge_trust(judged: Judged) -> str:
     """Return in a sentence whether probabilities can be taken at their word."""
     slope, bias = judged.reliability.slope, judged.reliability.bias
     if not slope.is_known:
-        return "These rows are too few, or too easy, to say whether probabilities can be trusted."
+        return "These rows cannot tell whether the probabilities can be trusted."
     if slope.is_off(1.0, SLIGHT):
         if slope.value < 1.0:
             return "The probabilities are too near to 0% and 100%: the model is too sure of itself."

@@ -1,12 +1,13 @@
 """How good and how calibrated predicted probabilities are, with intervals."""
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, logit
+from scipy.special import expit, log_expit, log_softmax, logit
 
 from properboost.report.found import (
     Array,
@@ -26,10 +27,13 @@ MOST_RESAMPLES, FEWEST_RESAMPLES = 999, 199
 WORK = 2e7
 """Rows times classes times resamples, from which on there are fewer resamples."""
 
+AT_ONCE = 1e6
+"""Rows that are drawn at a time."""
+
 N_BINS = 10
-_NEWTON_STEPS = 50
+_NEWTON_STEPS, _HALVINGS = 50, 30
 _FARTHEST = 100.0
-"""A calibration slope beyond it is none: the probabilities tell the classes apart."""
+"""A slope, in units of how far log-odds spread, beyond which the classes are told apart."""
 
 
 def judge(
@@ -161,61 +165,71 @@ def _make_calibration(
     near.
     """
     tiny = np.finfo(np.float64).tiny
-    differentiate: Callable[[Array, Array], tuple[Array, Array]]
+    evaluate: Callable[[Array, Array], tuple[float, Array, Array]]
     if probability.shape[1] == 2:
-        smaller = np.maximum(probability.min(axis=1), tiny)
         # The smaller of two probabilities has digits where the other is 1.
+        smaller = np.maximum(probability.min(axis=1), tiny)
         sign = np.where(probability[:, 1] > probability[:, 0], -1.0, 1.0)
-        z = np.stack([sign * logit(smaller), np.ones(len(codes))], axis=1)
-
-        start: tuple[float, ...] = (1.0, 0.0)
-        differentiate = partial(_differentiate_two, z, codes)
+        z = sign * logit(smaller)
+        scale = float(np.sqrt(np.average(z**2, weights=weight))) or 1.0
+        start: tuple[float, ...] = (0.0, 0.0)
+        evaluate = partial(_evaluate_two, np.stack([z / scale, np.ones(len(z))], axis=1), codes)
     else:
-        start = (1.0,)
-        differentiate = partial(
-            _differentiate_several, np.log(np.maximum(probability, tiny)), codes
-        )
-    found = _maximize(partial(differentiate, weight), start)
+        logs = np.log(np.maximum(probability, tiny))
+        logs -= logs.mean(axis=1, keepdims=True)
+        scale = float(np.sqrt(np.average(np.mean(logs**2, axis=1), weights=weight))) or 1.0
+        start = (0.0,)
+        evaluate = partial(_evaluate_several, logs / scale, codes)
+    units = np.array([scale, 1.0][: len(start)])
+    found = _maximize(partial(evaluate, weight), start)
     if not np.isfinite(found).all():
         return lambda _: found
-    return lambda counts: _maximize(partial(differentiate, counts), found)
+    return lambda counts: tuple(_maximize(partial(evaluate, counts), found) / units)
 
 
-def _differentiate_two(
+def _evaluate_two(
     z: Array, codes: NDArray[np.intp], counts: Array, b: Array
-) -> tuple[Array, Array]:
-    """Return gradient and curvature of the likelihood of a logistic regression."""
-    p = 1.0 / (1.0 + np.exp(-np.clip(z @ b, -700.0, 700.0)))
-    return z.T @ (counts * (codes - p)), (z.T * (counts * p * (1.0 - p))) @ z
+) -> tuple[float, Array, Array]:
+    """Return the log-likelihood of a logistic regression, its gradient and its curvature."""
+    margins = np.where(codes == 1, 1.0, -1.0) * (z @ b)
+    value = float(counts @ log_expit(margins))
+    p = expit(z @ b)
+    return value, z.T @ (counts * (codes - p)), (z.T * (counts * p * (1.0 - p))) @ z
 
 
-def _differentiate_several(
+def _evaluate_several(
     logs: Array, codes: NDArray[np.intp], counts: Array, b: Array
-) -> tuple[Array, Array]:
-    """Return gradient and curvature of the likelihood of softmax(b logs)."""
-    p = np.exp(log_softmax(b[0] * logs, axis=1))
+) -> tuple[float, Array, Array]:
+    """Return the log-likelihood of softmax(b logs), its gradient and its curvature."""
+    log_p = log_softmax(b[0] * logs, axis=1)
+    p, own = np.exp(log_p), np.arange(len(codes))
     mean = np.sum(p * logs, axis=1)
     spread = np.sum(p * logs**2, axis=1) - mean**2
-    own = logs[np.arange(len(codes)), codes]
-    return np.array([counts @ (own - mean)]), np.array([[counts @ spread]])
+    gradient = np.array([counts @ (logs[own, codes] - mean)])
+    return float(counts @ log_p[own, codes]), gradient, np.array([[counts @ spread]])
 
 
 def _maximize(
-    differentiate: Callable[[Array], tuple[Array, Array]], start: tuple[float, ...]
+    evaluate: Callable[[Array], tuple[float, Array, Array]], start: tuple[float, ...]
 ) -> tuple[float, ...]:
     """Return where a concave likelihood is largest, by Newton's method; NaN if nowhere."""
     b = np.array(start)
+    value, gradient, curvature = evaluate(b)
     for _ in range(_NEWTON_STEPS):
-        gradient, curvature = differentiate(b)
         try:
             step = np.linalg.solve(curvature, gradient)
         except np.linalg.LinAlgError:
             break
-        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
+        for _ in range(_HALVINGS):
+            after = evaluate(b + step)
+            if after[0] >= value - 1e-12 * abs(value):
+                break
+            step /= 2.0
         b = b + step
+        value, gradient, curvature = after
         if np.abs(b).max() > _FARTHEST:
             break
-        if np.abs(step).max() < 1e-9 * (1.0 + np.abs(b).max()):
+        if np.abs(step).max() < 1e-8 * (1.0 + np.abs(b).max()):
             return tuple(b.tolist())
     return (np.nan,) * len(start)
 
@@ -228,26 +242,30 @@ def _bootstrap(
     random_state: int,
 ) -> list[Estimate]:
     """Return what statistics of rows are, with the ends of intervals."""
-    from scipy.stats import bootstrap  # which takes a while to import
+    from scipy.stats import DegenerateDataWarning, bootstrap  # a while to import
 
     n_rows = len(weight)
 
-    def of_rows(rows: NDArray[Any]) -> Array:
-        return evaluate(weight * np.bincount(rows.astype(np.intp), minlength=n_rows))
+    def of_draws(rows: NDArray[Any], axis: int) -> Array:  # noqa: ARG001 (it is the last)
+        drawn = rows.astype(np.intp).reshape(-1, n_rows)
+        found = [evaluate(weight * np.bincount(own, minlength=n_rows)) for own in drawn]
+        return np.stack(found, axis=-1).reshape(-1, *rows.shape[:-1])
 
     values = evaluate(weight)
     if n_rows < 2:
         return [Estimate(value, np.nan, np.nan) for value in values.tolist()]
-    drawn = bootstrap(
-        (np.arange(n_rows),),
-        of_rows,
-        vectorized=False,
-        n_resamples=n_resamples,
-        batch=1,
-        confidence_level=confidence_level,
-        method="percentile",
-        random_state=random_state,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)  # of numbers that are not known
+        drawn = bootstrap(
+            (np.arange(n_rows),),
+            of_draws,
+            vectorized=True,
+            n_resamples=n_resamples,
+            batch=max(1, int(AT_ONCE / n_rows)),
+            confidence_level=confidence_level,
+            method="percentile",
+            random_state=random_state,
+        )
     # A resample may lack a class; the others still say how far the number would move.
     tail = 50.0 * (1.0 - confidence_level)
     known = np.isfinite(drawn.bootstrap_distribution)

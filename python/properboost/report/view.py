@@ -26,7 +26,7 @@ from properboost.report.found import (
     Term,
     View,
 )
-from properboost.report.words import count, name_bin, percent, points, signed
+from properboost.report.words import count, name_bin, percent, points, shorten, signed
 
 __all__ = ["make_view"]
 
@@ -149,7 +149,7 @@ def _draw_numeric(shape: ShapeFunction, span: Span | None, level: float) -> str:
         values,
         weights,
         texts,
-        (shape.label, _name_axis(shape)),
+        (shorten(shape.label, 40), _name_axis(shape)),
         f"{shape.label}: {shape.axis_label}",
         ends=None if ends is None else (ends[0], ends[1]),
         origin=shape.average,
@@ -204,12 +204,8 @@ def _draw_categories(shape: ShapeFunction, level: float) -> str:
 def _name_axis(function: ShapeFunction | PairFunction) -> str:
     """Return few words for an axis."""
     if function.scale == "probability":
-        return f"probability of {_shorten(str(function.class_label))}"
+        return f"probability of {shorten(str(function.class_label))}"
     return function.axis_label if len(function.axis_label) < 45 else "added to the log-odds"
-
-
-def _shorten(text: str, most: int = 24) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
 
 
 def _tell(function: ShapeFunction | PairFunction, value: float) -> str:
@@ -227,7 +223,7 @@ def _read_out(shape: ShapeFunction, level: float) -> list[str]:
     ends = shape.interval(level) if shape.n_bags > 0 else None
     texts = []
     for k, (label, value) in enumerate(zip(shape.labels, shape.values.tolist(), strict=True)):
-        text = f"{name_bin(shape.label, label)}: {_tell(shape, value)}"
+        text = f"{name_bin(shorten(shape.label), label)}: {_tell(shape, value)}"
         if ends is not None:
             text += f" ({_tell_ends(shape, ends[0][k], ends[1][k])})"
         texts.append(f"{text}, {_count(shape.weights[k])}")
@@ -261,7 +257,8 @@ def _draw_cells(function: PairFunction, level: float) -> str:
         value = float(function.values[i, j])
         told = points(value - function.average) if is_probability else _tell(function, value)
         places = (
-            f"{name_bin(first, function.levels[0][i])}, {name_bin(second, function.levels[1][j])}"
+            f"{name_bin(shorten(first), function.levels[0][i])}, "
+            f"{name_bin(shorten(second), function.levels[1][j])}"
         )
         text = f"{places}: {told}"
         if ends is not None:
@@ -276,7 +273,7 @@ def _draw_cells(function: PairFunction, level: float) -> str:
         function.values,
         function.weights,
         function.levels,
-        (first, second),
+        (shorten(first), shorten(second)),
         texts,
         f"{function.label}: {function.axis_label}",
         origin=function.average,
@@ -301,7 +298,7 @@ def _draw_row(row: TellingRow) -> str:
         return ""
     return draw_bars(
         bars,
-        f"added to the log-odds of {_shorten(str(row.spoken_for))}",
+        f"added to the log-odds of {shorten(str(row.spoken_for))}",
         f"What speaks for and against {row.spoken_for} in row {row.number}",
         wide_names=True,
     )

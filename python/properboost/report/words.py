@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-__all__ = ["count", "list_words", "name_bin", "number", "percent", "points", "signed"]
+__all__ = ["count", "list_words", "name_bin", "number", "percent", "points", "shorten", "signed"]
 
 MINUS = "\u2212"
 
@@ -48,6 +48,11 @@ def list_words(words: Sequence[str], most: int = 6) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def shorten(text: str, most: int = 24) -> str:
+    """Return a text of so many characters at most."""
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+
+
 def points(share: float) -> str:
     """Return a difference of two shares in percentage points."""
     return f"{signed(100.0 * share, 1)} points"
@@ -55,4 +60,4 @@ def points(share: float) -> str:
 
 def name_bin(name: str, label: str) -> str:
     """Return a feature with the words for one of its bins."""
-    return f"{name} {label}" if label[:1] in "<>=\u2264" else f"{name}: {label}"
+    return f"{name} {label}" if label.startswith(("<= ", "> ")) else f"{name}: {label}"
