@@ -1,6 +1,7 @@
 """Contributions: tables against their shape functions, trees against Shapley's formula itself."""
 
 import importlib.util
+import sys
 
 import numpy as np
 import pytest
@@ -105,3 +106,173 @@ def test_a_search_has_them_too(mixed):
         X, y
     )
     check_sum(search.contributions(X), search.decision_function(X))
+
+
+# -- rows and classes -----------------------------------------------------------------------------
+
+
+@either_kind
+@pytest.mark.parametrize("multiclass", ["softmax", "one_vs_rest"])
+def test_each_row_speaks_for_the_class_predicted(iris, learner, multiclass):
+    X, y = iris
+    model = fit(X, np.array(["a", "b", "c"])[y], learner, multiclass=multiclass)
+    some = X[::9]
+    found = model.contributions(some)
+    np.testing.assert_array_equal(found.class_label, model.predict(some))
+    for i, label in enumerate(found.class_label):
+        alone = model.contributions(some[i : i + 1], label)
+        np.testing.assert_allclose(found.values[i], alone.values[0], atol=1e-12)
+        assert found.baseline[i] == pytest.approx(alone.baseline)
+        assert found[i].class_label == label
+        np.testing.assert_array_equal(found[i].values[0], found.values[i])
+        assert found[i].baseline == found.baseline[i]
+    np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), found.total, atol=1e-12)
+
+
+def test_of_each_rows_class_are_the_intervals(iris):
+    X, y = iris
+    model = pb.ProperBoostClassifier(n_estimators=5, outer_bags=4).fit(X, y)
+    for scale in ("log_odds", "probability"):
+        found = model.contributions(X[::20], scale=scale)
+        ends = np.stack(found.interval())
+        assert found.p_values.shape == found.within_noise.shape == found.values.shape
+        for i, label in enumerate(found.class_label):
+            alone = model.contributions(X[::20], label, scale)
+            np.testing.assert_allclose(ends[:, i], np.stack(alone.interval())[:, i], atol=1e-12)
+            np.testing.assert_array_equal(found.p_values[i], alone.p_values)
+
+
+@pytest.mark.parametrize("chosen", [slice(3, 9), [5, 2, 2], np.arange(20) % 3 == 0, []])
+@pytest.mark.parametrize("scale", ["raw", "log_odds", "probability"])
+def test_a_part_of_the_rows_is_had_as_of_an_array(iris, chosen, scale):
+    X, y = iris
+    model = pb.ProperBoostClassifier(n_estimators=3, outer_bags=4).fit(X, y)
+    every = model.contributions(X[::8][:19], scale=scale)
+    if isinstance(chosen, np.ndarray):
+        chosen = chosen[:19]
+    part = every[chosen]
+    assert len(part) == len(part.values) == len(np.arange(19)[chosen])
+    for name in ("values", "total", "class_label", "data"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(every, name)[chosen])
+    for end, expected in zip(part.interval(), every.interval(), strict=True):
+        np.testing.assert_allclose(end, expected[chosen], atol=1e-15)
+    assert len(every[-1]) == 1
+    assert every[-1].class_label == every.class_label[-1]
+    with pytest.raises(IndexError):
+        every[19]
+
+
+def test_rows_keep_their_values(mixed):
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)]).fit(X, y)
+    some = X[:30].copy()
+    found = model.contributions(some)
+    some.loc[:, "visits"] = 0  # what is done to the table later does not matter
+    assert found.data.shape == (30, 3)
+    assert found.terms == ((0,), (1,), (2,), (0, 1))
+    for i in range(30):
+        age, town, visits = X.iloc[i]
+        assert found.data[i, 2] == visits
+        assert found.describe_value(i, 2) == str(visits)
+        assert found.describe_value(i, 1) == ("missing" if pd.isna(town) else town)
+        words = "missing" if pd.isna(age) else f"{age:.6g}"
+        assert found.describe_value(i, 3) == f"{words}, {found.describe_value(i, 1)}"
+
+
+def test_values_of_numbers_and_categories_in_arrays():
+    X = np.array([[1, 10], [2, 20], [1, 30], [2, 40]] * 9, dtype=np.float32)
+    model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0])
+    found = model.fit(X, [0, 1, 0, 1] * 9).contributions(X[:2])
+    assert [found.describe_value(0, j) for j in (0, 1)] == ["1", "10"]
+    assert found.columns[1].dtype == np.float32
+
+
+# -- scales ---------------------------------------------------------------------------------------
+
+
+def test_raw_ones_can_be_turned(mixed, iris):
+    for X, y in (mixed[:2], iris):
+        model = pb.ProperBoostClassifier(n_estimators=3, outer_bags=4).fit(X, y)
+        raw = model.contributions(X[:20])
+        for scale in ("raw", "log_odds", "probability"):
+            if not raw.can_turn(scale):
+                continue
+            expected, found = model.contributions(X[:20], scale=scale), raw.to_scale(scale)
+            assert found.scale == scale
+            for name in ("values", "baseline", "total", "class_label"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+            np.testing.assert_array_equal(found.interval(), expected.interval())
+    assert not raw.can_turn("probability")  # of three classes: it takes the others', too
+    with pytest.raises(ValueError, match=r"ask the model for contributions\(X, scale='probab"):
+        raw.to_scale("probability")
+    with pytest.raises(ValueError, match="scale must be one of"):
+        raw.to_scale("odds")
+
+
+@needs_shap
+def test_trees_have_all_scales(mixed):
+    X, y, _ = mixed
+    model = fit(X, y, "tree")
+    p = model.predict_proba(X[:30])[:, 1]
+    log_odds = model.contributions(X[:30], scale="log_odds")
+    check_sum(log_odds, np.log(p / (1 - p)))
+    np.testing.assert_allclose(model.contributions(X[:30], scale="probability").total, p)
+
+
+# -- frames and shap ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bags", [0, 4])
+def test_a_frame_has_a_line_for_each_row_and_term(mixed, bags):
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)], outer_bags=bags)
+    found = model.fit(X, y).contributions(X[:7], scale="log_odds")
+    frame = found.to_frame(0.5)
+    names = ["row", "class", "term", "value", "contribution"]
+    assert list(frame) == names + (["low", "high", "within_noise"] if bags else [])
+    assert set(frame["class"]) == {"yes"}
+    wide = frame.pivot_table(index="row", columns="term", values="contribution", sort=False)
+    np.testing.assert_array_equal(wide[list(found.names)], found.values)
+    assert frame["value"][2] == X["visits"][0]
+    assert frame["value"][3] == found.describe_value(0, 3)
+    if bags:
+        low, high = found.interval(0.5)
+        np.testing.assert_array_equal(frame["low"], low.ravel())
+        np.testing.assert_array_equal(frame["high"], high.ravel())
+        np.testing.assert_array_equal(frame["within_noise"], np.tile(found.within_noise, 7))
+
+
+def test_a_frame_of_many_classes_names_each_rows(iris):
+    X, y = iris
+    found = pb.ProperBoostClassifier(n_estimators=3).fit(X, y).contributions(X[[0, 60, 140]])
+    frame = found.to_frame()
+    np.testing.assert_array_equal(frame["class"], np.repeat(found.class_label, 4).astype(int))
+    assert frame["class"].dtype == int
+
+
+def test_missing_pandas_and_shap_are_named(iris, monkeypatch):
+    found = pb.ProperBoostClassifier(n_estimators=1).fit(*iris).contributions(iris[0][:1])
+    for package, extra, ask in (
+        ("pandas", "frames", found.to_frame),
+        ("shap", "explain", found.to_shap),
+    ):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(ImportError, match=rf"{package}: pip install 'properboost\[{extra}\]'"):
+            ask()
+
+
+@needs_shap
+def test_shap_gets_an_explanation(mixed, iris):
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)]).fit(X, y)
+    found = model.contributions(X[:5], scale="log_odds")
+    told = found.to_shap()
+    np.testing.assert_array_equal(told.values, found.values)
+    np.testing.assert_array_equal(told.base_values, np.full(5, found.baseline))
+    np.testing.assert_allclose(told.base_values + told.values.sum(axis=1), found.total)
+    assert told.feature_names == list(found.names)
+    assert told.data[0, 3] == found.describe_value(0, 3)
+    numbers = pb.ProperBoostClassifier(n_estimators=3).fit(*iris).contributions(iris[0][:5])
+    np.testing.assert_array_equal(numbers.to_shap().data, iris[0][:5])
+    with pytest.raises(ValueError, match="adds up, which contributions with scale='probability'"):
+        model.contributions(X[:5], scale="probability").to_shap()

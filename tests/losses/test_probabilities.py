@@ -5,6 +5,8 @@ import pytest
 
 import properboost as pb
 from properboost import _core
+from properboost.losses.probabilities import Link
+from properboost.losses.registry import get_loss
 
 
 @pytest.mark.parametrize("loss", _core.loss_names())
@@ -52,3 +54,40 @@ def test_the_largest_raw_prediction_wins_where_probabilities_saturate():
     np.testing.assert_array_equal(model.predict_proba(X), np.full((len(X), 3), 1 / 3))
     np.testing.assert_array_equal(model.predict(X), np.ones(len(X)))
     assert (model.margins(X, model.predict(X)) > 0).all()
+
+
+@pytest.mark.parametrize("loss", _core.loss_names())
+def test_log_odds_are_those_of_probabilities(loss):
+    link = Link(get_loss(loss, 2.0))
+    raw = np.linspace(-3.0, 3.0, 41)
+    p = link.probabilities(raw)
+    log_odds = link.log_odds(raw)
+    with np.errstate(divide="ignore"):
+        expected = np.log(p) - np.log(p[:, ::-1])
+    held = np.isfinite(expected)
+    np.testing.assert_allclose(log_odds[held], expected[held], atol=1e-12)
+    assert np.isfinite(log_odds).all()
+    slope = link.find_log_odds_slope(1)
+    assert (slope is not None) == (loss in ("glog", "exponential", "savage", "alpha"))
+    if slope is not None:
+        np.testing.assert_allclose(log_odds[:, 1], slope * raw, atol=1e-12)
+
+
+def test_log_odds_of_classes_have_a_slope_under_a_softmax():
+    raw = np.random.default_rng(0).normal(size=(9, 4))
+    glog, savage = get_loss("glog", 3.0), get_loss("savage", 3.0)
+    for link, slope in (
+        (Link(glog, "softmax"), 1 / 6),
+        (Link(savage, "one_vs_rest", temperature=0.5), 1 / 3),
+        (Link(glog, "canonical"), None),
+        (Link(savage, "one_vs_rest"), None),
+    ):
+        assert link.find_log_odds_slope(4) == (slope and pytest.approx(slope))
+        p = link.probabilities(raw)
+        np.testing.assert_allclose(link.log_odds(raw), np.log(p) - np.log1p(-p), atol=1e-12)
+        if slope is not None:
+            logs = np.log(p)
+            centered = logs - logs.mean(axis=1, keepdims=True)
+            expected = slope * (raw - raw.mean(axis=1, keepdims=True))
+            np.testing.assert_allclose(centered, expected, atol=1e-12)
+    assert Link(glog).find_log_odds_slope(4) is None  # of votes, whose loss knows the classes

@@ -25,6 +25,7 @@ ELSEWHERE = {
     "estimators/test_parameters.py": [
         "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
     ],
+    "inspection/test_html.py": ["inspection/drawn.py"],
     "model_selection/test_cross_validation.py": ["model_selection/boosted_together.py"],
     "model_selection/test_families.py": ["model_selection/compare_families.py"],
     "persistence/test_files.py": [

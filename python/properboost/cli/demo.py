@@ -29,11 +29,11 @@ from sklearn.model_selection import StratifiedKFold
 from properboost import _core, datasets, plots
 from properboost.estimators.presets import AdaBoost, LogitBoost
 from properboost.estimators.properboost import ProperBoostClassifier
-from properboost.inspection.shape_functions import ShapeFunction
 from properboost.losses.builtin import GLog
 from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters import checks
+from properboost.plots.canvas import import_matplotlib
 from properboost.reproduce.boostlr.large_sets_published import BEST_GAINS, ERRORS
 from properboost.reproduce.data import explain
 from properboost.reproduce.published import Published
@@ -384,7 +384,7 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
     columns = len(outcomes)
     size = (4.6 * columns, 17.5)
     # A figure without pyplot: no window, no backend to choose, nothing left behind.
-    make_figure = plots.import_matplotlib("figure").Figure
+    make_figure = import_matplotlib("figure").Figure
     figure = make_figure(figsize=size, layout="constrained", dpi=110)
     top, bottom = figure.subfigures(2, 1, height_ratios=[3.0, 2.0], hspace=0.03)
     _draw_outcomes(top, outcomes)
@@ -482,21 +482,8 @@ def _draw_shapes(figure: "SubFigure", outcome: Outcome, columns: int) -> None:
     features = np.argsort(-importances, kind="stable")[: 2 * columns]
     for feature, ax in zip(features, figure.subplots(2, columns, squeeze=False).flat, strict=True):
         plots.plot_shape_function(model, int(feature), ax=ax, max_categories=16)
-        label = f"added to F of {problem.positive}"
-        ax.set(**{"ylabel" if ax.get_ylabel() else "xlabel": label})
+        for axis in (ax.xaxis, ax.yaxis):  # labels are 0 and 1 here
+            axis.set_label_text(axis.get_label_text().replace(" of 1", f" of {problem.positive}"))
         ax.set_title(f"{problem.feature_names[feature]} ({importances[feature]:.0%})")
         ax.grid(alpha=0.3)
         ax.set_axisbelow(True)
-        _spread_out(ax, model.shape_function(int(feature)))
-
-
-def _spread_out(ax: "Axes", shape: ShapeFunction) -> None:
-    """Use a logarithmic axis where most rows have 0 and the rest are far apart: capital gains."""
-    edges = shape.edges
-    if edges is None or len(edges) < 2 or edges[0] <= 0.0 or edges[-1] < 100.0 * edges[0]:
-        return
-    if shape.weights[0] > 0.5 * shape.weights.sum():
-        powers = 10.0 ** np.arange(math.ceil(math.log10(edges[0])), math.log10(edges[-1]))
-        ax.set_xscale("symlog", linthresh=edges[0])
-        ax.set_xticks([0.0, *powers], ["0", *(f"{power:,g}" for power in powers)])
-        ax.set_xlim(0.0, 1.5 * edges[-1])

@@ -19,6 +19,7 @@ from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.contributions import Contributions, Part, make_contributions
+from properboost.inspection.dashboards import make_global, make_local
 from properboost.inspection.intervals import Precision, count_errors
 from properboost.inspection.rules import Rule, list_rules
 from properboost.inspection.scales import Effects, Scale, Scaling, check_scale
@@ -530,8 +531,6 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         if class_ is None and len(self.classes_) > 2:
             class_ = self._rank_classes(term)[0]
         scaling = self._make_scaling(class_, scale)
-        if scale == "raw":  # whose functions are about no row
-            return scaling.about(np.zeros(1))
         begin = ensemble.offsets[len(ensemble.binning.features)]
         shares = ensemble.shares[:begin]
         means = [shares @ ensemble.purified(m)[0][:begin] for m in scaling.models]
@@ -777,13 +776,83 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         """Return the contributions to one class of the rows of a table, which are at `rows`."""
         ensemble, model = self._ensemble, scaling.model
         found = [ensemble.contributions(table, n_threads, m, explain_tree) for m in scaling.models]
-        raw = np.stack([values for values, _ in found], axis=-1)
+        raw = found[0][0][..., None]
+        if len(found) > 1:
+            raw = np.stack([values for values, _ in found], axis=-1)
         scaling = scaling.about(np.array([baseline for _, baseline in found]))
         if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
             return Part(rows, Effects(scaling, raw, None, absolute=False), None)
         errors = ensemble.look_up_entries(table, n_threads, ensemble.spread.errors(model))
         effects = Effects(scaling, raw, errors, absolute=False)
         return Part(rows, effects, ensemble.p_values[model])
+
+    def explain_global(self, name: str | None = None, class_: Any = None) -> Any:
+        """Return an explanation of the model for ``interpret.show``, InterpretML's dashboard.
+
+        Parameters
+        ----------
+        name : str, optional
+            What the dashboard calls it.
+        class_ : label, optional
+            The class whose log-odds are explained, as in `shape_function`.
+
+        Returns
+        -------
+        interpret.api.templates.FeatureValueExplanation
+            How much each feature and pair matters, and their functions on the scale "log_odds",
+            with their intervals if the model has bags.
+
+        Raises
+        ------
+        ImportError
+            If interpret-core is missing.
+        ValueError
+            If the model is of trees, or there is no such class.
+        """
+        ensemble = self._tables()
+        features = range(self.n_features_in_)
+        shapes = [self.shape_function(j, class_, "log_odds") for j in features]
+        pairs = [self.pair_function(p.first, p.second, class_, "log_odds") for p in self._pairs()]
+        title = name or f"{type(self).__name__}: {self._name_scale(class_)}"
+        return make_global(shapes, pairs, ensemble.term_importances(), title)
+
+    def explain_local(
+        self, X: Any, y: ArrayLike | None = None, name: str | None = None, class_: Any = None
+    ) -> Any:
+        """Return an explanation of rows for ``interpret.show``, InterpretML's dashboard.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        y : array-like of shape (n_rows,), optional
+            Their labels, all among `classes_`; the dashboard shows them beside the predictions.
+        name : str, optional
+            What the dashboard calls it.
+        class_ : label, optional
+            The class whose log-odds are explained, as in `contributions`.
+
+        Returns
+        -------
+        interpret.api.templates.FeatureValueExplanation
+            The contributions to each row on the scale "log_odds".
+
+        Raises
+        ------
+        ImportError
+            If interpret-core is missing, or shap, which contributions to trees need.
+        ValueError, TypeError
+            If `X` or `y` cannot be read, or there is no such class.
+        """
+        found = self.contributions(X, class_, "log_odds")
+        own = None if y is None else find_classes(y, len(found), self.classes_)
+        title = name or f"{type(self).__name__}: {self._name_scale(class_)}"
+        return make_local(found, self.predict_proba(X), self.classes_.tolist(), own, title)
+
+    def _name_scale(self, class_: Any) -> str:
+        if class_ is None and len(self.classes_) > 2:
+            return "log-odds"
+        return f"log-odds of {self._find_model(class_)[0]}"
 
     def describe_tree(self, number: int, class_: Any = None) -> str:
         """Return the tree of one round in words, and what its leaves add.

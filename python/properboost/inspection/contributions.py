@@ -145,18 +145,34 @@ class Contributions(WithInterval):
             hold: ask the model for ``contributions(X, scale=...)``.  Raw contributions hold enough
             of two classes, and for the log-odds of a softmax.
         """
-        check_scale(scale)
-        parts = []
-        for part in self._parts:
-            scaling = part.effects.scaling.on(scale)
-            if scaling.models != part.effects.scaling.models:
-                raise ValueError(
-                    f"scale={scale!r} takes the contributions to all classes; ask the model for "
-                    f"contributions(X, scale={scale!r})"
-                )
-            parts.append(replace(part, effects=replace(part.effects, scaling=scaling)))
-        changed = _add_parts(parts, len(self), each=self._each)
-        return replace(self, **changed)
+        if not self.can_turn(scale):
+            raise ValueError(
+                f"scale={scale!r} takes the contributions to all classes; ask the model for "
+                f"contributions(X, scale={scale!r})"
+            )
+        parts = [replace(part, effects=part.effects.on(scale)) for part in self._parts]
+        return replace(self, **_add_parts(parts, len(self), each=self._each))
+
+    def can_turn(self, scale: Scale) -> bool:
+        """Return whether these contributions hold what another scale takes.
+
+        Parameters
+        ----------
+        scale : {"raw", "log_odds", "probability"}
+            The scale.
+
+        Returns
+        -------
+        bool
+            What `to_scale` would do.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such scale.
+        """
+        scaling = self._parts[0].effects.scaling
+        return scaling.on(check_scale(scale)).models == scaling.models
 
     @property
     def data(self) -> NDArray[np.object_]:
@@ -198,8 +214,8 @@ class Contributions(WithInterval):
         -------
         pandas.DataFrame
             ``row`` is a position, ``class`` the class the row speaks for, ``term`` a name,
-            ``value`` what the row has of the feature, ``contribution`` what that adds.  Of a model
-            with bags there are also ``low`` and ``high``, the ends of the interval, and
+            ``value`` what the row has of the feature, ``contribution`` what that adds.  A model
+            with bags also has ``low`` and ``high``, the ends of the interval, and
             ``within_noise``.
 
         Raises
@@ -291,7 +307,7 @@ def make_contributions(
         **_add_parts(parts, table.n_rows, each=each),
         names=tuple(names),
         terms=tuple(terms),
-        columns=tuple(_read_column(table, j, bins) for j, bins in enumerate(features)),
+        columns=_read_columns(table, features),
         n_bags=n_bags,
     )
 
@@ -337,11 +353,16 @@ def _add_parts(parts: Sequence[Part], n_rows: int, *, each: bool) -> dict[str, A
     }
 
 
-def _read_column(table: Table, j: int, bins: FeatureBins) -> NDArray[Any]:
-    """Return a copy of a column: its numbers, or its categories and None."""
-    if not isinstance(bins, CategoricalBins):
-        return np.array(table.numeric(j))
-    column = table.categorical(j)
-    categories = np.empty(len(column.values) + 1, dtype=object)
-    categories[:-1], categories[-1] = list(column.values), None
-    return categories[column.codes]
+def _read_columns(table: Table, features: Sequence[FeatureBins]) -> tuple[NDArray[Any], ...]:
+    """Return copies of the columns: their numbers, or their categories and None."""
+    whole = None if table.array is None else np.array(table.array)  # at once, not by strides
+    columns: list[NDArray[Any]] = []
+    for j, bins in enumerate(features):
+        if isinstance(bins, CategoricalBins):
+            column = table.categorical(j)
+            categories = np.empty(len(column.values) + 1, dtype=object)
+            categories[:-1], categories[-1] = list(column.values), None
+            columns.append(categories[column.codes])
+        else:
+            columns.append(np.array(table.numeric(j)) if whole is None else whole[:, j])
+    return tuple(columns)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["draw_contributions", "draw_grid", "draw_shape", "find_finite_bins"]
+from properboost.inspection.bin_ends import find_bin_ends
+from properboost.inspection.drawn import DrawnPair, DrawnRows, DrawnShape
+
+__all__ = ["draw_contributions", "draw_grid", "draw_shape"]
 
 _MOST_ROWS = 5
 _MOST_TERMS = 10
@@ -32,78 +35,7 @@ _Line: TypeAlias = tuple[tuple[str, ...], float]
 """Words, and a value."""
 
 
-class _Shape(Protocol):
-    """What is drawn of a `ShapeFunction`."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-    @property
-    def axis_label(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def edges(self) -> NDArray[np.float64] | None: ...
-    @property
-    def values(self) -> NDArray[np.float64]: ...
-    @property
-    def weights(self) -> NDArray[np.float64]: ...
-    @property
-    def missing_value(self) -> float: ...
-    @property
-    def missing_weight(self) -> float: ...
-    @property
-    def average(self) -> float: ...
-    @property
-    def n_bags(self) -> int: ...
-    @property
-    def within_noise(self) -> bool | None: ...
-    def interval(self, confidence_level: float = ...) -> tuple[NDArray[np.float64], ...]: ...
-
-
-class _Grid(Protocol):
-    """What is drawn of a `PairFunction`."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def labels(self) -> tuple[str, str]: ...
-    @property
-    def levels(self) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
-    @property
-    def axis_label(self) -> str: ...
-    @property
-    def values(self) -> NDArray[np.float64]: ...
-    @property
-    def weights(self) -> NDArray[np.float64]: ...
-    @property
-    def average(self) -> float: ...
-    @property
-    def within_noise(self) -> bool | None: ...
-
-
-class _Rows(Protocol):
-    """What is drawn of `Contributions`."""
-
-    @property
-    def values(self) -> NDArray[np.float64]: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def axis_label(self) -> str: ...
-    @property
-    def class_label(self) -> Any: ...
-    @property
-    def baseline(self) -> Any: ...
-    @property
-    def total(self) -> NDArray[np.float64]: ...
-    @property
-    def within_noise(self) -> NDArray[np.bool_] | None: ...
-    def describe_value(self, row: int, term: int) -> str: ...
-
-
-def draw_shape(shape: _Shape) -> str:
+def draw_shape(shape: DrawnShape) -> str:
     """Return a shape function: a line of a numeric feature, bars of categories."""
     parts = [_head(shape.label, shape.axis_label, shape.within_noise)]
     bars = [("missing", shape.missing_value)] if shape.missing_weight > 0.0 else []
@@ -121,7 +53,7 @@ def draw_shape(shape: _Shape) -> str:
     return _wrap(parts)
 
 
-def draw_grid(pair: _Grid) -> str:
+def draw_grid(pair: DrawnPair) -> str:
     """Return a pair's function: a field for each cell, with its value as a hint."""
     changes = np.where(pair.weights > 0.0, pair.values - pair.average, np.nan)
     largest = float(np.nanmax(np.abs(changes), initial=0.0)) or 1.0
@@ -145,7 +77,7 @@ def draw_grid(pair: _Grid) -> str:
     return _wrap([head, f"<div>{axes}{scale}</div>", table])
 
 
-def draw_contributions(found: _Rows) -> str:
+def draw_contributions(found: DrawnRows) -> str:
     """Return the first rows: what their largest terms add, and to what."""
     n_rows = len(found.values)
     parts = [_head("contributions", found.axis_label, None)]
@@ -166,12 +98,12 @@ def draw_contributions(found: _Rows) -> str:
             )
             for j in shown.tolist()
         ]
-        if len(rest) > 0:
+        if len(rest) > 0 and found.additive:
             lines.append(((f"{len(rest)} more", ""), float(values[rest].sum())))
         baseline = float(np.broadcast_to(found.baseline, n_rows)[row])
         several = isinstance(found.baseline, np.ndarray)
         label = found.class_label[row] if several else found.class_label
-        title = f"row {row}, {label}: from {baseline:.3g} to {found.total[row]:.3g}"
+        title = f"row {row}, class {label}: from {baseline:.3g} to {found.total[row]:.3g}"
         parts.append(f"<div style='margin-top:6px'>{escape(title)}</div>{_draw_bars(lines, 0.0)}")
     if n_rows > _MOST_ROWS:
         parts.append(f"<div>and {n_rows - _MOST_ROWS:,} more rows</div>")
@@ -212,9 +144,9 @@ def _draw_bars(lines: Sequence[_Line], average: float) -> str:
     return f"<table style='{_TABLE}'>{''.join(rows)}</table>"
 
 
-def _draw_line(shape: _Shape, edges: NDArray[np.float64]) -> str:
+def _draw_line(shape: DrawnShape, edges: NDArray[np.float64]) -> str:
     """Return the steps of a numeric feature, their interval if any, and the ends of both axes."""
-    ends, bins = find_finite_bins(edges)
+    ends, bins = find_bin_ends(edges)
     values = shape.values[bins]
     bands = [] if shape.n_bags == 0 else [own[bins] for own in shape.interval()]
     low = min(shape.average, *(float(own.min()) for own in (values, *bands)))
@@ -252,22 +184,6 @@ def _draw_line(shape: _Shape, edges: NDArray[np.float64]) -> str:
         f"<table style='{_TABLE}'><tr>{left}<td rowspan='2' style='padding:0;border:none'>{picture}"
         f"</td></tr><tr>{below}</tr>{axis}</table>"
     )
-
-
-def find_finite_bins(edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], slice]:
-    """Return both ends of every bin that can be drawn, and which bins these are.
-
-    The outermost bins have no end; they are drawn a little way beyond the last edge.
-    """
-    # The edge below infinite values is the largest number.
-    finite = np.flatnonzero(np.abs(edges) < np.finfo(np.float64).max)
-    if len(finite) == 0:
-        return np.array([0.0, 1.0]), slice(0, 1)
-    first, last = finite[0], finite[-1]
-    inner = edges[first : last + 1]
-    margin = 0.04 * (inner[-1] - inner[0]) or 0.5
-    ends = np.concatenate([[inner[0] - margin], inner, [inner[-1] + margin]])
-    return ends, slice(first, last + 2)
 
 
 def _shade(share: float) -> str:

@@ -80,6 +80,13 @@ class Scaling:
         return slope if slope is None or self.n_models == 1 else slope / (1.0 - 1.0 / self.n_models)
 
     @property
+    def error_slope(self) -> float:
+        """What standard errors are multiplied by, on an additive scale."""
+        assert self.slope is not None
+        # The class moves alone, and the mean over all classes by a share of that.
+        return self.slope * (1.0 if len(self.models) == 1 else 1.0 - 1.0 / self.n_models)
+
+    @property
     def additive(self) -> bool:
         """Whether effects add up to what a row has on the scale."""
         return self.slope is not None
@@ -144,7 +151,7 @@ class Scaling:
             return f"added to F of {self.label}"
         if self.scale == "log_odds":
             if self.additive:
-                against = " against the others" if self.n_models > 1 else ""
+                against = "\nagainst the others" if self.n_models > 1 else ""
                 return f"added to the log-odds of {self.label}{against}"
             return f"change of the log-odds of {self.label}\nat the average row"
         if absolute:
@@ -178,6 +185,10 @@ class Effects:
         """What rows of all these effects have on the scale; the terms are the last axis but one."""
         return self.scaling.find(self.raw.sum(axis=-2))
 
+    def on(self, scale: Scale) -> Self:
+        """Return the same effects on another scale."""
+        return replace(self, scaling=self.scaling.on(scale))
+
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Return those of some rows."""
         errors = None if self.errors is None else self.errors[rows]
@@ -188,8 +199,8 @@ class Effects:
         """Those of the values, on a scale where effects add up."""
         if self.errors is None or not self.scaling.additive:
             return None
-        moved = self.scaling.move(np.zeros_like(self.raw), self.errors)
-        return self.scaling.find_change(moved)
+        factor = self.scaling.error_slope
+        return self.errors if factor == 1.0 else factor * self.errors
 
     def find_ends(self, reach: float) -> tuple[Floats, Floats]:
         """Return the values where the class's own effects are so many standard errors off."""

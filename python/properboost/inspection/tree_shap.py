@@ -13,22 +13,19 @@ Three things make that exact:
 - Where training had no rows shap would divide by 0, so a tiny weight is put there.
 """
 
-import importlib
 import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.boosting.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
 from properboost.data.entries import find_entries
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from properboost.extras import import_extra
 
 __all__ = ["ShapTree", "explain_tree", "import_shap"]
 
@@ -39,16 +36,11 @@ _LEAST = 2.0**-900
 """Weight of a node without rows, relative to the root's: too small to change a sum."""
 
 
-def import_shap() -> "ModuleType":
+def import_shap() -> Any:
     """Import shap, or say what to install."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what shap does while it is imported
-            return importlib.import_module("shap")
-    except ImportError as error:
-        raise ImportError(
-            "contributions to a model of trees need shap: pip install 'properboost[explain]'"
-        ) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what shap does while it is imported
+        return import_extra("shap", "contributions to a model of trees need", "explain")
 
 
 @dataclass(frozen=True, eq=False)

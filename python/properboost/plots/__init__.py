@@ -1,0 +1,31 @@
+"""Plots of a fitted model (shapes, contributions, reliability, margins, ...), losses, diagnostics.
+
+matplotlib is needed to draw and is imported only then: ``pip install 'properboost[plots]'``.  Every
+function draws into the axes it is given, or into a new figure of its own.
+"""
+
+from properboost.plots.comparisons import plot_critical_differences
+from properboost.plots.contributions import plot_contributions
+from properboost.plots.curves import plot_gain_curve, plot_history, plot_omega_curve
+from properboost.plots.losses import plot_loss
+from properboost.plots.pairs import plot_pair_function
+from properboost.plots.predictions import plot_margin_distribution, plot_reliability
+from properboost.plots.shapes import plot_shape_function, plot_shape_functions
+
+__all__ = [
+    "plot_contributions",
+    "plot_critical_differences",
+    "plot_gain_curve",
+    "plot_history",
+    "plot_loss",
+    "plot_margin_distribution",
+    "plot_omega_curve",
+    "plot_pair_function",
+    "plot_reliability",
+    "plot_shape_function",
+    "plot_shape_functions",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

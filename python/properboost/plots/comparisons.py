@@ -1,0 +1,77 @@
+"""Plots that compare methods over data sets."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from properboost.extras import import_extra
+from properboost.metrics import average_ranks
+from properboost.parameters import checks
+from properboost.plots.canvas import find_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_critical_differences"]
+
+
+def plot_critical_differences(
+    scores: ArrayLike,
+    names: Sequence[str],
+    ax: "Axes | None" = None,
+    *,
+    greater_is_better: bool = False,
+    alpha: float = 0.05,
+) -> "Axes":
+    """Plot the mean ranks of methods over data sets, and which of them may differ by chance.
+
+    Methods that a bar joins do not differ by Nemenyi's test (Demsar 2006 [1]_, figure 1).  It is
+    drawn by scikit-posthocs, ``pip install 'properboost[comparisons]'``.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_methods, n_sets)
+        What each method scored on each data set, as `properboost.metrics.average_ranks` takes it.
+    names : sequence of str
+        The methods' names, no two equal.
+    ax : matplotlib axes, optional
+        Where to draw.
+    greater_is_better : bool, default=False
+        Whether a larger score is a better one.
+    alpha : float, default=0.05
+        The level of the test, above 0 and below 1.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib or scikit-posthocs is missing.
+    ValueError
+        If there are fewer than two methods or data sets, or names are not as described.
+
+    References
+    ----------
+    .. [1] Demsar (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7,
+       1-30.
+    """
+    ranks = average_ranks(scores, greater_is_better=greater_is_better)
+    table = checks.numbers_of("scores", scores)
+    if min(table.shape) < 2:
+        raise ValueError(f"scores must be of two methods and sets at least; got {table.shape}")
+    if len(names) != len(ranks) or len(set(names)) < len(names):
+        raise ValueError(f"names must be {len(ranks)}, no two equal; got {list(names)!r}")
+    if not 0.0 < checks.between("alpha", alpha, 0.0, 1.0) < 1.0:
+        raise ValueError(f"alpha must be above 0 and below 1; got {alpha!r}")
+    ax = find_axes(ax)
+    posthocs = import_extra("scikit_posthocs", "critical differences need", "comparisons")
+    chances = posthocs.posthoc_nemenyi_friedman(table.T)
+    chances.index = chances.columns = list(names)
+    posthocs.critical_difference_diagram(
+        dict(zip(names, ranks.tolist(), strict=True)), chances, alpha=alpha, ax=ax
+    )
+    ax.set_title(f"mean rank over {table.shape[1]} data sets; bars join what may be chance")
+    return ax

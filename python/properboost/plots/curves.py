@@ -1,0 +1,178 @@
+"""Plots of what changes by rounds, rows or regularisation."""
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.plots.canvas import GUIDE, LINE, SECOND_LINE, find_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_gain_curve", "plot_history", "plot_omega_curve"]
+
+
+class _GainCurve(Protocol):
+    """What is drawn of a `properboost.diagnostics.GainCurve`."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]: ...
+    @property
+    def gains(self) -> NDArray[np.float64]: ...
+    @property
+    def grid(self) -> NDArray[np.float64]: ...
+    @property
+    def as_good(self) -> NDArray[np.bool_]: ...
+    @property
+    def best_gains(self) -> NDArray[np.float64]: ...
+    @property
+    def best_scores(self) -> NDArray[np.float64]: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def n_estimators(self) -> int: ...
+    @property
+    def scoring(self) -> str: ...
+
+
+class _OmegaCurve(Protocol):
+    """What is drawn of a `properboost.rado.OmegaCurve`."""
+
+    @property
+    def omegas(self) -> NDArray[np.float64]: ...
+    @property
+    def errors(self) -> NDArray[np.float64]: ...
+    @property
+    def n_coefficients(self) -> NDArray[np.int64]: ...
+    @property
+    def best_omega(self) -> float: ...
+    @property
+    def regularizer(self) -> str: ...
+
+
+def plot_history(clf: BoostedClassifier, ax: "Axes | None" = None) -> "Axes":
+    """Plot the training risk after each round.
+
+    Parameters
+    ----------
+    clf : boosted classifier
+        The fitted model.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+        With one line, or with more than two classes one per class.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    history = clf.history_
+    ax = find_axes(ax)
+    multiclass = len(clf.classes_) > 2 and "class" in history  # voting classifiers have one line
+    for label in clf.classes_ if multiclass else clf.classes_[-1:]:
+        own = history["class"] == label if multiclass else slice(None)
+        color = None if multiclass else LINE
+        ax.plot(history["round"][own], history["risk"][own], color=color, label=str(label))
+    ax.set_xlabel("round")
+    ax.set_ylabel("training risk")
+    if multiclass:
+        ax.legend(title="class")
+    return ax
+
+
+def plot_gain_curve(curve: _GainCurve, ax: "Axes | None" = None) -> "Axes":
+    """Plot the best gain, and the score with it, against the number of training rows.
+
+    Points are the best gains of single repeats; the band holds, from the smallest to the largest,
+    the gains that are as good as the best of all repeats together.
+
+    Parameters
+    ----------
+    curve : GainCurve
+        What `properboost.diagnostics.gain_curve` returned.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+        Those of the gain; the score has axes of its own on the right.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    ax = find_axes(ax)
+    sizes, repeats = curve.sizes, curve.gains.shape[1]
+    ends = np.array([curve.grid[good][[0, -1]] for good in curve.as_good])
+    ax.fill_between(sizes, *ends.T, color=LINE, alpha=0.15, linewidth=0, label="as good")
+    if repeats > 1:
+        points: dict[str, Any] = {"marker": "o", "ms": 3, "alpha": 0.4, "linestyle": "none"}
+        ax.plot(np.repeat(sizes, repeats), curve.gains.ravel(), color=LINE, **points)
+    ax.plot(sizes, curve.best_gains, marker="o", color=LINE, label="best gain")
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log", base=2)
+    ax.set_ylim(min(ends.min(), curve.gains.min()) / 1.5, max(ends.max(), curve.gains.max()) * 1.5)
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    ax.minorticks_off()
+    ax.yaxis.set_major_formatter(lambda gain, _: f"{gain:g}")
+    ax.set_xlabel("training rows")
+    ax.set_ylabel(f"gain of {curve.loss} ({curve.n_estimators} estimators)", color=LINE)
+    right = ax.twinx()
+    style: dict[str, Any] = {"color": SECOND_LINE, "marker": "s", "ms": 4, "linestyle": "--"}
+    right.plot(sizes, curve.best_scores, **style)
+    right.set_ylabel(curve.scoring, color=SECOND_LINE)
+    lines, names = ax.get_legend_handles_labels()
+    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 3}
+    ax.legend([*lines, *right.lines], [*names, "score"], frameon=False, **above)
+    return ax
+
+
+def plot_omega_curve(curve: _OmegaCurve, ax: "Axes | None" = None) -> "Axes":
+    """Plot held-out error and the number of coefficients against omega.
+
+    Lines are means over the folds; the band is a standard error of the mean on either side.
+
+    Parameters
+    ----------
+    curve : OmegaCurve
+        What `properboost.rado.omega_curve` returned.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+        Those of the error; the number of coefficients has axes of its own on the right.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    ax = find_axes(ax)
+    mean, folds = curve.errors.mean(axis=1), curve.errors.shape[1]
+    deviation = curve.errors.std(axis=1, ddof=min(1, folds - 1)) / np.sqrt(folds)
+    low, high = mean - deviation, mean + deviation
+    ax.fill_between(curve.omegas, low, high, color=LINE, alpha=0.15, linewidth=0)
+    ax.plot(curve.omegas, mean, marker="o", color=LINE, label="error")
+    ax.axvline(curve.best_omega, color=GUIDE, linewidth=0.8)
+    above = curve.omegas[curve.omegas > 0.0]
+    if len(above) == len(curve.omegas):
+        ax.set_xscale("log")
+    elif len(above) > 0:  # 0 is in the part that is linear
+        ax.set_xscale("symlog", linthresh=above[0])
+    ax.set_xlabel(f"omega of {curve.regularizer}")
+    ax.set_ylabel("held-out error", color=LINE)
+    right = ax.twinx()
+    style: dict[str, Any] = {"color": SECOND_LINE, "marker": "s", "ms": 4, "linestyle": "--"}
+    right.plot(curve.omegas, curve.n_coefficients.mean(axis=1), **style)
+    right.set_ylabel("coefficients that are not 0", color=SECOND_LINE)
+    return ax

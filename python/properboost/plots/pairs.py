@@ -1,0 +1,100 @@
+"""Plots of what two features add together."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.inspection.scales import Scale
+from properboost.inspection.shape_functions import PairFunction
+from properboost.plots.canvas import LINE, SECOND_LINE, find_axes, import_matplotlib, set_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_pair_function"]
+
+
+def plot_pair_function(
+    clf: BoostedClassifier,
+    first: int | str,
+    second: int | str,
+    class_: Any = None,
+    ax: "Axes | None" = None,
+    *,
+    scale: Scale = "log_odds",
+    confidence_level: float | None = 0.9,
+) -> "Axes":
+    """Plot what two features together add to the prediction beyond what each adds alone.
+
+    One field per cell: blue where the pair adds to the prediction of the class, orange where it
+    subtracts, and white where training had no rows.  Stronger colours are larger values.  Where
+    effects add up the mean of every row and of every column is 0, by training weight.
+
+    If the model has bags (`outer_bags`), cells whose interval holds what leaves the average row as
+    it is have white stripes.  The title says so of a pair that is within its noise as a whole.
+
+    Parameters
+    ----------
+    clf : boosted classifier
+        The fitted model.
+    first, second : int or str
+        Positions or names of the features of one of its ``pairs_``; the first goes upwards.
+    class_ : label, optional
+        The class whose prediction is meant.  With two classes you may leave it out; it is then
+        ``classes_[1]``.  With more it is then the one that the pair moves most.
+    ax : matplotlib axes, optional
+        Where to draw.
+    scale : {"log_odds", "probability", "raw"}, default="log_odds"
+        What is drawn, see `ProperBoostClassifier.shape_function`.  The axis says which it is.
+    confidence_level : float or None, default=0.9
+        The share of the intervals that hold what they are about; None leaves out the stripes.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError, TypeError
+        If the model has no look-up table for the pair, there is no such feature, class or scale, or
+        `confidence_level` is not between 0 and 1.
+    """
+    function = clf.pair_function(first, second, class_, scale)
+    values = np.where(function.weights > 0.0, function.values, np.nan)
+    largest = float(np.nanmax(np.abs(values - function.average)))
+    ax = find_axes(ax)
+    colours = import_matplotlib("colors").LinearSegmentedColormap.from_list(
+        "", [SECOND_LINE, "0.97", LINE]
+    )
+    low, high = function.average - largest, function.average + largest
+    image = ax.imshow(values, cmap=colours, vmin=low, vmax=high, origin="lower", aspect="auto")
+    set_words(ax, "y", function.levels[0])
+    set_words(ax, "x", function.levels[1])
+    ax.set_ylabel(function.labels[0])
+    ax.set_xlabel(function.labels[1])
+    label = function.axis_label
+    if confidence_level is not None and function.n_bags > 0:
+        _stripe_noise(ax, function, confidence_level)
+        label += f"\n(white stripes: the interval holds {function.average:.2g})"
+    ax.figure.colorbar(image, ax=ax).set_label(label)
+    noise = f"\nwithin noise (p = {function.p_value:.2f})" if function.within_noise else ""
+    ax.set_title(function.label + noise)
+    return ax
+
+
+def _stripe_noise(ax: "Axes", function: PairFunction, confidence_level: float) -> None:
+    """Stripe the cells with training rows whose interval holds no change."""
+    low, high = function.interval(confidence_level)
+    shown = (function.weights > 0.0) & (low <= function.average) & (high >= function.average)
+    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    cells = import_matplotlib("collections").PolyCollection(
+        np.argwhere(shown)[:, None, ::-1] + corners,
+        facecolor="none",
+        edgecolor="white",
+        linewidth=0,
+        hatch="///",
+    )
+    ax.add_collection(cells, autolim=False)

@@ -1,0 +1,362 @@
+"""Plots of shape functions."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.inspection.bin_ends import find_bin_ends
+from properboost.inspection.scales import Scale
+from properboost.inspection.shape_functions import ShapeFunction
+from properboost.parameters import checks
+from properboost.plots.canvas import (
+    BAND,
+    ERROR,
+    FAINT,
+    GUIDE,
+    LINE,
+    find_axes,
+    find_style,
+    import_matplotlib,
+    set_words,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_shape_function", "plot_shape_functions"]
+
+_WIDE = 100.0
+"""How many times the first edge is in the last where an axis is logarithmic."""
+
+_NOISE = "within noise"
+
+_MOST_BANDS = 3
+"""With more classes their bands would hide each other."""
+
+
+def plot_shape_function(
+    clf: BoostedClassifier,
+    feature: int | str,
+    class_: Any = None,
+    ax: "Axes | None" = None,
+    *,
+    scale: Scale = "log_odds",
+    max_classes: int = 6,
+    max_categories: int = 20,
+    confidence_level: float | None = 0.9,
+) -> "Axes":
+    """Plot what one feature adds to the prediction.
+
+    A numeric feature is a line of steps from bin to bin, above the distribution of its training
+    rows (grey, not to scale); what a missing value adds is a dashed line, if training had any.  The
+    axis is logarithmic where most rows have the lowest value and others far larger ones.  A
+    categorical feature has one bar per category, the largest value at the top.
+
+    With more than two classes each has a line, or a mark for each category.  Bands are drawn of
+    three classes at most.
+
+    If the model has bags (`outer_bags`), a band shows the function's interval, and error bars those
+    of categories and of missing values.  A dotted line is what leaves the average row as it is,
+    where that is not 0: where the interval holds it, there may be no effect.  The title, or the
+    legend, says so of a function that is within its noise as a whole.
+
+    Parameters
+    ----------
+    clf : boosted classifier
+        The fitted model.
+    feature : int or str
+        Position or name of the feature.
+    class_ : label, optional
+        The class whose prediction is meant.  With two classes you may leave it out; it is then
+        ``classes_[1]``.  With more, those whose predictions the feature moves most are then
+        drawn.
+    ax : matplotlib axes, optional
+        Where to draw.
+    scale : {"log_odds", "probability", "raw"}, default="log_odds"
+        What is drawn, see `ProperBoostClassifier.shape_function`.  The axis says which it is.
+    max_classes : int, default=6
+        The most classes that are drawn.
+    max_categories : int, default=20
+        With more categories, only those with most training weight are drawn; the title says so.
+    confidence_level : float or None, default=0.9
+        The share of the intervals that hold what they are about; None leaves them out.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError, TypeError
+        If there is no such feature, class or scale, a number is not an integer above 0, or
+        `confidence_level` is not between 0 and 1.
+    """
+    checks.integer("max_classes", max_classes, 1)
+    checks.integer("max_categories", max_categories, 1)
+    shapes = _find_shapes(clf, feature, class_, scale, max_classes)
+    ax = find_axes(ax)
+    ax.set_title(_draw_shapes(ax, clf, shapes, max_categories, confidence_level, ""))
+    return ax
+
+
+def plot_shape_functions(
+    clf: BoostedClassifier,
+    n_features: int = 6,
+    class_: Any = None,
+    *,
+    scale: Scale = "log_odds",
+    n_columns: int = 3,
+    max_classes: int = 6,
+    max_categories: int = 20,
+    confidence_level: float | None = 0.9,
+) -> "Figure":
+    """Plot the shape functions of the most important features, each to its own scale.
+
+    Parameters
+    ----------
+    clf : boosted classifier
+        The fitted model.
+    n_features : int, default=6
+        How many features, at most; they are chosen and ordered by ``feature_importances_``, which
+        is in the titles.
+    class_ : label, optional
+        As in `plot_shape_function`.
+    scale : {"log_odds", "probability", "raw"}, default="log_odds"
+        As in `plot_shape_function`.
+    n_columns : int, default=3
+        Plots side by side.
+    max_classes : int, default=6
+        As in `plot_shape_function`.
+    max_categories : int, default=20
+        As in `plot_shape_function`.
+    confidence_level : float or None, default=0.9
+        As in `plot_shape_function`.
+
+    Returns
+    -------
+    matplotlib figure
+        A new one.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError, TypeError
+        If there is no such class or scale, a number is not an integer above 0, or
+        `confidence_level` is not between 0 and 1.
+    """
+    checks.integer("n_features", n_features, 1)
+    checks.integer("n_columns", n_columns, 1)
+    checks.integer("max_classes", max_classes, 1)
+    checks.integer("max_categories", max_categories, 1)
+    importances = clf.feature_importances_
+    features = np.argsort(-importances, kind="stable")[:n_features]
+    columns = min(n_columns, len(features))
+    rows = -(-len(features) // columns)
+    figure, grid = import_matplotlib("pyplot").subplots(
+        rows, columns, figsize=(4.2 * columns, 3.2 * rows), squeeze=False, layout="constrained"
+    )
+    for feature, ax in zip(features, grid.flat, strict=False):
+        shapes = _find_shapes(clf, int(feature), class_, scale, max_classes)
+        share = f": {importances[feature]:.0%} of importance"
+        title = _draw_shapes(ax, clf, shapes, max_categories, confidence_level, share)
+        ax.set_title(title, fontsize="medium")
+    for ax in grid.flat[len(features) :]:
+        ax.set_axis_off()
+    drawn: Figure = figure
+    return drawn
+
+
+def _find_shapes(
+    clf: BoostedClassifier, feature: int | str, class_: Any, scale: Scale, most: int
+) -> list[ShapeFunction]:
+    """Return a feature's functions of the class that is meant, or of those it moves most."""
+    if class_ is not None or len(clf.classes_) == 2:
+        return [clf.shape_function(feature, class_, scale)]
+    shapes = [clf.shape_function(feature, label, scale) for label in clf.classes_.tolist()]
+    first = np.argsort([-_measure(shape) for shape in shapes], kind="stable")[:most]
+    return [shapes[k] for k in np.sort(first)]
+
+
+def _measure(shape: ShapeFunction) -> float:
+    """Return how much a function moves rows, up to a factor that classes share."""
+    known = float(shape.weights @ np.abs(shape.values - shape.average))
+    return known + shape.missing_weight * abs(shape.missing_value - shape.average)
+
+
+def _draw_shapes(
+    ax: "Axes",
+    clf: BoostedClassifier,
+    shapes: Sequence[ShapeFunction],
+    max_categories: int,
+    confidence_level: float | None,
+    more: str,
+) -> str:
+    """Draw one feature's functions of some classes; return a title, of which `more` is part."""
+    first, *others = shapes
+    has_bands = first.n_bags > 0 and (first.kind != "numeric" or len(shapes) <= _MOST_BANDS)
+    level = confidence_level if has_bands else None
+    is_numeric = first.kind == "numeric"
+    draw_line = ax.axhline if is_numeric else ax.axvline
+    if first.scale != "probability":
+        draw_line(0.0, color=GUIDE, linewidth=0.8)
+    for shape in shapes:
+        if shape.average != 0.0 and (level is not None or shape.scale == "probability"):
+            draw_line(shape.average, color=GUIDE, linestyle=":", linewidth=1.2)
+    styles: list[dict[str, Any]] = [{"color": LINE}]
+    if others or len(clf.classes_) > 2:
+        labels = clf.classes_.tolist()
+        styles = [find_style(labels.index(shape.class_label)) for shape in shapes]
+    names: list[str] = [""] if not others else [_name(shape) for shape in shapes]
+    title = first.label
+    if is_numeric:
+        for shape, style, name in zip(shapes, styles, names, strict=True):
+            _draw_steps(ax, shape, style, name, level)
+        _draw_density(ax, first)
+        _draw_missing(ax, shapes, styles, level)
+        _spread_out(ax, first)
+    else:
+        shown, present = _draw_categories(ax, shapes, styles, names, max_categories, level)
+        if shown < present:
+            title += f" ({shown} of {present} categories)"
+    axis_label = first.axis_label if not others else _name_axis(first)
+    (ax.set_ylabel if is_numeric else ax.set_xlabel)(axis_label)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(fontsize="x-small", ncols=1 + len(shapes) // 4) if others else ax.legend()
+    noise = f"\n{_NOISE} (p = {first.p_value:.2f})" if first.within_noise and not others else ""
+    return title + more + noise
+
+
+def _name(shape: ShapeFunction) -> str:
+    return f"{shape.class_label} ({_NOISE})" if shape.within_noise else str(shape.class_label)
+
+
+def _name_axis(shape: ShapeFunction) -> str:
+    """Return what the axis of several classes is called."""
+    label = shape.axis_label
+    return label.replace(f" of {shape.class_label}", " of the class", 1)
+
+
+def _find_bins(shape: ShapeFunction) -> tuple[NDArray[np.float64], slice]:
+    return find_bin_ends(np.empty(0) if shape.edges is None else shape.edges)
+
+
+def _draw_steps(
+    ax: "Axes", shape: ShapeFunction, style: dict[str, Any], name: str, level: float | None
+) -> None:
+    edges, bins = _find_bins(shape)
+    values = shape.values[bins]
+    ax.plot(edges, [*values, values[-1]], drawstyle="steps-post", label=name or None, **style)
+    if level is not None:
+        low, high = (ends[bins] for ends in shape.interval(level))
+        band = import_matplotlib("patches").StepPatch(
+            high, edges, baseline=low, fill=True, color=style["color"], **BAND
+        )
+        ax.add_patch(band)
+
+
+def _draw_missing(
+    ax: "Axes",
+    shapes: Sequence[ShapeFunction],
+    styles: Sequence[dict[str, Any]],
+    level: float | None,
+) -> None:
+    """Draw what missing values have as level lines, if training had any."""
+    if shapes[0].missing_weight == 0.0:
+        return
+    for k, (shape, style) in enumerate(zip(shapes, styles, strict=True)):
+        name = "missing" if k == 0 else None
+        color = style["color"]
+        ax.axhline(shape.missing_value, linestyle="--", linewidth=1.0, color=color, label=name)
+        if level is not None:
+            # At the right, where the axes end whatever the feature's values are.
+            at = [0.985 - 0.02 * k] * 2
+            ax.plot(
+                at,
+                shape.missing_interval(level),
+                marker="_",
+                color=ERROR if len(shapes) == 1 else color,
+                transform=ax.get_yaxis_transform(),
+            )
+
+
+def _draw_density(ax: "Axes", shape: ShapeFunction) -> None:
+    """Draw the distribution of the training rows along the lower edge of the axes."""
+    edges, bins = _find_bins(shape)
+    density = shape.weights[bins] / np.diff(edges)
+    patch = import_matplotlib("patches").StepPatch(
+        0.15 * density / density.max() if density.max() > 0.0 else density,
+        edges,
+        fill=True,
+        facecolor=FAINT,
+        edgecolor="none",
+        zorder=0,
+        transform=ax.get_xaxis_transform(),
+    )
+    ax.add_artist(patch)  # unlike add_patch, it leaves the limits of the axes alone
+
+
+def _spread_out(ax: "Axes", shape: ShapeFunction) -> None:
+    """Use a logarithmic axis where most rows have the lowest value and the rest are far apart."""
+    edges = shape.edges
+    if edges is None or len(edges) < 2 or not edges[-1] < np.finfo(np.float64).max:
+        return
+    if edges[0] <= 0.0 or edges[-1] < _WIDE * edges[0]:
+        return
+    if shape.weights[0] > 0.5 * shape.weights.sum():
+        powers = 10.0 ** np.arange(np.ceil(np.log10(edges[0])), np.log10(edges[-1]))
+        ax.set_xscale("symlog", linthresh=edges[0])
+        ax.set_xticks([0.0, *powers], ["0", *(f"{power:,g}" for power in powers)])
+        ax.set_xlim(0.0, 1.5 * edges[-1])
+
+
+def _draw_categories(
+    ax: "Axes",
+    shapes: Sequence[ShapeFunction],
+    styles: Sequence[dict[str, Any]],
+    names: Sequence[str],
+    most: int,
+    level: float | None,
+) -> tuple[int, int]:
+    """Draw the categories; return how many were drawn and how many there are."""
+    first = shapes[0]
+    words, weights = list(first.labels), first.weights[: len(first.labels)]
+    if first.missing_weight > 0.0:
+        words, weights = [*words, "missing"], np.append(weights, first.missing_weight)
+    values = [np.append(own.values[: len(first.labels)], own.missing_value) for own in shapes]
+    ends = [] if level is None else [_find_ends(own, level) for own in shapes]
+    drawn = np.argsort(-weights, kind="stable")[:most]
+    # With several classes, that which moves most decides the order.
+    strongest = int(np.argmax([_measure(shape) for shape in shapes]))
+    drawn = drawn[np.argsort(values[strongest][drawn], kind="stable")]
+    at = np.arange(len(drawn))
+    if len(shapes) == 1:
+        left = first.average if first.scale == "probability" else 0.0
+        ax.barh(at, values[0][drawn] - left, left=left, color=styles[0]["color"])
+    offsets = np.linspace(0.3, -0.3, len(shapes)) if len(shapes) > 1 else [0.0]
+    for k, (own, style, name) in enumerate(zip(values, styles, names, strict=True)):
+        color = style["color"]
+        if len(shapes) > 1:
+            marker = "o" if style["linestyle"] == "-" else "s"
+            ax.plot(own[drawn], at + offsets[k], marker, color=color, ms=4, label=name)
+        if ends:
+            reach = np.abs(ends[k][:, drawn] - own[drawn])
+            bars: dict[str, Any] = {"fmt": "none", "zorder": 3}
+            bars |= {"ecolor": ERROR, "capsize": 3} if len(shapes) == 1 else {"ecolor": color}
+            ax.errorbar(own[drawn], at + offsets[k], xerr=reach, **bars)
+    set_words(ax, "y", [words[k] for k in drawn])
+    return len(drawn), len(words)
+
+
+def _find_ends(shape: ShapeFunction, level: float) -> NDArray[np.float64]:
+    """Return the intervals of the categories, then that of missing values."""
+    low, high = shape.interval(level)
+    n = len(shape.labels)
+    ends = zip((low[:n], high[:n]), shape.missing_interval(level), strict=True)
+    return np.stack([np.append(*pair) for pair in ends])

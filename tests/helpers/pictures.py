@@ -1,0 +1,43 @@
+"""What is drawn in a plot: lines, bands, bars and words."""
+
+import matplotlib as mpl
+import numpy as np
+
+
+def table(n=400):
+    """A number with missing cells, a category, and noise."""
+    random = np.random.default_rng(0)
+    number = random.normal(size=n).round(1)
+    category = random.integers(0, 6, n).astype(float)
+    noise = random.normal(size=n)
+    y = number + (category == 3) + 0.3 * random.normal(size=n) > 0.5
+    number[::10] = np.nan
+    category[5::50] = np.nan
+    return np.column_stack([number, category, noise]), y
+
+
+def steps_of(ax):
+    """The line of steps: the one that is not level from side to side."""
+    (line,) = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
+    return line.get_xdata(), line.get_ydata()
+
+
+def band_of(ax):
+    """The filled steps that one sees through, which the distribution below is not."""
+    (band,) = [patch for patch in ax.patches if patch.get_alpha() is not None]
+    return band.get_data()
+
+
+def errors_of(ax):
+    """The ends of error bars, from the first bar on."""
+    (bars,) = [c for c in ax.collections if isinstance(c, mpl.collections.LineCollection)]
+    return np.array([segment[:, 0] for segment in bars.get_segments()])
+
+
+def bars_of(ax):
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    return dict(zip(labels, [bar.get_width() for bar in ax.patches], strict=True))
+
+
+def names_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]

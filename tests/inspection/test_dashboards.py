@@ -1,0 +1,82 @@
+"""Explanations for InterpretML: what dashboards show are the numbers of the model."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import properboost as pb
+
+
+@pytest.fixture(scope="module")
+def fitted(mixed):
+    X, y, _ = mixed
+    settings = {"n_estimators": 5, "interactions": 1, "outer_bags": 4}
+    return pb.ProperBoostClassifier(**settings).fit(X, y), X, y
+
+
+def test_a_model(fitted):
+    pytest.importorskip("interpret")
+    model, X, _ = fitted
+    found = model.explain_global()
+    a, b = model.pairs_[0]
+    assert found.explanation_type == "global"
+    assert found.name == "ProperBoostClassifier: log-odds of yes"
+    assert found.feature_names == [*X, f"{a} & {b}"]
+    assert found.feature_types == ["continuous", "nominal", "continuous", "interaction"]
+    assert list(found.selector["Name"]) == found.feature_names
+    importances = found.data()["scores"]
+    np.testing.assert_allclose(importances[3:], model.pair_importances_)
+    assert sum(importances) == pytest.approx(1.0)
+    for j, name in enumerate(X):
+        shape, told = model.shape_function(name, scale="log_odds"), found.data(j)
+        high = shape.interval()[1]
+        times = 2 if shape.kind == "numeric" else 1  # both ends of each step
+        np.testing.assert_array_equal(told["scores"], np.repeat(shape.values, times))
+        np.testing.assert_array_equal(told["upper_bounds"], np.repeat(high, times))
+        np.testing.assert_array_equal(told["density"]["scores"], shape.weights)
+    pair = model.pair_function(a, b, scale="log_odds")
+    np.testing.assert_array_equal(found.data(3)["scores"], pair.values)
+    assert found.data(3)["left_names"] == list(pair.levels[0])
+
+
+def test_rows(fitted):
+    pytest.importorskip("interpret")
+    model, X, y = fitted
+    found = model.explain_local(X[:4], y[:4], "mine")
+    assert (found.explanation_type, found.name) == ("local", "mine")
+    told = model.contributions(X[:4], scale="log_odds")
+    p = model.predict_proba(X[:4])
+    for i in range(4):
+        row = found.data(i)
+        np.testing.assert_array_equal(row["scores"], told.values[i])
+        assert row["names"] == list(told.names)
+        assert row["values"][0] == told.describe_value(i, 0)
+        assert row["extra"]["scores"] == [told.baseline]
+        labels = row["meta"]["label_names"]
+        assert labels[row["perf"]["predicted"]] == model.predict(X[:4])[i]
+        assert labels[row["perf"]["actual"]] == y[i]
+        assert row["perf"]["actual_score"] == p[i, labels.index(y[i])]
+    without = model.explain_local(X[:4])
+    assert np.isnan(without.data(0)["perf"]["actual"])
+    assert list(without.selector) == ["Predicted", "PrScore"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of how interpret calls plotly
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_dashboards_draw_all_of_it(iris, n_classes):
+    pytest.importorskip("interpret")
+    pytest.importorskip("plotly")
+    X, y = iris
+    model = pb.ProperBoostClassifier(n_estimators=3, interactions=1)
+    model.fit(X, np.minimum(y, n_classes - 1))
+    for found in (model.explain_global(), model.explain_local(X[:3], y[:3].clip(0, n_classes - 1))):
+        assert all(found.visualize(k) is not None for k in range(len(found.selector)))
+
+
+def test_missing_interpret_is_named(fitted, monkeypatch):
+    model, X, _ = fitted
+    monkeypatch.setitem(sys.modules, "interpret.api.templates", None)
+    for ask in (model.explain_global, lambda: model.explain_local(X[:1])):
+        with pytest.raises(ImportError, match=r"need interpret: pip install 'properboost\[interp"):
+            ask()
