@@ -96,8 +96,8 @@ class ReliabilityBin:
 class Reliability:
     """How probabilities agree with what was so.
 
-    Of two classes these are the probabilities of the second.  Of several they are those of the
-    predicted class; the slope is then that of all classes' log-odds, and there is no intercept.
+    With two classes these are the probabilities of the second.  With several they are those of
+    the predicted class; the slope is then that of all classes' log-odds, and there is no intercept.
     `predicted` and `observed` are means over all rows, and `bias` is by how much the first is
     larger.
     """

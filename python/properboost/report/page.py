@@ -23,7 +23,7 @@ _SCORES = (
         "error",
         "wrong predictions",
         percent,
-        "Of 100 rows, how many are predicted wrongly. Smaller is better.",
+        "How many of 100 rows are predicted wrongly. Smaller is better.",
     ),
     (
         "log_loss",
