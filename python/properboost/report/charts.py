@@ -19,10 +19,10 @@ from properboost.extras import import_extra
 __all__ = ["Bar", "Point", "draw_bars", "draw_grid", "draw_reliability", "draw_steps"]
 
 WIDTH = 300
-"""Of the plane of a chart, in pixels: with its axis it fits a phone."""
+"""Width of a chart's plane in pixels: with its axis it fits a phone."""
 
 _PLANE = 190
-"""Of bars, which have names and notes beside them."""
+"""Width for bars, which have names and notes beside them."""
 
 HEIGHT = 190
 _SVG = "http://www.w3.org/2000/svg"

@@ -43,7 +43,7 @@ def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
         return (
             f"It adds up points.  Each look-up table turns a value {several} into points for or "
             "against a class; the sum of a row's points becomes its probability.  Every table can "
-            "be drawn, and is below."
+            "be drawn."
         )
     if "coefficients" in contents:
         return (
