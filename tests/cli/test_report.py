@@ -17,8 +17,8 @@ LITTLE = ("--max-features", "1", "--max-rows", "0", "--force")
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
-    monkeypatch.setattr(scores, "MOST_RESAMPLES", 59)
-    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 59)
+    monkeypatch.setattr(scores, "MOST_RESAMPLES", 29)
+    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 29)
 
 
 def read(name="report.html"):

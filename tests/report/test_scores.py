@@ -80,15 +80,15 @@ def test_scores_of_several_classes():
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch):
-    monkeypatch.setattr(scores, "MOST_RESAMPLES", 59)
-    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 59)
+    monkeypatch.setattr(scores, "MOST_RESAMPLES", 39)
+    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 39)
     truth, held = 0.0, 0
-    for seed in range(40):
+    for seed in range(25):
         probability, codes, _ = two_classes(150, seed)
         bias = judge(probability, codes, codes, confidence_level=0.8).reliability.bias
         held += bias.low <= truth <= bias.high
     # Beyond these, one such test in 10,000 would fail of itself.
-    low, high = stats.binom.ppf([5e-5, 1.0 - 5e-5], 40, 0.8)
+    low, high = stats.binom.ppf([5e-5, 1.0 - 5e-5], 25, 0.8)
     assert low <= held <= high
 
 

@@ -26,8 +26,8 @@ VOID = {"meta", "link", "input", "br"}
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
-    monkeypatch.setattr(scores, "MOST_RESAMPLES", 59)
-    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 59)
+    monkeypatch.setattr(scores, "MOST_RESAMPLES", 29)
+    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 29)
 
 
 class Page(HTMLParser):
