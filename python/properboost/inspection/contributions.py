@@ -51,6 +51,8 @@ class Contributions(WithInterval):
         What the model says of the rows on the scale: the raw prediction, log-odds or probability.
     scale : {"raw", "log_odds", "probability"}
         The scale of the values.
+    additive : bool
+        Whether `baseline` and the values of a row add up to its `total`.
     terms : tuple of tuple of int, of length n_terms
         The position of each term's feature, or those of a pair's.
     columns : tuple of ndarray of shape (n_rows,), of length n_features

@@ -82,7 +82,7 @@ class Link:
     def find_log_odds_slope(self, n_models: int) -> float | None:
         """Return how fast log-odds rise with raw predictions, where that is the same everywhere.
 
-        With one model, of two classes, it is so under a logistic link.  Of several classes it is
+        With one model, of two classes, it is so under a logistic link.  With several classes it is
         how fast the logarithm of a softmax's numerator rises.  None elsewhere.
         """
         if self.temperature is not None or self.joint_loss == "softmax":

@@ -100,6 +100,16 @@ def _contributions(fit: Fit) -> None:
     np.testing.assert_allclose(
         found.baseline + found.values.sum(axis=1), raw, rtol=1e-6, atol=1e-7 * fit.scale + TINY
     )
+    few = fit.X[:20] if isinstance(fit.X, np.ndarray) else None
+    if few is None or learner in GROWN:
+        return
+    for scale in ("log_odds", "probability"):
+        found = model.contributions(few, scale=scale)
+        assert np.isfinite(found.values).all()
+        assert np.isfinite(found.total).all()
+        assert np.isfinite(model.shape_function(0, scale=scale).values).all()
+    assert 0.0 <= found.total.min() <= found.total.max() <= 1.0
+    found._repr_html_()
 
 
 @invariant("a scorer gives a row alone what the model gives it", share=0.3)
