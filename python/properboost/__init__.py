@@ -1,6 +1,6 @@
 """Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
 
-from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado
+from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado, report
 from properboost._core import __version__
 from properboost.estimators import arboost_file, properboost_file, udt_file
 from properboost.estimators.arboost import ARBoostClassifier
@@ -65,6 +65,7 @@ __all__ = [
     "metrics",
     "plots",
     "rado",
+    "report",
     "show_config",
 ]
 

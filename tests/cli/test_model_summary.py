@@ -26,14 +26,17 @@ def test_every_file_is_described(path, capsys):
     version = path.parent.name.removeprefix("format_")
     assert out.startswith(f"{path}: {type(model).__name__} (format {version}, by properboost 0.")
     assert f"{path.stat().st_size:,} bytes" in out
-    assert (", compact" in out) == ("_compact" in path.name)
+    edits = getattr(model, "edits_", [])
+    assert (", compact" in out) == ("_compact" in path.name or bool(edits))
     assert (", gzip" in out) == (path.suffix == ".gz")
     lines = out.splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("features     4 ("))
     assert [line.split(":")[0] for line in lines[start + 1 : start + 5]] == [
         "  size", "  age", "  town", "  flag",
     ]  # fmt: skip
-    given = {line.strip().split("=")[0] for line in lines[start + 6 :]}
+    begin = start + 6 + (1 + len(edits) if edits else 0)
+    assert lines[begin - 1].startswith("parameters")
+    given = {line.strip().split("=")[0] for line in lines[begin:]}
     defaults, own = type(model)().get_params(), model.get_params()
     assert given == {name for name in own if repr(own[name]) != repr(defaults[name])}
 
@@ -57,6 +60,9 @@ def test_every_file_is_described(path, capsys):
         ("rados", ["rounds       15", "coefficients 4, from 50 rados", "  size: numeric"]),
         ("families", ["search       3 candidates, best score -0.630671", "  readable=True"]),
         ("votes_classes", ["search       2 candidates, best score 0.542607"]),
+        ("edited", ["edits        2", "  flag removed; raw predictions moved by 0.505 in the mean and "
+                    "0.801 at most; reason: a test"]),
+        ("merged", ["edits        1", "  2 models merged, with weights 0.25, 0.75"]),
         ("votes_two_classes", ["file         2,300 bytes", "rounds       9"]),
     ],
 )  # fmt: skip

@@ -77,8 +77,9 @@ def small_tables(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=name)
 @pytest.mark.filterwarnings("ignore:the chosen gain")  # of a small table it may be at an end
 def test_examples_run(page, small_tables):
-    for needed in ("matplotlib", "numba"):
-        if needed in page.read_text("utf-8"):
+    needs = {"matplotlib": "matplotlib", "numba": "numba", "vl_convert": "pb.report"}
+    for needed, word in needs.items():
+        if word in page.read_text("utf-8"):
             pytest.importorskip(needed)
     for number, example in enumerate(examples(page), start=1):
         exec(compile(example, f"{name(page)}, example {number}", "exec"), small_tables)

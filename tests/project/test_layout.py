@@ -36,6 +36,10 @@ ELSEWHERE = {
     ],
     "persistence/test_bags.py": ["persistence/spreads.py"],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
+    "cli/test_model_summary.py": ["report/contents.py"],
+    "report/test_write.py": [
+        "report/facts.py", "report/found.py", "report/page.py", "report/view.py",
+    ],
     "reproduce/test_items.py": ["reproduce/item.py", *PAPERS],
     "persistence/test_searches.py": [
         "model_selection/arboost_cv_file.py", "model_selection/search_cv_file.py",

@@ -22,8 +22,8 @@ class Edit:
     """One change; `feature` and `class_index` are positions.
 
     A feature's function, less its mean over the training rows, moved by `largest_change` at most
-    and by `mean_change` in the mean over these rows: in units of the raw prediction.  Of models
-    that were merged there are the `weights`, and the `edits` that each had before.
+    and by `mean_change` in the mean over these rows: in units of the raw prediction.  Models
+    that were merged had the `weights`, and each of them the `edits` before.
     """
 
     method: EditMethod

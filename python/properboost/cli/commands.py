@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from properboost import _core
+from properboost.cli import report as report_command
 from properboost.cli.arrow_table import is_arrow, make_arrow
 from properboost.cli.csv_table import (
     MISSING,
@@ -137,6 +138,13 @@ def _make_parsers() -> tuple[_Parser, dict[str, _Parser]]:
         ),
         ("fit", " FILE --target COL", _add_fit, "fit a classifier to a file of rows", _FIT),
         ("predict", " MODEL FILE", _add_predict, "predict the rows of a file", _PREDICT),
+        (
+            "report",
+            " MODEL FILE",
+            _add_report,
+            "write a page on a model and test rows",
+            report_command.EPILOG,
+        ),
         ("inspect", " MODEL", _add_inspect, "tell what a model file holds", _INSPECT),
         ("schema", "", _add_schema, "print the JSON schema of model files", ""),
     ):
@@ -380,6 +388,18 @@ def _add_predict(parser: _Parser) -> None:
     )
     _add_threads(parser)
     parser.set_defaults(run=_predict)
+
+
+def _add_report(parser: _Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a model saved by fit or save_model")
+    _add_file(parser)
+    parser.add_argument(
+        "--output", metavar="FILE", default="report.html", help="the page (default: %(default)s)"
+    )
+    _add_force(parser)
+    report_command.add_options(parser)
+    _add_threads(parser)
+    parser.set_defaults(run=_report)
 
 
 _INSPECT = """\
@@ -666,6 +686,15 @@ def _find_method(
             raise FileError(f"{arguments.model}: {error}") from error
 
     return ask
+
+
+def _report(arguments: argparse.Namespace, parser: _Parser) -> None:
+    reader = _make_reader(arguments, parser, arguments.file)
+    _check_output(arguments)
+    model = load_model(arguments.model)
+    if arguments.n_jobs is not None:
+        model.set_params(n_jobs=arguments.n_jobs)
+    print(report_command.report(arguments, model, reader, _note))
 
 
 def _inspect(arguments: argparse.Namespace, _parser: _Parser) -> None:

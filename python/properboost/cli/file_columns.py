@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 __all__ = [
+    "Note",
     "arrange",
+    "find_categories",
+    "find_text",
     "make_features",
     "note_unseen",
     "read_features",
@@ -122,7 +125,7 @@ def read_features(
     note: Note,
 ) -> "DataFrame":
     """Read the columns that a model fitted on named ones needs, in the model's order."""
-    known = _find_categories(model)
+    known = find_categories(model)
     frame = reader.read(file, find_text(known), is_needed=known.__contains__)
     X = arrange(frame, known, note)
     note_unseen(model, X, note)
@@ -164,12 +167,12 @@ def note_unseen(
 ) -> None:
     """Note the categories that training did not have, and that share no bin with rare ones."""
     sharing = _find_rare(model)
-    for name, categories in _find_categories(model).items():
+    for name, categories in find_categories(model).items():
         if categories is not None and name not in sharing:
             _note_unseen(X[name], categories, note)
 
 
-def _find_categories(
+def find_categories(
     model: BoostedClassifier | RadoBoostClassifier | UDTClassifier,
 ) -> dict[str, Collection[Any] | None]:
     """Return each feature's categories, None of a number."""

@@ -45,8 +45,8 @@ class EditingMixin:
         A dict has the `method`; the `feature`, by name or position; the `class` whose function was
         set; a `direction`; the `reason` that was given; and by how much the function, less its mean
         over the training rows, moved: the `largest_change` of a row's raw prediction and the
-        `mean_change` of all, without signs.  Of `merge_models` there are the `weights` and the
-        `edits` of every model.
+        `mean_change` of all, without signs.  `merge_models` records the `weights`, and the `edits`
+        of every model.
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
@@ -202,7 +202,7 @@ class EditingMixin:
         self : object
             The model itself, with which probabilities, explanations and files agree.  It is compact
             from then on: it has no `history_` and no staged predictions, and no fit can go on from
-            it.  Of bags, the feature's standard errors are gone, as are those of importances and
+            it.  A model with bags loses the feature's standard errors, those of importances, and
             `predict_interval`.
 
         Raises

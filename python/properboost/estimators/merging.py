@@ -22,7 +22,7 @@ def merge_models(
 ) -> ProperBoostClassifier:
     """Return one model whose raw predictions are the weighted mean of those of several.
 
-    Of rows that may not be brought together (of hospitals, banks, countries), models can be.  Every
+    Where rows may not be brought together (of hospitals, banks, countries), models may.  Every
     feature is cut where any of the models cuts it, and there what they add is averaged; trees stand
     side by side.
 

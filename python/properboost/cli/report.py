@@ -1,0 +1,136 @@
+"""``properboost report``: a page on a model and test rows, which may have the right answers."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from properboost.cli.csv_table import FileError, list_names, name_source, require
+from properboost.cli.file_columns import (
+    Note,
+    arrange,
+    find_categories,
+    find_text,
+    note_unseen,
+    read_labels,
+    read_weights,
+)
+from properboost.cli.row_file import Reader
+from properboost.report.write import write_report
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["EPILOG", "add_options", "report"]
+
+EPILOG = """\
+FILE has test rows, which the model has not learnt from.  If a column holds
+their classes the page has scores: --target names it; without, it is the one
+column that the model does not use and that holds nothing but its classes.
+
+The page is one file that needs no network: open it in a browser.  Searches tell
+what they compared if they were saved themselves (save_model in Python).
+
+examples:
+  properboost report model.json test.csv
+  properboost report model.json test.csv --target diagnosis --output page.html
+  properboost report model.json new.parquet --class B --max-features 40
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `report` takes besides its files."""
+    parser.add_argument(
+        "--target", metavar="COL", help="the column of classes (default: found by what it holds)"
+    )
+    parser.add_argument(
+        "--sample-weight", metavar="COL", help="column that says how often each row counts"
+    )
+    parser.add_argument("--title", metavar="TEXT", help="the title of the page")
+    parser.add_argument(
+        "--class",
+        dest="class_",
+        metavar="LABEL",
+        help="the class whose shape functions are drawn (default: the second of two, or the most "
+        "frequent of several)",
+    )
+    parser.add_argument(
+        "--level",
+        metavar="LEVEL",
+        type=float,
+        default=0.9,
+        help="confidence level of intervals (default: %(default)s)",
+    )
+    for name, default, what in (
+        ("features", 20, "shape functions, of the most important features, drawn"),
+        ("pairs", 10, "pairs drawn"),
+        ("rows", 2, "rows of each kind that are told"),
+    ):
+        parser.add_argument(
+            f"--max-{name}",
+            metavar="N",
+            type=int,
+            default=default,
+            help=f"{what}, at most (default: %(default)s)",
+        )
+
+
+def report(arguments: argparse.Namespace, model: Any, reader: Reader, note: Note) -> str:
+    """Write the page; return what to tell the user."""
+    if not hasattr(model, "feature_names_in_"):
+        raise FileError(f"{arguments.model}: the model was fitted without column names")
+    known = find_categories(model)
+    named = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
+    for column in named:
+        if column in known:
+            raise FileError(f"column {column!r} is a feature of the model")
+    is_text = model.classes_.dtype.kind in "OU"
+    text = [*find_text(known), *([arguments.target] if is_text and arguments.target else [])]
+    frame = reader.read(
+        arguments.file, text, is_needed={*known, *named}.__contains__, labels=arguments.target
+    )
+    require(frame, named)
+    frame, weight = read_weights(frame, arguments.sample_weight)
+    target = arguments.target or _find_target(
+        frame.drop(columns=[*(c for c in known if c in frame), *named]), model.classes_, note
+    )
+    labels = None if target is None else read_labels(frame[target], of=model.classes_)
+    reserved = [c for c in (target, arguments.sample_weight) if c is not None]
+    X = arrange(frame.drop(columns=reserved), known, note)
+    note_unseen(model, X, note)
+    write_report(
+        model,
+        X,
+        labels,
+        arguments.output,
+        sample_weight=weight,
+        title=arguments.title or f"{arguments.model} on {name_source(arguments.file)}",
+        class_=_find_class(arguments.class_, model.classes_),
+        confidence_level=arguments.level,
+        max_features=arguments.max_features,
+        max_pairs=arguments.max_pairs,
+        max_rows=arguments.max_rows,
+    )
+    return f"The report on {len(X):,} rows is in {arguments.output}."
+
+
+def _find_target(others: "DataFrame", classes: NDArray[Any], note: Note) -> str | None:
+    """Return the one column that holds nothing but the classes, if there is one."""
+    known = classes.tolist()
+    found = [name for name in others.columns if others[name].isin(known).all()]
+    if len(found) == 1:
+        note(f"column {found[0]!r} is taken for the classes; --target names another")
+        return str(found[0])
+    which = f"several columns ({list_names(found)}) hold" if found else "no column holds"
+    note(f"{which} nothing but the classes, so there are no scores; --target names the column")
+    return None
+
+
+def _find_class(given: str | None, classes: NDArray[Any]) -> Any:
+    """Return the label that is written like this."""
+    if given is None:
+        return None
+    for label in classes.tolist():
+        if str(label) == given:
+            return label
+    raise FileError(f"--class must be one of {list_names(classes.tolist())}; got {given!r}")

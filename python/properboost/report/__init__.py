@@ -1,0 +1,5 @@
+"""Reports: a page that tells what a model is, how good it is, and what to beware of."""
+
+from properboost.report.write import write_report
+
+__all__ = ["write_report"]

@@ -1,0 +1,180 @@
+"""What a reader of a model should beware of."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.report.found import (
+    FEW_ROWS,
+    SLIGHT,
+    Array,
+    Caution,
+    Drift,
+    Effect,
+    Facts,
+    Judged,
+    Term,
+)
+from properboost.report.words import count, list_words, percent
+
+__all__ = ["list_cautions", "list_drift"]
+
+FEW_OF_A_CLASS = 50
+"""Test rows of a class below which a score says little about it."""
+
+
+def list_drift(counts: Mapping[str, NDArray[Any]], names: Sequence[str]) -> list[Drift]:
+    """Return what `count_drift` counted of each feature that has any, the most first."""
+    columns = ("unseen", "rare", "below", "above", "missing")
+    found = [
+        Drift(name, *(float(counts[column][j]) for column in columns))
+        for j, name in enumerate(names)
+    ]
+    return sorted((one for one in found if one.new > 0.0), key=lambda one: -one.new)
+
+
+def list_cautions(
+    facts: Facts,
+    judged: Judged | None,
+    drift: Sequence[Drift],
+    effects: Sequence[Effect],
+    terms: Sequence[Term],
+    n_rows: int,
+    counts: Array | None,
+) -> list[Caution]:
+    """Return what to beware of, the gravest first; `counts` are the rows of each class."""
+    found: list[Caution] = []
+    if judged is None:
+        found.append(
+            Caution(
+                "No answers to check",
+                "The file has no column of right answers, so nothing here says how often the model "
+                "is right.",
+            )
+        )
+    else:
+        found += _list_of_scores(judged)
+        assert counts is not None
+        found += _list_of_classes(facts, counts)
+    found += _list_of_drift(drift, n_rows)
+    found += _list_of_bins(effects)
+    found += _list_of_noise(terms)
+    if facts.edits:
+        found.append(
+            Caution(
+                "Changed by hand",
+                f"The model was changed after it was fitted ({len(facts.edits):,} times).  What it "
+                "says of those features was not learnt from rows.",
+            )
+        )
+    return found
+
+
+def _list_of_scores(judged: Judged) -> Iterator[Caution]:
+    saving = judged.scores["log_loss"].saving
+    if saving.is_known and saving.low <= 0.0:
+        yield Caution(
+            "Hardly better than no model",
+            "On these rows the probabilities are not clearly better than the shares of the classes "
+            "alone.",
+        )
+    slope, bias = judged.reliability.slope, judged.reliability.bias
+    if slope.is_off(1.0, SLIGHT):
+        title, where = (
+            ("Too sure of itself", "near to") if slope.value < 1.0 else ("Too cautious", "far from")
+        )
+        yield Caution(
+            title,
+            f"Its probabilities are too {where} 0% and 100%: the calibration slope is "
+            f"{slope.value:.2f} (between {slope.low:.2f} and {slope.high:.2f}), where 1 is right.",
+        )
+    so = judged.reliability.observed
+    if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
+        yield Caution(
+            f"Probabilities are too {'high' if bias.value > 0.0 else 'low'} on average",
+            f"Their mean is {percent(judged.reliability.predicted)}, where {percent(so)} of the "
+            "rows were so; chance does not explain the difference.",
+        )
+
+
+def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:
+    features, pairs = (
+        [term for term in terms if term.is_pair == of_pairs and term.importance > 0.0]
+        for of_pairs in (False, True)
+    )
+    words = [term.name for term in features if term.within_noise]
+    noisy = sum(bool(term.within_noise) for term in pairs)
+    if noisy > 0:
+        words.append(f"{noisy:,} of {count(len(pairs), 'pair', 'pairs')} of features")
+    if words:
+        yield Caution(
+            "Effects that may be chance",
+            f"As large an effect may well be chance of {list_words(words)}: do not read a story "
+            "into their shapes.",
+        )
+
+
+def _list_of_classes(facts: Facts, counts: Array) -> Iterator[Caution]:
+    few = [
+        f"{label} ({count:,.0f})"
+        for label, count in zip(facts.classes, counts, strict=True)
+        if count < FEW_OF_A_CLASS
+    ]
+    if few:
+        yield Caution(
+            "Few rows of a class",
+            f"There are fewer than {FEW_OF_A_CLASS} test rows of {list_words(few)}: what is said "
+            "of these classes is uncertain.",
+        )
+
+
+def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
+    for title, text, rows in (
+        (
+            "Categories that training did not have",
+            "These rows hold unseen categories of {}.  They add nothing to a prediction.",
+            [(own.feature, own.unseen) for own in drift],
+        ),
+        (
+            "Numbers beyond those of training",
+            "Values of {} are smaller or larger than any in training: the nearest ones count.",
+            [(own.feature, own.below + own.above) for own in drift],
+        ),
+        (
+            "Missing values that training did not have",
+            "Values of {} are missing, which they never were in training.",
+            [(own.feature, own.missing) for own in drift],
+        ),
+    ):
+        words = [f"{feature} ({count(n, 'row', 'rows')})" for feature, n in rows if n > 0.0]
+        if words:
+            yield Caution(title, text.format(list_words(words)))
+    most = max((own.new for own in drift), default=0.0)
+    if most > 0.05 * n_rows:
+        yield Caution(
+            "These rows are from elsewhere",
+            f"For one feature, {most / n_rows:.0%} of the rows hold values that training did not "
+            "have.  Scores on other rows need not be the same.",
+        )
+
+
+def count_few(effect: Effect) -> int:
+    """Return how many bins that training had rows in have few of them."""
+    weights = effect.log_odds.weights
+    return int(np.count_nonzero((weights > 0.0) & (weights < FEW_ROWS)))
+
+
+def _list_of_bins(effects: Sequence[Effect]) -> Iterator[Caution]:
+    few = [
+        f"{own.term.name} ({count_few(own)} of {len(own.log_odds.weights)})"
+        for own in effects
+        if count_few(own) > 0
+    ]
+    if few:
+        yield Caution(
+            "Ranges of few rows",
+            f"Some ranges or categories of {list_words(few)} had fewer than {FEW_ROWS} training "
+            "rows each: jumps there may be chance.",
+        )

@@ -1,0 +1,428 @@
+"""Charts as SVG: what is drawn is given in numbers, and Vega-Lite draws it.
+
+Colours are variables of the page's style, so that a chart follows its theme.  What can be read out
+is a mark with a text, in the attribute ``data-t``: the page's script shows it.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.extras import import_extra
+
+__all__ = ["Bar", "Point", "draw_bars", "draw_grid", "draw_reliability", "draw_steps"]
+
+WIDTH = 300
+"""Width of a chart's plane in pixels: with its axis it fits a phone."""
+
+_PLANE = 190
+"""Width for bars, which have names and notes beside them."""
+
+HEIGHT = 190
+_SVG = "http://www.w3.org/2000/svg"
+_INK, _FAINT, _RULE = "var(--ink)", "var(--faint)", "var(--rule)"
+_FOR, _AGAINST, _BAND = "var(--for)", "var(--against)", "var(--band)"
+_ROOM = 8
+_DENSITY_SHARE = 0.2
+"""Height of the density of rows, as a share of the chart's."""
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar, the ends of its error bar if it has any, and the text that is read out."""
+
+    name: str
+    value: float
+    text: str
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point with the ends of its interval, how many rows it is of, and the text read out."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    rows: float
+    text: str
+
+
+def draw_bars(
+    bars: Sequence[Bar],
+    title: str,
+    label: str,
+    *,
+    origin: float = 0.0,
+    percent: bool = False,
+    wide_names: bool = False,
+) -> str:
+    """Draw horizontal bars from an origin, the first at the top, with their notes beside them."""
+    plane, most = (_PLANE - 40, 165) if wide_names else (_PLANE, 125)
+    rows = [
+        {
+            "k": name,
+            "v": bar.value,
+            "o": origin,
+            "lo": bar.low,
+            "hi": bar.high,
+            "n": bar.note,
+            "t": bar.text,
+        }
+        for name, bar in zip(_tell_apart([bar.name for bar in bars]), bars, strict=True)
+    ]
+    ends = [origin]
+    ends += [end for bar in bars for end in (bar.value, bar.low, bar.high) if end is not None]
+    domain = _widen(min(ends), max(ends), 0.04)
+    y = {
+        "field": "k",
+        "type": "nominal",
+        "sort": None,
+        "axis": {"title": None, "labelLimit": most, "ticks": False, "domain": False},
+    }
+    x = {
+        "field": "v",
+        "type": "quantitative",
+        "scale": {"domain": domain, "nice": False},
+        "axis": {"title": title, "tickCount": 4, "labelOverlap": True, **_format(percent)},
+    }
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "bar", "height": {"band": 0.72}, "aria": False},
+            "encoding": {
+                "y": y,
+                "x": x,
+                "x2": {"field": "o"},
+                "color": {
+                    "condition": {"test": "datum.v < datum.o", "value": _AGAINST},
+                    "value": _FOR,
+                },
+            },
+        },
+        {
+            "transform": [{"filter": "isValid(datum.lo)"}],
+            "mark": {"type": "rule", "color": _INK, "aria": False},
+            "encoding": {"y": y, "x": {**x, "field": "lo"}, "x2": {"field": "hi"}},
+        },
+        _draw_line("x", origin),
+    ]
+    if any(bar.note for bar in bars):
+        layers.append(
+            {
+                "mark": {
+                    "type": "text", "align": "left", "fontSize": 10, "color": _FAINT, "aria": False
+                },
+                "encoding": {"y": y, "x": {"value": plane + 6}, "text": {"field": "n"}},
+            }
+        )  # fmt: skip
+    layers.append(
+        {
+            "mark": {"type": "rect", "opacity": 0, "height": {"band": 1.0}},
+            "encoding": {
+                "y": y,
+                "x": {"datum": domain[0], "type": "quantitative"},
+                "x2": {"datum": domain[1]},
+                "description": {"field": "t"},
+            },
+        }
+    )
+    spec = {"width": plane, "height": {"step": 20}, "data": {"values": rows}, "layer": layers}
+    return _render(spec, label)
+
+
+def draw_steps(
+    bounds: NDArray[np.float64],
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    texts: Sequence[str],
+    titles: tuple[str, str],
+    label: str,
+    *,
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    origin: float = 0.0,
+    percent: bool = False,
+) -> str:
+    """Draw a function of steps above the density of rows, and the ends of its intervals if any.
+
+    Step `k` is between ``bounds[k]`` and ``bounds[k + 1]``.  Where most rows are in a small part of
+    all, every step has the same width; the axis then tells bounds and is not to scale.
+    """
+    n = len(values)
+    low, high = (values, values) if ends is None else ends
+    domain = _widen(float(min(low.min(), origin)), float(max(high.max(), origin)), 0.06)
+    domain[0] -= _DENSITY_SHARE * (domain[1] - domain[0])
+    x: NDArray[np.float64] = bounds
+    axis: Spec = {"title": titles[0], "tickCount": 6, "labelOverlap": True}
+    if is_crowded(bounds, weights):
+        x = np.arange(n + 1.0)
+        ticks = np.unique(np.linspace(0, n, min(n + 1, 6)).round().astype(int)).tolist()
+        names = {str(k): f"{bounds[k]:.6g}" for k in ticks}
+        axis |= {"values": ticks, "labelExpr": f"({json.dumps(names)})[datum.value]"}
+        axis["title"] = f"{titles[0]} (not to scale)"
+    density = weights / np.diff(x)
+    # A narrow step of many rows, as of a value that is frequent, would dwarf all others.
+    most = max(float(np.quantile(density, 0.95)), 1e-300)
+    share = 0.9 * _DENSITY_SHARE * (domain[1] - domain[0])
+    top = domain[0] + share * np.minimum(density / most, 1.0)
+
+    def repeat(array: NDArray[np.float64]) -> list[float]:
+        return [*array.tolist(), float(array[-1])]  # the last step needs its end
+
+    rows = [
+        {"x": a, "v": v, "lo": lo, "hi": hi, "d": d}
+        for a, v, lo, hi, d in zip(x.tolist(), *map(repeat, (values, low, high, top)), strict=True)
+    ]
+    hits = [
+        {"x": a, "x2": b, "t": text}
+        for a, b, text in zip(x[:-1].tolist(), x[1:].tolist(), texts, strict=True)
+    ]
+    scale = {"domain": [float(x[0]), float(x[-1])], "nice": False}
+    of_x = {"field": "x", "type": "quantitative", "scale": scale, "axis": axis}
+    of_y = {
+        "field": "v",
+        "type": "quantitative",
+        "scale": {"domain": domain, "nice": False},
+        "axis": {"title": titles[1], "tickCount": 5, **_format(percent)},
+    }
+    stepped = {"interpolate": "step-after", "aria": False}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "area", "color": _RULE, **stepped},
+            "encoding": {"x": of_x, "y": {**of_y, "field": "d"}, "y2": {"datum": domain[0]}},
+        }
+    ]
+    if ends is not None:
+        layers.append(
+            {
+                "mark": {"type": "area", "color": _BAND, **stepped},
+                "encoding": {"x": of_x, "y": {**of_y, "field": "lo"}, "y2": {"field": "hi"}},
+            }
+        )
+    layers += [
+        _draw_line("y", origin),
+        {
+            "mark": {"type": "line", "color": _FOR, "strokeWidth": 1.8, **stepped},
+            "encoding": {"x": of_x, "y": of_y},
+        },
+        {
+            "data": {"values": hits},
+            "mark": {"type": "rect", "opacity": 0},
+            "encoding": {
+                "x": of_x,
+                "x2": {"field": "x2"},
+                "y": {"datum": domain[0], "type": "quantitative"},
+                "y2": {"datum": domain[1]},
+                "description": {"field": "t"},
+            },
+        },
+    ]
+    return _render({"height": HEIGHT, "data": {"values": rows}, "layer": layers}, label)
+
+
+def is_crowded(bounds: NDArray[np.float64], weights: NDArray[np.float64]) -> bool:
+    """Whether nine tenths of the rows are in less than an eighth of the axis."""
+    reached = np.cumsum(weights) / max(weights.sum(), 1e-300)
+    first = int(np.searchsorted(reached, 0.05))
+    last = min(int(np.searchsorted(reached, 0.95)), len(weights) - 1)
+    whole = float(bounds[-1] - bounds[0])
+    return bool(bounds[last + 1] - bounds[first] < whole / 8.0)
+
+
+def draw_grid(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    levels: tuple[Sequence[str], Sequence[str]],
+    names: tuple[str, str],
+    texts: Sequence[Sequence[str]],
+    label: str,
+    *,
+    origin: float = 0.0,
+) -> str:
+    """Draw the cells of a pair's grid that have rows; the first feature goes upwards."""
+    largest = float(np.abs(values - origin)[weights > 0.0].max(initial=0.0)) or 1.0
+    own = [_tell_apart(some) for some in levels]
+    rows = [
+        {
+            "a": own[0][i],
+            "b": own[1][j],
+            "v": float(values[i, j] - origin),
+            "s": abs(float(values[i, j] - origin)) / largest,
+            "t": texts[i][j],
+        }
+        for i in range(values.shape[0])
+        for j in range(values.shape[1])
+        if weights[i, j] > 0.0
+    ]
+
+    def place(field: str, order: Sequence[str], name: str, **axis: Any) -> Spec:
+        return {
+            "field": field,
+            "type": "nominal",
+            "sort": None,
+            "scale": {"domain": list(order), "padding": 0},
+            "axis": {"title": name, "labelLimit": 95, "labelOverlap": "greedy",
+                     "ticks": False, "domain": False, "grid": False, **axis},
+        }  # fmt: skip
+
+    spec = {
+        "width": WIDTH - 30,
+        "height": min(HEIGHT + 70, 34 * max(values.shape[0], 3)),
+        "data": {"values": rows},
+        "mark": {"type": "rect"},
+        "encoding": {
+            "y": place("a", own[0][::-1], names[0]),
+            "x": place("b", own[1], names[1], labelAngle=-60),
+            "color": {
+                "condition": {"test": "datum.v < 0", "value": _AGAINST},
+                "value": _FOR,
+            },
+            "opacity": {
+                "field": "s",
+                "type": "quantitative",
+                "scale": {"domain": [0, 1], "range": [0.04, 1]},
+                "legend": None,
+            },
+            "description": {"field": "t"},
+        },
+    }
+    return _render(spec, label)
+
+
+def draw_reliability(points: Sequence[Point], titles: tuple[str, str], label: str) -> str:
+    """Draw how often predictions came true by what was predicted, above the density of rows."""
+    most = max(point.rows for point in points)
+    rows = [
+        {"x": p.x, "y": p.y, "lo": p.low, "hi": p.high, "d": 0.18 * p.rows / most, "t": p.text}
+        for p in points
+    ]
+    scale = {"domain": [0, 1], "nice": False, "padding": 0}
+    axis = {"format": ".0%", "tickCount": 6}
+    x = {"field": "x", "type": "quantitative", "scale": scale, "axis": {**axis, "title": titles[0]}}
+    y = {"field": "y", "type": "quantitative", "scale": scale, "axis": {**axis, "title": titles[1]}}
+    diagonal = {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "bar", "color": _RULE, "width": 20, "aria": False},
+            "encoding": {"x": x, "y": {**y, "field": "d"}, "y2": {"datum": 0}},
+        },
+        {
+            "data": diagonal,
+            "mark": {"type": "line", "color": _FAINT, "strokeDash": [4, 4], "aria": False},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "mark": {"type": "rule", "color": _FOR, "strokeWidth": 2, "aria": False},
+            "encoding": {"x": x, "y": {**y, "field": "lo"}, "y2": {"field": "hi"}},
+        },
+        {
+            "mark": {"type": "line", "color": _FOR, "strokeWidth": 1, "aria": False},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "mark": {"type": "point", "color": _FOR, "filled": True, "size": 50, "opacity": 1},
+            "encoding": {"x": x, "y": y, "description": {"field": "t"}},
+        },
+    ]
+    return _render({"height": WIDTH, "data": {"values": rows}, "layer": layers}, label)
+
+
+def _draw_line(channel: str, at: float) -> Spec:
+    """Return the layer of a line across the chart."""
+    return {
+        "data": {"values": [{}]},
+        "mark": {"type": "rule", "color": _FAINT, "aria": False},
+        "encoding": {channel: {"datum": at, "type": "quantitative"}},
+    }
+
+
+def _format(percent: bool) -> Spec:
+    """Return how an axis writes its numbers."""
+    if not percent:
+        return {}
+    # The plane also has room below and above all probabilities.
+    inside = "datum.value >= 0 && datum.value <= 1"
+    return {"labelExpr": f"{inside} ? format(100 * datum.value, '.3~f') + '%' : ''"}
+
+
+def _widen(low: float, high: float, share: float) -> list[float]:
+    """Return ends that are a share of their distance farther apart."""
+    room = (high - low) * share or abs(low) * share or 1.0
+    return [low - room, high + room]
+
+
+def _tell_apart(names: Sequence[str]) -> list[str]:
+    """Return names of which no two are equal: spaces of no width make the difference."""
+    found: dict[str, None] = {}
+    for name in names:
+        while name in found:
+            name += "\u200b"
+        found[name] = None
+    return list(found)
+
+
+_CONFIG: Spec = {
+    "background": None,
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": _INK,
+        "titleColor": _INK,
+        "gridColor": _RULE,
+        "domainColor": _RULE,
+        "tickColor": _RULE,
+        "labelFontSize": 10,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "gridOpacity": 0.6,
+    },
+}
+
+
+def _render(spec: Mapping[str, Any], label: str) -> str:
+    """Return a chart as SVG for a page: one picture with a label, whose marks have texts."""
+    whole = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "width": WIDTH,
+        "config": _CONFIG,
+        **spec,
+    }
+    drawn = import_extra("vl_convert", "reports need", "report").vegalite_to_svg(whole)
+    ElementTree.register_namespace("", _SVG)
+    root = ElementTree.fromstring(drawn)
+    for element in root.iter():
+        _simplify(element)
+    size = [float(root.attrib.pop(name)) for name in ("width", "height")]
+    root.attrib |= {"role": "img", "aria-label": label, "class": "marks", "tabindex": "0"}
+    # Names begin at the edge, and the reader's font may be wider than the one they were set in.
+    size[0] += _ROOM
+    root.attrib["viewBox"] = f"{-_ROOM} 0 {size[0]:g} {size[1]:g}"
+    root.attrib["style"] = f"max-width:{1.25 * size[0]:.0f}px"
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _simplify(element: ElementTree.Element) -> None:
+    """Keep of what Vega says for screen readers the texts that are ours, and fewer digits."""
+    described = element.attrib.pop("aria-label", None)
+    role = element.attrib.pop("aria-roledescription", "")
+    for name in ("role", "aria-hidden", "class", "version"):
+        element.attrib.pop(name, None)
+    if described is not None and element.tag != f"{{{_SVG}}}g" and "axis" not in role:
+        element.attrib["data-t"] = described
+    for name in ("transform", "d", "x", "y", "x2", "y2"):
+        if name in element.attrib:
+            element.attrib[name] = re.sub(r"-?\d+\.\d{2,}(e-?\d+)?", _round, element.attrib[name])
+
+
+def _round(found: re.Match[str]) -> str:
+    return f"{round(float(found[0]), 1):g}"

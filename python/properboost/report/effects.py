@@ -1,0 +1,147 @@
+"""What the features of a model do: importances, shape functions, and what few of them would do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.ensemble import TableEnsemble
+from properboost.data.binning import NumericBins
+from properboost.data.frames import take_rows
+from properboost.estimators.base import TableClassifier
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.inspection.intervals import NOISE_LEVEL
+from properboost.report.found import Array, Effect, Fewer, PairEffect, Term
+
+__all__ = [
+    "is_additive",
+    "list_effects",
+    "list_pair_effects",
+    "list_terms",
+    "score_fewer",
+]
+
+MOST_ROWS = 20_000
+"""Rows on which models of few terms are scored, at most."""
+
+
+def is_additive(model: TableClassifier) -> bool:
+    """Whether a model is a sum of shape functions."""
+    return isinstance(model, BoostedClassifier) and isinstance(model._ensemble, TableEnsemble)
+
+
+def list_terms(model: TableClassifier) -> list[Term]:
+    """Return the features and pairs of a model, the most important first; none if not known."""
+    try:
+        own = np.asarray(getattr(model, "feature_importances_", ()), dtype=np.float64)
+    except AttributeError:  # of compact trees
+        return []
+    names = model._feature_labels()
+    if len(own) != len(names):
+        return []
+    pairs = []
+    if is_additive(model):
+        assert isinstance(model, BoostedClassifier)
+        labels = dict(enumerate(names))
+        pairs = [f"{labels[p.first]} and {labels[p.second]}" for p in model._pairs()]
+        own = np.concatenate([own, model.pair_importances_])
+    errors = getattr(model, "importance_errors_", None)
+    noise = _find_noise(model)
+    found = [
+        Term(
+            k,
+            name,
+            k >= len(names),
+            float(own[k]),
+            None if errors is None else float(errors[k]),
+            None if noise is None else bool(noise[k]),
+        )
+        for k, name in enumerate([*names, *pairs])
+    ]
+    return sorted(found, key=lambda term: -term.importance)
+
+
+def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
+    """Return whether each term may be chance for every class; None without bags."""
+    if not isinstance(model, BoostedClassifier) or not isinstance(model._ensemble, TableEnsemble):
+        return None
+    if model._ensemble.spread is None:
+        return None
+    p_values = np.asarray(model._ensemble.p_values)
+    noisy: NDArray[np.bool_] = np.all(p_values > NOISE_LEVEL, axis=0)
+    return noisy
+
+
+def list_effects(model: BoostedClassifier, terms: Sequence[Term], class_: Any) -> list[Effect]:
+    """Return the shape functions of features of an additive model."""
+    features, _ = model._describe_training()
+    found = []
+    for term in terms:
+        bins = features[term.place]
+        found.append(
+            Effect(
+                term,
+                model.shape_function(term.place, class_, scale="log_odds"),
+                model.shape_function(term.place, class_, scale="probability"),
+                bins.span if isinstance(bins, NumericBins) else None,
+            )
+        )
+    return found
+
+
+def list_pair_effects(
+    model: BoostedClassifier, terms: Sequence[Term], class_: Any
+) -> list[PairEffect]:
+    """Return the functions of pairs of an additive model."""
+    pairs = model._pairs()
+    found = []
+    for term in terms:
+        pair = pairs[term.place - model.n_features_in_]
+        on = [
+            model.pair_function(pair.first, pair.second, class_, scale=scale)
+            for scale in ("log_odds", "probability")
+        ]
+        found.append(PairEffect(term, on[0], on[1]))
+    return found
+
+
+def score_fewer(
+    model: BoostedClassifier,
+    terms: Sequence[Term],
+    X: Any,
+    codes: NDArray[np.intp],
+    weight: Array | None,
+) -> list[Fewer]:
+    """Return what an additive model scores with 1, 2, ... of its terms, and with all of them.
+
+    Nothing is fitted: the terms that are left out add what they add on average.  With many rows,
+    the first count.
+    """
+    n_rows = min(len(codes), MOST_ROWS)
+    if n_rows < len(codes):
+        X = take_rows(X, np.arange(n_rows))
+    codes = codes[:n_rows]
+    weight = np.ones(n_rows) if weight is None else weight[:n_rows]
+    labels = model.classes_.tolist()
+    told = labels[1:] if len(labels) == 2 else labels
+    found = [model.contributions(X, label) for label in told]
+    raw = np.stack([np.full(n_rows, own.baseline) for own in found], axis=1)
+    order = [term.place for term in terms if term.importance > 0.0]
+    wanted = {k for k in (1, 2, 3, 5, 8, 12, 20, 32) if k < len(order)} | {len(order)}
+    scores = []
+    for k in range(len(order) + 1):
+        if k in wanted:
+            p = model._link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)
+            own = np.clip(p[np.arange(n_rows), codes], np.finfo(np.float64).eps, 1.0)
+            wrong = p.argmax(axis=1) != codes
+            scores.append(
+                Fewer(
+                    k,
+                    float(np.average(wrong, weights=weight)),
+                    float(np.average(-np.log(own), weights=weight)),
+                )
+            )
+        if k < len(order):
+            raw = raw + np.stack([own.values[:, order[k]] for own in found], axis=1)
+    return scores

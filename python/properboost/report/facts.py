@@ -1,0 +1,90 @@
+"""What a model is, in words: its kind, what it learnt from, its size, and what was asked for."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from properboost.estimators.base import TableClassifier
+from properboost.report.contents import describe_edit, find_changed, list_contents
+from properboost.report.found import Facts
+
+__all__ = ["describe_model"]
+
+
+def describe_model(model: TableClassifier, *, is_additive: bool) -> Facts:
+    """Return what there is to say of a fitted model, which is a sum of shape functions or not."""
+    contents = dict(list_contents(model))
+    _, weights = model._describe_training()
+    rows = None if weights is None else float(np.sum(weights[0]))
+    return Facts(
+        estimator=type(model).__name__,
+        kind=_describe_kind(contents, is_additive),
+        is_additive=is_additive,
+        classes=tuple(model.classes_.tolist()),
+        training_rows=rows,
+        features=tuple(model._feature_labels()),
+        lines=tuple(_list_lines(model, contents)),
+        parameters=tuple(
+            (name, " ".join(repr(value).split())) for name, value in find_changed(model).items()
+        ),
+        edits=tuple(map(describe_edit, getattr(model, "edits_", ()))),
+    )
+
+
+def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
+    """Return what the model does, in a sentence or two."""
+    if is_additive:
+        several = (
+            "of one feature, or of two together"
+            if contents["tables"]["pairs"]
+            else ("of one feature")
+        )
+        return (
+            f"It adds up points.  Each look-up table turns a value {several} into points for or "
+            "against a class; the sum of a row's points becomes its probability.  Every table can "
+            "be drawn."
+        )
+    if "coefficients" in contents:
+        return (
+            "It is linear: each value is multiplied by a coefficient, and the sum of all becomes "
+            "the probability."
+        )
+    if "trees" in contents and contents["trees"]["trees"] == 1:
+        return "It is one tree of questions; the leaf where a row ends has its probability."
+    return (
+        "It adds up many small trees of questions.  Each tree gives a row points by the leaf where "
+        "it ends; the sum of the points becomes the probability.  No single drawing shows what one "
+        "feature does, as it depends on the others."
+    )
+
+
+def _list_lines(model: TableClassifier, contents: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is known of the model, by name."""
+    family = getattr(model, "family_", None)
+    if family is not None:
+        yield "family", str(family)
+    if "loss" in contents:
+        known = dict(contents["loss"])
+        yield "loss", str(known.pop("name"))
+        for name, value in known.items():
+            yield name, f"{value:g}"
+    if contents.get("multiclass") is not None:
+        yield "several classes", str(contents["multiclass"])
+    if "n_iter" in contents:
+        unit = "cycles" if contents.get("selection") == "cyclic" else "rounds"
+        yield f"{unit} of boosting", f"{contents['n_iter']:,}"
+    if "tables" in contents:
+        tables = contents["tables"]
+        yield "entries of look-up tables", f"{tables['entries']:,}"
+        for name in ("pairs", "bags"):
+            if tables.get(name):
+                yield name, f"{tables[name]:,}"
+    if "trees" in contents:
+        trees = contents["trees"]
+        yield "trees", f"{trees['trees']:,} with {trees['leaves']:,} leaves"
+    if "coefficients" in contents:
+        yield "coefficients that are not 0", f"{contents['coefficients']:,}"
+    if "features" in contents:
+        n_categorical = sum(feature["type"] == "categorical" for feature in contents["features"])
+        yield "features", f"{len(contents['features']):,} ({n_categorical:,} categorical)"

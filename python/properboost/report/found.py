@@ -1,0 +1,337 @@
+"""What a report tells, in numbers and names, and what it draws of that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+
+__all__ = [
+    "FEW_ROWS",
+    "SLIGHT",
+    "Array",
+    "Caution",
+    "Collected",
+    "Compared",
+    "Drawn",
+    "Drift",
+    "Effect",
+    "Estimate",
+    "Facts",
+    "Fewer",
+    "Judged",
+    "PairEffect",
+    "Part",
+    "Reliability",
+    "ReliabilityBin",
+    "Rival",
+    "Score",
+    "Span",
+    "TellingRow",
+    "Term",
+    "View",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+
+Span: TypeAlias = tuple[float, float]
+
+FEW_ROWS = 10
+"""Training rows of a bin below which its value may be chance."""
+
+SLIGHT = 0.05
+"""Distance of a calibration slope from 1, or of means as a share, that is not worth a warning."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, and the ends of an interval for it; NaN is not known."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the number and both ends are known."""
+        return bool(np.isfinite([self.value, self.low, self.high]).all())
+
+    def is_off(self, right: float, least: float = 0.0) -> bool:
+        """Whether the number is farther from the right one than chance explains, and `least`."""
+        beyond = not self.low <= right <= self.high
+        return self.is_known and beyond and abs(self.value - right) >= least
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score of the model's predictions and, in their place, of the shares of the classes.
+
+    `saving` is by how much the model is better.
+    """
+
+    model: Estimate
+    constant: float
+    saving: Estimate
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Rows whose probabilities are between `low` and `high`, and how often what they say was so.
+
+    `predicted` is the mean of the probabilities; the ends of the interval of `observed` are
+    Wilson's.
+    """
+
+    low: float
+    high: float
+    predicted: float
+    observed: Estimate
+    weight: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How probabilities agree with what was so.
+
+    With two classes these are the probabilities of the second.  With several they are those of
+    the predicted class; the slope is then that of all classes' log-odds, and there is no intercept.
+    `predicted` and `observed` are means over all rows, and `bias` is by how much the first is
+    larger.
+    """
+
+    bins: tuple[ReliabilityBin, ...]
+    predicted: float
+    observed: float
+    bias: Estimate
+    slope: Estimate
+    intercept: Estimate | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is known of predicted probabilities, from rows whose labels are known.
+
+    `scores` are "error", "log_loss", "brier" and "auc".  ``confusion[k, j]`` is the weight of the
+    rows of class `k` that were taken for `j`, and `shares` are those of the classes.
+    """
+
+    scores: dict[str, Score]
+    confusion: Array
+    shares: Array
+    reliability: Reliability
+    n_resamples: int
+
+
+@dataclass(frozen=True)
+class Term:
+    """A feature or a pair, and how much it moves raw predictions.
+
+    `place` is its place among all terms: features come first, then pairs.
+    """
+
+    place: int
+    name: str
+    is_pair: bool
+    importance: float
+    error: float | None
+    within_noise: bool | None
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A feature's shape function on two scales; its training values are in `span`, if known."""
+
+    term: Term
+    log_odds: ShapeFunction
+    probability: ShapeFunction
+    span: Span | None
+
+
+@dataclass(frozen=True)
+class PairEffect:
+    """A pair's function on two scales."""
+
+    term: Term
+    log_odds: PairFunction
+    probability: PairFunction
+
+
+@dataclass(frozen=True)
+class Fewer:
+    """What the model would score with its most important terms alone, the others at their means."""
+
+    n_terms: int
+    error: float
+    log_loss: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one feature or pair, of this value, adds to the log-odds of a row."""
+
+    name: str
+    value: str
+    added: float
+    low: float | None
+    high: float | None
+    within_noise: bool
+
+
+@dataclass(frozen=True)
+class TellingRow:
+    """A row, what is predicted of it, and why.
+
+    `number` counts the rows from 1.  The parts are about `spoken_for`: the second of two classes,
+    or else the predicted one, whose probability is `probability`.  `rest` is what all other parts
+    add, `baseline` and `total` the log-odds of the average row and of this one.
+    """
+
+    kind: str
+    number: int
+    label: Any
+    predicted: Any
+    sureness: float
+    spoken_for: Any
+    probability: float
+    interval: tuple[float, float] | None
+    parts: tuple[Part, ...]
+    rest: float
+    n_rest: int
+    baseline: float
+    total: float
+    additive: bool
+
+    @property
+    def is_right(self) -> bool | None:
+        """Whether the prediction is right; None if that is not known."""
+        return None if self.label is None else bool(self.label == self.predicted)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A family of models, or a candidate: what it scored, and how far it is behind the best.
+
+    `error` is the standard error of `behind`; NaN is not known.
+    """
+
+    name: str
+    score: float
+    behind: float
+    error: float
+    candidates: int
+    seconds: float
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was compared: families of models, or candidates where there were none.
+
+    `rivals` begin with the best; `simpler` are the families that are simpler than the chosen one,
+    the simplest first.
+    """
+
+    by_family: bool
+    rivals: tuple[Rival, ...]
+    simpler: tuple[Rival, ...]
+    n_candidates: int
+    n_splits: int
+    chosen: tuple[tuple[str, str], ...]
+    scoring: str
+    best_score: float
+    ended: str | None
+    calibration: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What there is to say of a model.
+
+    `kind` is a sentence for readers who do not know boosting, `lines` are names with what they
+    have, `parameters` those that are not the defaults, and `edits` what was changed by hand.
+    """
+
+    estimator: str
+    kind: str
+    is_additive: bool
+    classes: tuple[Any, ...]
+    training_rows: float | None
+    features: tuple[str, ...]
+    lines: tuple[tuple[str, str], ...]
+    parameters: tuple[tuple[str, str], ...]
+    edits: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something to beware of: a short title, and what it means."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Rows whose value of a feature no training row had; NaN where it is not known."""
+
+    feature: str
+    unseen: float
+    rare: float
+    below: float
+    above: float
+    missing: float
+
+    @property
+    def new(self) -> float:
+        """Rows with any such value: unseen categories, numbers beyond, missing values."""
+        return float(np.nansum([self.unseen, self.below, self.above, self.missing]))
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a report tells.
+
+    `class_` is the class that effects are of; None where there are none.  `judged` and `fewer` are
+    of rows with labels only.  `no_rows` is why no rows are told, where they cannot be.
+    """
+
+    facts: Facts
+    n_rows: int
+    judged: Judged | None
+    drift: Sequence[Drift]
+    cautions: Sequence[Caution]
+    terms: Sequence[Term]
+    class_: Any
+    effects: Sequence[Effect]
+    pairs: Sequence[PairEffect]
+    fewer: Sequence[Fewer]
+    rows: Sequence[TellingRow]
+    no_rows: str
+    compared: Compared | None
+    confidence_level: float
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An effect on both scales, and a sentence or two below."""
+
+    title: str
+    importance: str
+    within_noise: bool
+    log_odds: str
+    probability: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """The charts of a page."""
+
+    reliability: str
+    importances: str
+    effects: tuple[Drawn, ...]
+    pairs: tuple[Drawn, ...]
+    rows: tuple[str, ...]

@@ -1,0 +1,300 @@
+"""How good and how calibrated predicted probabilities are, with intervals."""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, log_softmax, logit
+
+from properboost.report.found import (
+    Array,
+    Estimate,
+    Judged,
+    Reliability,
+    ReliabilityBin,
+    Score,
+)
+
+__all__ = ["judge"]
+
+Statistic: TypeAlias = Callable[[Array], float]
+"""Takes what each row weighs; returns a number."""
+
+MOST_RESAMPLES, FEWEST_RESAMPLES = 999, 199
+WORK = 2e7
+"""Rows times classes times resamples, from which on there are fewer resamples."""
+
+AT_ONCE = 1e6
+"""Rows that are drawn at a time."""
+
+N_BINS = 10
+_NEWTON_STEPS, _HALVINGS = 50, 30
+_FARTHEST = 100.0
+"""A slope, in units of how far log-odds spread, beyond which the classes are told apart."""
+
+
+def judge(
+    probability: Array,
+    codes: NDArray[np.intp],
+    predicted: NDArray[np.intp],
+    weight: Array | None = None,
+    *,
+    confidence_level: float = 0.9,
+    random_state: int = 0,
+) -> Judged:
+    """Judge probabilities by labels.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n_rows, n_classes)
+        What was predicted.
+    codes, predicted : ndarray of shape (n_rows,)
+        The position of each row's class, and of the one that was predicted.
+    weight : ndarray of shape (n_rows,), optional
+        How often each row counts.
+    confidence_level : float, default=0.9
+        The share of intervals that hold what they are about.  Those of scores and of the
+        calibration are percentiles of a bootstrap over rows.
+    random_state : int, default=0
+        The seed by which rows are drawn.
+    """
+    n_rows, n_classes = probability.shape
+    own = np.ones(n_rows) if weight is None else weight
+    shares = np.bincount(codes, own, n_classes) / own.sum()
+    ours = _list_scores(probability, codes, predicted)
+    ours["auc"] = _make_mean_auc(probability, codes)
+    guess = np.full(n_rows, shares.argmax())
+    theirs = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
+    theirs["auc"] = lambda _: 0.5
+    calibrate = _make_calibration(probability, codes, own)
+    said, so = probability[:, 1], codes == 1
+    if n_classes > 2:
+        said, so = probability[np.arange(n_rows), predicted], predicted == codes
+
+    def evaluate(counts: Array) -> Array:
+        found = []
+        for name, score in ours.items():
+            value = score(counts)
+            saving = theirs[name](counts) - value
+            found += [value, -saving if name == "auc" else saving]
+        bias = float(np.average(said - so, weights=counts))
+        return np.array([*found, bias, *calibrate(counts)])
+
+    n_resamples = int(np.clip(WORK / probability.size, FEWEST_RESAMPLES, MOST_RESAMPLES))
+    found = _bootstrap(evaluate, own, confidence_level, n_resamples, random_state)
+    scores = {
+        name: Score(found[2 * k], theirs[name](own), found[2 * k + 1])
+        for k, name in enumerate(ours)
+    }
+    bias, slope, *intercepts = found[2 * len(ours) :]
+    taken = np.bincount(n_classes * codes + predicted, own, n_classes**2).astype(np.float64)
+    return Judged(
+        scores=scores,
+        confusion=taken.reshape(n_classes, n_classes),
+        shares=shares,
+        reliability=Reliability(
+            bins=_bin(said, so, own, confidence_level),
+            predicted=float(np.average(said, weights=own)),
+            observed=float(np.average(so, weights=own)),
+            bias=bias,
+            slope=slope,
+            intercept=intercepts[0] if intercepts else None,
+        ),
+        n_resamples=n_resamples,
+    )
+
+
+def _list_scores(
+    probability: Array, codes: NDArray[np.intp], predicted: NDArray[np.intp]
+) -> dict[str, Statistic]:
+    """Return the scores by name; each takes what the rows weigh."""
+    n_rows, n_classes = probability.shape
+    at = np.arange(n_rows)
+    least = np.finfo(np.float64).eps  # as scikit-learn has it
+    loss = -np.log(np.clip(probability[at, codes], least, 1.0 - least))
+    wrong = (predicted != codes).astype(np.float64)
+    if n_classes == 2:
+        squares = (probability[:, 1] - codes) ** 2
+    else:
+        differences = probability.copy()
+        differences[at, codes] -= 1.0
+        squares = np.sum(differences**2, axis=1)
+    return {
+        "error": lambda counts: float(counts @ wrong / counts.sum()),
+        "log_loss": lambda counts: float(counts @ loss / counts.sum()),
+        "brier": lambda counts: float(counts @ squares / counts.sum()),
+    }
+
+
+def _make_mean_auc(probability: Array, codes: NDArray[np.intp]) -> Statistic:
+    """Return what gives the mean, over the classes that have rows, of each one's AUC."""
+    first = 1 if probability.shape[1] == 2 else 0
+    ranks = [_make_auc(own, codes == k) for k, own in enumerate(probability.T) if k >= first]
+
+    def mean(counts: Array) -> float:
+        known = [value for value in (rank(counts) for rank in ranks) if value == value]
+        return sum(known) / len(known) if known else np.nan
+
+    return mean
+
+
+def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
+    """Return what gives the area under the ROC curve; NaN where a class has no rows."""
+    _, place = np.unique(score, return_inverse=True)
+    positive = is_positive.astype(np.float64)
+
+    def auc(counts: Array) -> float:
+        ours = np.bincount(place, counts * positive)
+        others = np.bincount(place, counts) - ours
+        below = np.cumsum(others) - 0.5 * others
+        total = ours.sum() * others.sum()
+        return float(ours @ below / total) if total > 0.0 else np.nan
+
+    return auc
+
+
+def _make_calibration(
+    probability: Array, codes: NDArray[np.intp], weight: Array
+) -> Callable[[Array], tuple[float, ...]]:
+    """Return what gives the calibration slope and, of two classes, the intercept.
+
+    They maximise the likelihood of the labels.  Those of these weights are found first: others are
+    near.
+    """
+    tiny = np.finfo(np.float64).tiny
+    evaluate: Callable[[Array, Array], tuple[float, Array, Array]]
+    if probability.shape[1] == 2:
+        # The smaller of two probabilities has digits where the other is 1.
+        smaller = np.maximum(probability.min(axis=1), tiny)
+        sign = np.where(probability[:, 1] > probability[:, 0], -1.0, 1.0)
+        z = sign * logit(smaller)
+        scale = float(np.sqrt(np.average(z**2, weights=weight))) or 1.0
+        start: tuple[float, ...] = (0.0, 0.0)
+        evaluate = partial(_evaluate_two, np.stack([z / scale, np.ones(len(z))], axis=1), codes)
+    else:
+        logs = np.log(np.maximum(probability, tiny))
+        logs -= logs.mean(axis=1, keepdims=True)
+        scale = float(np.sqrt(np.average(np.mean(logs**2, axis=1), weights=weight))) or 1.0
+        start = (0.0,)
+        evaluate = partial(_evaluate_several, logs / scale, codes)
+    units = np.array([scale, 1.0][: len(start)])
+    found = _maximize(partial(evaluate, weight), start)
+    if not np.isfinite(found).all():
+        return lambda _: found
+    return lambda counts: tuple(_maximize(partial(evaluate, counts), found) / units)
+
+
+def _evaluate_two(
+    z: Array, codes: NDArray[np.intp], counts: Array, b: Array
+) -> tuple[float, Array, Array]:
+    """Return the log-likelihood of a logistic regression, its gradient and its curvature."""
+    margins = np.where(codes == 1, 1.0, -1.0) * (z @ b)
+    value = float(counts @ log_expit(margins))
+    p = expit(z @ b)
+    return value, z.T @ (counts * (codes - p)), (z.T * (counts * p * (1.0 - p))) @ z
+
+
+def _evaluate_several(
+    logs: Array, codes: NDArray[np.intp], counts: Array, b: Array
+) -> tuple[float, Array, Array]:
+    """Return the log-likelihood of softmax(b logs), its gradient and its curvature."""
+    log_p = log_softmax(b[0] * logs, axis=1)
+    p, own = np.exp(log_p), np.arange(len(codes))
+    mean = np.sum(p * logs, axis=1)
+    spread = np.sum(p * logs**2, axis=1) - mean**2
+    gradient = np.array([counts @ (logs[own, codes] - mean)])
+    return float(counts @ log_p[own, codes]), gradient, np.array([[counts @ spread]])
+
+
+def _maximize(
+    evaluate: Callable[[Array], tuple[float, Array, Array]], start: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Return where a concave likelihood is largest, by Newton's method; NaN if nowhere."""
+    b = np.array(start)
+    value, gradient, curvature = evaluate(b)
+    for _ in range(_NEWTON_STEPS):
+        try:
+            step = np.linalg.solve(curvature, gradient)
+        except np.linalg.LinAlgError:
+            break
+        for _ in range(_HALVINGS):
+            after = evaluate(b + step)
+            if after[0] >= value - 1e-12 * abs(value):
+                break
+            step /= 2.0
+        b = b + step
+        value, gradient, curvature = after
+        if np.abs(b).max() > _FARTHEST:
+            break
+        if np.abs(step).max() < 1e-8 * (1.0 + np.abs(b).max()):
+            return tuple(b.tolist())
+    return (np.nan,) * len(start)
+
+
+def _bootstrap(
+    evaluate: Callable[[Array], Array],
+    weight: Array,
+    confidence_level: float,
+    n_resamples: int,
+    random_state: int,
+) -> list[Estimate]:
+    """Return what statistics of rows are, with the ends of intervals."""
+    from scipy.stats import DegenerateDataWarning, bootstrap  # a while to import
+
+    n_rows = len(weight)
+
+    def of_draws(rows: NDArray[Any], axis: int) -> Array:  # noqa: ARG001 (it is the last)
+        drawn = rows.astype(np.intp).reshape(-1, n_rows)
+        found = [evaluate(weight * np.bincount(own, minlength=n_rows)) for own in drawn]
+        return np.stack(found, axis=-1).reshape(-1, *rows.shape[:-1])
+
+    values = evaluate(weight)
+    if n_rows < 2:
+        return [Estimate(value, np.nan, np.nan) for value in values.tolist()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)  # of numbers that are not known
+        drawn = bootstrap(
+            (np.arange(n_rows),),
+            of_draws,
+            vectorized=True,
+            n_resamples=n_resamples,
+            batch=max(1, int(AT_ONCE / n_rows)),
+            confidence_level=confidence_level,
+            method="percentile",
+            random_state=random_state,
+        )
+    # A resample may lack a class; the others still say how far the number would move.
+    tail = 50.0 * (1.0 - confidence_level)
+    known = np.isfinite(drawn.bootstrap_distribution)
+    enough = known.mean(axis=-1) > 1.0 - tail / 100.0
+    ends = np.full((2, len(values)), np.nan)
+    for k in np.flatnonzero(enough & np.isfinite(values)):
+        some = drawn.bootstrap_distribution[k, known[k]]
+        ends[:, k] = np.percentile(some, [tail, 100.0 - tail])
+    return [Estimate(*numbers) for numbers in zip(values.tolist(), *ends.tolist(), strict=True)]
+
+
+def _bin(
+    said: Array, so: NDArray[np.bool_], weight: Array, confidence_level: float
+) -> tuple[ReliabilityBin, ...]:
+    """Return the rows by tenths of their probability, without tenths that have none."""
+    from scipy.stats import binomtest
+
+    place = np.minimum((said * N_BINS).astype(np.intp), N_BINS - 1)
+    found = []
+    for k in range(N_BINS):
+        own = place == k
+        total = float(weight[own].sum())
+        if total == 0.0:
+            continue
+        share = float(weight[own] @ so[own] / total)
+        effective = max(1, round(total**2 / float(np.sum(weight[own] ** 2))))
+        test = binomtest(min(effective, round(share * effective)), effective)
+        low, high = test.proportion_ci(confidence_level, "wilson")
+        mean = float(weight[own] @ said[own] / total)
+        known = Estimate(share, min(low, share), max(high, share))
+        found.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, known, total))
+    return tuple(found)

@@ -1,0 +1,304 @@
+"""What the page shows of the numbers of a report: charts, and texts that are read out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+from properboost.report.charts import (
+    Bar,
+    Point,
+    draw_bars,
+    draw_grid,
+    draw_reliability,
+    draw_steps,
+)
+from properboost.report.found import (
+    FEW_ROWS,
+    Collected,
+    Drawn,
+    Effect,
+    PairEffect,
+    Reliability,
+    Span,
+    TellingRow,
+    Term,
+    View,
+)
+from properboost.report.words import count, name_bin, percent, points, shorten, signed
+
+__all__ = ["make_view"]
+
+MOST_CATEGORIES = 20
+"""Categories of a feature that are drawn."""
+
+MOST_IMPORTANCES = 20
+
+
+def make_view(found: Collected) -> View:
+    """Draw what a report has."""
+    level = found.confidence_level
+    return View(
+        reliability=""
+        if found.judged is None
+        else _draw_reliability(found.judged.reliability, found, level),
+        importances=_draw_importances(found.terms),
+        effects=tuple(_draw_effect(effect, level) for effect in found.effects),
+        pairs=tuple(_draw_pair(effect, level) for effect in found.pairs),
+        rows=tuple(_draw_row(row) for row in found.rows),
+    )
+
+
+def _draw_reliability(reliability: Reliability, found: Collected, level: float) -> str:
+    classes = found.facts.classes
+    what = str(classes[1]) if len(classes) == 2 else "the predicted class"
+    drawn = [
+        Point(
+            own.predicted,
+            own.observed.value,
+            own.observed.low,
+            own.observed.high,
+            own.weight,
+            f"told {own.low:.0%} to {own.high:.0%} ({percent(own.predicted)} on average): "
+            f"{what} in {percent(own.observed.value)} of {own.weight:,.0f} rows "
+            f"({level:.0%} interval: {percent(own.observed.low)} to {percent(own.observed.high)})",
+        )
+        for own in reliability.bins
+    ]
+    titles = (f"predicted probability of {what}", f"share of rows that were {what}")
+    if len(classes) > 2:
+        titles = ("predicted probability of the predicted class", "share of rows predicted rightly")
+    return draw_reliability(drawn, titles, "Reliability diagram: what was predicted, what was so")
+
+
+def _draw_importances(terms: Sequence[Term]) -> str:
+    shown = [term for term in terms[:MOST_IMPORTANCES] if term.importance > 0.0]
+    if not shown:
+        return ""
+    bars = []
+    for term in shown:
+        text = f"{term.name}: {percent(term.importance)} of what moves predictions"
+        low = high = None
+        if term.error is not None:
+            low, high = max(0.0, term.importance - term.error), term.importance + term.error
+            text += f", standard error {percent(term.error)}"
+        if term.within_noise:
+            text += "; may be chance"
+        bars.append(Bar(term.name, term.importance, text, low, high))
+    return draw_bars(
+        bars,
+        "share of what moves predictions",
+        "Importance of features",
+        percent=True,
+        wide_names=any(term.is_pair for term in shown),
+    )
+
+
+def _draw_effect(effect: Effect, level: float) -> Drawn:
+    on = (effect.log_odds, effect.probability)
+    if effect.log_odds.kind == "numeric":
+        pictures = [_draw_numeric(shape, effect.span, level) for shape in on]
+    else:
+        pictures = [_draw_categories(shape, level) for shape in on]
+    return Drawn(
+        title=effect.term.name,
+        importance=percent(effect.term.importance),
+        within_noise=bool(effect.term.within_noise),
+        log_odds=pictures[0],
+        probability=pictures[1],
+        notes=tuple(_list_notes(effect, level)),
+    )
+
+
+def _list_notes(effect: Effect, level: float) -> list[str]:
+    """Return what a picture of a shape function does not show."""
+    shape, other = effect.log_odds, effect.probability
+    notes = []
+    if shape.missing_weight > 0.0:
+        text = (
+            f"Missing ({_count(shape.missing_weight)}): {signed(shape.missing_value)} log-odds, "
+            f"{percent(other.missing_value)}"
+        )
+        if shape.n_bags > 0:
+            low, high = other.missing_interval(level)
+            text += f" (between {percent(low)} and {percent(high)})"
+        notes.append(f"{text}.")
+    hidden = int(np.count_nonzero(shape.weights > 0.0)) - MOST_CATEGORIES
+    if shape.kind == "categorical" and hidden > 0:
+        notes.append(f"Not drawn: {count(hidden, 'rarer category', 'rarer categories')}.")
+    few = int(np.count_nonzero((shape.weights > 0.0) & (shape.weights < FEW_ROWS)))
+    if few > 0:
+        what = ("range", "ranges") if shape.kind == "numeric" else ("category", "categories")
+        notes.append(f"{count(few, *what)} had fewer than {FEW_ROWS} training rows.")
+    return notes
+
+
+def _draw_numeric(shape: ShapeFunction, span: Span | None, level: float) -> str:
+    assert shape.edges is not None
+    held = np.flatnonzero(shape.weights > 0.0)
+    if len(held) == 0:
+        held = np.arange(len(shape.values))
+    own = slice(int(held[0]), int(held[-1]) + 1)
+    values, weights = shape.values[own], shape.weights[own]
+    bounds = _find_bounds(shape.edges, span, own)
+    ends = tuple(end[own] for end in shape.interval(level)) if shape.n_bags > 0 else None
+    texts = _read_out(shape, level)[own]
+    return draw_steps(
+        bounds,
+        values,
+        weights,
+        texts,
+        (shorten(shape.label, 40), _name_axis(shape)),
+        f"{shape.label}: {shape.axis_label}",
+        ends=None if ends is None else (ends[0], ends[1]),
+        origin=shape.average,
+        percent=shape.scale == "probability",
+    )
+
+
+def _find_bounds(edges: NDArray[np.float64], span: Span | None, own: slice) -> NDArray[np.float64]:
+    """Return the bounds of these bins, the outer ones being the smallest and largest values."""
+    low, high = span if span is not None else (-np.inf, np.inf)
+    whole = np.concatenate([[low], edges, [high]])[own.start : own.stop + 1]
+    inner = whole[np.isfinite(whole)]
+    if len(inner) == 0:
+        return np.array([0.0, 1.0])
+    # What is not known, or not beyond the next bound, is a little beyond it.
+    room = max((inner[-1] - inner[0]) / (len(inner) + 1), abs(inner[0]) * 1e-6, 1e-12)
+    if not whole[0] < whole[1]:
+        whole[0] = whole[1] - room
+    if not np.isfinite(whole[0]):
+        whole[0] = whole[1] - room if np.isfinite(whole[1]) else -1.0
+    if not np.isfinite(whole[-1]) or not whole[-2] < whole[-1]:
+        whole[-1] = whole[-2] + room
+    return whole
+
+
+def _draw_categories(shape: ShapeFunction, level: float) -> str:
+    held = np.flatnonzero(shape.weights > 0.0)
+    heaviest = held[np.argsort(-shape.weights[held], kind="stable")][:MOST_CATEGORIES]
+    order = heaviest[np.argsort(-shape.values[heaviest], kind="stable")]
+    ends = shape.interval(level) if shape.n_bags > 0 else None
+    texts = _read_out(shape, level)
+    bars = [
+        Bar(
+            shape.labels[k],
+            float(shape.values[k]),
+            texts[k],
+            None if ends is None else float(ends[0][k]),
+            None if ends is None else float(ends[1][k]),
+            f"{shape.weights[k]:,.0f}",
+        )
+        for k in order.tolist()
+    ]
+    return draw_bars(
+        bars,
+        _name_axis(shape),
+        f"{shape.label}: {shape.axis_label}",
+        origin=shape.average,
+        percent=shape.scale == "probability",
+    )
+
+
+def _name_axis(function: ShapeFunction | PairFunction) -> str:
+    """Return few words for an axis."""
+    if function.scale == "probability":
+        return f"probability of {shorten(str(function.class_label))}"
+    return function.axis_label if len(function.axis_label) < 45 else "added to the log-odds"
+
+
+def _tell(function: ShapeFunction | PairFunction, value: float) -> str:
+    if function.scale == "probability":
+        return percent(value)
+    return f"{signed(value)} log-odds"
+
+
+def _count(weight: float) -> str:
+    return count(weight, "training row", "training rows")
+
+
+def _read_out(shape: ShapeFunction, level: float) -> list[str]:
+    """Return what is read out of each bin."""
+    ends = shape.interval(level) if shape.n_bags > 0 else None
+    texts = []
+    for k, (label, value) in enumerate(zip(shape.labels, shape.values.tolist(), strict=True)):
+        text = f"{name_bin(shorten(shape.label), label)}: {_tell(shape, value)}"
+        if ends is not None:
+            text += f" ({_tell_ends(shape, ends[0][k], ends[1][k])})"
+        texts.append(f"{text}, {_count(shape.weights[k])}")
+    return texts
+
+
+def _tell_ends(function: ShapeFunction | PairFunction, low: float, high: float) -> str:
+    if function.scale == "probability":
+        return f"{percent(low)} to {percent(high)}"
+    return f"{signed(low)} to {signed(high)}"
+
+
+def _draw_pair(effect: PairEffect, level: float) -> Drawn:
+    pictures = [_draw_cells(function, level) for function in (effect.log_odds, effect.probability)]
+    return Drawn(
+        title=effect.term.name,
+        importance=percent(effect.term.importance),
+        within_noise=bool(effect.term.within_noise),
+        log_odds=pictures[0],
+        probability=pictures[1],
+        notes=(),
+    )
+
+
+def _draw_cells(function: PairFunction, level: float) -> str:
+    first, second = function.names or tuple(f"feature {j}" for j in function.features)
+    ends = function.interval(level) if function.n_bags > 0 else None
+    is_probability = function.scale == "probability"
+
+    def read_out(i: int, j: int) -> str:
+        value = float(function.values[i, j])
+        told = points(value - function.average) if is_probability else _tell(function, value)
+        places = (
+            f"{name_bin(shorten(first), function.levels[0][i])}, "
+            f"{name_bin(shorten(second), function.levels[1][j])}"
+        )
+        text = f"{places}: {told}"
+        if ends is not None:
+            low, high = ends[0][i, j], ends[1][i, j]
+            if low <= function.average <= high:
+                text += " (may be nothing)"
+        return f"{text}, {function.weights[i, j]:,.0f} rows"
+
+    rows, columns = function.values.shape
+    texts = [[read_out(i, j) for j in range(columns)] for i in range(rows)]
+    return draw_grid(
+        function.values,
+        function.weights,
+        function.levels,
+        (shorten(first), shorten(second)),
+        texts,
+        f"{function.label}: {function.axis_label}",
+        origin=function.average,
+    )
+
+
+def _draw_row(row: TellingRow) -> str:
+    bars = []
+    for part in row.parts:
+        text = f"{part.name} = {part.value}: {signed(part.added)} log-odds"
+        if part.low is not None and part.high is not None:
+            text += f" ({signed(part.low)} to {signed(part.high)})"
+        if part.within_noise:
+            text += "; the effect may be chance"
+        name = f"{part.name} = {part.value}"
+        bars.append(Bar(name, part.added, text, part.low, part.high, signed(part.added)))
+    if row.n_rest > 0:
+        name = f"{row.n_rest} more"
+        text = f"{name}: {signed(row.rest)} log-odds together"
+        bars.append(Bar(name, row.rest, text, note=signed(row.rest)))
+    if not bars:
+        return ""
+    return draw_bars(
+        bars,
+        f"added to the log-odds of {shorten(str(row.spoken_for))}",
+        f"What speaks for and against {row.spoken_for} in row {row.number}",
+        wide_names=True,
+    )

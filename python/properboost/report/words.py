@@ -1,0 +1,63 @@
+"""Numbers and lists as a reader sees them."""
+
+from collections.abc import Sequence
+
+__all__ = ["count", "list_words", "name_bin", "number", "percent", "points", "shorten", "signed"]
+
+MINUS = "\u2212"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Return a share as a percentage; what would be rounded to 0% or 100% is bounded instead."""
+    if share != share:
+        return "unknown"
+    least = 0.5 * 10.0 ** -(digits + 2)
+    if 0.0 < share < least:
+        return f"<{10.0**-digits:.{digits}f}%"
+    if 1.0 - least < share < 1.0:
+        return f">{100.0 - 10.0**-digits:.{digits}f}%"
+    return f"{100.0 * share:.{digits}f}%"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits."""
+    if value != value:
+        return "\u2013"
+    if abs(value) >= 10.0**digits:
+        return f"{value:,.0f}".replace("-", MINUS)
+    return f"{value:.{digits}g}".replace("-", MINUS)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Return what is added, with its sign."""
+    if value != value:
+        return "unknown"
+    return f"{value:+.{digits}f}".replace("-", MINUS)
+
+
+def count(n: float, one: str, several: str) -> str:
+    """Return a number of things with their name."""
+    return f"{n:,.0f} {one if round(n) == 1 else several}"
+
+
+def list_words(words: Sequence[str], most: int = 6) -> str:
+    """Return words as a list in a sentence, not all if they are many."""
+    shown = list(words[:most])
+    if len(words) > most:
+        shown.append(f"{len(words) - most:,} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def shorten(text: str, most: int = 24) -> str:
+    """Return a text of so many characters at most."""
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+
+
+def points(share: float) -> str:
+    """Return a difference of two shares in percentage points."""
+    return f"{signed(100.0 * share, 1)} points"
+
+
+def name_bin(name: str, label: str) -> str:
+    """Return a feature with the words for one of its bins."""
+    return f"{name} {label}" if label.startswith(("<= ", "> ")) else f"{name}: {label}"

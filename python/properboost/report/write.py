@@ -1,0 +1,199 @@
+"""Writing a report: gather the numbers, draw them, fill the page."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost.data.labels import find_classes
+from properboost.data.weights import read_weights
+from properboost.estimators.base import TableClassifier
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.parameters import checks
+from properboost.report.cautions import list_cautions, list_drift
+from properboost.report.compared import read_search
+from properboost.report.effects import (
+    is_additive,
+    list_effects,
+    list_pair_effects,
+    list_terms,
+    score_fewer,
+)
+from properboost.report.facts import describe_model
+from properboost.report.found import Collected, Effect, Fewer, PairEffect, TellingRow
+from properboost.report.page import make_page
+from properboost.report.rows import choose_rows, describe_rows
+from properboost.report.scores import judge
+from properboost.report.view import make_view
+from properboost.whole_file import AnyPath, write_whole
+
+__all__ = ["collect", "write_report"]
+
+
+def write_report(
+    model: TableClassifier,
+    X: Any,
+    y: ArrayLike | None,
+    path: AnyPath,
+    *,
+    sample_weight: ArrayLike | None = None,
+    title: str | None = None,
+    class_: Any = None,
+    confidence_level: float = 0.9,
+    max_features: int = 20,
+    max_pairs: int = 10,
+    max_rows: int = 2,
+    random_state: int = 0,
+) -> None:
+    """Write a page that tells what a model is, how good it is, and what to beware of.
+
+    The page is one HTML file, for a browser without a network.  It has the scores and the
+    calibration on the rows with intervals, every important shape function and pair, the most
+    telling rows with what each feature adds, what the search compared, warnings, and a list of
+    words for readers who do not know boosting.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model of the package.
+    X : array or table of shape (n_rows, n_features)
+        Test rows, with the columns the model was fitted on.  Rows that it was fitted on flatter it.
+    y : array-like of shape (n_rows,), or None
+        Their labels, all among ``classes_``; without them there are no scores.
+    path : str, bytes or path
+        The file, which is replaced if it exists.
+    sample_weight : array-like of shape (n_rows,), optional
+        How often each row counts in scores.
+    title : str, optional
+        The title of the page; by default it names the estimator.
+    class_ : label, optional
+        The class whose shape functions are drawn; by default the second of two, or the most
+        frequent of several.
+    confidence_level : float, default=0.9
+        The share of intervals that hold what they are about, in (0, 1).
+    max_features, max_pairs : int, default=20, 10
+        The most important shape functions and pairs, of which so many are drawn at most.
+    max_rows : int, default=2
+        Rows of each kind that are told, at most: surest and right, surest and wrong, hardly
+        decided.
+    random_state : int, default=0
+        The seed by which the bootstrap draws rows.
+
+    Raises
+    ------
+    ImportError
+        If vl-convert or jinja2 is missing: ``pip install 'properboost[report]'``.
+    ValueError, TypeError
+        If an argument is not as described, or the model cannot read `X`; the message names it.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import properboost as pb
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = pb.ProperBoostClassifier().fit(X[::2], y[::2])
+    >>> pb.report.write_report(model, X[1::2], y[1::2], "report.html")  # doctest: +SKIP
+    """
+    model._check_fitted()
+    level = checks.between("confidence_level", confidence_level, 0.0, 1.0)
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"confidence_level must be above 0 and below 1; got {level!r}")
+    found = collect(
+        model,
+        X,
+        y,
+        sample_weight,
+        class_=class_,
+        confidence_level=level,
+        max_features=checks.integer("max_features", max_features, 0),
+        max_pairs=checks.integer("max_pairs", max_pairs, 0),
+        max_rows=checks.integer("max_rows", max_rows, 0),
+        random_state=checks.integer("random_state", random_state, 0),
+    )
+    words = type(model).__name__ if title is None else title
+    page = make_page(found, make_view(found), words)
+    write_whole(path, [page.encode("utf-8", "backslashreplace")])
+
+
+def collect(
+    model: TableClassifier,
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    *,
+    class_: Any,
+    confidence_level: float,
+    max_features: int,
+    max_pairs: int,
+    max_rows: int,
+    random_state: int,
+) -> Collected:
+    """Gather the numbers of a report; see `write_report`."""
+    facts = describe_model(model, is_additive=is_additive(model))
+    probability = model.predict_proba(X)
+    n_rows, n_classes = probability.shape
+    labels = model.classes_.tolist()
+    predicted = np.searchsorted(model.classes_, model.predict(X))
+    weight = read_weights(sample_weight, predicted)
+    codes = None if y is None else find_classes(y, n_rows, model.classes_)
+    judged = counts = None
+    if codes is not None:
+        counts = np.bincount(codes, minlength=n_classes).astype(np.float64)
+        judged = judge(
+            probability,
+            codes,
+            predicted,
+            weight,
+            confidence_level=confidence_level,
+            random_state=random_state,
+        )
+    if class_ is None:
+        class_ = labels[1] if n_classes == 2 else labels[_find_usual(probability, codes)]
+    elif class_ not in labels:
+        raise ValueError(f"class_ must be one of {labels}; got {class_!r}")
+    terms = list_terms(model)
+    effects: list[Effect] = []
+    pairs: list[PairEffect] = []
+    fewer: list[Fewer] = []
+    if facts.is_additive:
+        assert isinstance(model, BoostedClassifier)
+        moving = [term for term in terms if term.importance > 0.0]
+        features = [term for term in moving if not term.is_pair]
+        effects = list_effects(model, features[:max_features], class_)
+        of_pairs = [term for term in moving if term.is_pair]
+        pairs = list_pair_effects(model, of_pairs[:max_pairs], class_)
+        if codes is not None:
+            fewer = score_fewer(model, terms, X, codes, weight)
+    drift = list_drift(model.count_drift(X), facts.features)
+    chosen = choose_rows(probability, predicted, codes, max_rows)
+    rows: list[TellingRow] = []
+    no_rows = ""
+    try:
+        rows = describe_rows(model, X, chosen, probability, predicted, codes, confidence_level)
+    except (ImportError, ValueError) as error:
+        no_rows = str(error)
+    return Collected(
+        facts=facts,
+        n_rows=n_rows,
+        judged=judged,
+        drift=drift,
+        cautions=list_cautions(facts, judged, drift, effects, terms, n_rows, counts),
+        terms=terms,
+        class_=class_ if effects else None,
+        effects=effects,
+        pairs=pairs,
+        fewer=fewer,
+        rows=rows,
+        no_rows=no_rows,
+        compared=read_search(model),
+        confidence_level=confidence_level,
+    )
+
+
+def _find_usual(probability: NDArray[np.float64], codes: NDArray[np.intp] | None) -> int:
+    """Return the most frequent class, or without labels the one of most probability."""
+    if codes is None:
+        return int(probability.mean(axis=0).argmax())
+    return int(np.bincount(codes).argmax())

@@ -1,0 +1,91 @@
+"""``properboost report``: which column holds the classes, and what is written where."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.commands import fail, fail_after_notes, fit, run, table, write
+from properboost.report import scores
+
+pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
+
+LITTLE = ("--max-features", "1", "--max-rows", "0", "--force")
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    monkeypatch.setattr(scores, "MOST_RESAMPLES", 29)
+    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 29)
+
+
+def read(name="report.html"):
+    return Path(name).read_text("utf-8")
+
+
+def test_the_classes_are_found(capsys):
+    fit(capsys)
+    write(table(seed=1), "test.csv")
+    out, notes = run(capsys, "report", "model.json", "test.csv", *LITTLE)
+    assert out == "The report on 200 rows is in report.html.\n"
+    assert "'grade' is taken for the classes" in notes
+    assert "model.json on test.csv" in read()
+    rows = table(seed=1)
+    X = rows[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
+    wrong = np.mean(pb.load_model("model.json").predict(X) != rows["grade"])
+    assert f"{1 - wrong:.1%}</strong>of test rows are predicted rightly" in read()
+
+    found = read()
+    run(capsys, "report", "model.json", "test.csv", "--target", "grade", *LITTLE)
+    assert read() == found
+
+
+def test_options_reach_the_page(capsys):
+    fit(capsys)
+    rows = table(seed=1).assign(often=2.0)
+    write(rows, "test.csv")
+    arguments = [
+        "--sample-weight",
+        "often",
+        "--title",
+        "<Mine>",
+        "--class",
+        "bad",
+        "--level",
+        "0.5",
+    ]
+    arguments += ["--max-pairs", "0", "--max-features", "2", "--max-rows", "1", "--jobs", "1"]
+    run(capsys, "report", "model.json", "test.csv", "--output", "page.html", *arguments)
+    page = read("page.html")
+    assert "<h1>&lt;Mine&gt;</h1>" in page
+    assert "probability of bad" in page
+    assert "50% interval" in page
+    assert page.count("<svg") == 2 + 2 * 2 + 3
+
+
+def test_files_without_classes_have_no_scores(capsys):
+    fit(capsys)
+    write(table(seed=1).drop(columns="grade"), "new.csv")
+    _, notes = run(capsys, "report", "model.json", "new.csv", *LITTLE)
+    assert "no column holds nothing but the classes, so there are no scores" in notes
+    assert "no column of right answers" in read()
+    write(table(seed=1).assign(other="good"), "new.csv")
+    _, notes = run(capsys, "report", "model.json", "new.csv", *LITTLE)
+    assert "several columns ('grade', 'other') hold" in notes
+
+
+def test_what_is_wrong_is_one_line(capsys):
+    fit(capsys)
+    write(table(seed=1), "test.csv")
+    files = ("report", "model.json", "test.csv")
+    assert "column 'size' is a feature of the model" in fail(capsys, *files, "--target", "size")
+    assert "'x'" in fail(capsys, *files, "--target", "x")
+    line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--class", "fair")
+    assert "--class must be one of 'bad', 'good'; got 'fair'" in line
+    line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--level", "2")
+    assert "confidence_level" in line
+    Path("report.html").write_text("mine")
+    assert "--force replaces it" in fail(capsys, "report", "model.json", "test.csv")
+    assert read() == "mine"

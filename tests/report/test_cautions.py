@@ -1,0 +1,86 @@
+"""What a reader is warned of, and what not."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import properboost as pb
+from properboost.report import scores
+from properboost.report.write import collect
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    monkeypatch.setattr(scores, "MOST_RESAMPLES", 99)
+    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 99)
+
+
+def make_rows(n, seed):
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"size": rng.normal(size=n).round(1), "age": rng.integers(20, 60, n)})
+    rows["town"] = pd.Categorical(rng.choice(["Ulm", "Bonn"], n), ["Ulm", "Bonn", "Kiel"])
+    return rows, (rows["size"] + rng.logistic(size=n) > 0.0).astype(int)
+
+
+def cautions(model, X, y):
+    found = collect(
+        model, X, y, None,
+        class_=None, confidence_level=0.9, max_features=9, max_pairs=9, max_rows=0, random_state=0,
+    )  # fmt: skip
+    return {caution.title: caution.text for caution in found.cautions}, found
+
+
+def test_a_calm_model_on_rows_like_its_own():
+    model = pb.ProperBoostClassifier(n_estimators=10, max_bins=6).fit(*make_rows(1000, 0))
+    told, _ = cautions(model, *make_rows(1000, 1))
+    assert not {"Too sure of itself", "Hardly better than no model", "Few rows of a class"} & {
+        *told
+    }
+    assert "Ranges of few rows" not in told
+
+
+def test_drift_is_told_by_feature():
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(*make_rows(300, 0))
+    X, y = make_rows(200, 1)
+    X["age"] = X["age"].astype(float)
+    X.loc[:24, "age"] = 99.0
+    X.loc[25, "age"] = np.nan
+    X.loc[:2, "town"] = "Kiel"
+    told, found = cautions(model, X, y)
+    assert "town (3 rows)" in told["Categories that training did not have"]
+    assert "age (25 rows)" in told["Numbers beyond those of training"]
+    assert "age (1 row)" in told["Missing values that training did not have"]
+    assert "13%" in told["These rows are from elsewhere"]
+    counts = model.count_drift(X)
+    own = next(one for one in found.drift if one.feature == "age")
+    assert own.above == counts["above"][1] == 25.0
+
+
+def test_an_overconfident_model_is_found_out():
+    model = pb.ProperBoostClassifier(n_estimators=50, gain=0.5, selection="cyclic")
+    model.fit(*make_rows(200, 0))
+    told, found = cautions(model, *make_rows(1000, 1))
+    assert "calibration slope is" in told["Too sure of itself"]
+    assert found.judged.reliability.slope.high < 1.0
+    fine = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=1).fit(*make_rows(200, 0))
+    told, _ = cautions(fine, *make_rows(100, 1))
+    assert "size" in told["Ranges of few rows"]
+
+
+def test_a_model_of_nothing_is_found_out():
+    rng = np.random.default_rng(0)
+    X, y = make_rows(200, 0)
+    model = pb.ProperBoostClassifier(n_estimators=20, outer_bags=8).fit(X, rng.permutation(y))
+    X, y = make_rows(60, 1)
+    told, _ = cautions(model, X, rng.permutation(y))
+    assert "Hardly better than no model" in told
+    assert "Few rows of a class" in told
+    assert "Effects that may be chance" in told
+
+
+def test_rows_without_labels_are_told():
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(*make_rows(300, 0))
+    told, found = cautions(model, make_rows(100, 1)[0], None)
+    assert "No answers to check" in told
+    assert found.judged is None
+    assert found.fewer == []

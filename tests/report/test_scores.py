@@ -1,0 +1,127 @@
+"""Scores, calibration and reliability beside scikit-learn's, and what their intervals hold."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
+
+from properboost.report import scores
+from properboost.report.scores import judge
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    monkeypatch.setattr(scores, "MOST_RESAMPLES", 99)
+    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 99)
+
+
+def two_classes(n, seed, slope=1.0, shift=0.0):
+    """Probabilities, of which the log-odds times the slope, plus the shift, are true."""
+    rng = np.random.default_rng(seed)
+    z = 1.5 * rng.normal(size=n).round(2)
+    codes = (rng.random(n) < 1.0 / (1.0 + np.exp(-slope * z - shift))).astype(np.intp)
+    p = 1.0 / (1.0 + np.exp(-z))
+    return np.stack([1.0 - p, p], axis=1), codes, z
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_are_scikit_learns(weighted):
+    probability, codes, z = two_classes(400, 0, slope=0.6)
+    weight = np.random.default_rng(1).integers(1, 4, 400).astype(float) if weighted else None
+    predicted = probability.argmax(axis=1)
+    found = judge(probability, codes, predicted, weight)
+    given = {"sample_weight": weight}
+    expected = {
+        "error": np.average(predicted != codes, weights=weight),
+        "log_loss": log_loss(codes, probability, **given),
+        "brier": brier_score_loss(codes, probability[:, 1], **given),
+        "auc": roc_auc_score(codes, probability[:, 1], **given),
+    }
+    for name, value in expected.items():
+        score = found.scores[name]
+        assert score.model.value == pytest.approx(value, rel=1e-12)
+        assert score.model.low < value < score.model.high
+    share = np.average(codes, weights=weight)
+    constant = np.tile([1.0 - share, share], (400, 1))
+    loss = found.scores["log_loss"]
+    assert loss.constant == pytest.approx(log_loss(codes, constant, **given), rel=1e-12)
+    assert loss.saving.value == pytest.approx(loss.constant - loss.model.value, rel=1e-12)
+    assert found.scores["auc"].saving.value == pytest.approx(expected["auc"] - 0.5, rel=1e-12)
+    np.testing.assert_array_equal(found.confusion, confusion_matrix(codes, predicted, **given))
+
+    fit = LogisticRegression(C=np.inf, tol=1e-10).fit(z[:, None], codes, sample_weight=weight)
+    reliability = found.reliability
+    assert reliability.slope.value == pytest.approx(fit.coef_[0, 0], rel=1e-4)
+    assert reliability.intercept.value == pytest.approx(fit.intercept_[0], abs=1e-4)
+    assert reliability.slope.is_off(1.0)  # the truth is 0.6
+    assert reliability.slope.high < 1.0
+
+
+def test_scores_of_several_classes():
+    rng = np.random.default_rng(0)
+    probability = rng.dirichlet(np.ones(4), 300)
+    codes = np.array([rng.choice(4, p=p) for p in probability])
+    predicted = probability.argmax(axis=1)
+    found = judge(probability, codes, predicted)
+    assert found.scores["log_loss"].model.value == pytest.approx(log_loss(codes, probability))
+    auc = roc_auc_score(codes, probability, multi_class="ovr")
+    assert found.scores["auc"].model.value == pytest.approx(auc)
+    brier = np.mean(np.sum((probability - np.eye(4)[codes]) ** 2, axis=1))
+    assert found.scores["brier"].model.value == pytest.approx(brier)
+    assert found.reliability.intercept is None
+    assert not found.reliability.slope.is_off(1.0)
+    assert found.reliability.observed == pytest.approx(np.mean(predicted == codes))
+    np.testing.assert_array_equal(found.confusion, confusion_matrix(codes, predicted))
+    # Where all log-odds are doubled, half the slope is right.
+    doubled = probability**2 / np.sum(probability**2, axis=1, keepdims=True)
+    half = judge(doubled, codes, predicted).reliability.slope
+    assert half.value == pytest.approx(found.reliability.slope.value / 2.0, rel=1e-6)
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch):
+    monkeypatch.setattr(scores, "MOST_RESAMPLES", 39)
+    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 39)
+    truth, held = 0.0, 0
+    for seed in range(25):
+        probability, codes, _ = two_classes(150, seed)
+        bias = judge(probability, codes, codes, confidence_level=0.8).reliability.bias
+        held += bias.low <= truth <= bias.high
+    # Beyond these, one such test in 10,000 would fail of itself.
+    low, high = stats.binom.ppf([5e-5, 1.0 - 5e-5], 25, 0.8)
+    assert low <= held <= high
+
+
+def test_reliability_is_by_tenths():
+    probability, codes, _ = two_classes(300, 3)
+    found = judge(probability, codes, codes)
+    bins, p = found.reliability.bins, probability[:, 1]
+    assert sum(own.weight for own in bins) == 300
+    for own in bins:
+        rows = (p >= own.low) & ((p < own.high) | (own.high == 1.0))
+        assert own.weight == rows.sum()
+        assert own.predicted == pytest.approx(p[rows].mean())
+        assert own.observed.value == pytest.approx(codes[rows].mean())
+        test = stats.binomtest(int(codes[rows].sum()), int(rows.sum()))
+        wilson = test.proportion_ci(0.9, "wilson")
+        assert (own.observed.low, own.observed.high) == pytest.approx((wilson.low, wilson.high))
+
+
+def test_what_cannot_be_known_is_not_told():
+    # Probabilities that tell the classes apart have no calibration, and one row has no interval.
+    codes = np.array([0, 0, 1, 1])
+    apart = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
+    found = judge(apart, codes, codes)
+    assert not found.reliability.slope.is_known
+    assert found.scores["auc"].model.value == 1.0
+    assert not judge(apart[:1], codes[:1], codes[:1]).scores["log_loss"].model.is_known
+    assert np.isnan(judge(apart[:2], codes[:2], codes[:2]).scores["auc"].model.value)
+
+
+def test_draws_are_the_seeds():
+    probability, codes, _ = two_classes(100, 5)
+    first, again, other = (
+        judge(probability, codes, codes, random_state=seed).scores["log_loss"].model
+        for seed in (0, 0, 1)
+    )
+    assert first == again != other

@@ -1,0 +1,251 @@
+"""The page: complete, self-contained, escaped, and with the library's numbers."""
+
+import html
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import log_loss, roc_auc_score
+
+import properboost as pb
+import properboost.report.page
+from properboost import extras
+from properboost.report import scores
+from properboost.report.words import number, percent
+
+pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
+
+NAME, LABEL = "<script>alert(1)</script>", '"><img src=x onerror=alert(2)>'
+TOWN = "</style><b>Ulm</b> {{ 7 * 7 }}"
+VOID = {"meta", "link", "input", "br"}
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    monkeypatch.setattr(scores, "MOST_RESAMPLES", 29)
+    monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 29)
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: elements with attributes, and texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.shown, self.ids = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "script"} & {*self.open}:
+            self.shown.append(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.shown).split())
+
+    def find(self, name):
+        return [attributes for tag, attributes in self.elements if tag == name]
+
+
+def make_rows(n, seed):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({NAME: rng.normal(size=n).round(1), "age": rng.integers(20, 60, n) * 1.0})
+    X["town"] = pd.Categorical(rng.choice([TOWN, "Bonn"], n), [TOWN, "Bonn", "Kiel"])
+    X.loc[::17, "age"] = np.nan
+    raw = X[NAME] * (X["age"].fillna(0.0) - 40.0) / 8.0 + (X["town"] == "Bonn")
+    return X, np.where(raw + rng.logistic(size=n) > 0.0, LABEL, "no")
+
+
+def write(path, model, X, y, **given):
+    pb.report.write_report(model, X, y, path, **given)
+    text = path.read_text("utf-8")
+    check_is_closed(text)
+    return text, Page(text)
+
+
+def check_is_closed(text):
+    """Nothing of the page is fetched, and none of its names is more than text."""
+    page = Page(text)
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"img", "iframe", "object", "embed", "base", "form", "b"}
+    assert len(page.find("script")) == len(page.find("style")) == 1
+    for tag, attributes in page.elements:
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            if name in ("href", "src", "xlink:href", "action", "srcset"):
+                assert value.startswith("#") or value == "data:,", (tag, name, value)
+    own = text.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", own)
+    assert len({*page.ids}) == len(page.ids)
+    targets = [a["href"][1:] for a in page.find("a")]
+    assert {*targets} <= {*page.ids}
+    assert "default-src 'none'" in page.find("meta")[2]["content"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    fit = pb.ProperBoostClassifier(n_estimators=15, interactions=1, outer_bags=4)
+    return fit.fit(*make_rows(400, 0))
+
+
+def test_the_page_of_a_model_of_tables(model, tmp_path):
+    X, y = make_rows(300, 1)
+    X.loc[:2, "town"] = "Kiel"
+    text, page = write(tmp_path / "report.html", model, X, y, title=NAME)
+    sections = [attributes["id"] for attributes in page.find("section")]
+    assert sections == [
+        "short", "cautions", "scores", "trust", "matters", "effects", "rows", "model", "search",
+        "words",
+    ]  # fmt: skip
+    for name in (NAME, LABEL, TOWN, "age"):
+        assert name in page.text
+    p = model.predict_proba(X)
+    classes = model.classes_.tolist()
+    codes = np.array([classes.index(label) for label in y])
+    for value in (
+        percent(1.0 - np.mean(model.predict(X) == y)),
+        number(log_loss(codes, p)),
+        percent(roc_auc_score(codes, p[:, 1])),
+        percent(model.feature_importances_.max()),
+        percent(p[:, 1].mean()),
+        "400 training rows",
+        "town (3 rows)",
+    ):
+        assert value in page.text, value
+    told = [attributes["data-t"] for _, attributes in page.elements if "data-t" in attributes]
+    age = model.shape_function("age", scale="probability")
+    for label, value in zip(age.labels, age.values, strict=True):
+        assert any(label in one and percent(value) in one for one in told), label
+    assert f"Missing ({age.missing_weight:,.0f} training rows)" in page.text
+    town = model.shape_function("town", scale="log_odds")
+    bonn = f"{town.values[town.labels.index('Bonn')]:+.2f}".replace("-", "−")
+    assert any("Bonn" in one and f"{bonn} log-odds" in one for one in told)
+    assert sum(f"town: {TOWN[:5]}" in one for one in told) >= 2  # on both scales
+    # reliability, importances, and on two scales three features and a pair; then six rows
+    assert len(page.find("svg")) == 2 + 2 * 4 + 6
+    assert {a["name"] for a in page.find("input")} == {"scale"}
+    assert len(text) < 400_000
+    # Whatever a script reads, it reads as text.
+    assert "innerHTML" not in text
+
+
+def test_the_page_is_the_same_every_time(model, tmp_path):
+    X, y = make_rows(60, 1)
+    first, again = (
+        write(tmp_path / f"{k}.html", model, X, y, max_features=1, max_pairs=0, max_rows=0)[0]
+        for k in range(2)
+    )
+    assert first == again
+
+
+def test_without_labels_there_are_no_scores(model, tmp_path):
+    X, _ = make_rows(60, 1)
+    _, page = write(tmp_path / "r.html", model, X, None, max_features=1, max_pairs=0, max_rows=1)
+    sections = [attributes["id"] for attributes in page.find("section")]
+    assert "scores" not in sections
+    assert "trust" not in sections
+    assert "no column of right answers" in page.text
+    assert "surest" in page.text
+
+
+def test_trees_of_several_classes(tmp_path):
+    pytest.importorskip("shap")
+    X, y = make_rows(200, 0)
+    y = np.where(X[NAME] > 1.0, "third", y)
+    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=3).fit(X, y)
+    _, page = write(tmp_path / "r.html", model, X, y, max_rows=1)
+    assert "each of 3 classes" in page.text
+    assert "many small trees" in page.text
+    assert "hardly decided" in page.text
+    assert not page.find("input")  # which there are no effects for
+
+
+def test_many_classes_name_the_most_frequent_mistakes(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 2)), np.arange(400) % 20
+    X[:, 0] += y
+    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    _, page = write(tmp_path / "r.html", model, X, y, max_features=1, max_rows=0, class_=7)
+    assert "The most frequent mistakes" in page.text
+    assert "these are of “7”" in page.text
+
+
+def test_pages_of_wide_tables_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(properboost.report.page, "MOST_TERMS", 100)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 300)), columns=[f"{NAME} {j:03}" for j in range(300)])
+    y = (X.iloc[:, 0] > 0.0).to_numpy().astype(int)
+    model = pb.ProperBoostClassifier(n_estimators=2, selection="cyclic", max_bins=4).fit(X, y)
+    text, page = write(tmp_path / "r.html", model, X, y, max_features=2, max_rows=0)
+    assert len(page.find("svg")) == 2 + 2 * 2
+    assert "298 less important features are not drawn" in page.text
+    assert "The 200 least important are left out" in page.text
+    assert len(text) < 250_000
+
+
+@pytest.mark.filterwarnings("ignore:the chosen gain")
+def test_a_search_and_edits_are_told(tmp_path):
+    X, y = make_rows(200, 0)
+    search = pb.ProperBoostClassifierCV(effort=None, gains=[1.0, 2.0, 4.0], cv=2, max_estimators=5)
+    search.fit(X, y)
+    search.remove_feature("age", reason=f"{NAME} says so")
+    _, page = write(tmp_path / "r.html", search, X, y, max_features=0, max_rows=0)
+    assert "3 candidates were compared by log loss" in page.text
+    for name, value in search.best_params_.items():
+        assert name in page.text
+        assert html.unescape(str(value))[:4] in page.text
+    assert "age removed; raw predictions moved by" in page.text
+    assert f"reason: {NAME} says so" in page.text
+    assert "Changed by hand" in page.text
+
+
+def test_wrong_arguments_are_named(model, tmp_path):
+    X, y = make_rows(30, 1)
+    path = tmp_path / "r.html"
+    for given, complaint in (
+        ({"class_": "maybe"}, "class_ must be one of"),
+        ({"confidence_level": 1.0}, "confidence_level must be above 0 and below 1"),
+        ({"max_features": -1}, "max_features must be"),
+        ({"sample_weight": np.ones(3)}, "sample_weight"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            pb.report.write_report(model, X, y, path, **given)
+    with pytest.raises(ValueError, match="labels among"):
+        pb.report.write_report(model, X, ["other"] * 30, path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("missing", ["vl_convert", "jinja2"])
+def test_missing_packages_are_named(model, tmp_path, monkeypatch, missing):
+    load = extras.importlib.import_module
+
+    def refuse(name):
+        if name == missing:
+            raise ImportError(name)
+        return load(name)
+
+    monkeypatch.setattr(extras.importlib, "import_module", refuse)
+    X, y = make_rows(30, 1)
+    with pytest.raises(ImportError, match=r"pip install 'properboost\[report\]'"):
+        pb.report.write_report(
+            model, X, y, tmp_path / "r.html", max_features=0, max_pairs=0, max_rows=0
+        )
+    assert not [*Path(tmp_path).iterdir()]
