@@ -51,11 +51,9 @@ exclude_patterns = ["_build", "README.md", "examples", "papers/results"]
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "code"
-rst_prolog = ".. role:: py(code)\n   :language: python\n"
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
-suppress_warnings = ["config.cache"]  # the gallery's settings hold a function
 
 # The network is asked only if it is wanted: a build must work without.
 if os.environ.get("PROPERBOOST_INTERSPHINX"):
@@ -76,7 +74,6 @@ autosummary_imported_members = True
 autodoc_typehints = "none"  # the docstrings tell types, and shapes with them
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
-numpydoc_validation_checks: set[str] = set()
 
 
 def find_modules() -> dict[str, ModuleType]:
@@ -178,7 +175,7 @@ def read_page(app: Sphinx, page: str, source: list[str]) -> None:
         file = STANDS_FOR[page]
         app.env.note_dependency(str(ROOT / file))
         whole = lead((ROOT / file).read_text("utf-8"), file, page)
-        _, _, body = whole.partition("\n")
+        body = whole[whole.index("\n## ") :]
         text = f"{lead(text, f'docs/{page}.md', page)}\n{body}\n{draw_navigation(body)}" \
             if page == root_doc else whole  # fmt: skip
     else:
@@ -237,6 +234,7 @@ sphinx_gallery_conf = {
 # -- the theme ------------------------------------------------------------------------------------
 
 html_theme = "furo"
+pygments_dark_style = "monokai"
 html_title = f"properboost {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -1,6 +1,7 @@
 """What the documents say: examples run, links and files exist, words are those of the glossary."""
 
 import ast
+import importlib.metadata
 import re
 import shlex
 import tokenize
@@ -14,6 +15,7 @@ import properboost as pb
 from properboost.cli import commands as commands_of_cli
 from properboost.cli import main
 from properboost.diagnostics import gain_curve
+from properboost.reproduce.catalogue import PAPERS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -233,6 +235,26 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in anchors, link
 
 
+def test_links_of_the_package_index_are_absolute(tmp_path, monkeypatch):
+    """An index shows README without the repository: what the metadata have leads there."""
+    for needed in ("hatch_fancy_pypi_readme", "scikit_build_core"):
+        pytest.importorskip(needed)
+    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    from scikit_build_core.build import prepare_metadata_for_build_wheel
+
+    monkeypatch.chdir(ROOT)
+    folder = tmp_path / prepare_metadata_for_build_wheel(str(tmp_path))
+    metadata = importlib.metadata.PathDistribution(folder).metadata
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    page = markdown.render(str(metadata.get_payload()))
+    addresses = re.findall(r'(?:href|src)="([^"]*)"', page)
+    assert len(addresses) > 20
+    assert [address for address in addresses if not re.match("https://|#", address)] == []
+    places = [re.split("/(?:blob/)?main/", one)[1] for one in addresses if "/main/" in one]
+    assert [one for one in places if not (ROOT / one.partition("#")[0]).exists()] == []
+    assert any(one.endswith("main/docs/demo.png") and "raw." in one for one in addresses)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_files_that_pages_name_exist(page):
     folders = "benchmarks|cpp|docs|python|tests|tools"
@@ -264,3 +286,23 @@ def test_remarks_in_code_keep_to_the_rules(folder):
             for pattern in forbidden():
                 found = re.search(pattern, re.sub(r"`+[^`\n]*`+", "", lines), re.MULTILINE)
                 assert found is None, f"{name(path)}: {pattern} matches {found} in {remark!r}"
+
+
+def test_every_page_is_in_the_list():
+    """docs/README.md is the site's navigation, so what it lacks nobody finds."""
+    text = (ROOT / "docs/README.md").read_text("utf-8")
+    listed = {
+        (ROOT / "docs" / path).resolve()
+        for path in re.findall(r"^- \[[^]]+\]\(([^)]+)", text, re.M)
+    }
+    pages = {*PAGES, *(ROOT / "docs/examples").iterdir()}
+    own = {"README.md", "docs/README.md", "docs/index.md"}
+    stand_ins = {f"docs/{page}.md" for page in ("benchmarks", "changes", "contributing")}
+    papers = {f"docs/papers/{paper}.md" for paper in PAPERS}
+    assert {name(p) for p in pages - listed} - own - stand_ins - papers == set()
+    assert all(path.exists() for path in listed)
+
+
+def test_the_papers_are_found_from_their_page():
+    text = (ROOT / "docs/papers/README.md").read_text("utf-8")
+    assert [paper for paper in PAPERS if f"({paper}.md)" not in text] == []
