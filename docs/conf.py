@@ -13,7 +13,10 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.ext.autosummary import autosummary_table
 
 import properboost as pb
 
@@ -73,6 +76,7 @@ linkcheck_retries = 2
 autosummary_imported_members = True
 autodoc_typehints = "none"  # the docstrings tell types, and shapes with them
 autodoc_member_order = "groupwise"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 
 
@@ -204,10 +208,21 @@ def skip_requests(_app: Sphinx, _kind: str, name: str, _obj: object, _skip: bool
     return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
 
 
+def strip_citations(_app: Sphinx, doctree: nodes.document) -> None:
+    """Leave the citations out of the lists of names, where they are no more than keys."""
+    for table in doctree.findall(autosummary_table):
+        for link in [*table.findall(pending_xref)]:
+            if link["refdomain"] == "citation":
+                before = link.parent[link.parent.index(link) - 1]
+                link.parent.replace(before, nodes.Text(str(before).rstrip()))
+                link.parent.remove(link)
+
+
 def setup(app: Sphinx) -> None:
     """Tell Sphinx about the functions above."""
     app.connect("config-inited", write_modules)
     app.connect("source-read", read_page)
+    app.connect("doctree-read", strip_citations)
     app.connect("autodoc-process-docstring", read_docstring, priority=400)
     app.connect("autodoc-skip-member", skip_requests)
 
