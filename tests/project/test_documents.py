@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import inspect
 import re
 import shlex
 import tokenize
@@ -306,3 +307,10 @@ def test_every_page_is_in_the_list():
 def test_the_papers_are_found_from_their_page():
     text = (ROOT / "docs/papers/README.md").read_text("utf-8")
     assert [paper for paper in PAPERS if f"({paper}.md)" not in text] == []
+
+
+def test_the_reference_has_every_name_of_the_package():
+    """Modules list their own names; `make docs` counts them all, and the methods of classes."""
+    text = (ROOT / "docs/reference.md").read_text("utf-8")
+    names = [name for name in pb.__all__ if not inspect.ismodule(getattr(pb, name))]
+    assert [name for name in names if f"\n   {name}\n" not in text] == []

@@ -107,6 +107,7 @@ plt.show()
 # One applicant
 # -------------
 # What made this risk so high, and how sure is the model?
+# Contributions are to the second class, paid: what reaches to the left raises the risk.
 
 worst = X[test].iloc[[int(np.argmax(p))]]
 found = model.contributions(worst)
