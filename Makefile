@@ -11,7 +11,7 @@ SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/i
 CPP = find cpp -name '*.hpp' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz bench selftest sanitize lint tidy format clean
+.PHONY: help demo test fuzz bench docs links selftest sanitize lint tidy format clean
 .NOTPARALLEL:  # two installers must not write to one environment
 
 help:  ## print this list
@@ -40,6 +40,16 @@ bench:  ## build, then time the working tree with asv; ARGS replaces --quick
 	@grep -qsF "\"$$(uname -n)\"" "$$HOME/.asv-machine.json" \
 	  || (cd benchmarks && "$(abspath $(BIN))/python" -m asv machine --yes) >/dev/null
 	cd benchmarks && "$(abspath $(BIN))/python" -m asv run --python=same --dry-run --show-stderr $(if $(ARGS),$(ARGS),--quick)
+
+# Sphinx refuses links between pages that lead nowhere; the script counts names and all local links.
+docs:  ## build, then make the site in docs/_build/html, without the network; warnings are errors
+	@$(SETUP) --package docs
+	"$(BIN)/sphinx-build" -W --keep-going -n -q docs docs/_build/html $(ARGS)
+	"$(BIN)/python" tools/check_site.py docs/_build/html
+
+links:  ## try the site's links to other sites
+	@$(SETUP) --package docs
+	"$(BIN)/sphinx-build" -b linkcheck -q docs docs/_build/links $(ARGS)
 
 selftest:  ## test the engine on every processor at hand: the instruction sets, emulators
 	@sh tools/selftest.sh
@@ -73,5 +83,6 @@ format:  ## put the sources into the house style
 	"$(BIN)/clang-format" -i $$($(CPP))
 
 clean:  ## remove everything these targets made
+	rm -rf docs/_build docs/gallery docs/reference docs/tutorials docs/sg_execution_times.rst
 	rm -rf "$(VENV)" build dist out benchmarks/.asv .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find python tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	find python tests benchmarks docs tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,5 +1,8 @@
 """Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
 
+from functools import partial
+from types import ModuleType
+
 from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado, report
 from properboost._core import __version__
 from properboost.estimators import arboost_file, properboost_file, udt_file
@@ -82,6 +85,16 @@ _FILES = (
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _hide_inner_names() -> None:
+    """Let `dir` and completion show what is public in the public modules, too."""
+    for name, module in globals().items():
+        if name in __all__ and isinstance(module, ModuleType):
+            vars(module)["__dir__"] = partial(list, module.__all__)
+
+
+_hide_inner_names()
 
 
 def show_config() -> None:

@@ -60,8 +60,8 @@ def test_every_file_is_described(path, capsys):
         ("rados", ["rounds       15", "coefficients 4, from 50 rados", "  size: numeric"]),
         ("families", ["search       3 candidates, best score -0.630671", "  readable=True"]),
         ("votes_classes", ["search       2 candidates, best score 0.542607"]),
-        ("edited", ["edits        2", "  flag removed; raw predictions moved by 0.505 in the mean and "
-                    "0.801 at most; reason: a test"]),
+        ("edited", ["edits        2", ("  flag removed; raw predictions moved by 0.505 in the mean "
+                    "and 0.801 at most; reason: a test")]),
         ("merged", ["edits        1", "  2 models merged, with weights 0.25, 0.75"]),
         ("votes_two_classes", ["file         2,300 bytes", "rounds       9"]),
     ],

@@ -1,30 +1,59 @@
 """What the documents say: examples run, links and files exist, words are those of the glossary."""
 
 import ast
+import importlib.metadata
+import inspect
 import re
+import shlex
 import tokenize
+import tomllib
 from pathlib import Path
 
 import pytest
 from sklearn.datasets import load_breast_cancer
 
 import properboost as pb
+from properboost.cli import commands as commands_of_cli
+from properboost.cli import main
+from properboost.diagnostics import gain_curve
+from properboost.reproduce.catalogue import PAPERS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "benchmarks" / "README.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts),
 ]
+SCRIPTS = sorted((ROOT / "docs/examples").rglob("*.py"))
+LANGUAGES = {"python", "py", "sh", "c", "text", "json", ""}
+"""What code blocks are in; "py" is part of something, "text" and "" are what is printed."""
 
 
 def name(page):
     return page.relative_to(ROOT).as_posix()
 
 
+def blocks(page):
+    """Return the code blocks of a page, each with its language."""
+    text = page.read_text("utf-8")
+    return re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
 def examples(page):
-    return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return [code for language, code in blocks(page) if language == "python"]
+
+
+def commands(page):
+    """Return the commands of a page's shell blocks, as lists of words."""
+    lines = [
+        line
+        for language, code in blocks(page)
+        if language == "sh"
+        for line in code.replace("\\\n", " ").splitlines()
+    ]
+    words = [shlex.split(line, comments=True) for line in lines]
+    return [line for line in words if line]
 
 
 def prose(page):
@@ -58,12 +87,17 @@ GLOSSARY = (ROOT / "docs" / "glossary.md").read_text("utf-8")
 
 @pytest.fixture
 def small_tables(tmp_path, monkeypatch):
-    """A small table in place of those that examples load, and the names they take for granted."""
+    """Small tables and short work in place of examples' own, and names they take for granted."""
     monkeypatch.chdir(tmp_path)
     frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = frame.iloc[:, :14].to_numpy()
     for loader in ("load_letter", "load_adult"):
         monkeypatch.setattr(pb.datasets, loader, lambda *_, **__: (X[:90], y.to_numpy()[:90]))
+
+    def find_curve(X, y, **asked):
+        return gain_curve(X[:150], y[:150], **asked | {"n_repeats": 2, "cv": 2, "n_estimators": 10})
+
+    monkeypatch.setattr(pb.diagnostics, "gain_curve", find_curve)
     return {
         "X": X[:90],
         "y": y[:90],
@@ -72,6 +106,89 @@ def small_tables(tmp_path, monkeypatch):
         "X_test": X[180:],
         "y_test": y[180:],
     }
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Draw, and show nothing."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture
+def small_commands(tmp_path, monkeypatch, capsys):
+    """A function that runs a command on small tables, or checks what it names if it takes long."""
+    monkeypatch.chdir(tmp_path)
+    for unset in ("PROPERBOOST_DATA", "PROPERBOOST_CACHE"):
+        monkeypatch.delenv(unset, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    frame = frame.iloc[:90, :4].assign(**dict.fromkeys(("diagnosis", "income"), y[:90]))
+    for file in ("train.csv", "test.csv", "new.csv"):
+        frame.to_csv(file, index=False)
+
+    def run(words):
+        while re.match(r"[A-Z]+=", words[0]):
+            words = words[1:]
+        check = CHECKS[words[0]]
+        check(words[1:])
+        capsys.readouterr()
+
+    return run
+
+
+def check_properboost(words):
+    """Run it, unless it computes papers: then what it asks for must exist."""
+    if ">" in words:
+        words = words[: words.index(">")]
+    if words[0] == "fit":  # whichever the table
+        words = [*words, "--effort", "1", "--force"]
+    if words[0] in ("demo", "reproduce") and "--list" not in words:
+        assert cli_takes(words), words
+        return
+    assert main(words) == 0, words
+
+
+def cli_takes(words):
+    """Whether the command line understands words, without doing anything."""
+    parser, _ = commands_of_cli._make_parsers()
+    parser.parse_args(words)
+    return True
+
+
+def check_python(words):
+    """A script or module must be there, and must know the options."""
+    if words[0] == "-m":
+        paths = [ROOT / f"{words[1].replace('.', '/')}.py"]
+        paths = [path for path in paths if path.exists()]
+        assert paths or words[1] in ("pytest",), words
+        words = words[1:]
+    else:
+        paths = [ROOT / words[0]]
+    known = "".join(path.read_text("utf-8") for path in [*paths, ROOT / "benchmarks/lib/cli.py"])
+    assert [word for word in words if word.startswith("--") and f'"{word}"' not in known] == []
+
+
+def check_make(words):
+    targets = re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert {word for word in words if "=" not in word and word != "\\"} <= set(targets), words
+
+
+def check_pip(words):
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for extras in re.findall(r"\[([\w,]+)\]", " ".join(words)):
+        assert set(extras.split(",")) <= set(settings["project"]["optional-dependencies"]), words
+
+
+CHECKS = {
+    "asv": lambda words: None,  # a package of others
+    "make": check_make,
+    "pip": check_pip,
+    "properboost": check_properboost,
+    "python": check_python,
+}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=name)
@@ -85,6 +202,26 @@ def test_examples_run(page, small_tables):
         exec(compile(example, f"{name(page)}, example {number}", "exec"), small_tables)
 
 
+@pytest.mark.parametrize("script", SCRIPTS, ids=name)
+@pytest.mark.filterwarnings("ignore:the chosen gain")
+def test_scripts_run(script, small_tables, no_pictures):
+    """Tutorials and pictures run on small tables; `make docs` runs them on those they name."""
+    exec(compile(script.read_text("utf-8"), str(script), "exec"), {"__name__": "__main__"})
+
+
+def test_every_block_says_what_it_is():
+    found = {(name(page), language) for page in PAGES for language, _ in blocks(page)}
+    assert {language for _, language in found} <= LANGUAGES | {"text forbidden"} | {"{eval-rst}"}
+    plain = [code for page in PAGES for language, code in blocks(page) if not language]
+    assert [code for code in plain if re.match(r"(make|pip|properboost|python) ", code)] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name)
+def test_commands_are_right(page, small_commands):
+    for words in commands(page):
+        small_commands(words)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)]+)\)", prose(page)):
@@ -93,15 +230,38 @@ def test_links_lead_somewhere(page):
             continue
         target = (page.parent / file).resolve() if file else page
         assert target.exists(), link
+        if target.is_dir():
+            continue
         titles = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.MULTILINE) if anchor else []
         anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
         assert not anchor or anchor in anchors, link
 
 
+def test_links_of_the_package_index_are_absolute(tmp_path, monkeypatch):
+    """An index shows README without the repository: what the metadata have leads there."""
+    for needed in ("hatch_fancy_pypi_readme", "scikit_build_core"):
+        pytest.importorskip(needed)
+    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    from scikit_build_core.build import prepare_metadata_for_build_wheel
+
+    monkeypatch.chdir(ROOT)
+    folder = tmp_path / prepare_metadata_for_build_wheel(str(tmp_path))
+    metadata = importlib.metadata.PathDistribution(folder).metadata
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    page = markdown.render(str(metadata.get_payload()))
+    addresses = re.findall(r'(?:href|src)="([^"]*)"', page)
+    assert len(addresses) > 20
+    assert [address for address in addresses if not re.match("https://|#", address)] == []
+    places = [re.split("/(?:blob/)?main/", one)[1] for one in addresses if "/main/" in one]
+    assert [one for one in places if not (ROOT / one.partition("#")[0]).exists()] == []
+    assert any(one.endswith("main/docs/demo.png") and "raw." in one for one in addresses)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_files_that_pages_name_exist(page):
     folders = "benchmarks|cpp|docs|python|tests|tools"
-    for path in re.findall(rf"(?<![\w/.])(?:{folders})/[\w/.-]*\w", page.read_text("utf-8")):
+    pattern = rf"(?<![\w/.])(?:{folders})/(?!_build)[\w/.-]*\w"
+    for path in re.findall(pattern, page.read_text("utf-8")):
         assert (ROOT / path).exists() or (page.parent / path).exists(), path
     for module in re.findall(r"python -m (benchmarks[\w.]+)", page.read_text("utf-8")):
         assert (ROOT / f"{module.replace('.', '/')}.py").exists(), module
@@ -117,7 +277,9 @@ def test_prose_keeps_to_the_rules(page):
         assert found is None, f"{pattern} matches {found}"
 
 
-@pytest.mark.parametrize("folder", ["benchmarks", "cpp", "python", "tests", "tools"])
+@pytest.mark.parametrize(
+    "folder", ["benchmarks", "cpp", "docs/examples", "python", "tests", "tools"]
+)
 def test_remarks_in_code_keep_to_the_rules(folder):
     paths = [p for p in (ROOT / folder).rglob("*.*") if p.suffix in (".py", ".pyi", ".hpp", ".cpp")]
     assert paths
@@ -127,3 +289,30 @@ def test_remarks_in_code_keep_to_the_rules(folder):
             for pattern in forbidden():
                 found = re.search(pattern, re.sub(r"`+[^`\n]*`+", "", lines), re.MULTILINE)
                 assert found is None, f"{name(path)}: {pattern} matches {found} in {remark!r}"
+
+
+def test_every_page_is_in_the_list():
+    """docs/README.md is the site's navigation, so what it lacks nobody finds."""
+    text = (ROOT / "docs/README.md").read_text("utf-8")
+    listed = {
+        (ROOT / "docs" / path).resolve()
+        for path in re.findall(r"^- \[[^]]+\]\(([^)]+)", text, re.M)
+    }
+    pages = {*PAGES, *(ROOT / "docs/examples").iterdir()}
+    own = {"README.md", "docs/README.md", "docs/index.md"}
+    stand_ins = {f"docs/{page}.md" for page in ("benchmarks", "changes", "contributing")}
+    papers = {f"docs/papers/{paper}.md" for paper in PAPERS}
+    assert {name(p) for p in pages - listed} - own - stand_ins - papers == set()
+    assert all(path.exists() for path in listed)
+
+
+def test_the_papers_are_found_from_their_page():
+    text = (ROOT / "docs/papers/README.md").read_text("utf-8")
+    assert [paper for paper in PAPERS if f"({paper}.md)" not in text] == []
+
+
+def test_the_reference_has_every_name_of_the_package():
+    """Modules list their own names; `make docs` counts them all, and the methods of classes."""
+    text = (ROOT / "docs/reference.md").read_text("utf-8")
+    names = [name for name in pb.__all__ if not inspect.ismodule(getattr(pb, name))]
+    assert [name for name in names if f"\n   {name}\n" not in text] == []

@@ -188,6 +188,10 @@ def test_my_tools_look_up_what_signatures_name():
 def test_pb_and_tab_show_what_is_public():
     assert dir(pb) == sorted(pb.__all__)
     assert not {"boosting", "parameters", "persistence", "model_selection"} & set(dir(pb))
+    modules = [getattr(pb, name) for name in pb.__all__ if inspect.ismodule(getattr(pb, name))]
+    assert {pb.losses, pb.plots, pb.rado} <= {*modules}
+    for module in modules:
+        assert dir(module) == sorted(module.__all__), module.__name__
 
 
 def test_my_editor_knows_the_names_of_losses_and_weak_learners():

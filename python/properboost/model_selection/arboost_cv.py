@@ -59,6 +59,14 @@ class ARBoostClassifierCV(VotingClassifier):
     cv_results_ : dict
         The scores of all, named as `sklearn.model_selection.GridSearchCV` does.
 
+    References
+    ----------
+    .. [5] Schapire and Singer (1999). Improved boosting algorithms using confidence-rated
+       predictions. Machine Learning 37.
+    .. [6] Raetsch, Onoda and Mueller (2001). Soft margins for AdaBoost. Machine Learning 42.
+    .. [7] Jin, Liu, Si, Carbonell and Hauptmann (2003). A new boosting algorithm using
+       input-dependent regularizer. ICML.
+
     Examples
     --------
     >>> from properboost import ARBoostClassifierCV

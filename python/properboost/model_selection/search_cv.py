@@ -201,6 +201,8 @@ class ProperBoostClassifierCV(
     ----------
     .. [1] Masnadi-Shirazi and Vasconcelos (2015). A view of margin losses as regularizers of
        probability estimates. Journal of Machine Learning Research 16.
+    .. [2] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE
+       Transactions on Pattern Analysis and Machine Intelligence 31(11).
 
     Examples
     --------

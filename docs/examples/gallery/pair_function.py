@@ -1,0 +1,15 @@
+"""
+A pair of features
+==================
+
+What two features add together, beyond what each adds alone.
+"""
+
+import matplotlib.pyplot as plt
+
+import properboost as pb
+
+X, y = pb.datasets.load_letter("p2", subset="train", return_X_y=True)
+model = pb.ProperBoostClassifier(interactions=5).fit(X, y)
+pb.plots.plot_pair_function(model, *model.pairs_[0])
+plt.show()

@@ -1,0 +1,17 @@
+"""
+Shape functions
+===============
+
+What each feature adds to the raw prediction, the most important features first, with 90% bands from
+16 bags.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+
+import properboost as pb
+
+X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+model = pb.ProperBoostClassifier(outer_bags=16).fit(X, y)
+pb.plots.plot_shape_functions(model)
+plt.show()
