@@ -32,7 +32,7 @@ from properboost.parameters.shared import (
 )
 from properboost.progress import Report, show_progress
 
-__all__ = ["ARBoostClassifier", "Voting", "VotingClassifier", "check_voting"]
+__all__ = ["ARBoostClassifier", "Votes", "Voting", "VotingClassifier", "check_voting"]
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Voting:
     @property
     def link(self) -> Link:
         """What turns raw predictions into probabilities."""
-        return Link(Exponential() if self.by_label else _Votes())
+        return Link(Exponential() if self.by_label else Votes())
 
 
-class _Votes(Exponential):
+class Votes(Exponential):
     """The link of votes for classes: the exponential's for two, the softmax for more."""
 
     def probability(self, F: ArrayLike) -> NDArray[np.float64]:
