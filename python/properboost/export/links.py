@@ -31,11 +31,17 @@ __all__ = ["CELLS_PER_OCTAVE", "OCTAVES", "Value", "fit_tail", "probabilities"]
 CELLS_PER_OCTAVE, OCTAVES = 128, 24
 """Cells of a loss table, by the powers of two of 1 + |u| / scale."""
 
-_LEAST = -745.0
+_LEAST = -708.0
 """e to the power of less is as good as 0; some databases refuse what underflows."""
 
 _FARTHEST = 1e150
 """The largest number that is squared."""
+
+_FAR_BELOW = -1e15
+"""A class whose scaled raw prediction is less than the largest by more is as good as impossible."""
+
+_STEPS = 10
+"""Newton steps until a row's shift is found: see the tests."""
 
 
 Array: TypeAlias = NDArray[np.float64]
@@ -53,7 +59,7 @@ class Value(ABC):
 
     @abstractmethod
     def _apply(self, function: str) -> Self:
-        """Return one of ``abs exp sqrt``; exponents are from -745 to 0."""
+        """Return one of ``abs exp ln sqrt``; exponents are from -708 to 0."""
 
     @abstractmethod
     def where_positive(self, yes: Self | float, no: Self | float) -> Self:
@@ -66,6 +72,10 @@ class Value(ABC):
     @abstractmethod
     def largest(self) -> Self:
         """Return the largest of the classes."""
+
+    @abstractmethod
+    def is_top(self) -> Self:
+        """Return 1 for the first class of the largest, and 0 for the others."""
 
     @abstractmethod
     def beside(self, other: Self) -> Self:
@@ -99,6 +109,10 @@ class Value(ABC):
         """Return the smaller one."""
         return (self * -1.0).at_least(-other) * -1.0
 
+    def logarithm(self) -> Self:
+        """Return the natural logarithm of this, which is above 0."""
+        return self._apply("ln")
+
     def size(self) -> Self:
         """Return the distance from 0."""
         return self._apply("abs")
@@ -126,15 +140,10 @@ def probabilities(link: Link, raw: Any) -> Any:
     if link.joint_loss == "softmax":
         return _softmax(raw / loss.gain / 2.0)
     if link.joint_loss:
-        raise ValueError(
-            f"the probabilities of multiclass={link.joint_loss!r} under loss {loss.name!r} have no "
-            "formula: they are the solution of an equation.  Export the raw predictions alone, "
-            "outputs='raw'"
-        )
+        return _canonical(loss, raw)
     if raw.n > 1 and isinstance(loss, Votes):
         return _softmax(raw)
-    scaled = raw / loss.gain
-    tail = _tail(loss, scaled.size()).keep()
+    tail = _tail(loss, (raw / loss.gain).size().keep()).keep()
     other = (tail * -1.0 + 1.0).keep()
     if raw.n == 1:
         return raw.where_positive(tail, other).beside(raw.where_positive(other, tail))
@@ -147,6 +156,36 @@ def _softmax(scores: Any) -> Any:
     kept = scores.keep()
     power = (kept - kept.largest()).exponential().keep()
     return power / power.total()
+
+
+def _canonical(loss: MarginLoss, raw: Any) -> Any:
+    """Return the probabilities of a joint model: p_k = c(z_k - shift), whose sum is 1.
+
+    c is the inverse link.  Relative to the largest z, the shift is where the other classes have
+    together as much as the top one lacks, sum of c(d_k - shift) = c(shift); d_2 / 2, of the second
+    largest, is not beyond it.
+    """
+    scaled = (raw / loss.gain).keep()
+    below = (scaled - scaled.largest()).at_least(_FAR_BELOW).keep()
+    top = scaled.is_top().keep()
+    others = (top * -1.0 + 1.0).keep()
+    shift = (top.where_positive(_FAR_BELOW, below).largest() * 0.5).keep()
+    farthest = float(loss.link(1.0 - 1.0 / raw.n)) / loss.gain
+
+    def inverse(u: Any) -> tuple[Any, Any]:
+        """Return the inverse link, and its slope."""
+        size = u.size().keep()
+        tail = _tail(loss, size).keep()
+        return u.where_positive(tail * -1.0 + 1.0, tail).keep(), _density(loss, size, tail)
+
+    for _ in range(_STEPS):
+        lacking, slope = inverse(shift)
+        own, slopes = inverse((below - shift).keep())
+        found = (own * others).total().keep()
+        ratio = (found / lacking).keep()
+        step = ratio.logarithm() * found / ((slopes * others).total() + slope * ratio)
+        shift = (shift + step).at_most(farthest).keep()
+    return inverse((below - shift).keep())[0]
 
 
 def _tail(loss: MarginLoss, t: Any) -> Any:
@@ -165,7 +204,28 @@ def _tail(loss: MarginLoss, t: Any) -> Any:
     if isinstance(loss, GGauss):
         return _gaussian_tail(t)
     scale = find_scale(loss)
-    return (t / scale + 1.0).look_up_cubic(fit_tail(loss, scale)).at_least(0.0).at_most(1.0)
+    tail = (t / scale + 1.0).look_up_cubic(fit_tail(loss, scale))
+    return tail.at_least(np.finfo(np.float64).tiny)
+
+
+def _density(loss: MarginLoss, t: Any, tail: Any) -> Any:
+    """Return the slope of the inverse link at t from 0 on, where `tail` is known."""
+    if isinstance(loss, GLog | Alpha):
+        return tail * (tail * -1.0 + 1.0)
+    if isinstance(loss, GLaplacian):
+        return tail * 0.5
+    if isinstance(loss, GBoost):
+        # The third power of the root is too large before t is.
+        square = (t.at_most(_FARTHEST**0.5) * t.at_most(_FARTHEST**0.5) + 4.0).keep()
+        return (square * 0.0 + 2.0) / (square * square.root())
+    if isinstance(loss, GGauss):
+        x = t * (np.sqrt(np.pi) / 4.0)
+        return (x.at_most(28.0) * x.at_most(28.0) * -1.0).exponential() * 0.25
+    scale = find_scale(loss)
+    cubics = fit_tail(loss, scale)
+    widths = scale * np.diff(KNOTS)[:, None]
+    slopes = np.pad(-np.arange(1.0, 4.0) * cubics[:, 1:] / widths, ((0, 0), (0, 1)))
+    return (t / scale + 1.0).look_up_cubic(slopes).at_least(np.finfo(np.float64).tiny)
 
 
 def _gaussian_tail(t: Any) -> Any:

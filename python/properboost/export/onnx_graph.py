@@ -604,7 +604,8 @@ class _Tensor(Value):
         return self._make(kinds[operator], self.name, self._name(other), n=n)
 
     def _apply(self, function: str) -> _Tensor:
-        return self._make(function.capitalize(), self.name)
+        kinds = {"abs": "Abs", "exp": "Exp", "ln": "Log", "sqrt": "Sqrt"}
+        return self._make(kinds[function], self.name)
 
     def where_positive(self, yes: _Tensor | float, no: _Tensor | float) -> _Tensor:
         positive = self._graph.add("Greater", self.name, self._number(0.0))
@@ -620,6 +621,12 @@ class _Tensor(Value):
     def _reduce(self, kind: str) -> _Tensor:
         axis = self._graph.constant(np.array([1]))
         return self._make(kind, self.name, axis, n=1, keepdims=1)
+
+    def is_top(self) -> _Tensor:
+        position = self._graph.add("ArgMax", self.name, axis=1, keepdims=1)
+        every = self._graph.constant(np.arange(self.n)[None, :])
+        top = self._graph.add("Equal", position, every)
+        return _Tensor(self._graph, self._graph.cast(top, "DOUBLE"), self.n)
 
     def beside(self, other: _Tensor) -> _Tensor:
         return self._make("Concat", self.name, other.name, n=2, axis=1)

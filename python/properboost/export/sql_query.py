@@ -497,6 +497,15 @@ class _Columns(Value):
     def largest(self) -> _Columns:
         return _Columns(self._query, [self._query.greatest(self.expressions)])
 
+    def is_top(self) -> _Columns:
+        kept, top = self.keep().expressions, self.largest().keep().expressions[0]
+        one, zero = self._query.number(1.0), self._query.number(0.0)
+        found: list[str] = []
+        for k, own in enumerate(kept):
+            before = "".join(f" AND {other} < {top}" for other in kept[:k])
+            found.append(f"CASE WHEN {own} >= {top}{before} THEN {one} ELSE {zero} END")
+        return _Columns(self._query, found)
+
     def beside(self, other: _Columns) -> _Columns:
         return _Columns(self._query, self.expressions + other.expressions)
 
