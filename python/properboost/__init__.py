@@ -1,6 +1,6 @@
 """Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
 
-from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado
+from properboost import _core, datasets, diagnostics, export, losses, metrics, plots, rado
 from properboost import _registered as _registered
 from properboost._core import __version__
 from properboost.estimators.arboost import ARBoostClassifier
@@ -56,6 +56,7 @@ __all__ = [
     "__version__",
     "datasets",
     "diagnostics",
+    "export",
     "load_model",
     "losses",
     "metrics",

@@ -94,6 +94,17 @@ class Member:
     yes: "Decision"
     no: "Decision"
 
+    def as_cuts(self) -> Cut:
+        """Return cuts that ask the same; several may lead to one decision."""
+        found = choose(
+            self.feature,
+            self.members,
+            int(self.missing),
+            lambda inside: self.yes if inside else self.no,
+        )
+        assert isinstance(found, Cut)
+        return found
+
 
 Decision: TypeAlias = Leaf | Cut | Member
 

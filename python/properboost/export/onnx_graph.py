@@ -1,20 +1,21 @@
 """Models as ONNX graphs, in double.
 
-One ``TreeEnsemble`` turns values into the number that each term looks up, a target per term, so
-that it adds nothing up.  What the numbers stand for is gathered from a constant and added by
-``CumSum``, which takes a row's terms one after the other: in the order of `decision_function`.
+One ``TreeEnsembleRegressor`` turns values into the number that each term looks up, a target per
+term, so that it adds nothing up: runtimes add up trees in any order, and return float32.  What the
+numbers stand for is gathered from a constant and added by ``CumSum``, which takes a row's terms one
+after the other, in the order of `decision_function`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.export.decisions import Cut, Decision, Feature, Leaf, Member, choose
+from properboost.export.decisions import Cut, Decision, Feature, Leaf, choose
 from properboost.export.description import (
     Description,
     Linear,
@@ -30,14 +31,16 @@ __all__ = ["OUTPUTS", "Input", "list_inputs", "make_graph", "to_onnx"]
 OUTPUTS = ("label", "probabilities", "raw")
 """What a graph may return."""
 
-OPSET, ML_OPSET = 18, 5
-"""The operators' versions: the first with ReduceMax's axes as an input, and with TreeEnsemble."""
+OPSET, ML_OPSET = 18, 3
+"""The operators' versions: the first with ReduceMax's axes as an input, and with trees in double."""
 
-_IR_VERSION = 10
-"""The least that goes with `ML_OPSET`."""
+_IR_VERSION = 8
+"""The least that goes with `OPSET`."""
 
-_LESS_OR_EQUAL = 0
-"""The mode of a node of a TreeEnsemble."""
+_NODE_FIELDS = (
+    "treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids",
+    "missing_value_tracks_true",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Input:
 
     name: str
     width: int = 1
-    is_text: bool = False
+    kind: str = "DOUBLE"
+    """What ONNX calls the type of the entries."""
 
 
 def to_onnx(
@@ -86,7 +90,7 @@ def to_onnx(
     -----
     Raw predictions have the bits of `decision_function`, and labels are those of `predict`.
     Probabilities are within 1e-14 of `predict_proba`.  The operators are those of ONNX opset 18 and
-    ai.onnx.ml opset 5, which onnxruntime has since 1.20.
+    ai.onnx.ml opset 3, which onnxruntime has since 1.14.
 
     Examples
     --------
@@ -113,7 +117,10 @@ def list_inputs(described: Description) -> list[Input]:
                 f"inputs are named by columns, and {name!r} is "
                 f"{'the name of several' if name else 'no name'}: rename the columns and fit again"
             )
-    return [Input(feature.name, is_text=feature.is_text) for feature in described.features]
+    return [
+        Input(feature.name, kind="STRING" if feature.is_text else "DOUBLE")
+        for feature in described.features
+    ]
 
 
 def make_graph(
@@ -122,16 +129,29 @@ def make_graph(
     inputs: Sequence[Input],
     outputs: Sequence[str],
     missing: str,
+    *,
+    scores: str | None = None,
 ) -> Any:
-    """Return the model whose graph takes these inputs."""
+    """Return the model whose graph takes these inputs.
+
+    With `scores`, the type of probabilities and raw predictions, it does as skl2onnx's graphs: with
+    two classes there are two columns of raw predictions, and labels that are booleans are integers.
+    """
     names = {own.name for own in inputs}
+    if scores and described.classes.dtype.kind == "b":
+        described = replace(described, classes=described.classes.astype(np.int64))
     graph = _Graph(onnx, names)
     X = _read_columns(graph, described, inputs, missing)
     raw, numbers = _add_up(graph, described, X)
     results = {}
     for what in outputs:
         results[what] = _finish(graph, described, what, raw, numbers)
-    return graph.build(described, inputs, results)
+        if what == "raw" and scores and described.n_models == 1:
+            both = graph.add("Neg", raw), raw
+            results[what] = graph.add("Concat", *both, axis=1)
+        if what != "label" and scores:
+            results[what] = graph.cast(results[what], scores)
+    return graph.build(described, inputs, results, scores or "DOUBLE")
 
 
 class _Graph:
@@ -190,7 +210,11 @@ class _Graph:
         return cast
 
     def build(
-        self, described: Description, inputs: Sequence[Input], results: dict[str, str]
+        self,
+        described: Description,
+        inputs: Sequence[Input],
+        results: dict[str, str],
+        scores: str,
     ) -> Any:
         """Return the model."""
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
@@ -201,8 +225,8 @@ class _Graph:
         )
         shapes = {
             "label": (label, ["rows"]),
-            "probabilities": (kinds.DOUBLE, ["rows", n_classes]),
-            "raw": (kinds.DOUBLE, ["rows", n_classes] if several else ["rows"]),
+            "probabilities": (getattr(kinds, scores), ["rows", n_classes]),
+            "raw": (getattr(kinds, scores), ["rows", n_classes] if several else ["rows"]),
         }
         taken = {own.name for own in inputs}
         outputs = []
@@ -215,7 +239,7 @@ class _Graph:
             outputs.append(helper.make_tensor_value_info(name, *shapes[what]))
         given = [
             helper.make_tensor_value_info(
-                own.name, kinds.STRING if own.is_text else kinds.DOUBLE, ["rows", own.width]
+                own.name, getattr(kinds, own.kind), ["rows", own.width]
             )
             for own in inputs
         ]
@@ -241,19 +265,28 @@ def _read_columns(
     blocks: list[str] = []
     for own in inputs:
         features, waiting = waiting[: own.width], waiting[own.width :]
-        if own.is_text:
-            (feature,) = features
-            blocks.append(_read_text(graph, feature, own.name, missing))
-        elif all(feature.categories is None for feature in features):
-            blocks.append(own.name)
-        else:
-            for k, feature in enumerate(features):
-                value = own.name
-                if own.width > 1:
-                    value = graph.add("Gather", own.name, graph.constant(np.array([k])), axis=1)
-                if feature.categories is not None:
-                    value = _read_numbers(graph, feature, value)
-                blocks.append(value)
+        is_text = own.kind == "STRING"
+        value = own.name
+        if own.kind not in ("STRING", "DOUBLE"):
+            value = graph.cast(value, "DOUBLE")
+        if not is_text and all(feature.categories is None for feature in features):
+            blocks.append(value)
+            continue
+        for k, feature in enumerate(features):
+            if is_text != feature.is_text:
+                kinds = {True: "strings", False: "numbers"}
+                raise ValueError(
+                    f"input {own.name!r} holds {kinds[is_text]}, and column {feature.name!r} of "
+                    f"the model {kinds[feature.is_text]}"
+                )
+            column = value
+            if own.width > 1:
+                column = graph.add("Gather", value, graph.constant(np.array([k])), axis=1)
+            if feature.is_text:
+                column = _read_text(graph, feature, column, missing)
+            elif feature.categories is not None:
+                column = _read_numbers(graph, feature, column)
+            blocks.append(column)
     return blocks[0] if len(blocks) == 1 else graph.add("Concat", *blocks, axis=1)
 
 
@@ -271,9 +304,9 @@ def _read_text(graph: _Graph, feature: Feature, name: str, missing: str) -> str:
         "LabelEncoder",
         name,
         domain="ai.onnx.ml",
-        keys_tensor=np.array([*known, missing], dtype=object),
-        values_tensor=np.array([*range(len(known)), -1]),
-        default_tensor=np.array([len(known)]),
+        keys_strings=[*known, missing],
+        values_int64s=[*range(len(known)), -1],
+        default_int64=len(known),
     )
     place = graph.cast(place, "DOUBLE")
     is_missing = graph.add("Less", place, graph.constant(np.array(0.0)))
@@ -314,7 +347,6 @@ def _read_numbers(graph: _Graph, feature: Feature, value: str) -> str:
 def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
     """Return the raw predictions (n_rows, n_models), and what the terms look up."""
     lookups = [term for term in described.terms if isinstance(term, Lookup)]
-    position = {id(term): t for t, term in enumerate(lookups)}
     linear = [term for term in described.terms if isinstance(term, Linear)]
     numbers = ""
     decisions = [term.decision for term in lookups]
@@ -336,9 +368,8 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
     n_terms = max((len(described.terms_of(m)) for m in range(n_models)), default=0)
     if not parts:
         first = graph.add("Gather", X, graph.constant(np.array([0])), axis=1)
-        nothing = graph.add("Mul", graph.cast(graph.add("IsNaN", first), "DOUBLE"),
-                            graph.constant(np.zeros((1, n_models))))  # fmt: skip
-        raw = nothing
+        is_missing = graph.cast(graph.add("IsNaN", first), "DOUBLE")
+        raw = graph.add("Mul", is_missing, graph.constant(np.zeros((1, n_models))))
     else:
         terms = parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=0)
         if len(parts) > 1:  # in the order of the features
@@ -353,91 +384,53 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
         raw = graph.add("Transpose", terms, perm=[1, 0])
     if described.intercepts is not None:
         raw = graph.add("Add", raw, graph.constant(described.intercepts[None, :]))
-    return raw, numbers if not position else numbers
+    return raw, numbers
 
 
 def _decide(
     graph: _Graph, features: Sequence[Feature], decisions: Sequence[Decision], X: str
 ) -> str:
     """Return the numbers (n_decisions, n_rows) that decisions come to, as integers."""
-    feature_of: list[int] = []
-    threshold: list[float] = []
-    missing: list[int] = []
-    ends: list[list[int]] = [[], []]  # by yes and no
-    are_leaves: list[list[int]] = [[], []]
-    leaf_of: dict[tuple[int, int], int] = {}
-    targets: list[int] = []
-    weights: list[float] = []
-    roots: list[int] = []
-
-    def add_leaf(target: int, number: int) -> int:
-        if (target, number) not in leaf_of:
-            leaf_of[target, number] = len(targets)
-            targets.append(target)
-            weights.append(float(number))
-        return leaf_of[target, number]
-
-    def add_node(feature: int, bound: float, to_yes: bool) -> int:
-        feature_of.append(feature)
-        threshold.append(bound)
-        missing.append(int(to_yes))
-        for side in (0, 1):
-            ends[side].append(0)
-            are_leaves[side].append(0)
-        return len(feature_of) - 1
-
+    nodes: dict[str, list[Any]] = {name: [] for name in _NODE_FIELDS}
+    leaves: dict[str, list[Any]] = {"treeids": [], "nodeids": [], "ids": [], "weights": []}
     for target, decision in enumerate(decisions):
-        known: dict[int, int] = {}
+        number_of: dict[Any, int] = {}  # of nodes that several lead to
+        waiting: list[Decision] = []
 
-        def connect(node: int, side: int, own: Decision, target: int = target) -> None:
-            is_leaf = isinstance(own, Leaf)
-            are_leaves[side][node] = int(is_leaf)
-            ends[side][node] = add_leaf(target, own.number) if is_leaf else visit(own)
+        def find(own: Decision, number_of: Any = number_of, waiting: Any = waiting) -> int:
+            key = own if isinstance(own, Leaf) else id(own)
+            if key not in number_of:
+                number_of[key] = len(number_of)
+                waiting.append(own)
+            return number_of[key]
 
-        def visit(own: Decision) -> int:
-            if isinstance(own, Leaf):  # a tree has a test, even if it makes no difference
-                own = Cut(0, 1, False, own, own)
-            if id(own) not in known:
-                if isinstance(own, Member):
-                    known[id(own)] = visit(_as_cuts(own))
-                else:
-                    bound = features[own.feature].bound(own.below)
-                    node = known[id(own)] = add_node(own.feature, bound, own.missing)
-                    connect(node, 0, own.yes)
-                    connect(node, 1, own.no)
-            return known[id(own)]
-
-        kept: list[Decision] = []  # what `id` is asked of must live
-
-        def _as_cuts(own: Member) -> Decision:
-            sides = (own.no, own.yes)
-            kept.append(choose(own.feature, own.members.astype(np.int64), int(own.missing),
-                               lambda inside: sides[inside]))  # fmt: skip
-            return kept[-1]
-
-        roots.append(visit(decision))
-    n = len(feature_of)
+        find(decision)
+        for node, own in enumerate(waiting):  # which grows
+            row: tuple[Any, ...] = (target, node, 0, "LEAF", 0.0, 0, 0, 0)
+            if isinstance(own, Leaf):
+                for name, value in zip(leaves, (target, node, target, own.number), strict=True):
+                    leaves[name].append(value)
+            else:
+                cut = own if isinstance(own, Cut) else own.as_cuts()
+                bound = features[cut.feature].bound(cut.below)
+                row = (target, node, cut.feature, "BRANCH_LEQ", bound,
+                       find(cut.yes), find(cut.no), int(cut.missing))  # fmt: skip
+            for name, value in zip(nodes, row, strict=True):
+                nodes[name].append(value)
+    bounds = np.array(nodes.pop("values"))
+    weights = np.array(leaves.pop("weights"), dtype=np.float64)
     found = graph.add(
-        "TreeEnsemble",
+        "TreeEnsembleRegressor",
         X,
         domain="ai.onnx.ml",
-        aggregate_function=1,
         n_targets=len(decisions),
-        post_transform=0,
-        tree_roots=roots,
-        nodes_featureids=feature_of,
-        nodes_modes=np.full(n, _LESS_OR_EQUAL, dtype=np.uint8),
-        nodes_splits=np.array(threshold),
-        nodes_missing_value_tracks_true=missing,
-        nodes_truenodeids=ends[0],
-        nodes_trueleafs=are_leaves[0],
-        nodes_falsenodeids=ends[1],
-        nodes_falseleafs=are_leaves[1],
-        leaf_targetids=targets,
-        leaf_weights=np.array(weights),
+        nodes_values_as_tensor=bounds,
+        target_weights_as_tensor=weights,
+        **{f"nodes_{name}": own for name, own in nodes.items()},
+        **{f"target_{name}": own for name, own in leaves.items()},
     )
-    transposed = graph.add("Transpose", found, perm=[1, 0])
-    return graph.cast(transposed, "INT64")
+    # Single precision has all whole numbers up to 2^24.
+    return graph.cast(graph.add("Transpose", found, perm=[1, 0]), "INT64")
 
 
 def _look_up(
@@ -460,10 +453,7 @@ def _look_up(
     if shared and n_models > 1:  # a number stands for what all models add
         sizes = [len(term.values) for term in lookups]
         begin = np.cumsum([0, *sizes[:-1]])[:, None]
-        place = numbers
-        if lined or len(lookups) < n_terms:
-            raise AssertionError
-        place = graph.add("Add", place, graph.constant(begin))
+        place = graph.add("Add", numbers, graph.constant(begin))
         values = graph.constant(np.concatenate([term.values for term in lookups]))
         rows = graph.add("Gather", values, place, axis=0)  # (n_terms, n_rows, n_models)
         return graph.add("Transpose", rows, perm=[0, 2, 1])
@@ -489,7 +479,6 @@ def _look_up(
         shape = graph.constant(np.array([n_terms, 1, n_models, -1]))
         both = [graph.add("Reshape", own, shape) for own in (added, line)]
         added = graph.add("Concat", *both, axis=1)
-    own_shape = graph.constant(np.array([-1, n_models, 0]))
     count = n_terms * (2 if described.has_lines else 1)
     own_shape = graph.constant(np.array([count, n_models, -1]))
     return graph.add("Reshape", added, own_shape)
