@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 
 from properboost.boosting.engine import Training, prepare, start_votes
 from properboost.boosting.ensemble import Ensemble, Rounds, make_ensemble
@@ -16,7 +15,7 @@ from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import Exponential
-from properboost.losses.probabilities import Link
+from properboost.losses.probabilities import Link, Votes
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, parameters, read
@@ -32,7 +31,7 @@ from properboost.parameters.shared import (
 )
 from properboost.progress import Report, show_progress
 
-__all__ = ["ARBoostClassifier", "Votes", "Voting", "VotingClassifier", "check_voting"]
+__all__ = ["ARBoostClassifier", "Voting", "VotingClassifier", "check_voting"]
 
 
 @dataclass(frozen=True)
@@ -48,18 +47,6 @@ class Voting:
     def link(self) -> Link:
         """What turns raw predictions into probabilities."""
         return Link(Exponential() if self.by_label else Votes())
-
-
-class Votes(Exponential):
-    """The link of votes for classes: the exponential's for two, the softmax for more."""
-
-    def probability(self, F: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of the positive class, or of all classes."""
-        raw = np.asarray(F)
-        probability: NDArray[np.float64] = (
-            super().probability(raw) if raw.ndim == 1 else softmax(raw, axis=1)
-        )
-        return probability
 
 
 @parameters

@@ -98,7 +98,7 @@ class Member:
         """Return cuts that ask the same; several may lead to one decision."""
         found = choose(
             self.feature,
-            self.members,
+            self.members.astype(np.int64),
             int(self.missing),
             lambda inside: self.yes if inside else self.no,
         )

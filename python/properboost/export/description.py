@@ -19,7 +19,7 @@ from properboost.estimators.udt import UDTClassifier
 from properboost.export.decisions import Decision, Feature, choose, convert_tree
 from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
-from properboost.rado import RadoBoostClassifier
+from properboost.rado.estimator import RadoBoostClassifier
 
 __all__ = [
     "Description",
@@ -98,7 +98,9 @@ def import_format(name: str, extra: str, purpose: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         library = name.partition(".")[0]
-        raise ImportError(f"{purpose} needs {library}: pip install 'properboost[{extra}]'") from error
+        raise ImportError(
+            f"{purpose} needs {library}: pip install 'properboost[{extra}]'"
+        ) from error
 
 
 def check_outputs(outputs: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -123,11 +125,11 @@ def describe(model: Any) -> Description:
     labels = [f"x{j}" for j in range(len(bins))] if names is None else [str(own) for own in names]
     features = tuple(map(_describe_feature, labels, bins))
     positions = {
-        j: own.positions for j, own in enumerate(bins) if isinstance(own, NumericBins) and own.means is not None
+        j: own.positions
+        for j, own in enumerate(bins)
+        if isinstance(own, NumericBins) and own.means is not None
     }
-    found = Description(
-        name, features, (), 1, None, model.classes_, None, positions=positions
-    )
+    found = Description(name, features, (), 1, None, model.classes_, None, positions=positions)
     if isinstance(model, UDTClassifier):
         tree = convert_tree(model.tree_, features)
         term = Lookup(tree, model._links()[:, None], (0,))
@@ -147,10 +149,14 @@ def describe(model: Any) -> Description:
             f"{name} that was fitted with init_score cannot be exported: it says only what to add "
             "to raw predictions that come from elsewhere"
         )
-    terms = _describe_tables if isinstance(ensemble, TableEnsemble) else _describe_trees
+    terms: Iterable[Lookup]
+    if isinstance(ensemble, TableEnsemble):
+        terms = _describe_tables(ensemble, features)
+    else:
+        terms = _describe_trees(ensemble, features)
     return replace(
         found,
-        terms=tuple(terms(ensemble, features)),
+        terms=tuple(terms),
         n_models=len(ensemble.models),
         intercepts=ensemble.intercept if ensemble.intercepts else None,
         link=model._link,
@@ -209,7 +215,7 @@ def _describe_pair(pair: PairBins, features: Sequence[Feature]) -> Decision:
 
 
 def _describe_trees(ensemble: Ensemble, features: Sequence[Feature]) -> Iterable[Lookup]:
-    """Return the trees of the models; models whose trees differ in their values alone share them."""
+    """Return the trees; models whose trees differ in their values alone share them."""
     groups: list[list[int]] = []
     for m, rounds in enumerate(ensemble.models):
         if groups and _have_same_nodes(ensemble.models[groups[-1][0]], rounds):
@@ -284,7 +290,7 @@ def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:
             continue
         assert feature.categories is not None
         place = own.read(table, j).astype(np.float64)
-        rows[:, j] = np.where(place == -1, np.nan, np.where(place < 0, len(feature.categories), place))
+        rows[:, j] = np.where(
+            place == -1, np.nan, np.where(place < 0, len(feature.categories), place)
+        )
     return rows
-
-

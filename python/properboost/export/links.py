@@ -10,7 +10,6 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 from scipy.special import erfcx
 
-from properboost.estimators.arboost import Votes
 from properboost.losses.builtin import (
     Alpha,
     Exponential,
@@ -22,7 +21,7 @@ from properboost.losses.builtin import (
     Savage,
 )
 from properboost.losses.custom import CustomLoss
-from properboost.losses.probabilities import Link
+from properboost.losses.probabilities import Link, Votes
 from properboost.losses.table import KNOTS
 from properboost.losses.tangent import CERTAIN, Tangent
 
@@ -224,7 +223,7 @@ def _density(loss: MarginLoss, t: Any, tail: Any) -> Any:
     scale = find_scale(loss)
     cubics = fit_tail(loss, scale)
     widths = scale * np.diff(KNOTS)[:, None]
-    slopes = np.pad(-np.arange(1.0, 4.0) * cubics[:, 1:] / widths, ((0, 0), (0, 1)))
+    slopes: Array = np.pad(-np.arange(1.0, 4.0) * cubics[:, 1:] / widths, ((0, 0), (0, 1)))
     return (t / scale + 1.0).look_up_cubic(slopes).at_least(np.finfo(np.float64).tiny)
 
 
@@ -244,7 +243,8 @@ def fit_gaussian_tail() -> list[float]:
 
     def scaled(w: Array) -> Array:
         x = 3.0 * (1.0 + w) / (1.0 - w)
-        return erfcx(x) * (1.0 + 2.0 * x)
+        values: Array = erfcx(x) * (1.0 + 2.0 * x)
+        return values
 
     domain = [-1.0, 25.0 / 31.0]
     found = Chebyshev.interpolate(scaled, 20, domain=domain)
@@ -270,5 +270,5 @@ def fit_tail(loss: MarginLoss, scale: float) -> Array:
     knots = KNOTS[:-1, None] + np.diff(KNOTS)[:, None] * places
     values = loss.native.probability(-scale * knots)
     # Through four values of a cubic goes no other.
-    cubics: Array = np.linalg.solve(np.vander(places, increasing=True), values.T).T
-    return cubics
+    cubics = np.linalg.solve(np.vander(places, increasing=True), values.T).T
+    return cubics.astype(np.float64)

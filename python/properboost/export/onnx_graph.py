@@ -32,10 +32,13 @@ OUTPUTS = ("label", "probabilities", "raw")
 """What a graph may return."""
 
 OPSET, ML_OPSET = 18, 3
-"""The operators' versions: the first with ReduceMax's axes as an input, and with trees in double."""
+"""Versions of operators: the first with ReduceMax's axes as an input, and with double trees."""
 
 _IR_VERSION = 8
 """The least that goes with `OPSET`."""
+
+_ALL = 2**16
+"""More than all places of a feature."""
 
 _NODE_FIELDS = (
     "treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids",
@@ -177,7 +180,11 @@ class _Graph:
         own = np.asarray(array)
         if own.dtype.kind in "OU":
             own = own.astype(object)
-        key = (own.dtype.str, own.shape, repr(own.tolist()) if own.dtype == object else own.tobytes())
+        key = (
+            own.dtype.str,
+            own.shape,
+            repr(own.tolist()) if own.dtype == object else own.tobytes(),
+        )
         if key not in self._constants:
             name = self.name("constant")
             self._constants[key] = name
@@ -192,22 +199,21 @@ class _Graph:
             return helper.make_tensor(name, kind, array.shape, encoded)
         return self._onnx.numpy_helper.from_array(np.asarray(array, order="C"), name)
 
-    def add(self, kind: str, *given: str, n: int = 1, domain: str = "", **attributes: Any) -> Any:
-        """Add a node; return the name of its result, or the names of several."""
-        made = [self.name(kind.lower()) for _ in range(n)]
+    def add(self, kind: str, *given: str, domain: str = "", **attributes: Any) -> str:
+        """Add a node; return the name of its result."""
+        made = self.name(kind.lower())
         for key, value in attributes.items():
             if isinstance(value, np.ndarray):
                 attributes[key] = self._tensor(value)
         node = self._onnx.helper.make_node(
-            kind, list(given), made, self.name("node"), domain=domain, **attributes
+            kind, list(given), [made], self.name("node"), domain=domain, **attributes
         )
         self._nodes.append(node)
-        return made[0] if n == 1 else made
+        return made
 
     def cast(self, value: str, kind: str) -> str:
         """Return the values in another type."""
-        cast: str = self.add("Cast", value, to=getattr(self._onnx.TensorProto, kind))
-        return cast
+        return self.add("Cast", value, to=getattr(self._onnx.TensorProto, kind))
 
     def build(
         self,
@@ -238,9 +244,7 @@ class _Graph:
             self._nodes.append(helper.make_node("Identity", [value], [name], self.name("node")))
             outputs.append(helper.make_tensor_value_info(name, *shapes[what]))
         given = [
-            helper.make_tensor_value_info(
-                own.name, getattr(kinds, own.kind), ["rows", own.width]
-            )
+            helper.make_tensor_value_info(own.name, getattr(kinds, own.kind), ["rows", own.width])
             for own in inputs
         ]
         graph = helper.make_graph(
@@ -361,7 +365,9 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
     if lookups:
         parts.append(_look_up(graph, described, lookups, numbers, lined))
     if linear:
-        columns = graph.add("Gather", X, graph.constant(np.array([t.feature for t in linear])), axis=1)
+        columns = graph.add(
+            "Gather", X, graph.constant(np.array([t.feature for t in linear])), axis=1
+        )
         factors = graph.constant(np.array([term.coefficient for term in linear]))
         product = graph.add("Transpose", graph.add("Mul", columns, factors), perm=[1, 0])
         parts.append(graph.add("Unsqueeze", product, graph.constant(np.array([1]))))
@@ -394,31 +400,20 @@ def _decide(
     nodes: dict[str, list[Any]] = {name: [] for name in _NODE_FIELDS}
     leaves: dict[str, list[Any]] = {"treeids": [], "nodeids": [], "ids": [], "weights": []}
     for target, decision in enumerate(decisions):
-        number_of: dict[Any, int] = {}  # of nodes that several lead to
-        waiting: list[Decision] = []
-
-        def find(own: Decision, number_of: Any = number_of, waiting: Any = waiting) -> int:
-            key = own if isinstance(own, Leaf) else id(own)
-            if key not in number_of:
-                number_of[key] = len(number_of)
-                waiting.append(own)
-            return number_of[key]
-
-        find(decision)
-        for node, own in enumerate(waiting):  # which grows
+        for node, (own, yes, no) in enumerate(_lay_out(decision)):
             row: tuple[Any, ...] = (target, node, 0, "LEAF", 0.0, 0, 0, 0)
             if isinstance(own, Leaf):
                 for name, value in zip(leaves, (target, node, target, own.number), strict=True):
                     leaves[name].append(value)
             else:
-                cut = own if isinstance(own, Cut) else own.as_cuts()
-                bound = features[cut.feature].bound(cut.below)
-                row = (target, node, cut.feature, "BRANCH_LEQ", bound,
-                       find(cut.yes), find(cut.no), int(cut.missing))  # fmt: skip
+                bound = features[own.feature].bound(own.below)
+                row = (target, node, own.feature, "BRANCH_LEQ", bound, yes, no, int(own.missing))
             for name, value in zip(nodes, row, strict=True):
                 nodes[name].append(value)
     bounds = np.array(nodes.pop("values"))
     weights = np.array(leaves.pop("weights"), dtype=np.float64)
+    named: dict[str, Any] = {f"nodes_{name}": own for name, own in nodes.items()}
+    named |= {f"target_{name}": own for name, own in leaves.items()}
     found = graph.add(
         "TreeEnsembleRegressor",
         X,
@@ -426,11 +421,44 @@ def _decide(
         n_targets=len(decisions),
         nodes_values_as_tensor=bounds,
         target_weights_as_tensor=weights,
-        **{f"nodes_{name}": own for name, own in nodes.items()},
-        **{f"target_{name}": own for name, own in leaves.items()},
+        **named,
     )
     # Single precision has all whole numbers up to 2^24.
     return graph.cast(graph.add("Transpose", found, perm=[1, 0]), "INT64")
+
+
+def _lay_out(decision: Decision) -> list[tuple[Cut | Leaf, int, int]]:
+    """Return the nodes of a decision, each with the positions of its branches.
+
+    onnxruntime puts the node for `no` behind its parent, so that several nodes may lead to one by
+    their `yes` only.  Where a `no` leads to a node that is there, a node between says yes always.
+    """
+    nodes: list[Cut | Leaf] = []
+    ends: list[list[int]] = []
+    position: dict[int, int] = {}
+    kept: list[Decision] = []  # positions are known by identity
+    waiting: list[tuple[Decision, int, int]] = [(decision, -1, 0)]
+    while waiting:
+        own, parent, side = waiting.pop()
+        found = position.get(id(own), -1)
+        if found >= 0 and side == 1:
+            between = Cut(0, _ALL, True, own, Leaf(0))
+            waiting += [(own, len(ends), 0), (between.no, len(ends), 1)]
+            own = between
+        elif found >= 0:
+            ends[parent][side] = found
+            continue
+        elif not isinstance(own, Leaf):
+            cut = own if isinstance(own, Cut) else own.as_cuts()
+            position[id(own)] = len(ends)
+            kept.append(own)
+            waiting += [(cut.yes, len(ends), 0), (cut.no, len(ends), 1)]
+            own = cut
+        if parent >= 0:
+            ends[parent][side] = len(ends)
+        ends.append([0, 0])
+        nodes.append(own)
+    return [(own, yes, no) for own, (yes, no) in zip(nodes, ends, strict=True)]
 
 
 def _look_up(
@@ -511,13 +539,9 @@ def _follow_lines(
     bins = [described.positions[j] for j in lined]
     width = max(map(len, bins))
     positions = np.concatenate([np.pad(own, (0, width - len(own))) for own in bins])
-    codes = graph.add(
-        "Gather", numbers, graph.constant(n_lookups + np.arange(len(lined))), axis=0
-    )
+    codes = graph.add("Gather", numbers, graph.constant(n_lookups + np.arange(len(lined))), axis=0)
     offsets = graph.constant(width * np.arange(len(lined))[:, None])
-    z = graph.add(
-        "Gather", graph.constant(positions), graph.add("Add", codes, offsets), axis=0
-    )
+    z = graph.add("Gather", graph.constant(positions), graph.add("Add", codes, offsets), axis=0)
     first = graph.add("Gather", z, graph.constant(np.array([0])), axis=0)
     none = graph.add("Mul", first, graph.constant(np.array(np.nan)))
     z = graph.add("Concat", z, none, axis=0)
@@ -542,9 +566,7 @@ def _follow_lines(
 # -- predicting ------------------------------------------------------------------------------------
 
 
-def _finish(
-    graph: _Graph, described: Description, what: str, raw: str, numbers: str
-) -> str:
+def _finish(graph: _Graph, described: Description, what: str, raw: str, numbers: str) -> str:
     """Return the labels, the probabilities or the raw predictions."""
     last = graph.constant(np.array([1]))
     if what == "raw":

@@ -26,9 +26,9 @@ def register() -> None:
 
     Afterwards ``skl2onnx.to_onnx`` takes pipelines that end with one, such as a `StandardScaler`
     and a `ProperBoostClassifier`.  Inputs may be doubles, floats, integers, booleans and, for
-    categories, strings.  The classifier computes in double; a step before it that computes in float
-    gives it rounded numbers.  Ask for ``options={id(pipeline): {"zipmap": False}}`` and get doubles;
-    the dictionaries of probabilities that skl2onnx makes otherwise hold floats.
+    categories, strings.  The classifier computes in double; a step before it that computes in
+    float gives it rounded numbers.  Ask for ``options={id(pipeline): {"zipmap": False}}`` and get
+    doubles; the dictionaries of probabilities that skl2onnx makes otherwise hold floats.
 
     Raises
     ------

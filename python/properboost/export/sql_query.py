@@ -34,6 +34,9 @@ Dialect: TypeAlias = Literal["duckdb", "sqlite", "postgres"]
 _DEEPEST = 11
 """CASEs within each other: SQLite's parser, before 3.46, keeps at most 100 symbols."""
 
+_BITS = 62
+"""Places that an integer has a bit for: to ask for a bit is faster than to look in a list."""
+
 _MOST_TERMS = 200
 """Terms of a sum in one expression: databases allow a depth of 1,000."""
 
@@ -41,7 +44,7 @@ _MOST_ARGUMENTS = 50
 """Arguments of a function: SQLite allowed 100."""
 
 _PARSED = (1e-27, 1e27)
-"""Sizes of numbers of 17 digits that SQLite reads as the nearest double: powers of ten are exact."""
+"""Sizes of numbers that SQLite reads exactly: their powers of ten are exact."""
 
 _SHORT = 15
 """Characters of a number that any reader rounds to the nearest double."""
@@ -56,17 +59,41 @@ class _Dialect:
     suffix: str  # of numbers, to be doubles
     greatest: str
     booleans: tuple[str, str]
+    terms_apart: bool = False  # whether the terms of a sum are columns of a stage of their own
     exact: bool = True  # whether 17 digits are read as the nearest double, whatever the exponent
 
 
 DIALECTS = {
-    "duckdb": _Dialect("DOUBLE", "VARCHAR", "", "CAST('nan' AS DOUBLE)", "", "greatest",
-                       ("FALSE", "TRUE")),
-    "sqlite": _Dialect("REAL", "TEXT", " COLLATE BINARY", "", "", "max", ("0", "1"),
-                      exact=False),
-    "postgres": _Dialect("double precision", "text", ' COLLATE "C"', "float8 'nan'", "::float8",
-                         "greatest", ("FALSE", "TRUE")),
-}  # fmt: skip
+    "duckdb": _Dialect(
+        double="DOUBLE",
+        text="VARCHAR",
+        collation="",
+        nan="CAST('nan' AS DOUBLE)",
+        suffix="",
+        greatest="greatest",
+        booleans=("FALSE", "TRUE"),
+        terms_apart=True,  # planning takes the square of the terms of an expression otherwise
+    ),
+    "sqlite": _Dialect(
+        double="REAL",
+        text="TEXT",
+        collation=" COLLATE BINARY",
+        nan="",
+        suffix="",
+        greatest="max",
+        booleans=("0", "1"),
+        exact=False,
+    ),
+    "postgres": _Dialect(
+        double="double precision",
+        text="text",
+        collation=' COLLATE "C"',
+        nan="float8 'nan'",
+        suffix="::float8",
+        greatest="greatest",
+        booleans=("FALSE", "TRUE"),
+    ),
+}
 """What databases say differently."""
 
 
@@ -345,7 +372,11 @@ class _Query:
                 return f"{x} IS NOT NULL"
             test = f"{x} <= {self._bound(feature, own.below)}"
         elif feature.categories is not None:
-            test = f"{x} IN ({', '.join(map(str, np.flatnonzero(own.members).tolist()))})"
+            members = np.flatnonzero(own.members).tolist()
+            if n <= _BITS:
+                test = f"(({sum(1 << k for k in members)} >> {x}) & 1) = 1"
+            else:
+                test = f"{x} IN ({', '.join(map(str, members))})"
         else:
             runs = []
             for begin, end in feature.places(own.members):
@@ -383,7 +414,10 @@ class _Query:
                         lines = term.lines[term.models.index(m)]
                         some.append((term.decision, self._say_lines(lines)))
                         parts[m].append(None)
-            said = iter(self.say(some))
+            words = self.say(some)
+            if words and self._dialect.terms_apart:
+                words = self.keep(words)
+            said = iter(words)
             added = [
                 " + ".join([total, *(next(said) if part is None else part for part in own)])
                 for total, own in zip(sums, parts, strict=True)
@@ -430,9 +464,7 @@ class _Query:
             words = [self.number(0.0)]
             for t in range(int(lines.offsets[node]), int(lines.offsets[node + 1])):
                 z = f"(z{lines.feature[t]} - {self.number(lines.center[t])})"
-                words.append(
-                    f"coalesce({self.number(lines.slope[t])} * {z}, {self.number(0.0)})"
-                )
+                words.append(f"coalesce({self.number(lines.slope[t])} * {z}, {self.number(0.0)})")
             return " + ".join(words)
 
         return say

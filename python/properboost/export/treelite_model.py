@@ -139,7 +139,9 @@ def _add_nodes(
             if feature.categories is None:
                 made.numerical_test(opname="<=", threshold=_bound(feature, own), **shared)
             else:
-                members = np.arange(own.below) if isinstance(own, Cut) else np.flatnonzero(own.members)
+                members = (
+                    np.arange(own.below) if isinstance(own, Cut) else np.flatnonzero(own.members)
+                )
                 made.categorical_test(
                     category_list=members.tolist(), category_list_right_child=False, **shared
                 )
