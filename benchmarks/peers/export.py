@@ -1,6 +1,6 @@
 """Export: what ONNX, SQL and treelite say beside `decision_function`, and how long it takes.
 
-    python -m benchmarks.peers.export                                  # 5 minutes
+    python -m benchmarks.peers.export                                  # 20 minutes
     python -m benchmarks.peers.export --setting adult --repeats 2 --rows 1000    # a quick look
 
 ADULT has categories and missing values; LETTER has 26 classes.  Each model predicts the held-out

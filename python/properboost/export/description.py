@@ -64,7 +64,7 @@ class Description:
     """
 
     name: str
-    """Of the estimator, for messages."""
+    """The estimator's, for messages."""
     features: tuple[Feature, ...]
     terms: tuple[Lookup | Linear, ...]
     n_models: int
@@ -75,7 +75,7 @@ class Description:
     shares: NDArray[np.float64] | None = None
     """Instead of a link: the probabilities of both classes, by number of the only term."""
     positions: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-    """Of the features that lines ask for: where each code's mean is, NaN where it has none."""
+    """Where the mean of each code is, by features that lines ask for; NaN where it has none."""
 
     @property
     def has_text(self) -> bool:
@@ -276,8 +276,8 @@ def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_rows, n_features)
-        Numbers as they are.  Of a category its position among those of the model, which is their
-        number for all others; NaN where a value is missing.
+        Numbers as they are.  A category is its position among those of the model; all others are
+        their number.  NaN stands for missing values.
     """
     described = describe(model)
     model = getattr(model, "best_estimator_", model)

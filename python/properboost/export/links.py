@@ -39,6 +39,9 @@ _FARTHEST = 1e150
 _FAR_BELOW = -1e15
 """A class whose scaled raw prediction is less than the largest by more is as good as impossible."""
 
+_NOTHING = 1e-300
+"""Probabilities of one class against the rest that are less together are taken for equal."""
+
 _STEPS = 10
 """Newton steps until a row's shift is found: see the tests."""
 
@@ -148,7 +151,8 @@ def probabilities(link: Link, raw: Any) -> Any:
         return raw.where_positive(tail, other).beside(raw.where_positive(other, tail))
     own = raw.where_positive(other, tail).keep()
     total = own.total().keep()
-    return total.where_positive(own / total.at_least(np.finfo(np.float64).tiny), 1.0 / raw.n)
+    # The sum of what has underflowed says nothing.
+    return (total - _NOTHING).where_positive(own / total.at_least(_NOTHING), 1.0 / raw.n)
 
 
 def _softmax(scores: Any) -> Any:

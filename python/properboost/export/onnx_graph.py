@@ -92,8 +92,9 @@ def to_onnx(
     Notes
     -----
     Raw predictions have the bits of `decision_function`, and labels are those of `predict`.
-    Probabilities are within 1e-14 of `predict_proba`.  The operators are those of ONNX opset 18 and
-    ai.onnx.ml opset 3, which onnxruntime has since 1.14.
+    Probabilities are within 1e-14 of `predict_proba`; where one class against the rest has less
+    than 1e-300 for all classes together, they are equal.  The operators are those of ONNX
+    opset 18 and ai.onnx.ml opset 3, which onnxruntime has since 1.14.
 
     Examples
     --------

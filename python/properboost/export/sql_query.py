@@ -141,7 +141,8 @@ def to_sql(
     NULL and NaN are missing.  Numbers are cast to double; categories that are strings are compared
     as text, byte by byte.  Raw predictions have the bits of `decision_function`, but for a zero's
     sign.  Probabilities are within 1e-14 of `predict_proba` where the database's ``exp`` and
-    ``sqrt`` round as well as C's.
+    ``sqrt`` round as well as C's; where one class against the rest has less than 1e-300 for all
+    classes together, they are equal.
 
     Examples
     --------

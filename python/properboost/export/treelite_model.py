@@ -27,7 +27,7 @@ def to_treelite(model: Any) -> Any:
     Returns
     -------
     treelite.Model
-        It takes what `encode_rows` returns: numbers as they are, of categories their positions, NaN
+        It takes what `encode_rows` returns: numbers as they are, the positions of categories, NaN
         where a value is missing.  Thresholds and leaves are float64.
 
     Raises
