@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import properboost as pb
+from helpers.data_files import need
 from helpers.exports import MODELS, find_edge_rows, fit, make_frame, make_rows
+from properboost.datasets._adult import ADULT
 from properboost.export import to_onnx
 
 onnx = pytest.importorskip("onnx")
@@ -114,6 +116,22 @@ def test_a_column_without_a_name_is_refused():
     model = pb.ProperBoostClassifier(n_estimators=2).fit(table, np.arange(80) % 2)
     with pytest.raises(ValueError, match="'' is no name"):
         to_onnx(model)
+
+
+def test_adult():
+    """A real table with categories and missing values."""
+    need(*ADULT.files)
+    X, y = pb.datasets.load_adult(subset="train", dropna=False, return_X_y=True)
+    new = pb.datasets.load_adult(subset="test", dropna=False, return_X_y=True)[0][:500]
+    for parameters in ({"interactions": 5}, {"weak_learner": "tree"}):
+        model = pb.ProperBoostClassifier(n_estimators=20, **parameters).fit(X[:3000], y[:3000])
+        given = {
+            name: own.astype(object).where(own.notna(), "").to_numpy()[:, None]
+            if own.dtype == "category"
+            else own.to_numpy(float)[:, None]
+            for name, own in new.items()
+        }
+        check(model, new, given)
 
 
 values = st.floats(allow_nan=True, allow_infinity=True, width=64)

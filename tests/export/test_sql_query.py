@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import properboost as pb
+from helpers.data_files import need
 from helpers.exports import MODELS, find_edge_rows, fit, make_frame, make_rows
 from properboost import export
+from properboost.datasets._adult import ADULT
 from properboost.export.decisions import measure_depth
 from properboost.export.description import describe
 from properboost.export.sql_query import to_sql
@@ -88,6 +90,15 @@ def test_categories_and_hostile_names(name, dialect):
     model = pb.ProperBoostClassifier(n_estimators=8, **MODELS[name]).fit(table, y)
     names = check(model, new, dialect)
     assert names == ["row", "label", "raw", "probability_ja", "probability_no'n"]
+
+
+def test_adult():
+    """A real table with categories and missing values."""
+    need(*ADULT.files)
+    X, y = pb.datasets.load_adult(subset="train", dropna=False, return_X_y=True)
+    new = pb.datasets.load_adult(subset="test", dropna=False, return_X_y=True)[0][:300]
+    model = pb.ProperBoostClassifier(n_estimators=20, interactions=5).fit(X[:3000], y[:3000])
+    check(model, new.astype(dict.fromkeys(new.select_dtypes("category"), object)), "sqlite")
 
 
 def test_columns_may_be_called_otherwise():
