@@ -38,7 +38,7 @@ _BITS = 62
 """Places that an integer has a bit for: to ask for a bit is faster than to look in a list."""
 
 _MOST_TERMS = 200
-"""Terms of a sum in one expression: databases allow a depth of 1,000."""
+"""Terms of all sums in one stage: databases allow a depth of 1,000, and 2,000 columns."""
 
 _MOST_ARGUMENTS = 50
 """Arguments of a function: SQLite allowed 100."""
@@ -237,7 +237,9 @@ class _Query:
         columns += [
             (f"x{j}", self._read(described.features[j], _quote_name(names[j]))) for j in used
         ]
-        shown = ", ".join(f"{what} AS {name}" for name, what in columns or [("nothing", "NULL")])
+        columns = columns or [("nothing", "NULL")]
+        self._lasting = [name for name, _ in columns]
+        shown = ", ".join(f"{what} AS {name}" for name, what in columns)
         self._stages = [f"SELECT {shown} FROM {source}"]
 
     # -- words -------------------------------------------------------------------------------------
@@ -320,9 +322,11 @@ class _Query:
         self._count += 1
         return f"c{self._count}"
 
-    def _add_stage(self, columns: Iterable[tuple[str, str]]) -> None:
-        shown = ", ".join(f"{what} AS {name}" for name, what in columns)
-        self._stages.append(f"SELECT *, {shown} FROM s{len(self._stages) - 1}")
+    def _add_stage(
+        self, columns: Iterable[tuple[str, str]], before: Sequence[str] = ("*",)
+    ) -> None:
+        shown = ", ".join([*before, *(f"{what} AS {name}" for name, what in columns)])
+        self._stages.append(f"SELECT {shown} FROM s{len(self._stages) - 1}")
 
     def finish(self, results: Sequence[tuple[str, str]]) -> str:
         """Return the query that ends with these."""
@@ -400,11 +404,12 @@ class _Query:
         sums = [self.number(0.0)] * described.n_models
         terms = [described.terms_of(m) for m in range(described.n_models)]
         longest = max(map(len, terms))
-        for begin in range(0, longest, _MOST_TERMS):
+        size = max(1, _MOST_TERMS // described.n_models)
+        for begin in range(0, longest, size):
             some: list[tuple[Decision, Callable[[int], str]]] = []
             parts: list[list[str | None]] = [[] for _ in sums]
             for m, own in enumerate(terms):
-                for term in own[begin : begin + _MOST_TERMS]:
+                for term in own[begin : begin + size]:
                     if isinstance(term, Linear):
                         parts[m].append(f"x{term.feature} * {self.number(term.coefficient)}")
                         continue
@@ -423,7 +428,8 @@ class _Query:
                 " + ".join([total, *(next(said) if part is None else part for part in own)])
                 for total, own in zip(sums, parts, strict=True)
             ]
-            sums = self.keep(added)
+            sums = [self._name() for _ in added]
+            self._add_stage(zip(sums, added, strict=True), self._lasting)
         if described.intercepts is not None:
             sums = [
                 f"{total} + {self.number(own)}"
@@ -458,7 +464,9 @@ class _Query:
         for j in asked:
             feature, values = self._described.features[j], self._described.positions[j]
             some.append((choose(j, feature.codes, feature.missing), say(values)))
-        self._add_stage(zip((f"z{j}" for j in asked), self.say(some), strict=True))
+        names = [f"z{j}" for j in asked]
+        self._add_stage(zip(names, self.say(some), strict=True))
+        self._lasting += names
 
     def _say_lines(self, lines: Any) -> Callable[[int], str]:
         def say(node: int) -> str:
