@@ -3,7 +3,17 @@
 from functools import partial
 from types import ModuleType
 
-from properboost import _core, datasets, diagnostics, losses, metrics, plots, rado, report
+from properboost import (
+    _core,
+    datasets,
+    diagnostics,
+    export,
+    losses,
+    metrics,
+    plots,
+    rado,
+    report,
+)
 from properboost._core import __version__
 from properboost.estimators import arboost_file, properboost_file, udt_file
 from properboost.estimators.arboost import ARBoostClassifier
@@ -62,6 +72,7 @@ __all__ = [
     "__version__",
     "datasets",
     "diagnostics",
+    "export",
     "load_model",
     "losses",
     "merge_models",

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 
 from properboost.boosting.engine import Training, prepare, start_votes
 from properboost.boosting.ensemble import Ensemble, Rounds, make_ensemble
@@ -17,7 +16,7 @@ from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.losses.builtin import Exponential
-from properboost.losses.probabilities import Link
+from properboost.losses.probabilities import Link, Votes
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, parameters, read
@@ -48,19 +47,7 @@ class Voting:
     @property
     def link(self) -> Link:
         """What turns raw predictions into probabilities."""
-        return Link(Exponential() if self.by_label else _Votes())
-
-
-class _Votes(Exponential):
-    """The link of votes for classes: the exponential's for two, the softmax for more."""
-
-    def probability(self, F: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of the positive class, or of all classes."""
-        raw = np.asarray(F)
-        probability: NDArray[np.float64] = (
-            super().probability(raw) if raw.ndim == 1 else softmax(raw, axis=1)
-        )
-        return probability
+        return Link(Exponential() if self.by_label else Votes())
 
 
 @parameters

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
 from properboost import _core
 from properboost.data.entries import find_entries
-from properboost.losses.builtin import GLog, MarginLoss
+from properboost.losses.builtin import Exponential, GLog, MarginLoss
 from properboost.parameters.kinds import Coupling
 
-__all__ = ["Link", "choose_classes", "find_lead"]
+__all__ = ["Link", "Votes", "choose_classes", "find_lead"]
 
 _LOGISTIC = np.array([1e-6, 0.02, 0.25, 0.4])
 """Probabilities at which a logistic link is told from others; links are symmetric."""
@@ -152,6 +153,18 @@ class Link:
                 scores = differences / self.loss.gain / self.temperature
                 np.maximum(scores, -_FARTHEST, out=scores)
         return np.ascontiguousarray(scores)
+
+
+class Votes(Exponential):
+    """The link of votes for classes: the exponential's for two, the softmax for more."""
+
+    def probability(self, F: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of the positive class, or of all classes."""
+        raw = np.asarray(F)
+        probability: NDArray[np.float64] = (
+            super().probability(raw) if raw.ndim == 1 else softmax(raw, axis=1)
+        )
+        return probability
 
 
 def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from properboost import _core, native_losses
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.table import tabulate
 
-__all__ = ["Tangent"]
+__all__ = ["CERTAIN", "Tangent"]
 
 
 @dataclass(frozen=True)
@@ -51,22 +51,22 @@ class Tangent(MarginLoss):
         return _make_native()
 
 
-_CERTAIN = float(np.tan(0.5))
+CERTAIN = float(np.tan(0.5))
 
 
 def _weight(u: NDArray[np.float64]) -> NDArray[np.float64]:
     raw: NDArray[np.float64] = 4.0 * (1.0 - 2.0 * np.arctan(u)) / (1.0 + u * u)
-    return np.where(u < _CERTAIN, raw, 0.0)
+    return np.where(u < CERTAIN, raw, 0.0)
 
 
 def _curvature(u: NDArray[np.float64]) -> NDArray[np.float64]:
     rising: NDArray[np.float64] = 8.0 * (1.0 + u * (1.0 - 2.0 * np.arctan(u))) / (1.0 + u * u) ** 2
-    return np.where(u <= _CERTAIN, rising, 0.0)
+    return np.where(u <= CERTAIN, rising, 0.0)
 
 
 @lru_cache(maxsize=1)
 def _make_native() -> _core.Loss:
-    table = tabulate(Tangent.name, _weight, _CERTAIN, curvature=_curvature)
+    table = tabulate(Tangent.name, _weight, CERTAIN, curvature=_curvature)
     functions = [
         LowLevelCallable.from_cython(native_losses, f"tangent_{what}")
         for what in ("weight", "loss")

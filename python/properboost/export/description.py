@@ -1,0 +1,296 @@
+"""What every format says of a fitted model: decisions, what they add, and what follows from F."""
+
+import importlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.ensemble import DampedEnsemble, Ensemble, Rounds, TableEnsemble
+from properboost.boosting.interactions import PairBins
+from properboost.boosting.lines import Lines
+from properboost.data.binning import FeatureBins, NumericBins
+from properboost.data.frames import open_table
+from properboost.estimators.base import TableClassifier
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.udt import UDTClassifier
+from properboost.export.decisions import Decision, Feature, choose, convert_tree
+from properboost.losses.builtin import GLog
+from properboost.losses.probabilities import Link
+from properboost.rado.estimator import RadoBoostClassifier
+
+__all__ = [
+    "Description",
+    "Linear",
+    "Lookup",
+    "check_outputs",
+    "describe",
+    "encode_rows",
+    "import_format",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """A decision, and what its numbers add to the raw predictions of `models`.
+
+    ``values[number]`` has an entry for each of these.  `lines` are, model by model, what the nodes
+    of a tree add besides; None where leaves have values only.
+    """
+
+    decision: Decision
+    values: NDArray[np.float64]
+    models: tuple[int, ...]
+    lines: tuple[Lines, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A feature times a coefficient, which it adds to the only model."""
+
+    feature: int
+    coefficient: float
+    models: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A fitted model, of which nothing is left but what predictions need.
+
+    A model's raw prediction is 0, plus what its terms add, one after the other, plus its intercept.
+    It has the bits of `decision_function` if sums are taken in this order, in double.
+    """
+
+    name: str
+    """The estimator's, for messages."""
+    features: tuple[Feature, ...]
+    terms: tuple[Lookup | Linear, ...]
+    n_models: int
+    intercepts: NDArray[np.float64] | None
+    classes: NDArray[Any]
+    link: Link | None
+    """What turns raw predictions into probabilities."""
+    shares: NDArray[np.float64] | None = None
+    """Instead of a link: the probabilities of both classes, by number of the only term."""
+    positions: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    """Where the mean of each code is, by features that lines ask for; NaN where it has none."""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether a column holds strings."""
+        return any(feature.is_text for feature in self.features)
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether leaves have lines."""
+        return any(isinstance(term, Lookup) and term.lines is not None for term in self.terms)
+
+    def terms_of(self, model: int) -> list[Lookup | Linear]:
+        """Return the terms of one model, in the order in which they are added."""
+        return [term for term in self.terms if model in term.models]
+
+
+def import_format(name: str, extra: str, purpose: str) -> Any:
+    """Import a library that an export needs, or say how it is installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        library = name.partition(".")[0]
+        raise ImportError(
+            f"{purpose} needs {library}: pip install 'properboost[{extra}]'"
+        ) from error
+
+
+def check_outputs(outputs: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return what was asked for, each once."""
+    chosen = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+    if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(known):
+        raise ValueError(f"outputs must be some of {list(known)}, each once; got {outputs!r}")
+    return chosen
+
+
+def describe(model: Any) -> Description:
+    """Return what exports say of a fitted model, or refuse it by name."""
+    model = getattr(model, "best_estimator_", model)
+    if not isinstance(model, TableClassifier):
+        raise TypeError(
+            f"model must be a fitted classifier of properboost; got {type(model).__name__}"
+        )
+    model._check_fitted()
+    name = type(model).__name__
+    bins, _ = model._describe_training()
+    names = getattr(model, "feature_names_in_", None)
+    labels = [f"x{j}" for j in range(len(bins))] if names is None else [str(own) for own in names]
+    features = tuple(map(_describe_feature, labels, bins))
+    positions = {
+        j: own.positions
+        for j, own in enumerate(bins)
+        if isinstance(own, NumericBins) and own.means is not None
+    }
+    found = Description(name, features, (), 1, None, model.classes_, None, positions=positions)
+    if isinstance(model, UDTClassifier):
+        tree = convert_tree(model.tree_, features)
+        term = Lookup(tree, model._links()[:, None], (0,))
+        return replace(found, terms=(term,), shares=model._shares())
+    if isinstance(model, RadoBoostClassifier):
+        return _describe_rados(found, model)
+    if not isinstance(model, BoostedClassifier):
+        raise TypeError(f"{name} cannot be exported")
+    ensemble = model._ensemble
+    if isinstance(ensemble, DampedEnsemble):
+        raise ValueError(
+            f"{name} with damping={ensemble.damping:g} cannot be exported: "
+            f"{DampedEnsemble.not_additive}"
+        )
+    if model._begins_with_scores:
+        raise ValueError(
+            f"{name} that was fitted with init_score cannot be exported: it says only what to add "
+            "to raw predictions that come from elsewhere"
+        )
+    terms: Iterable[Lookup]
+    if isinstance(ensemble, TableEnsemble):
+        terms = _describe_tables(ensemble, features)
+    else:
+        terms = _describe_trees(ensemble, features)
+    return replace(
+        found,
+        terms=tuple(terms),
+        n_models=len(ensemble.models),
+        intercepts=ensemble.intercept if ensemble.intercepts else None,
+        link=model._link,
+    )
+
+
+def _describe_feature(name: str, bins: FeatureBins) -> Feature:
+    if isinstance(bins, NumericBins):
+        return Feature(name, bins.edges, None, np.arange(bins.n_bins), bins.n_bins)
+    known = len(bins.categories)
+    other = known if bins.has_rare else bins.n_bins + 1
+    categories = bins.categories
+    if not {isinstance(own, str) for own in categories} <= {True} and any(
+        isinstance(own, str) for own in categories
+    ):
+        raise ValueError(
+            f"column {name!r} has strings and numbers for categories, which no column outside "
+            "Python holds: convert it to strings and fit again"
+        )
+    for own in categories:
+        if not isinstance(own, str) and float(own) != own:
+            raise ValueError(f"the category {own!r} of column {name!r} is no double")
+    codes = np.array([*range(known), other])
+    return Feature(name, np.empty(0), categories, codes, bins.n_bins)
+
+
+def _describe_tables(ensemble: TableEnsemble, features: Sequence[Feature]) -> Iterable[Lookup]:
+    models = tuple(range(len(ensemble.models)))
+    sums = np.stack([ensemble.sums_of(m) for m in models], axis=1)
+    offsets = ensemble.offsets.tolist()
+    for term in range(len(offsets) - 1):
+        values = sums[offsets[term] : offsets[term + 1]]
+        if not values.any():
+            continue
+        if term < len(features):
+            own = features[term]
+            yield Lookup(choose(term, own.codes, own.missing), values, models)
+        else:
+            pair = ensemble.pairs[term - len(features)]
+            yield Lookup(_describe_pair(pair, features), values, models)
+
+
+def _describe_pair(pair: PairBins, features: Sequence[Feature]) -> Decision:
+    """Return the decision whose numbers are the pair's cells, and the last one for none."""
+    none = pair.n_cells + 1  # of the pair's codes, that of unseen values
+    (first, levels), (second, others) = (
+        (features[j], level.astype(np.int64))
+        for j, level in ((pair.first, pair.first_level), (pair.second, pair.second_level))
+    )
+
+    def of_row(level: int) -> Decision:
+        cells = np.where((others < 0) | (level < 0), none, level * pair.n_second + others)
+        return choose(pair.second, cells[second.codes], int(cells[second.missing]))
+
+    return choose(pair.first, levels[first.codes], int(levels[first.missing]), of_row)
+
+
+def _describe_trees(ensemble: Ensemble, features: Sequence[Feature]) -> Iterable[Lookup]:
+    """Return the trees; models whose trees differ in their values alone share them."""
+    groups: list[list[int]] = []
+    for m, rounds in enumerate(ensemble.models):
+        if groups and _have_same_nodes(ensemble.models[groups[-1][0]], rounds):
+            groups[-1].append(m)
+        else:
+            groups.append([m])
+    for group in groups:
+        some = [ensemble.models[m] for m in group]
+        for t in range(len(some[0])):
+            lines = [rounds.lines_of(t) for rounds in some]
+            yield Lookup(
+                convert_tree(some[0].tree(t), features),
+                np.stack([rounds.table(t) for rounds in some], axis=1),
+                tuple(group),
+                None if None in lines else tuple(own for own in lines if own is not None),
+            )
+
+
+def _have_same_nodes(a: Rounds, b: Rounds) -> bool:
+    if a.trees is None or b.trees is None or (a.lines is None) != (b.lines is None):
+        return False
+    return np.array_equal(a.offsets, b.offsets) and all(
+        np.array_equal(getattr(a.trees, name), getattr(b.trees, name))
+        for name in ("feature", "left", "goes_left", "goes_right")
+    )
+
+
+def _describe_rados(found: Description, model: RadoBoostClassifier) -> Description:
+    """Return a linear model: a table for a feature's categories, a coefficient for a number."""
+    terms: list[Lookup | Linear] = []
+    coefficients = model.coef_[0]
+    begin = 0
+    for j, feature in enumerate(found.features):
+        size = 1 if feature.categories is None else len(feature.categories)
+        own = coefficients[begin : begin + size]
+        begin += size
+        if not own.any():
+            continue
+        if feature.categories is None:
+            terms.append(Linear(j, float(own[0])))
+        else:
+            places = [*range(size), size]
+            terms.append(Lookup(choose(j, places, size), np.append(own, 0.0)[:, None], (0,)))
+    intercepts = model.intercept_ if model.intercept_.any() else None
+    return replace(found, terms=tuple(terms), intercepts=intercepts, link=Link(GLog(1.0)))
+
+
+def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return rows as numbers: what `to_treelite`'s models take.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model of this package.
+    X : array or table of shape (n_rows, n_features)
+        The rows, with the columns the model was fitted on.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features)
+        Numbers as they are.  A category is its position among those of the model; all others are
+        their number.  NaN stands for missing values.
+    """
+    described = describe(model)
+    model = getattr(model, "best_estimator_", model)
+    table = open_table(model, X, reset=False)
+    bins, _ = model._describe_training()
+    rows = np.empty((table.n_rows, table.n_features))
+    for j, (feature, own) in enumerate(zip(described.features, bins, strict=True)):
+        if isinstance(own, NumericBins):
+            rows[:, j] = table.numeric(j)
+            continue
+        assert feature.categories is not None
+        place = own.read(table, j).astype(np.float64)
+        rows[:, j] = np.where(
+            place == -1, np.nan, np.where(place < 0, len(feature.categories), place)
+        )
+    return rows

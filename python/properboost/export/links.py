@@ -1,0 +1,278 @@
+"""Probabilities from raw predictions, as formulas that every format says in its own way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
+from numpy.typing import NDArray
+from scipy.special import erfcx
+
+from properboost.losses.builtin import (
+    Alpha,
+    Exponential,
+    GBoost,
+    GGauss,
+    GLaplacian,
+    GLog,
+    MarginLoss,
+    Savage,
+)
+from properboost.losses.custom import CustomLoss
+from properboost.losses.probabilities import Link, Votes
+from properboost.losses.table import KNOTS
+from properboost.losses.tangent import CERTAIN, Tangent
+
+__all__ = ["CELLS_PER_OCTAVE", "OCTAVES", "Value", "fit_tail", "probabilities"]
+
+CELLS_PER_OCTAVE, OCTAVES = 128, 24
+"""Cells of a loss table, by the powers of two of 1 + |u| / scale."""
+
+_LEAST = -708.0
+"""e to the power of less is as good as 0; some databases refuse what underflows."""
+
+_FARTHEST = 1e150
+"""The largest number that is squared."""
+
+_FAR_BELOW = -1e15
+"""A class whose scaled raw prediction is less than the largest by more is as good as impossible."""
+
+_NOTHING = 1e-300
+"""Probabilities of one class against the rest that are less together are taken for equal."""
+
+_STEPS = 10
+"""Newton steps until a row's shift is found: see the tests."""
+
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class Value(ABC):
+    """Numbers of a row, one or one per class, that are still to be computed.
+
+    A number beside several is taken with each of them.
+    """
+
+    @abstractmethod
+    def _combine(self, operator: str, other: Self | float) -> Self:
+        """Return the sum, difference, product, quotient, or the larger, by ``+ - * / max``."""
+
+    @abstractmethod
+    def _apply(self, function: str) -> Self:
+        """Return one of ``abs exp ln sqrt``; exponents are from -708 to 0."""
+
+    @abstractmethod
+    def where_positive(self, yes: Self | float, no: Self | float) -> Self:
+        """Return `yes` where this is above 0, and `no` elsewhere."""
+
+    @abstractmethod
+    def total(self) -> Self:
+        """Return the sum over the classes."""
+
+    @abstractmethod
+    def largest(self) -> Self:
+        """Return the largest of the classes."""
+
+    @abstractmethod
+    def is_top(self) -> Self:
+        """Return 1 for the first class of the largest, and 0 for the others."""
+
+    @abstractmethod
+    def beside(self, other: Self) -> Self:
+        """Return this and `other` as the numbers of two classes."""
+
+    @abstractmethod
+    def keep(self) -> Self:
+        """Return the same, to be computed once, as it is used several times."""
+
+    @abstractmethod
+    def look_up_cubic(self, cells: NDArray[np.float64]) -> Self:
+        """Return the cubics of `cells`, (n_cells, 4), at the place of 1 + |u| / scale, this."""
+
+    def __add__(self, other: Self | float) -> Self:
+        return self._combine("+", other)
+
+    def __sub__(self, other: Self | float) -> Self:
+        return self._combine("-", other)
+
+    def __mul__(self, other: Self | float) -> Self:
+        return self._combine("*", other)
+
+    def __truediv__(self, other: Self | float) -> Self:
+        return self._combine("/", other)
+
+    def at_least(self, other: Self | float) -> Self:
+        """Return the larger one."""
+        return self._combine("max", other)
+
+    def at_most(self, other: float) -> Self:
+        """Return the smaller one."""
+        return (self * -1.0).at_least(-other) * -1.0
+
+    def logarithm(self) -> Self:
+        """Return the natural logarithm of this, which is above 0."""
+        return self._apply("ln")
+
+    def size(self) -> Self:
+        """Return the distance from 0."""
+        return self._apply("abs")
+
+    def root(self) -> Self:
+        """Return the square root."""
+        return self._apply("sqrt")
+
+    def exponential(self) -> Self:
+        """Return e to the power of this, which is at most 0."""
+        return self.at_least(_LEAST)._apply("exp")
+
+
+def probabilities(link: Link, raw: Any) -> Any:
+    """Return the probabilities of all classes; `raw` holds one number, or one per class.
+
+    Raises
+    ------
+    ValueError
+        If the link has no formula; the message names the loss.
+    """
+    loss = link.loss
+    if link.temperature is not None:
+        return _softmax(raw / loss.gain / link.temperature / 2.0)
+    if link.joint_loss == "softmax":
+        return _softmax(raw / loss.gain / 2.0)
+    if link.joint_loss:
+        return _canonical(loss, raw)
+    if raw.n > 1 and isinstance(loss, Votes):
+        return _softmax(raw)
+    tail = _tail(loss, (raw / loss.gain).size().keep()).keep()
+    other = (tail * -1.0 + 1.0).keep()
+    if raw.n == 1:
+        return raw.where_positive(tail, other).beside(raw.where_positive(other, tail))
+    own = raw.where_positive(other, tail).keep()
+    total = own.total().keep()
+    # The sum of what has underflowed says nothing.
+    return (total - _NOTHING).where_positive(own / total.at_least(_NOTHING), 1.0 / raw.n)
+
+
+def _softmax(scores: Any) -> Any:
+    kept = scores.keep()
+    power = (kept - kept.largest()).exponential().keep()
+    return power / power.total()
+
+
+def _canonical(loss: MarginLoss, raw: Any) -> Any:
+    """Return the probabilities of a joint model: p_k = c(z_k - shift), whose sum is 1.
+
+    c is the inverse link.  Relative to the largest z, the shift is where the other classes have
+    together as much as the top one lacks, sum of c(d_k - shift) = c(shift); d_2 / 2, of the second
+    largest, is not beyond it.
+    """
+    scaled = (raw / loss.gain).keep()
+    below = (scaled - scaled.largest()).at_least(_FAR_BELOW).keep()
+    top = scaled.is_top().keep()
+    others = (top * -1.0 + 1.0).keep()
+    shift = (top.where_positive(_FAR_BELOW, below).largest() * 0.5).keep()
+    farthest = float(loss.link(1.0 - 1.0 / raw.n)) / loss.gain
+
+    def inverse(u: Any) -> tuple[Any, Any]:
+        """Return the inverse link, and its slope."""
+        size = u.size().keep()
+        tail = _tail(loss, size).keep()
+        return u.where_positive(tail * -1.0 + 1.0, tail).keep(), _density(loss, size, tail)
+
+    for _ in range(_STEPS):
+        lacking, slope = inverse(shift)
+        own, slopes = inverse((below - shift).keep())
+        found = (own * others).total().keep()
+        ratio = (found / lacking).keep()
+        step = ratio.logarithm() * found / ((slopes * others).total() + slope * ratio)
+        shift = (shift + step).at_most(farthest).keep()
+    return inverse((below - shift).keep())[0]
+
+
+def _tail(loss: MarginLoss, t: Any) -> Any:
+    """Return the probability of the less probable class, where raw predictions are gain times t."""
+    if isinstance(loss, GLog | Alpha | Exponential | Savage):
+        slope = 1.0 if isinstance(loss, GLog | Alpha) else 2.0
+        power = (t * -slope).exponential().keep()
+        return power / (power + 1.0)
+    if isinstance(loss, GLaplacian):
+        return (t * -0.5).exponential() * 0.5
+    if isinstance(loss, GBoost):
+        t = t.at_most(_FARTHEST).keep()
+        root = (t * t + 4.0).root().keep()
+        # 1/2 - t / (2 root), without the difference of neighbouring numbers.
+        return (root * 0.0 + 2.0) / root / (root + t)
+    if isinstance(loss, GGauss):
+        return _gaussian_tail(t)
+    scale = find_scale(loss)
+    tail = (t / scale + 1.0).look_up_cubic(fit_tail(loss, scale))
+    return tail.at_least(np.finfo(np.float64).tiny)
+
+
+def _density(loss: MarginLoss, t: Any, tail: Any) -> Any:
+    """Return the slope of the inverse link at t from 0 on, where `tail` is known."""
+    if isinstance(loss, GLog | Alpha):
+        return tail * (tail * -1.0 + 1.0)
+    if isinstance(loss, GLaplacian):
+        return tail * 0.5
+    if isinstance(loss, GBoost):
+        # The third power of the root is too large before t is.
+        square = (t.at_most(_FARTHEST**0.5) * t.at_most(_FARTHEST**0.5) + 4.0).keep()
+        return (square * 0.0 + 2.0) / (square * square.root())
+    if isinstance(loss, GGauss):
+        x = t * (np.sqrt(np.pi) / 4.0)
+        return (x.at_most(28.0) * x.at_most(28.0) * -1.0).exponential() * 0.25
+    scale = find_scale(loss)
+    cubics = fit_tail(loss, scale)
+    widths = scale * np.diff(KNOTS)[:, None]
+    slopes: Array = np.pad(-np.arange(1.0, 4.0) * cubics[:, 1:] / widths, ((0, 0), (0, 1)))
+    return (t / scale + 1.0).look_up_cubic(slopes).at_least(np.finfo(np.float64).tiny)
+
+
+def _gaussian_tail(t: Any) -> Any:
+    """Return erfc(k t) / 2, as e^-x^2 times a polynomial in (x - 3) / (x + 3), over 1 + 2 x."""
+    x = (t * (np.sqrt(np.pi) / 4.0)).at_most(28.0).keep()
+    w = ((x - 3.0) / (x + 3.0)).keep()
+    coefficients = fit_gaussian_tail()
+    value = w * coefficients[-1] + coefficients[-2]
+    for c in coefficients[-3::-1]:
+        value = value * w + float(c)
+    return (x * x * -1.0).exponential() * value / (x * 2.0 + 1.0) * 0.5
+
+
+def fit_gaussian_tail() -> list[float]:
+    """Return the coefficients of erfcx(x) (1 + 2 x) in (x - 3) / (x + 3), x from 0 to 28."""
+
+    def scaled(w: Array) -> Array:
+        x = 3.0 * (1.0 + w) / (1.0 - w)
+        values: Array = erfcx(x) * (1.0 + 2.0 * x)
+        return values
+
+    domain = [-1.0, 25.0 / 31.0]
+    found = Chebyshev.interpolate(scaled, 20, domain=domain)
+    coefficients: list[float] = found.convert(kind=Polynomial, domain=[-1, 1]).coef.tolist()
+    return coefficients
+
+
+def find_scale(loss: MarginLoss) -> float:
+    """Return the scale of a loss that is a table, or refuse it by name."""
+    if isinstance(loss, CustomLoss):
+        return loss.table.scale
+    if isinstance(loss, Tangent):
+        return CERTAIN
+    raise ValueError(
+        f"the link of loss {loss.name!r} has no formula that could be exported: export the raw "
+        "predictions alone, outputs='raw'"
+    )
+
+
+def fit_tail(loss: MarginLoss, scale: float) -> Array:
+    """Return the cubics of the tail of a loss that is a table, (n_cells, 4)."""
+    places = np.arange(4) / 4.0
+    knots = KNOTS[:-1, None] + np.diff(KNOTS)[:, None] * places
+    values = loss.native.probability(-scale * knots)
+    # Through four values of a cubic goes no other.
+    cubics = np.linalg.solve(np.vander(places, increasing=True), values.T).T
+    return cubics.astype(np.float64)

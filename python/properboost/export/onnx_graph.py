@@ -1,0 +1,666 @@
+"""Models as ONNX graphs, in double.
+
+One ``TreeEnsembleRegressor`` turns values into the number that each term looks up, a target per
+term, so that it adds nothing up: runtimes add up trees in any order, and return float32.  What the
+numbers stand for is gathered from a constant and added by ``CumSum``, which takes a row's terms one
+after the other, in the order of `decision_function`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.export.decisions import Cut, Decision, Feature, Leaf, choose
+from properboost.export.description import (
+    Description,
+    Linear,
+    Lookup,
+    check_outputs,
+    describe,
+    import_format,
+)
+from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
+
+__all__ = ["OUTPUTS", "Input", "list_inputs", "make_graph", "to_onnx"]
+
+OUTPUTS = ("label", "probabilities", "raw")
+"""What a graph may return."""
+
+OPSET, ML_OPSET = 18, 3
+"""Versions of operators: the first with ReduceMax's axes as an input, and with double trees."""
+
+_IR_VERSION = 8
+"""The least that goes with `OPSET`."""
+
+_ALL = 2**16
+"""More than all places of a feature."""
+
+_NODE_FIELDS = (
+    "treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids",
+    "missing_value_tracks_true",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Input:
+    """A tensor (n_rows, width) that holds the next columns."""
+
+    name: str
+    width: int = 1
+    kind: str = "DOUBLE"
+    """What ONNX calls the type of the entries."""
+
+
+def to_onnx(
+    model: Any,
+    *,
+    outputs: Sequence[str] = ("label", "probabilities"),
+    missing: str = "",
+) -> Any:
+    """Return a fitted model as an ONNX model, in double throughout.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model of this package; of a search, its `best_estimator_` counts.
+    outputs : sequence of {"label", "probabilities", "raw"}, default=("label", "probabilities")
+        What the graph returns, in this order: ``predict``, ``predict_proba`` and
+        ``decision_function``, by these names (with ``_`` behind where a column is called so).
+    missing : str, default=""
+        The string that stands for a missing category: ONNX has no missing strings.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Without categories that are strings it has one input ``X`` of doubles, (n_rows,
+        n_features).  With such, there is an input (n_rows, 1) per column, by its name: strings, or
+        doubles.  NaN is a missing number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the model cannot be exported, or `outputs` or `missing` is not as described; the message
+        names what.
+    ImportError
+        If onnx is not installed: ``pip install 'properboost[onnx]'``.
+
+    Notes
+    -----
+    Raw predictions have the bits of `decision_function`, and labels are those of `predict`.
+    Probabilities are within 1e-14 of `predict_proba`; where one class against the rest has less
+    than 1e-300 for all classes together, they are equal.  The operators are those of ONNX
+    opset 18 and ai.onnx.ml opset 3, which onnxruntime has since 1.14.
+
+    Examples
+    --------
+    >>> from properboost import ProperBoostClassifier, export
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> graph = export.to_onnx(ProperBoostClassifier().fit(X, y))  # doctest: +SKIP
+    >>> graph.SerializeToString()  # doctest: +SKIP
+    """
+    onnx = import_format("onnx", "onnx", "to_onnx")
+    described = describe(model)
+    chosen = check_outputs(outputs, OUTPUTS)
+    return make_graph(onnx, described, list_inputs(described), chosen, missing)
+
+
+def list_inputs(described: Description) -> list[Input]:
+    """Return the inputs that stand for the columns."""
+    if not described.has_text:
+        return [Input("X", len(described.features))]
+    names = [feature.name for feature in described.features]
+    for name in names:
+        if not name or names.count(name) > 1:
+            raise ValueError(
+                f"inputs are named by columns, and {name!r} is "
+                f"{'the name of several' if name else 'no name'}: rename the columns and fit again"
+            )
+    return [
+        Input(feature.name, kind="STRING" if feature.is_text else "DOUBLE")
+        for feature in described.features
+    ]
+
+
+def make_graph(
+    onnx: Any,
+    described: Description,
+    inputs: Sequence[Input],
+    outputs: Sequence[str],
+    missing: str,
+    *,
+    scores: str | None = None,
+) -> Any:
+    """Return the model whose graph takes these inputs.
+
+    With `scores`, the type of probabilities and raw predictions, it does as skl2onnx's graphs: with
+    two classes there are two columns of raw predictions, and labels that are booleans are integers.
+    """
+    names = {own.name for own in inputs}
+    if scores and described.classes.dtype.kind == "b":
+        described = replace(described, classes=described.classes.astype(np.int64))
+    graph = _Graph(onnx, names)
+    X = _read_columns(graph, described, inputs, missing)
+    raw, numbers = _add_up(graph, described, X)
+    results = {}
+    for what in outputs:
+        results[what] = _finish(graph, described, what, raw, numbers)
+        if what == "raw" and scores and described.n_models == 1:
+            both = graph.add("Neg", raw), raw
+            results[what] = graph.add("Concat", *both, axis=1)
+        if what != "label" and scores:
+            results[what] = graph.cast(results[what], scores)
+    return graph.build(described, inputs, results, scores or "DOUBLE")
+
+
+class _Graph:
+    """Nodes and constants that are collected; values are the names of their results."""
+
+    def __init__(self, onnx: Any, taken: set[str]) -> None:
+        self._onnx = onnx
+        self._taken = taken
+        self._count = 0
+        self._nodes: list[Any] = []
+        self._constants: dict[tuple[Any, ...], str] = {}
+        self._initializers: list[Any] = []
+
+    def name(self, stem: str) -> str:
+        """Return a name that nothing else has."""
+        while (name := f"{stem}_{self._count}") in self._taken:
+            self._count += 1
+        self._taken.add(name)
+        return name
+
+    def constant(self, array: NDArray[Any]) -> str:
+        """Return the name of a constant."""
+        own = np.asarray(array)
+        if own.dtype.kind in "OU":
+            own = own.astype(object)
+        key = (
+            own.dtype.str,
+            own.shape,
+            repr(own.tolist()) if own.dtype == object else own.tobytes(),
+        )
+        if key not in self._constants:
+            name = self.name("constant")
+            self._constants[key] = name
+            self._initializers.append(self._tensor(own, name))
+        return self._constants[key]
+
+    def _tensor(self, array: NDArray[Any], name: str = "") -> Any:
+        helper = self._onnx.helper
+        if array.dtype == object:
+            encoded = [str(text).encode("utf-8") for text in array.ravel().tolist()]
+            kind = self._onnx.TensorProto.STRING
+            return helper.make_tensor(name, kind, array.shape, encoded)
+        return self._onnx.numpy_helper.from_array(np.asarray(array, order="C"), name)
+
+    def add(self, kind: str, *given: str, domain: str = "", **attributes: Any) -> str:
+        """Add a node; return the name of its result."""
+        made = self.name(kind.lower())
+        for key, value in attributes.items():
+            if isinstance(value, np.ndarray):
+                attributes[key] = self._tensor(value)
+        node = self._onnx.helper.make_node(
+            kind, list(given), [made], self.name("node"), domain=domain, **attributes
+        )
+        self._nodes.append(node)
+        return made
+
+    def cast(self, value: str, kind: str) -> str:
+        """Return the values in another type."""
+        return self.add("Cast", value, to=getattr(self._onnx.TensorProto, kind))
+
+    def build(
+        self,
+        described: Description,
+        inputs: Sequence[Input],
+        results: dict[str, str],
+        scores: str,
+    ) -> Any:
+        """Return the model."""
+        helper, kinds = self._onnx.helper, self._onnx.TensorProto
+        n_classes = len(described.classes)
+        several = described.n_models > 1
+        label = {"U": kinds.STRING, "O": kinds.STRING, "b": kinds.BOOL}.get(
+            described.classes.dtype.kind, kinds.INT64
+        )
+        shapes = {
+            "label": (label, ["rows"]),
+            "probabilities": (getattr(kinds, scores), ["rows", n_classes]),
+            "raw": (getattr(kinds, scores), ["rows", n_classes] if several else ["rows"]),
+        }
+        taken = {own.name for own in inputs}
+        outputs = []
+        for what, value in results.items():
+            name = what
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            self._nodes.append(helper.make_node("Identity", [value], [name], self.name("node")))
+            outputs.append(helper.make_tensor_value_info(name, *shapes[what]))
+        given = [
+            helper.make_tensor_value_info(own.name, getattr(kinds, own.kind), ["rows", own.width])
+            for own in inputs
+        ]
+        graph = helper.make_graph(
+            self._nodes, described.name, given, outputs, initializer=self._initializers
+        )
+        versions = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+        return helper.make_model(
+            graph, opset_imports=versions, ir_version=_IR_VERSION, producer_name="properboost"
+        )
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def _read_columns(
+    graph: _Graph, described: Description, inputs: Sequence[Input], missing: str
+) -> str:
+    """Return (n_rows, n_features) doubles: numbers, and the places of categories."""
+    if not isinstance(missing, str):
+        raise TypeError(f"missing must be a string; got {missing!r}")
+    waiting = list(described.features)
+    blocks: list[str] = []
+    for own in inputs:
+        features, waiting = waiting[: own.width], waiting[own.width :]
+        is_text = own.kind == "STRING"
+        value = own.name
+        if own.kind not in ("STRING", "DOUBLE"):
+            value = graph.cast(value, "DOUBLE")
+        if not is_text and all(feature.categories is None for feature in features):
+            blocks.append(value)
+            continue
+        for k, feature in enumerate(features):
+            if is_text != feature.is_text:
+                kinds = {True: "strings", False: "numbers"}
+                raise ValueError(
+                    f"input {own.name!r} holds {kinds[is_text]}, and column {feature.name!r} of "
+                    f"the model {kinds[feature.is_text]}"
+                )
+            column = value
+            if own.width > 1:
+                column = graph.add("Gather", value, graph.constant(np.array([k])), axis=1)
+            if feature.is_text:
+                column = _read_text(graph, feature, column, missing)
+            elif feature.categories is not None:
+                column = _read_numbers(graph, feature, column)
+            blocks.append(column)
+    return blocks[0] if len(blocks) == 1 else graph.add("Concat", *blocks, axis=1)
+
+
+def _read_text(graph: _Graph, feature: Feature, name: str, missing: str) -> str:
+    assert feature.categories is not None
+    if missing in feature.categories:
+        raise ValueError(
+            f"missing={missing!r} is a category of column {feature.name!r}: name a string that "
+            "none is"
+        )
+    known = [str(own) for own in feature.categories]
+    for own in known:
+        _check_text(own, feature.name)
+    place: str = graph.add(
+        "LabelEncoder",
+        name,
+        domain="ai.onnx.ml",
+        keys_strings=[*known, missing],
+        values_int64s=[*range(len(known)), -1],
+        default_int64=len(known),
+    )
+    place = graph.cast(place, "DOUBLE")
+    is_missing = graph.add("Less", place, graph.constant(np.array(0.0)))
+    found: str = graph.add("Where", is_missing, graph.constant(np.array(np.nan)), place)
+    return found
+
+
+def _check_text(category: str, column: str) -> None:
+    try:
+        category.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the category {category!r} of column {column!r} is no Unicode text"
+        ) from error
+
+
+def _read_numbers(graph: _Graph, feature: Feature, value: str) -> str:
+    """Return the places of categories that are numbers."""
+    assert feature.categories is not None
+    keys = np.array([float(own) for own in feature.categories])
+    places = np.arange(len(keys) + 1.0)
+    place = graph.constant(places[-1:])
+    if len(keys):
+        equal = graph.add("Equal", value, graph.constant(keys[None, :]))
+        # At most one is equal, so that nothing is rounded.
+        which = graph.add("ArgMax", graph.cast(equal, "INT32"), axis=1, keepdims=1)
+        known = graph.add("Gather", graph.constant(places), which)
+        found = graph.add("ReduceMax", graph.cast(equal, "INT32"), graph.constant(np.array([1])))
+        place = graph.add("Where", graph.cast(found, "BOOL"), known, place)
+    is_missing = graph.add("IsNaN", value)
+    read: str = graph.add("Where", is_missing, graph.constant(np.array(np.nan)), place)
+    return read
+
+
+# -- adding up -------------------------------------------------------------------------------------
+
+
+def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
+    """Return the raw predictions (n_rows, n_models), and what the terms look up."""
+    lookups = [term for term in described.terms if isinstance(term, Lookup)]
+    linear = [term for term in described.terms if isinstance(term, Linear)]
+    numbers = ""
+    decisions = [term.decision for term in lookups]
+    lined = sorted({int(j) for term in lookups for own in term.lines or () for j in own.feature})
+    for j in lined:
+        own = described.features[j]
+        decisions.append(choose(j, own.codes, own.missing))
+    if decisions:
+        numbers = _decide(graph, described.features, decisions, X)
+    n_models = described.n_models
+    parts: list[str] = []  # (n_terms, n_models, n_rows)
+    if lookups:
+        parts.append(_look_up(graph, described, lookups, numbers, lined))
+    if linear:
+        columns = graph.add(
+            "Gather", X, graph.constant(np.array([t.feature for t in linear])), axis=1
+        )
+        factors = graph.constant(np.array([term.coefficient for term in linear]))
+        product = graph.add("Transpose", graph.add("Mul", columns, factors), perm=[1, 0])
+        parts.append(graph.add("Unsqueeze", product, graph.constant(np.array([1]))))
+    n_terms = max((len(described.terms_of(m)) for m in range(n_models)), default=0)
+    if not parts:
+        first = graph.add("Gather", X, graph.constant(np.array([0])), axis=1)
+        is_missing = graph.cast(graph.add("IsNaN", first), "DOUBLE")
+        raw = graph.add("Mul", is_missing, graph.constant(np.zeros((1, n_models))))
+    else:
+        terms = parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=0)
+        if len(parts) > 1:  # in the order of the features
+            where = {id(term): k for k, term in enumerate([*lookups, *linear])}
+            order = np.array([where[id(term)] for term in described.terms])
+            terms = graph.add("Gather", terms, graph.constant(order), axis=0)
+        if n_terms > 1 or described.has_lines:
+            sums = graph.add("CumSum", terms, graph.constant(np.array(0)))
+            terms = graph.add("Gather", sums, graph.constant(np.array(-1)), axis=0)
+        else:
+            terms = graph.add("Squeeze", terms, graph.constant(np.array([0])))
+        raw = graph.add("Transpose", terms, perm=[1, 0])
+    if described.intercepts is not None:
+        raw = graph.add("Add", raw, graph.constant(described.intercepts[None, :]))
+    return raw, numbers
+
+
+def _decide(
+    graph: _Graph, features: Sequence[Feature], decisions: Sequence[Decision], X: str
+) -> str:
+    """Return the numbers (n_decisions, n_rows) that decisions come to, as integers."""
+    nodes: dict[str, list[Any]] = {name: [] for name in _NODE_FIELDS}
+    leaves: dict[str, list[Any]] = {"treeids": [], "nodeids": [], "ids": [], "weights": []}
+    for target, decision in enumerate(decisions):
+        for node, (own, yes, no) in enumerate(_lay_out(decision)):
+            row: tuple[Any, ...] = (target, node, 0, "LEAF", 0.0, 0, 0, 0)
+            if isinstance(own, Leaf):
+                for name, value in zip(leaves, (target, node, target, own.number), strict=True):
+                    leaves[name].append(value)
+            else:
+                bound = features[own.feature].bound(own.below)
+                row = (target, node, own.feature, "BRANCH_LEQ", bound, yes, no, int(own.missing))
+            for name, value in zip(nodes, row, strict=True):
+                nodes[name].append(value)
+    bounds = np.array(nodes.pop("values"))
+    weights = np.array(leaves.pop("weights"), dtype=np.float64)
+    named: dict[str, Any] = {f"nodes_{name}": own for name, own in nodes.items()}
+    named |= {f"target_{name}": own for name, own in leaves.items()}
+    found = graph.add(
+        "TreeEnsembleRegressor",
+        X,
+        domain="ai.onnx.ml",
+        n_targets=len(decisions),
+        nodes_values_as_tensor=bounds,
+        target_weights_as_tensor=weights,
+        **named,
+    )
+    # Single precision has all whole numbers up to 2^24.
+    return graph.cast(graph.add("Transpose", found, perm=[1, 0]), "INT64")
+
+
+def _lay_out(decision: Decision) -> list[tuple[Cut | Leaf, int, int]]:
+    """Return the nodes of a decision, each with the positions of its branches.
+
+    onnxruntime puts the node for `no` behind its parent, so that several nodes may lead to one by
+    their `yes` only.  Where a `no` leads to a node that is there, a node between says yes always.
+    """
+    nodes: list[Cut | Leaf] = []
+    ends: list[list[int]] = []
+    position: dict[int, int] = {}
+    kept: list[Decision] = []  # positions are known by identity
+    waiting: list[tuple[Decision, int, int]] = [(decision, -1, 0)]
+    while waiting:
+        own, parent, side = waiting.pop()
+        found = position.get(id(own), -1)
+        if found >= 0 and side == 1:
+            between = Cut(0, _ALL, True, own, Leaf(0))
+            waiting += [(own, len(ends), 0), (between.no, len(ends), 1)]
+            own = between
+        elif found >= 0:
+            ends[parent][side] = found
+            continue
+        elif not isinstance(own, Leaf):
+            cut = own if isinstance(own, Cut) else own.as_cuts()
+            position[id(own)] = len(ends)
+            kept.append(own)
+            waiting += [(cut.yes, len(ends), 0), (cut.no, len(ends), 1)]
+            own = cut
+        if parent >= 0:
+            ends[parent][side] = len(ends)
+        ends.append([0, 0])
+        nodes.append(own)
+    return [(own, yes, no) for own, (yes, no) in zip(nodes, ends, strict=True)]
+
+
+def _look_up(
+    graph: _Graph,
+    described: Description,
+    lookups: Sequence[Lookup],
+    numbers: str,
+    lined: Sequence[int],
+) -> str:
+    """Return what each term adds to each model, (n_terms, n_models, n_rows).
+
+    With lines there are two for each tree, the second being what its line adds.
+    """
+    n_models = described.n_models
+    position = {id(term): t for t, term in enumerate(lookups)}
+    own_terms = [[t for t in lookups if m in t.models] for m in range(n_models)]
+    n_terms = max(map(len, own_terms))
+    every = tuple(range(n_models))
+    shared = all(term.models == every for term in lookups) and not described.has_lines
+    if shared and n_models > 1:  # a number stands for what all models add
+        sizes = [len(term.values) for term in lookups]
+        begin = np.cumsum([0, *sizes[:-1]])[:, None]
+        place = graph.add("Add", numbers, graph.constant(begin))
+        values = graph.constant(np.concatenate([term.values for term in lookups]))
+        rows = graph.add("Gather", values, place, axis=0)  # (n_terms, n_rows, n_models)
+        return graph.add("Transpose", rows, perm=[0, 2, 1])
+    which = np.zeros((n_terms, n_models), dtype=np.int64)
+    begin = np.zeros((n_terms, n_models), dtype=np.int64)
+    tables: list[NDArray[np.float64]] = [np.zeros(max(len(t.values) for t in lookups))]
+    lines: list[Any] = [None]
+    size = len(tables[0])  # models of fewer terms look nothing up
+    for m, terms in enumerate(own_terms):
+        for t, term in enumerate(terms):
+            k = term.models.index(m)
+            which[t, m], begin[t, m] = position[id(term)], size
+            tables.append(term.values[:, k])
+            lines.append(None if term.lines is None else term.lines[k])
+            size += len(term.values)
+    place = numbers
+    if not np.array_equal(which[:, 0], np.arange(len(lookups) + len(lined))) or n_models > 1:
+        place = graph.add("Gather", numbers, graph.constant(which.ravel()), axis=0)
+    place = graph.add("Add", place, graph.constant(begin.reshape(-1, 1)))
+    added = graph.add("Gather", graph.constant(np.concatenate(tables)), place, axis=0)
+    if described.has_lines:
+        line = _follow_lines(graph, described, numbers, lined, len(lookups), place, tables, lines)
+        shape = graph.constant(np.array([n_terms, 1, n_models, -1]))
+        both = [graph.add("Reshape", own, shape) for own in (added, line)]
+        added = graph.add("Concat", *both, axis=1)
+    count = n_terms * (2 if described.has_lines else 1)
+    own_shape = graph.constant(np.array([count, n_models, -1]))
+    return graph.add("Reshape", added, own_shape)
+
+
+def _follow_lines(
+    graph: _Graph,
+    described: Description,
+    numbers: str,
+    lined: Sequence[int],
+    n_lookups: int,
+    place: str,
+    tables: Sequence[NDArray[np.float64]],
+    lines: Sequence[Any],
+) -> str:
+    """Return what the lines of nodes add, in the shape of `place`, which counts nodes."""
+    n_nodes = sum(map(len, tables))
+    longest = max(int(np.diff(own.offsets).max(initial=0)) for own in lines if own is not None)
+    column = np.full((longest, n_nodes), len(lined))  # the last one has no values
+    slope, center = np.zeros((2, longest, n_nodes))
+    of_feature = {j: k for k, j in enumerate(lined)}
+    begin = 0
+    for table, own in zip(tables, lines, strict=True):
+        for node in range(len(table)) if own is not None else ():
+            for r, t in enumerate(range(int(own.offsets[node]), int(own.offsets[node + 1]))):
+                column[r, begin + node] = of_feature[int(own.feature[t])]
+                slope[r, begin + node] = own.slope[t]
+                center[r, begin + node] = own.center[t]
+        begin += len(table)
+    bins = [described.positions[j] for j in lined]
+    width = max(map(len, bins))
+    positions = np.concatenate([np.pad(own, (0, width - len(own))) for own in bins])
+    codes = graph.add("Gather", numbers, graph.constant(n_lookups + np.arange(len(lined))), axis=0)
+    offsets = graph.constant(width * np.arange(len(lined))[:, None])
+    z = graph.add("Gather", graph.constant(positions), graph.add("Add", codes, offsets), axis=0)
+    first = graph.add("Gather", z, graph.constant(np.array([0])), axis=0)
+    none = graph.add("Mul", first, graph.constant(np.array(np.nan)))
+    z = graph.add("Concat", z, none, axis=0)
+    line = ""
+    for r in range(longest):
+        own_z = graph.add(
+            "GatherElements",
+            z,
+            graph.add("Gather", graph.constant(column[r]), place, axis=0),
+            axis=0,
+        )
+        own_slope, own_center = (
+            graph.add("Gather", graph.constant(own[r]), place, axis=0) for own in (slope, center)
+        )
+        product = graph.add("Mul", own_slope, graph.add("Sub", own_z, own_center))
+        is_missing = graph.add("IsNaN", own_z)
+        term = graph.add("Where", is_missing, graph.constant(np.array(0.0)), product)
+        line = graph.add("Add", line, term) if line else term
+    return line
+
+
+# -- predicting ------------------------------------------------------------------------------------
+
+
+def _finish(graph: _Graph, described: Description, what: str, raw: str, numbers: str) -> str:
+    """Return the labels, the probabilities or the raw predictions."""
+    last = graph.constant(np.array([1]))
+    if what == "raw":
+        return raw if described.n_models > 1 else graph.add("Squeeze", raw, last)
+    if described.shares is not None:
+        only = graph.add("Gather", numbers, graph.constant(np.array(0)), axis=0)
+        found = graph.add("Gather", graph.constant(described.shares), only, axis=0)
+    elif what == "probabilities":
+        assert described.link is not None
+        found = probabilities(described.link, _Tensor(graph, raw, described.n_models)).name
+    if what == "probabilities":
+        return found
+    if described.n_models > 1:
+        position = graph.add("ArgMax", raw, axis=1, keepdims=0)
+    else:
+        value, bound = raw, 0.0
+        if described.shares is not None:
+            value, bound = graph.add("Gather", found, graph.constant(np.array([1])), axis=1), 0.5
+        positive = graph.add("Greater", value, graph.constant(np.array(bound)))
+        position = graph.cast(graph.add("Squeeze", positive, last), "INT64")
+    classes = described.classes
+    if classes.dtype.kind in "iu":
+        classes = classes.astype(np.int64)
+    return graph.add("Gather", graph.constant(classes), position, axis=0)
+
+
+class _Tensor(Value):
+    """A tensor (n_rows, n)."""
+
+    def __init__(self, graph: _Graph, name: str, n: int) -> None:
+        self._graph, self.name, self.n = graph, name, n
+
+    def _make(self, kind: str, *given: str, n: int | None = None, **attributes: Any) -> _Tensor:
+        name = self._graph.add(kind, *given, **attributes)
+        return _Tensor(self._graph, name, self.n if n is None else n)
+
+    def _name(self, other: _Tensor | float) -> str:
+        return other.name if isinstance(other, _Tensor) else self._number(other)
+
+    def _number(self, number: float | NDArray[Any]) -> str:
+        return self._graph.constant(np.asarray(number, dtype=np.float64))
+
+    def _combine(self, operator: str, other: _Tensor | float) -> _Tensor:
+        kinds = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "max": "Max"}
+        n = max(self.n, other.n) if isinstance(other, _Tensor) else self.n
+        return self._make(kinds[operator], self.name, self._name(other), n=n)
+
+    def _apply(self, function: str) -> _Tensor:
+        kinds = {"abs": "Abs", "exp": "Exp", "ln": "Log", "sqrt": "Sqrt"}
+        return self._make(kinds[function], self.name)
+
+    def where_positive(self, yes: _Tensor | float, no: _Tensor | float) -> _Tensor:
+        positive = self._graph.add("Greater", self.name, self._number(0.0))
+        sizes = [own.n for own in (self, yes, no) if isinstance(own, _Tensor)]
+        return self._make("Where", positive, self._name(yes), self._name(no), n=max(sizes))
+
+    def total(self) -> _Tensor:
+        return self._reduce("ReduceSum")
+
+    def largest(self) -> _Tensor:
+        return self._reduce("ReduceMax")
+
+    def _reduce(self, kind: str) -> _Tensor:
+        axis = self._graph.constant(np.array([1]))
+        return self._make(kind, self.name, axis, n=1, keepdims=1)
+
+    def is_top(self) -> _Tensor:
+        position = self._graph.add("ArgMax", self.name, axis=1, keepdims=1)
+        every = self._graph.constant(np.arange(self.n)[None, :])
+        top = self._graph.add("Equal", position, every)
+        return _Tensor(self._graph, self._graph.cast(top, "DOUBLE"), self.n)
+
+    def beside(self, other: _Tensor) -> _Tensor:
+        return self._make("Concat", self.name, other.name, n=2, axis=1)
+
+    def keep(self) -> _Tensor:
+        return self
+
+    def look_up_cubic(self, cells: NDArray[np.float64]) -> _Tensor:
+        add, number = self._graph.add, self._number
+        powers = 2.0 ** np.arange(OCTAVES)
+        last = np.nextafter(2.0**OCTAVES, 0.0)
+        x = add("Min", self.name, number(last))
+        axis = self._graph.constant(np.array([-1]))
+        reached = add("GreaterOrEqual", add("Unsqueeze", x, axis), number(powers[1:]))
+        octave = add("ReduceSum", self._graph.cast(reached, "INT64"), axis, keepdims=0)
+        power = add("Gather", number(powers), octave)
+        within = add("Mul", add("Sub", add("Div", x, power), number(1.0)), number(CELLS_PER_OCTAVE))
+        begin = add("Floor", within)
+        t = add("Sub", within, begin)
+        first = add("Mul", octave, self._graph.constant(np.array(CELLS_PER_OCTAVE)))
+        cell = add("Add", first, self._graph.cast(begin, "INT64"))
+        value = add("Gather", number(cells[:, 3]), cell)
+        for k in (2, 1, 0):
+            value = add("Add", add("Mul", value, t), add("Gather", number(cells[:, k]), cell))
+        return _Tensor(self._graph, value, self.n)

@@ -1,0 +1,85 @@
+"""scikit-learn's pipelines as ONNX graphs, through skl2onnx."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from properboost.export.description import describe, import_format
+from properboost.export.onnx_graph import Input, make_graph
+from properboost.persistence.registry import KINDS
+
+__all__ = ["register"]
+
+_KINDS = {
+    "FloatTensorType": "FLOAT",
+    "DoubleTensorType": "DOUBLE",
+    "Int64TensorType": "INT64",
+    "Int32TensorType": "INT32",
+    "BooleanTensorType": "BOOL",
+    "StringTensorType": "STRING",
+}
+"""What ONNX calls the types of skl2onnx's variables."""
+
+
+def register() -> None:
+    """Teach skl2onnx the classifiers of this package, so that it converts pipelines of them.
+
+    Afterwards ``skl2onnx.to_onnx`` takes pipelines that end with one, such as a `StandardScaler`
+    and a `ProperBoostClassifier`.  Inputs may be doubles, floats, integers, booleans and, for
+    categories, strings.  The classifier computes in double; a step before it that computes in
+    float gives it rounded numbers.  Ask for ``options={id(pipeline): {"zipmap": False}}`` and get
+    doubles; the dictionaries of probabilities that skl2onnx makes otherwise hold floats.
+
+    Raises
+    ------
+    ImportError
+        If skl2onnx is not installed: ``pip install 'properboost[onnx]'``.
+
+    Examples
+    --------
+    >>> from properboost import export
+    >>> export.register()  # doctest: +SKIP
+    >>> skl2onnx.to_onnx(pipeline, X[:1].astype(float))  # doctest: +SKIP
+    """
+    skl2onnx = import_format("skl2onnx", "onnx", "register")
+    types = import_format("skl2onnx.common.data_types", "onnx", "register")
+    helpers = import_format("skl2onnx.helpers", "onnx", "register")
+    onnx = import_format("onnx", "onnx", "register")
+    options = {
+        "zipmap": [True, False, "columns"],
+        "raw_scores": [True, False],
+        "nocl": [True, False],
+        "output_class_labels": [True, False],
+    }
+
+    def find_shapes(operator: Any) -> None:
+        model = operator.raw_operator
+        n_rows = operator.inputs[0].get_first_dimension()
+        classes = model.classes_
+        is_text = classes.dtype.kind in "OU"
+        label = types.StringTensorType if is_text else types.Int64TensorType
+        operator.outputs[0].type = label([n_rows])
+        in_maps = operator.scope_inst.get_options(model, {"zipmap": True})["zipmap"] is True
+        kind = types.FloatTensorType if in_maps else types.DoubleTensorType
+        operator.outputs[1].type = kind([n_rows, len(classes)])
+
+    def convert(scope: Any, operator: Any, container: Any) -> None:
+        model = operator.raw_operator
+        described = describe(model)
+        asked = container.get_options(model, {"raw_scores": False, "zipmap": True})
+        inputs = []
+        left = len(described.features)
+        for k, variable in enumerate(operator.inputs):
+            width = variable.get_second_dimension() or left
+            left -= width
+            inputs.append(Input(f"input_{k}", width, _KINDS[type(variable.type).__name__]))
+        outputs = ("label", "raw" if asked["raw_scores"] else "probabilities")
+        kind = "FLOAT" if asked["zipmap"] is True else "DOUBLE"
+        graph = make_graph(onnx, described, inputs, outputs, "", scores=kind)
+        helpers.add_onnx_graph(scope, operator, container, graph)
+
+    for kind in KINDS.values():
+        own = kind.estimator
+        skl2onnx.update_registered_converter(
+            own, f"properboost{own.__name__}", find_shapes, convert, options=options, overwrite=True
+        )

@@ -1,0 +1,147 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import properboost as pb
+from helpers.data_files import need
+from helpers.exports import MODELS, find_edge_rows, fit, make_frame, make_rows
+from properboost.datasets._adult import ADULT
+from properboost.export import to_onnx
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+OUTPUTS = ("label", "probabilities", "raw")
+
+
+def open_graph(model, **options):
+    graph = to_onnx(model, **{"outputs": OUTPUTS, **options})
+    onnx.checker.check_model(graph)
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = 2
+    settings.log_severity_level = 3
+    return onnxruntime.InferenceSession(graph.SerializeToString(), settings)
+
+
+def check(model, X, given=None, **options):
+    session = open_graph(model, **options)
+    label, p, raw = session.run(None, {"X": X} if given is None else given)
+    np.testing.assert_array_equal(raw, model.decision_function(X))
+    assert np.abs(p - model.predict_proba(X)).max() <= 1e-14
+    np.testing.assert_array_equal(label, model.predict(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_raw_predictions_have_the_bits(name, n_classes):
+    model, X = fit(n_classes, **MODELS[name])
+    check(model, X)
+    check(model, X[:1])
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"weak_learner": "tree"}, {"weak_learner": "tree", "linear_leaves": True}]
+)
+def test_one_vs_rest(parameters):
+    model, X = fit(3, multiclass="one_vs_rest", **parameters)
+    check(model, X)
+
+
+@pytest.mark.parametrize("loss", ["ggauss", "gboost", "tangent"])
+def test_links(loss):
+    check(*fit(2, loss=loss, gain=0.1))
+
+
+def test_joint_canonical():
+    check(*fit(3, loss="glaplacian", gain=0.1))
+
+
+def test_other_estimators():
+    X, y = make_rows(2)
+    for model in (pb.ARBoostClassifier(n_estimators=5), pb.UDTClassifier(max_leaf_nodes=6)):
+        model.fit(X, y)
+        check(model, find_edge_rows(model, X))
+    finite = np.clip(np.nan_to_num(X), -5.0, 5.0)
+    check(pb.RadoBoostClassifier(n_rados=200, n_estimators=50).fit(finite, y), finite)
+    X, y = make_rows(3)
+    check(pb.AdaBoostMH(n_estimators=5).fit(X, y), X)
+
+
+def test_more_trees_than_are_summed_in_one_thread():
+    model, X = fit(2, weak_learner="tree", max_leaf_nodes=3, n_estimators=120)
+    for n in (1, 30, len(X)):
+        check(model, X[:n])
+
+
+def feed(table, missing=""):
+    return {
+        name: column.where(column.notna(), missing).to_numpy(object)[:, None]
+        if name == "town"
+        else column.to_numpy(float)[:, None]
+        for name, column in table.items()
+    }
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_categories_and_hostile_names(name):
+    table, y, new = make_frame()
+    model = pb.ProperBoostClassifier(n_estimators=8, **MODELS[name]).fit(table, y)
+    check(model, new, feed(new))
+    session = open_graph(model)
+    assert [own.name for own in session.get_inputs()] == list(new)
+    assert [own.name for own in session.get_outputs()] == ["label_", "probabilities", "raw"]
+
+
+def test_models_of_no_rounds_and_of_boolean_labels():
+    X = np.ones((40, 2))
+    y = np.arange(40) % 2 == 0
+    check(pb.ProperBoostClassifier(n_estimators=2).fit(X, y), X)
+
+
+def test_the_string_of_missing_values_is_nobodys_category():
+    y = np.arange(80) % 2
+    table = pd.DataFrame({"c": pd.Categorical(["", "b"] * 40)})
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(table, y)
+    with pytest.raises(ValueError, match="missing='' is a category of column 'c'"):
+        to_onnx(model)
+    to_onnx(model, missing="none")
+    with pytest.raises(TypeError, match="missing must be a string; got None"):
+        to_onnx(model, missing=None)
+
+
+def test_a_column_without_a_name_is_refused():
+    table = pd.DataFrame({"": pd.Categorical(["a", "b"] * 40), "c": 1.0})
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(table, np.arange(80) % 2)
+    with pytest.raises(ValueError, match="'' is no name"):
+        to_onnx(model)
+
+
+def test_adult():
+    """A real table with categories and missing values."""
+    need(*ADULT.files)
+    X, y = pb.datasets.load_adult(subset="train", dropna=False, return_X_y=True)
+    new = pb.datasets.load_adult(subset="test", dropna=False, return_X_y=True)[0][:500]
+    for parameters in ({"interactions": 5}, {"weak_learner": "tree"}):
+        model = pb.ProperBoostClassifier(n_estimators=20, **parameters).fit(X[:3000], y[:3000])
+        given = {
+            name: own.astype(object).where(own.notna(), "").to_numpy()[:, None]
+            if own.dtype == "category"
+            else own.to_numpy(float)[:, None]
+            for name, own in new.items()
+        }
+        check(model, new, given)
+
+
+values = st.floats(allow_nan=True, allow_infinity=True, width=64)
+
+
+@given(st.lists(st.tuples(values, values), min_size=8, max_size=30), st.integers(0, 1))
+@settings(max_examples=15, deadline=None)
+def test_any_rows(rows, trees):
+    X = np.array(rows)
+    y = np.arange(len(X)) % 2
+    parameters = [{}, {"weak_learner": "tree", "min_child_weight": 1.0}][trees]
+    model = pb.ProperBoostClassifier(n_estimators=4, rows_per_bin=None, **parameters).fit(X, y)
+    check(model, np.concatenate([X, -X, X[:, ::-1]]))

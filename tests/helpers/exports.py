@@ -1,0 +1,67 @@
+"""Models of every kind for tests of exports, and the rows that are hardest to get right."""
+
+import numpy as np
+import pandas as pd
+
+import properboost as pb
+
+CATEGORIES = ["it's", '"q"', "a\\b", ";--", "é", "  sp ", "A", "a", "NULL", "'); DROP TABLE t"]
+NAMES = ['a"b', "c'; --", "select", "x0", "town", "size", "label"]
+
+MODELS = {
+    "tables": {},
+    "pairs": {"interactions": 3},
+    "bags": {"outer_bags": 4},
+    "trees": {"weak_learner": "tree", "max_leaf_nodes": 8},
+    "symmetric": {"weak_learner": "tree", "grow_policy": "symmetric", "max_depth": 3},
+    "lines": {"weak_learner": "tree", "linear_leaves": True, "max_leaf_nodes": 4},
+    "rules": {"weak_learner": "monomial"},
+}
+
+
+def make_rows(n_classes, n_rows=240):
+    """Rows with missing and infinite values, and labels."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.standard_normal((n_rows, 4))
+    X[:, 1] = X[:, 1].round(1)
+    known = np.nan_to_num(X[:, 1] * X[:, 3] + X[:, 2])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:6, 0] = [np.inf, -np.inf, 1e300, -1e300, 0.0, -0.0]
+    y = np.digitize(known, np.quantile(known, np.arange(1, n_classes) / n_classes))
+    return X, y
+
+
+def find_edge_rows(model, X):
+    """Rows whose values are the model's bin edges and their neighbours."""
+    rows = [X]
+    for j, bins in enumerate(model._describe_training()[0]):
+        for edge in getattr(bins, "edges", [])[:5]:
+            some = np.repeat(X[:1], 3, axis=0)
+            some[:, j] = np.nextafter(edge, -np.inf), edge, np.nextafter(edge, np.inf)
+            rows.append(some)
+    return np.concatenate(rows)
+
+
+def make_frame(n_rows=300):
+    """Rows to fit, labels, and rows to predict that have unseen categories."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({name: rng.standard_normal(n_rows) for name in NAMES[:4]})
+    table["town"] = pd.Categorical(rng.choice(CATEGORIES, n_rows), categories=CATEGORIES)
+    table["size"] = pd.Categorical(rng.choice([1.0, 2.0, 3.5, -0.0, np.inf], n_rows))
+    table["label"] = rng.random(n_rows) > 0.5
+    positive = table["town"].isin(CATEGORIES[:5]) + table.iloc[:, 1] > 0.5
+    y = np.array(["no'n", "ja"])[positive.astype(int)]
+    table.iloc[::7, 0] = np.nan
+    table.iloc[::5, 4] = None
+    table.iloc[::6, 5] = None
+    new = table.astype({"town": object, "size": float})
+    new.iloc[:20, 4] = "unseen"
+    new.iloc[20:40, 5] = 2.5
+    return table, y, new
+
+
+def fit(n_classes=2, **parameters):
+    """A model of few rounds, and rows to predict."""
+    X, y = make_rows(n_classes)
+    model = pb.ProperBoostClassifier(**{"n_estimators": 8, **parameters}).fit(X, y)
+    return model, find_edge_rows(model, X)
