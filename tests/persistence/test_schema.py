@@ -85,6 +85,7 @@ def test_it_allows_no_other_fields_and_needs_most(path, validator):
             "bags",
             "standard_errors",
             "n_estimators",
+            "edits",
             "validation_curves",
             "validation_scores",
         )

@@ -1,5 +1,7 @@
 """Merging fitted models into one."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
