@@ -11,7 +11,6 @@ from properboost.export.description import (
     check_outputs,
     describe,
     encode_rows,
-    import_format,
 )
 
 
@@ -83,10 +82,8 @@ def test_encoded_rows_are_places():
     assert set(rows[:20, 4]) == {float(len(table["town"].cat.categories))}
 
 
-def test_arguments_and_libraries_are_named():
+def test_outputs_are_named():
     assert check_outputs("raw", ("label", "raw")) == ("raw",)
     for wrong in ((), ("raw", "raw"), ("margin",)):
         with pytest.raises(ValueError, match=r"outputs must be some of \['label', 'raw'\]"):
             check_outputs(wrong, ("label", "raw"))
-    with pytest.raises(ImportError, match=r"to_x needs no_such: pip install 'properboost\[x\]'"):
-        import_format("no_such.library", "x", "to_x")

@@ -1,6 +1,5 @@
 """What every format says of a fitted model: decisions, what they add, and what follows from F."""
 
-import importlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,7 +27,6 @@ __all__ = [
     "check_outputs",
     "describe",
     "encode_rows",
-    "import_format",
 ]
 
 
@@ -90,17 +88,6 @@ class Description:
     def terms_of(self, model: int) -> list[Lookup | Linear]:
         """Return the terms of one model, in the order in which they are added."""
         return [term for term in self.terms if model in term.models]
-
-
-def import_format(name: str, extra: str, purpose: str) -> Any:
-    """Import a library that an export needs, or say how it is installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        library = name.partition(".")[0]
-        raise ImportError(
-            f"{purpose} needs {library}: pip install 'properboost[{extra}]'"
-        ) from error
 
 
 def check_outputs(outputs: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -22,9 +22,9 @@ from properboost.export.description import (
     Lookup,
     check_outputs,
     describe,
-    import_format,
 )
 from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
+from properboost.extras import import_extra
 
 __all__ = ["OUTPUTS", "Input", "list_inputs", "make_graph", "to_onnx"]
 
@@ -104,7 +104,7 @@ def to_onnx(
     >>> graph = export.to_onnx(ProperBoostClassifier().fit(X, y))  # doctest: +SKIP
     >>> graph.SerializeToString()  # doctest: +SKIP
     """
-    onnx = import_format("onnx", "onnx", "to_onnx")
+    onnx = import_extra("onnx", "to_onnx needs", "onnx")
     described = describe(model)
     chosen = check_outputs(outputs, OUTPUTS)
     return make_graph(onnx, described, list_inputs(described), chosen, missing)

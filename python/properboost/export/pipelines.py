@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from properboost.export.description import describe, import_format
+from properboost.export.description import describe
 from properboost.export.onnx_graph import Input, make_graph
+from properboost.extras import import_extra
 from properboost.persistence.registry import KINDS
 
 __all__ = ["register"]
@@ -41,10 +42,10 @@ def register() -> None:
     >>> export.register()  # doctest: +SKIP
     >>> skl2onnx.to_onnx(pipeline, X[:1].astype(float))  # doctest: +SKIP
     """
-    skl2onnx = import_format("skl2onnx", "onnx", "register")
-    types = import_format("skl2onnx.common.data_types", "onnx", "register")
-    helpers = import_format("skl2onnx.helpers", "onnx", "register")
-    onnx = import_format("onnx", "onnx", "register")
+    skl2onnx = import_extra("skl2onnx", "register needs", "onnx")
+    types = import_extra("skl2onnx.common.data_types", "register needs", "onnx")
+    helpers = import_extra("skl2onnx.helpers", "register needs", "onnx")
+    onnx = import_extra("onnx", "register needs", "onnx")
     options = {
         "zipmap": [True, False, "columns"],
         "raw_scores": [True, False],

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.export.decisions import Cut, Decision, Feature, Leaf, simplify
-from properboost.export.description import Description, Linear, describe, import_format
+from properboost.export.description import Description, Linear, describe
+from properboost.extras import import_extra
 
 __all__ = ["to_treelite"]
 
@@ -54,7 +55,7 @@ def to_treelite(model: Any) -> Any:
     >>> trees = export.to_treelite(model)  # doctest: +SKIP
     >>> treelite.gtil.predict(trees, export.encode_rows(model, X))  # doctest: +SKIP
     """
-    builder = import_format("treelite.model_builder", "treelite", "to_treelite")
+    builder = import_extra("treelite.model_builder", "to_treelite needs", "treelite")
     described = describe(model)
     if described.has_lines:
         raise ValueError(
