@@ -168,3 +168,13 @@ def test_texts_that_sql_cannot_hold_are_refused():
         model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0]).fit(X, y)
         with pytest.raises(ValueError, match="a string of column 'x0' holds"):
             to_sql(model)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_edges_may_be_infinite(dialect):
+    X = np.array([[-np.inf], [1.0], [np.inf], [-1e308], [np.nan]] * 8)
+    model = pb.ProperBoostClassifier(n_estimators=3, rows_per_bin=None).fit(
+        X, np.tile([0, 1, 1, 0, 1], 8)
+    )
+    assert np.isinf(model.shape_function(0).edges).any()
+    check(model, X, dialect)

@@ -56,6 +56,7 @@ class _Dialect:
     text: str
     collation: str  # that compares bytes
     nan: str  # the literal; empty where NaN is NULL
+    infinity: str  # the literal
     suffix: str  # of numbers, to be doubles
     greatest: str
     booleans: tuple[str, str]
@@ -69,6 +70,7 @@ DIALECTS = {
         text="VARCHAR",
         collation="",
         nan="CAST('nan' AS DOUBLE)",
+        infinity="CAST('inf' AS DOUBLE)",
         suffix="",
         greatest="greatest",
         booleans=("FALSE", "TRUE"),
@@ -79,6 +81,7 @@ DIALECTS = {
         text="TEXT",
         collation=" COLLATE BINARY",
         nan="",
+        infinity="9e999",
         suffix="",
         greatest="max",
         booleans=("0", "1"),
@@ -89,6 +92,7 @@ DIALECTS = {
         text="text",
         collation=' COLLATE "C"',
         nan="float8 'nan'",
+        infinity="float8 'infinity'",
         suffix="::float8",
         greatest="greatest",
         booleans=("FALSE", "TRUE"),
@@ -247,6 +251,8 @@ class _Query:
     def number(self, value: float) -> str:
         """Return a double, in parentheses where it has a sign."""
         value = float(value)
+        if np.isinf(value):  # an edge may be so
+            return f"({'-' if value < 0.0 else ''}{self._dialect.infinity})"
         if not self._dialect.exact and value != 0.0 and not _PARSED[0] < abs(value) < _PARSED[1]:
             return self._multiply(value)
         digits = repr(value)

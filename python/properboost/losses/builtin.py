@@ -282,12 +282,14 @@ class LossCurve(ABC):
     def _of_margin(self, function: str, v: ArrayLike, power: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
             u = np.asarray(v, dtype=np.float64) / self.gain
-            value: NDArray[np.float64] = getattr(self._unit, function)(u) * self.gain**power
+            factor = np.float64(self.gain) ** power
+            value: NDArray[np.float64] = getattr(self._unit, function)(u) * factor
         return value
 
     def _of_probability(self, function: str, p: ArrayLike) -> NDArray[np.float64]:
         p = probabilities("p", p)
-        value: NDArray[np.float64] = getattr(self._unit, function)(p) * self.gain
+        with np.errstate(over="ignore"):
+            value: NDArray[np.float64] = getattr(self._unit, function)(p) * self.gain
         return value
 
 

@@ -134,7 +134,8 @@ class Link:
         q_i / the sum of q): the row's shift keeps the sum of probabilities.
         """
         if raw.ndim == 1:
-            q = 1.0 / self.loss.regularization_strength(raw)
+            with np.errstate(divide="ignore"):  # the least of gains is no number's reciprocal
+                q = 1.0 / self.loss.regularization_strength(raw)
             return np.stack([q, q], axis=1)
         if self.temperature is not None or self.joint_loss == "softmax":
             temperature = 1.0 if self.temperature is None else self.temperature

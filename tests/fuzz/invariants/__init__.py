@@ -6,10 +6,11 @@ fits it is tried on; those that fit again are tried on a part.
 
 They are in `predictions` (what a model says of any rows), `again` (the same fit, and what is kept
 of it), `inputs` (the same rows and weights in other guise), `bags` (how sure a model is), `watched`
-(fits that go on or stop early) and `edited` (models that were changed by hand).
+(fits that go on or stop early), `edited` (models that were changed by hand) and `exported` (models
+in other systems).
 """
 
-from fuzz.invariants import again, bags, edited, inputs, predictions, watched
+from fuzz.invariants import again, bags, edited, exported, inputs, predictions, watched
 from fuzz.invariants.registry import Fit, digest, hold, list_chosen
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "bags",
     "digest",
     "edited",
+    "exported",
     "hold",
     "inputs",
     "list_chosen",
