@@ -36,7 +36,8 @@ ELSEWHERE = {
     ],
     "persistence/test_bags.py": ["persistence/spreads.py"],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
-    "cli/test_model_summary.py": ["report/contents.py"],
+    "cli/test_commands.py": ["cli/reproduce.py", "cli/shared_arguments.py"],
+    "cli/test_inspect.py": ["cli/schema.py", "report/contents.py"],
     "report/test_write.py": [
         "report/facts.py", "report/found.py", "report/page.py", "report/view.py",
     ],

@@ -105,10 +105,8 @@ def _as_it_is(pyarrow: Any, column: Any, file: str, name: str, *, is_label: bool
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     if column.null_count == len(column):
-        kind, column = (
-            pyarrow.float64(),
-            pyarrow.nulls(len(column)),
-        )  # a dictionary has no such cast
+        column = pyarrow.nulls(len(column))  # a dictionary has no cast to numbers
+        kind = pyarrow.float64()
     elif is_text:
         kind = pyarrow.large_string()
     elif types.is_boolean(kind):
@@ -145,10 +143,8 @@ def make_arrow(frame: "DataFrame", file: str) -> Iterator[memoryview]:
     pyarrow = _import_pyarrow()
     from pyarrow import ipc, parquet
 
-    table, sink = (
-        pyarrow.Table.from_pandas(frame, preserve_index=False),
-        pyarrow.BufferOutputStream(),
-    )
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    sink = pyarrow.BufferOutputStream()
     if Path(file).suffix == PARQUET:
         parquet.write_table(table, sink)
     else:

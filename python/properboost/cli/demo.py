@@ -1,4 +1,4 @@
-"""The demonstration: tuned gains against the classical losses, beside the published errors.
+"""``properboost demo``: tuned gains against the classical losses, beside the published errors.
 
 It is Table 6 of the BoostLR paper [1]_ with one difference that matters: the gain of each loss is
 chosen by cross-validation on the training rows, and what hindsight would have chosen is called so.
@@ -9,6 +9,7 @@ References
    probability estimates. Journal of Machine Learning Research 16.
 """
 
+import argparse
 import importlib.util
 import io
 import math
@@ -27,8 +28,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, datasets, plots
+from properboost.cli.shared_arguments import add_threads, misuse_if_wrong
 from properboost.estimators.presets import AdaBoost, LogitBoost
-from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
 from properboost.losses.builtin import GLog
 from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
@@ -43,7 +45,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-__all__ = ["GAINS", "run"]
+__all__ = ["EPILOG", "add_options", "run"]
+
+EPILOG = """\
+The gain of each loss is chosen by cross-validation on the training rows.
+ADULT is left out where it can neither be found (in the folder named by
+PROPERBOOST_DATA, in the cache) nor be downloaded.
+
+examples:
+  properboost demo
+  properboost demo --gains 0.5 1 2 4 --rounds 200 --output-dir results
+"""
 
 GAINS = (0.25, 0.33, 0.5, 1.0, 2.0, 3.0, 4.0, 8.0)
 
@@ -119,38 +131,45 @@ class Outcome:
         return min(self.tuned, key=lambda method: self.chosen(method).cv_log_loss)
 
 
-def run(
-    output_dir: str | Path = "out",
-    *,
-    gains: Sequence[float] = GAINS,
-    n_estimators: int = 100,
-    n_jobs: int | None = None,
-) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what is tried, and where the picture goes."""
+    shown = " ".join(f"{gain:g}" for gain in GAINS)
+    parser.add_argument(
+        "--output-dir",
+        metavar="FOLDER",
+        default="out",
+        help="folder of the picture demo.png, which is replaced (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--gains",
+        metavar="G",
+        nargs="+",
+        type=float,
+        default=GAINS,
+        help=f"gains to try (default: {shown})",
+    )
+    parser.add_argument(
+        "--rounds", metavar="N", type=int, default=100, help="rounds (default: %(default)s)"
+    )
+    add_threads(parser)
+
+
+def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Train, print the table, and draw the picture ``demo.png``.
 
     The table goes to stdout; progress and what had to be left out go to stderr.
-
-    Parameters
-    ----------
-    output_dir : str or path, default="out"
-        Folder of the picture; it is made if need be.
-    gains : sequence of float
-        The gains to try.
-    n_estimators : int, default=100
-        Rounds of every fit.
-    n_jobs : int or None, default=None
-        Threads, as in `ProperBoostClassifier`.
     """
     began = time.perf_counter()
-    gains = sorted({checks.positive("gains", gain) for gain in gains})
-    if not gains:
-        raise ValueError("gains must hold at least one gain")
-    checks.integer("n_estimators", n_estimators, 1)
-    folder = Path(output_dir)
+    shared = {"n_estimators": arguments.rounds, "n_jobs": arguments.n_jobs}
+    with misuse_if_wrong(parser):
+        check_parameters(ProperBoostClassifier(**shared))
+        for gain in arguments.gains:
+            check_parameters(ProperBoostClassifier(gain=gain))
+    gains = sorted(set(arguments.gains))
+    folder = Path(arguments.output_dir)
     folder.mkdir(parents=True, exist_ok=True)  # report a wrong folder before the work
     progress = _Progress()
-    shared = {"n_estimators": n_estimators, "n_jobs": n_jobs}
-    print(_headline(n_estimators, checks.count_threads(n_jobs)), flush=True)
+    print(_headline(arguments.rounds, checks.count_threads(arguments.n_jobs)), flush=True)
     outcomes = []
     for problem in _load_problems(progress):
         outcomes.append(_try_all(problem, gains, shared, progress))

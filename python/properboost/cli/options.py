@@ -18,7 +18,7 @@ from properboost.parameters.declare import Parameter, declared
 from properboost.rado.estimator import RadoBoostClassifier
 from properboost.rado.estimator import check_parameters as check_rado_parameters
 
-__all__ = ["MODELS", "add_options", "make_classifier"]
+__all__ = ["MODELS", "add_parameters", "make_classifier"]
 
 MODELS = ("properboost", "rado")
 
@@ -97,7 +97,7 @@ def _can_be_auto(name: str) -> bool:
     )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_parameters(parser: argparse.ArgumentParser) -> None:
     """Add the options of all models; those that are not given are absent from the namespace."""
     tables, search, rados = map(
         _offer, (ProperBoostClassifier, ProperBoostClassifierCV, RadoBoostClassifier)

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from properboost.cli.csv_table import FileError, list_names, name_source, require
 from properboost.cli.file_columns import (
-    Note,
     arrange,
     find_categories,
     find_text,
@@ -15,13 +14,14 @@ from properboost.cli.file_columns import (
     read_labels,
     read_weights,
 )
-from properboost.cli.row_file import Reader
+from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
+from properboost.cli.shared_work import check_output, load_named, make_reader, note
 from properboost.report.write import write_report
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["EPILOG", "add_options", "report"]
+__all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
 FILE has test rows, which the model has not learnt from.  If a column holds
@@ -39,7 +39,13 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `report` takes besides its files."""
+    """Add the model, the files, and what the page shows."""
+    add_model(parser)
+    add_file(parser)
+    parser.add_argument(
+        "--output", metavar="FILE", default="report.html", help="the page (default: %(default)s)"
+    )
+    add_force(parser)
     parser.add_argument(
         "--target", metavar="COL", help="the column of classes (default: found by what it holds)"
     )
@@ -73,12 +79,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             default=default,
             help=f"{what}, at most (default: %(default)s)",
         )
+    add_threads(parser)
 
 
-def report(arguments: argparse.Namespace, model: Any, reader: Reader, note: Note) -> str:
-    """Write the page; return what to tell the user."""
-    if not hasattr(model, "feature_names_in_"):
-        raise FileError(f"{arguments.model}: the model was fitted without column names")
+def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    """Write the page."""
+    reader = make_reader(arguments, parser, arguments.file)
+    check_output(arguments)
+    model = load_named(arguments)
     known = find_categories(model)
     named = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
     for column in named:
@@ -92,7 +100,7 @@ def report(arguments: argparse.Namespace, model: Any, reader: Reader, note: Note
     require(frame, named)
     frame, weight = read_weights(frame, arguments.sample_weight)
     target = arguments.target or _find_target(
-        frame.drop(columns=[*(c for c in known if c in frame), *named]), model.classes_, note
+        frame.drop(columns=[*(c for c in known if c in frame), *named]), model.classes_
     )
     labels = None if target is None else read_labels(frame[target], of=model.classes_)
     reserved = [c for c in (target, arguments.sample_weight) if c is not None]
@@ -111,10 +119,10 @@ def report(arguments: argparse.Namespace, model: Any, reader: Reader, note: Note
         max_pairs=arguments.max_pairs,
         max_rows=arguments.max_rows,
     )
-    return f"The report on {len(X):,} rows is in {arguments.output}."
+    print(f"The report on {len(X):,} rows is in {arguments.output}.")
 
 
-def _find_target(others: "DataFrame", classes: NDArray[Any], note: Note) -> str | None:
+def _find_target(others: "DataFrame", classes: NDArray[Any]) -> str | None:
     """Return the one column that holds nothing but the classes, if there is one."""
     known = classes.tolist()
     found = [name for name in others.columns if others[name].isin(known).all()]

@@ -1,18 +1,44 @@
-"""What ``properboost inspect`` tells of a model file: what it is, and not what it predicts."""
+"""``properboost inspect``: what a model file holds, and not what it predicts."""
 
+import argparse
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from properboost.cli.shared_arguments import add_model
 from properboost.persistence.files import read
 from properboost.report.contents import describe_edit, find_changed, list_contents
 
-__all__ = ["describe_summary", "summarize"]
+__all__ = ["EPILOG", "add_options", "run"]
+
+EPILOG = """\
+Nothing is predicted: what is told is in the file.
+
+examples:
+  properboost inspect model.json.gz
+  properboost inspect model.json --json | jq .parameters
+"""
 
 _MOST_CLASSES = 10
 
 
-def summarize(path: str) -> dict[str, Any]:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the model, and how it is described."""
+    add_model(parser)
+    parser.add_argument("--json", action="store_true", help="write JSON")
+
+
+def run(arguments: argparse.Namespace, _parser: argparse.ArgumentParser) -> None:
+    """Tell what the file holds."""
+    summary = _summarize(arguments.model)
+    if arguments.json:
+        print(json.dumps(summary, indent=1, default=str))
+    else:
+        print(_describe(summary))
+
+
+def _summarize(path: str) -> dict[str, Any]:
     """Return what a model file holds: values that JSON knows, or that `str` shows well."""
     file = read(path)
     model = file.model
@@ -32,7 +58,7 @@ def summarize(path: str) -> dict[str, Any]:
 # -- in words -------------------------------------------------------------------------------------
 
 
-def describe_summary(summary: dict[str, Any]) -> str:
+def _describe(summary: dict[str, Any]) -> str:
     """Return a summary in words, a line for each thing that is known."""
     states = [
         name

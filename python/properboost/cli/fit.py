@@ -1,0 +1,199 @@
+"""``properboost fit``: a classifier, fitted to a file of rows and saved."""
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from properboost.cli.csv_table import FileError, name_source, require
+from properboost.cli.file_columns import (
+    arrange,
+    make_features,
+    note_unseen,
+    read_labels,
+    read_weights,
+)
+from properboost.cli.fit_report import TrainingRows, describe_fit, evaluate, hold_out
+from properboost.cli.options import MODELS, add_parameters, make_classifier
+from properboost.cli.row_file import Reader
+from properboost.cli.shared_arguments import add_file, add_force, add_threads, misuse_if_wrong
+from properboost.cli.shared_work import check_output, make_reader, note
+
+__all__ = ["EPILOG", "add_options", "run"]
+
+EPILOG = """\
+FILE is CSV, or by its suffix Parquet (.parquet) or Arrow (.arrow, .feather).
+A column whose cells are all numbers is numeric; any other is categorical, with
+its cells as text.  Booleans of Parquet and Arrow are numbers, 0 and 1.
+
+Families of models are compared by cross-validation on all rows; parameters that
+are given are kept.  The held-out rows then judge the choice, too.  With
+--effort none one model is fitted; --gain auto, --n-estimators auto or both then
+choose these alone.
+
+The report gives log loss and accuracy: of the shares of the classes in place of
+a model, to compare with; of the saved model on all rows, which it was fitted
+on; on held-out rows, of a model fitted without them; and of the saved model on
+the rows of another file (--eval).
+
+examples:
+  properboost fit train.csv --target diagnosis
+  properboost fit train.csv --target diagnosis --readable --cv 10
+  properboost fit train.csv --target income --na '?' --effort none --gain 2
+  properboost fit train.csv --target y --categorical zip store --drop id
+  properboost fit train.csv --target y --model rado --regularizer lasso --omega 0.1
+  properboost fit train.csv --target y --effort none --outer-bags 16
+  properboost fit train.parquet --target y --eval test.parquet --test-size 0
+  properboost fit train.csv --target y --output y.json.gz --compact --force
+  gunzip -c train.csv.gz | properboost fit - --target y --output y.json
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the files, the columns and the parameters of models."""
+    add_file(parser)
+    parser.add_argument("--target", metavar="COL", required=True, help="the column of classes")
+    parser.add_argument(
+        "--many-classes",
+        action="store_true",
+        help="take a target of more than 20 different numbers for classes",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        default="model.json",
+        help="the model, packed by gzip if it ends with .gz (default: %(default)s)",
+    )
+    add_force(parser)
+    parser.add_argument(
+        "--compact",
+        action="store_true",
+        help="leave out what predictions do not need, as the rounds one by one",
+    )
+    parser.add_argument(
+        "--eval",
+        metavar="FILE",
+        help="another file of such rows, on which the report scores the saved model, too",
+    )
+    parser.add_argument(
+        "--test-size",
+        metavar="SHARE",
+        type=_share,
+        default=0.2,
+        help="share of the rows held out for the report, 0 for none; the saved model is fitted on "
+        "all rows (default: %(default)s)",
+    )
+    parser.add_argument("--verbose", action="count", default=0, help="show progress on stderr")
+    _add_columns(parser.add_argument_group("columns"))
+    parser.add_argument(
+        "--model",
+        choices=MODELS,
+        default=MODELS[0],
+        help="what is fitted: boosted tables, trees or rules; or a linear classifier from random "
+        "sums of rows (default: %(default)s)",
+    )
+    add_parameters(parser)
+    add_threads(parser)
+
+
+def _add_columns(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--categorical",
+        metavar="COL",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns of numbers that are to be read as categories",
+    )
+    group.add_argument(
+        "--drop",
+        metavar="COL",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns that are not features",
+    )
+    group.add_argument(
+        "--sample-weight",
+        metavar="COL",
+        help="column that says how often each row counts; it is not a feature",
+    )
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0.0 <= share < 1.0:
+        raise argparse.ArgumentTypeError(f"must be at least 0 and below 1; got {text}")
+    return share
+
+
+def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    """Fit, save and report."""
+    with misuse_if_wrong(parser):
+        estimator = make_classifier(arguments)  # before a long file is read
+    reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
+    for column in (*arguments.categorical, *arguments.drop):
+        if column in reserved:
+            parser.error(f"column {column!r} is the target or the weight, which are no features")
+    reader = make_reader(arguments, parser, arguments.file, arguments.eval)
+    check_output(arguments)
+    frame = reader.read(
+        arguments.file,
+        arguments.categorical,
+        is_needed=lambda name: name not in arguments.drop,
+        labels=arguments.target,
+        categories=True,
+    )
+    require(frame, [*reserved, *arguments.categorical, *arguments.drop])
+    frame, weight = read_weights(frame, arguments.sample_weight)
+    labels = read_labels(frame[arguments.target], many=arguments.many_classes)
+    X, categorical = make_features(
+        frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, note
+    )
+    rows = TrainingRows(X, labels, weight)
+    others = None
+    if arguments.eval is not None:
+        others = _read_others(arguments, reader, rows)
+    model = estimator.set_params(categorical_features=categorical)
+    scores = [hold_out(model, rows, arguments.test_size)]
+    rows.fit(model)
+    # A search is saved as the model that it chose: its curves are not needed to predict.
+    chosen = getattr(model, "best_estimator_", model)
+    chosen.save_model(arguments.output, compact=arguments.compact)
+    if others is not None:
+        note_unseen(chosen, others.X, note)
+        scores.append(evaluate(model, others))
+    source = name_source(arguments.file)
+    print(describe_fit(model, rows, scores, source=source, target=arguments.target))
+    print(f"\nThe model, fitted on all rows, is in {arguments.output}.")
+
+
+def _read_others(arguments: argparse.Namespace, reader: Reader, rows: TrainingRows) -> TrainingRows:
+    """Return the rows of another file, with the columns of those for training."""
+    known: dict[str, Any] = {
+        str(name): column.cat.categories if column.dtype == "category" else None
+        for name, column in rows.X.items()
+    }
+    text = [name for name, categories in known.items() if categories is not None]
+    if rows.labels.dtype.kind in "OU":
+        text.append(arguments.target)
+    reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
+    file = name_source(arguments.eval)
+    frame = reader.read(
+        arguments.eval,
+        text,
+        is_needed={*known, *reserved}.__contains__,
+        labels=arguments.target,
+    )
+    try:
+        require(frame, reserved)
+        frame, weight = read_weights(frame, arguments.sample_weight)
+        labels = read_labels(frame[arguments.target], of=np.unique(rows.labels))
+        X = arrange(
+            frame.drop(columns=[c for c in (*reserved, *arguments.drop) if c in frame]),
+            known,
+            lambda message: note(f"{file}: {message}"),
+        )
+    except FileError as error:
+        raise FileError(f"{file}: {error}") from error
+    return TrainingRows(X, labels, weight)

@@ -1,0 +1,163 @@
+"""``properboost predict``: classes, probabilities and contributions of the rows of a file."""
+
+import argparse
+import io
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.cli.arrow_table import is_arrow, make_arrow
+from properboost.cli.csv_table import FileError, import_pandas
+from properboost.cli.file_columns import read_features
+from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
+from properboost.cli.shared_work import check_output, load_named, make_reader, note
+from properboost.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["EPILOG", "add_options", "run"]
+
+EPILOG = """\
+Columns are found by name, in any order; a missing one is an error, others are
+ignored with a note.  Give the same --na and --sep as to fit if the file is
+written in the same way.  FILE and the output are Parquet or Arrow by suffix,
+and CSV otherwise.
+
+examples:
+  properboost predict model.json new.csv > predictions.csv
+  properboost predict model.json new.csv --proba --output probabilities.csv
+  properboost predict model.json new.csv --interval 0.9
+  properboost predict model.json new.parquet --explain --output why.parquet
+  cat new.csv | properboost predict model.json - | head
+"""
+
+_ROWS_AT_ONCE = 2**16  # written to a CSV file
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the model, the files, and what is written of each row."""
+    add_model(parser)
+    add_file(parser)
+    parser.add_argument(
+        "--output", metavar="FILE", default="-", help="the predictions (default: stdout, as CSV)"
+    )
+    add_force(parser)
+    columns = parser.add_mutually_exclusive_group()
+    columns.add_argument(
+        "--proba", action="store_true", help="write the probabilities only, a column a class"
+    )
+    columns.add_argument(
+        "--raw",
+        action="store_true",
+        help="write the raw predictions F only: a column a class, or of two classes the one for "
+        "the second",
+    )
+    parser.add_argument(
+        "--interval",
+        metavar="LEVEL",
+        type=_level,
+        help="write, after each probability, the ends of an interval at this confidence level, as "
+        "0.9; the model must have been fitted with --outer-bags",
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="write, after the predictions, what each feature contributes to the raw prediction, "
+        "and the baseline that this is added to",
+    )
+    add_threads(parser)
+
+
+def _level(text: str) -> float:
+    level = float(text)
+    if not 0.0 < level < 1.0:
+        raise argparse.ArgumentTypeError(f"must be above 0 and below 1; got {text}")
+    return level
+
+
+def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    """Predict, and write a row for each."""
+    if arguments.raw and arguments.interval is not None:
+        parser.error("--interval is of probabilities: leave out --raw")
+    reader = make_reader(arguments, parser, arguments.file)
+    if arguments.output != "-":
+        check_output(arguments)
+    model = load_named(arguments)
+    X = read_features(model, arguments.file, reader, note)
+    columns: dict[str, NDArray[Any]] = {}
+    if arguments.raw:
+        raw = model.decision_function(X)
+        raw = raw[:, None] if raw.ndim == 1 else raw
+        spoken_for = model.classes_[-raw.shape[1] :]
+        columns |= {f"raw_{label}": raw[:, k] for k, label in enumerate(spoken_for)}
+    else:
+        probability = model.predict_proba(X)
+        if not arguments.proba:
+            columns["class"] = model.predict(X)
+        ends = None
+        if arguments.interval is not None:
+            ask = _find_method(arguments, model, "predict_interval", "intervals")
+            ends = ask(X, arguments.interval)
+        for k, label in enumerate(model.classes_):
+            columns[f"p_{label}"] = probability[:, k]
+            if ends is not None:
+                columns |= {f"low_{label}": ends[:, k, 0], f"high_{label}": ends[:, k, 1]}
+    if arguments.explain:
+        columns |= _explain(arguments, model, X)
+    predictions = import_pandas().DataFrame(columns)
+    if arguments.output == "-":
+        predictions.to_csv(sys.stdout, index=False)
+    else:
+        make = make_arrow if is_arrow(arguments.output) else _make_csv
+        write_whole(arguments.output, make(predictions, arguments.output))
+
+
+def _explain(
+    arguments: argparse.Namespace, model: Any, X: "DataFrame"
+) -> dict[str, "NDArray[np.float64]"]:
+    """Return, for each class, or of two for the second, a baseline and contributions by column."""
+    ask = _find_method(arguments, model, "contributions", "contributions")
+    columns = {}
+    labels = model.classes_.tolist()
+    for label in labels if len(labels) > 2 else labels[1:]:
+        found = ask(X, label)
+        columns[f"baseline_{label}"] = np.full(len(X), found.baseline)
+        for term, values in zip(found.names, found.values.T, strict=True):
+            name = f"contribution_{label}_{term}"
+            if name in columns:
+                raise FileError(f"two columns of contributions would be called {name!r}")
+            columns[name] = values
+    return columns
+
+
+def _find_method(
+    arguments: argparse.Namespace, model: Any, name: str, what: str
+) -> Callable[..., Any]:
+    """Return a model's method whose errors name the file, as does that of a model without it."""
+    if not hasattr(model, name):
+        raise FileError(f"{arguments.model}: a {type(model).__name__} has no {what}")
+
+    def ask(*given: Any) -> Any:
+        try:
+            return getattr(model, name)(*given)
+        except ValueError as error:
+            raise FileError(f"{arguments.model}: {error}") from error
+
+    return ask
+
+
+def _make_csv(frame: "DataFrame", file: str) -> Iterator[bytes]:
+    """Yield the pieces of a CSV file, which is compressed as the end of its name says."""
+    compression = import_pandas().io.common.infer_compression(file, "infer")
+    if compression is None:
+        for begin in range(0, max(1, len(frame)), _ROWS_AT_ONCE):
+            rows = frame.iloc[begin : begin + _ROWS_AT_ONCE]
+            yield rows.to_csv(index=False, header=begin == 0).encode()
+    else:
+        packed = io.BytesIO()
+        frame.to_csv(packed, index=False, compression=compression)
+        yield packed.getvalue()

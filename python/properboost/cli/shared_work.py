@@ -1,0 +1,48 @@
+"""What several commands do: notes, checks of options and outputs, loading."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from properboost.cli.csv_table import FileError
+from properboost.cli.row_file import Reader
+from properboost.estimators.base import load_model
+from properboost.whole_file import would_replace
+
+__all__ = ["check_output", "load_named", "make_reader", "note"]
+
+
+def note(message: str) -> None:
+    """Tell the user about something that is not an error."""
+    print(f"properboost: note: {message}", file=sys.stderr)
+
+
+def make_reader(
+    arguments: argparse.Namespace, parser: argparse.ArgumentParser, *files: str | None
+) -> Reader:
+    """Return how files are read; options that none of them is read by are misused."""
+    reader = Reader(arguments.sep, arguments.na)
+    unused = reader.find_unused([file for file in files if file is not None])
+    if unused is not None:
+        parser.error(f"{unused} is for CSV files")
+    return reader
+
+
+def check_output(arguments: argparse.Namespace) -> None:
+    """Complain of an output that cannot be, or must not be, written, before the work."""
+    output = Path(arguments.output)
+    if output.is_dir() or not output.parent.is_dir():
+        raise FileError(f"{output}: it is a folder, or is to be in one that does not exist")
+    if not arguments.force and would_replace(arguments.output):
+        raise FileError(f"{output}: there is such a file already; --force replaces it")
+
+
+def load_named(arguments: argparse.Namespace) -> Any:
+    """Return the model, which must know the names of its columns, with the threads asked for."""
+    model = load_model(arguments.model)
+    if arguments.n_jobs is not None:
+        model.set_params(n_jobs=arguments.n_jobs)
+    if not hasattr(model, "feature_names_in_"):
+        raise FileError(f"{arguments.model}: the model was fitted without column names")
+    return model

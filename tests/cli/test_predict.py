@@ -1,0 +1,154 @@
+"""``properboost predict``: what is written of each row."""
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.commands import columns_of, fail, fail_after_notes, fit, run, table, write
+
+
+def prepared(frame):
+    return frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pb.ProperBoostClassifier(n_estimators=5, weak_learner="tree"),
+        pb.ARBoostClassifier(1.5, n_estimators=5, weak_learner="tree"),
+        pb.WeightBoost(n_estimators=5),
+    ],
+    ids=str,
+)
+def test_models_without_shape_functions_predict(capsys, model):
+    frame, *_ = fit(capsys)
+    y = (frame["grade"] == frame["grade"].iloc[0]).astype(int)
+    X = prepared(frame)
+    model.fit(X, y).save_model("model.json")
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--raw")
+    np.testing.assert_allclose([float(row) for row in out.split()[1:]], model.decision_function(X))
+
+
+def test_several_classes(capsys):
+    frame = table()
+    frame["grade"] = np.digitize(frame["size"], [-0.5, 0.5])
+    run(capsys, "fit", write(frame), "--target", "grade", "--drop", "id", "colour")
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--raw")
+    assert out.splitlines()[0] == "raw_0,raw_1,raw_2"
+    out, _ = run(capsys, "predict", "model.json", "train.csv")
+    expected = pb.load_model("model.json").predict_proba(frame[["size", "flag"]])
+    written = columns_of(out)
+    assert list(written) == ["class", "p_0", "p_1", "p_2"]
+    assert [*map(int, written["class"])] == expected.argmax(1).tolist()
+    assert [*map(float, written["p_1"])] == expected[:, 1].tolist()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_intervals_are_beside_probabilities(capsys, classes):
+    frame = table()
+    if classes > 2:
+        frame["grade"] = np.digitize(frame["size"], [-0.5, 0.5])
+    train = ("fit", write(frame), "--target", "grade", "--drop", "id", "--n-estimators", 9)
+    report, note = run(capsys, *train, "--outer-bags", 16)
+    assert note == ""
+    assert "held out" in report
+    model, X = pb.load_model("model.json"), prepared(frame)
+    low, high = np.moveaxis(model.predict_interval(X, 0.8), 2, 0)
+    assert (low < high).any()
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--interval", 0.8)
+    written = columns_of(out)
+    labels = model.classes_.tolist()
+    own = [f"{end}_{label}" for label in labels for end in ("p", "low", "high")]
+    assert list(written) == ["class", *own]
+    for k, label in enumerate(labels):
+        assert [*map(float, written[f"low_{label}"])] == low[:, k].tolist()
+        assert [*map(float, written[f"high_{label}"])] == high[:, k].tolist()
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--interval", 0.8, "--proba")
+    assert out.splitlines()[0] == ",".join(own)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "predict_interval needs a model that was fitted with outer_bags"),
+        (["--outer-bags", 4, "--no-bag-tables"], "fitted with bag_tables=True"),
+        (["--outer-bags", 4, "--weak-learner", "tree"], "a model of trees has no shape functions"),
+        (["--model", "rado"], "a RadoBoostClassifier has no intervals"),
+    ],
+)
+def test_models_without_intervals_are_named(capsys, options, message):
+    frame, *_ = fit(capsys, *options)
+    new = write(frame[["size", "colour", "flag"]], "new.csv")
+    line = fail(capsys, "predict", "model.json", new, "--interval", "0.9")
+    assert line.startswith("properboost: error: model.json: ")
+    assert message in line
+
+
+def test_a_search_fits_bags_of_what_it_chose(capsys):
+    _, report, _ = fit(capsys, "--gain", "auto", "--outer-bags", 4, "--n-estimators", 5)
+    assert "chosen by" in report
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--interval", "0.9")
+    assert "high_good" in out.splitlines()[0]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_contributions_are_beside_predictions(capsys, classes):
+    frame = table()
+    if classes == 3:
+        frame["grade"] = frame["grade"].where(frame["id"] % 5 > 0, "fair")
+    given = ["--target", "grade", "--drop", "id", "--interactions", "1"]
+    run(capsys, "fit", write(frame), *given)
+    model, X = pb.load_model("model.json"), prepared(frame)
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--explain")
+    plain, _ = run(capsys, "predict", "model.json", "train.csv")
+    written = columns_of(out)
+    assert [*written][: 1 + classes] == [*columns_of(plain)]
+    (pair,) = model.pairs_
+    terms = ["size", "colour", "flag", " and ".join(pair)]
+    labels = model.classes_.tolist() if classes == 3 else ["good"]
+    assert [*written][1 + classes :] == [
+        name
+        for label in labels
+        for name in (f"baseline_{label}", *(f"contribution_{label}_{term}" for term in terms))
+    ]
+    for label in labels:
+        expected = model.contributions(X, label)
+        assert {*map(float, written[f"baseline_{label}"])} == {expected.baseline}
+        for k, term in enumerate(terms):
+            found = [*map(float, written[f"contribution_{label}_{term}"])]
+            assert found == expected.values[:, k].tolist()
+    out, _ = run(capsys, "predict", "model.json", "train.csv", "--explain", "--raw")
+    if classes == 2:
+        written = columns_of(out)
+        total = sum(np.array([*map(float, written[name])]) for name in [*written][1:])
+        np.testing.assert_allclose(total, [*map(float, written["raw_good"])], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (pb.UDTClassifier(max_leaf_nodes=4), "m.json: a UDTClassifier has no contributions"),
+        (pb.WeightBoost(n_estimators=3), "m.json: what a round adds depends on the sum before it"),
+        (
+            pb.ProperBoostClassifier(n_estimators=2, weak_learner="tree", linear_leaves=True),
+            "m.json: contributions must be of a model with linear_leaves=False",
+        ),
+    ],
+    ids=["udt", "damped", "lines"],
+)
+def test_models_without_contributions_are_named(model, message, capsys):
+    frame = table()
+    model.fit(prepared(frame), frame["grade"]).save_model("m.json")
+    write(prepared(frame))
+    run(capsys, "predict", "m.json", "train.csv")
+    assert fail(capsys, "predict", "m.json", "train.csv", "--explain").startswith(
+        f"properboost: error: {message}"
+    )
+
+
+def test_contributions_of_one_name_are_refused(capsys):
+    frame = table().rename(columns={"size": "c", "colour": "b_c"})[["c", "b_c", "grade"]]
+    frame["grade"] = np.array(["a", "a_b", "d"])[frame.index % 3]
+    run(capsys, "fit", write(frame), "--target", "grade")
+    line = fail_after_notes(capsys, "predict", "model.json", "train.csv", "--explain")
+    assert "two columns of contributions would be called 'contribution_a_b_c'" in line
