@@ -6,7 +6,17 @@ Files of rows are read so that fitting and predicting see the same cells: a colu
 numeric, any other is categorical with its cells as strings, and nothing else is guessed.
 """
 
-from properboost.cli import demo, fit, inspect, predict, report, reproduce, schema
+from properboost.cli import (
+    demo,
+    export,
+    fit,
+    inspect,
+    merge,
+    predict,
+    report,
+    reproduce,
+    schema,
+)
 from properboost.cli.commands import COMMANDS, Command, main
 
 __all__ = ["main"]
@@ -20,6 +30,8 @@ COMMANDS |= {
     "fit": Command(" FILE --target COL", "fit a classifier to a file of rows", fit),
     "predict": Command(" MODEL FILE", "predict the rows of a file", predict),
     "report": Command(" MODEL FILE", "write a page on a model and test rows", report),
+    "export": Command(" MODEL --to FORMAT", "write a model as ONNX, SQL or treelite", export),
+    "merge": Command(" MODEL MODEL ... --output FILE", "merge models into one", merge),
     "inspect": Command(" MODEL", "tell what a model file holds", inspect),
     "schema": Command("", "print the JSON schema of model files", schema),
 }

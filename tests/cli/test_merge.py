@@ -1,0 +1,102 @@
+"""``properboost merge``: the mean of models, its record, and what does not go together."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.commands import fail, misuse, run, table, write
+
+FILES = ("north.json", "south.json")
+FIT = ("--target", "grade", "--drop", "id", "--n-estimators", "9")
+
+
+@pytest.fixture
+def sites(capsys):
+    """Models of two sites, in files, and the rows of the first."""
+    for seed, (file, n) in enumerate(zip(FILES, (120, 60), strict=True)):
+        frame = table(n, seed)
+        run(capsys, "fit", write(frame), *FIT, "--gain", 1 + seed, "--output", file)
+    X = table(120)[["size", "colour", "flag"]]
+    return [pb.load_model(f) for f in FILES], X.astype({"colour": "category", "flag": "category"})
+
+
+def test_the_merged_model_is_that_of_python(capsys, sites):
+    models, X = sites
+    out, notes = run(capsys, "merge", *FILES, "--output", "both.json.gz")
+    assert notes == ""
+    assert out == "The merged model, with the weights 0.6667, 0.3333, is in both.json.gz.\n"
+    merged, expected = pb.load_model("both.json.gz"), pb.merge_models(models)
+    np.testing.assert_array_equal(merged.decision_function(X), expected.decision_function(X))
+    assert merged.edits_ == expected.edits_
+    assert Path("both.json.gz").read_bytes().startswith(b"\x1f\x8b")
+
+
+def test_weights_and_a_reason_reach_the_record(capsys, sites):
+    models, X = sites
+    given = ("--weights", 1, 3, "--reason", "two sites", "--output", "both.json")
+    run(capsys, "merge", *FILES, *given)
+    merged = pb.load_model("both.json")
+    expected = pb.merge_models(models, [1, 3]).predict_proba(X)
+    np.testing.assert_array_equal(merged.predict_proba(X), expected)
+    out, _ = run(capsys, "inspect", "both.json")
+    assert "  2 models merged, with weights 0.25, 0.75; reason: two sites" in out
+
+
+@pytest.mark.filterwarnings("default")  # becomes a note
+def test_what_is_joined_is_noted(capsys):
+    random = np.random.default_rng(0)
+    for file, shift in zip(FILES, (0.0, 1e-3), strict=True):
+        frame = table(2000).assign(size=random.permutation(np.arange(2000.0)) + shift)
+        frame["grade"] = frame["size"] % 3 > 1
+        fine = ("--max-bins", 255, "--max-cells", "none", "--rows-per-bin", "none")
+        run(capsys, "fit", write(frame[["size", "grade"]]), "--target", "grade", *fine,
+            "--n-estimators", 5, "--output", file)  # fmt: skip
+    _, notes = run(capsys, "merge", *FILES, "--output", "both.json")
+    (note,) = notes.splitlines()
+    assert note.startswith("properboost: note: the models tell more apart in all than one model")
+    assert "of size, what differs least was joined" in note
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("a.json b.json", "required: --output"),
+        ("a.json --output m.json", "there must be two models or more; got 1"),
+        ("a.json b.json --weights 1 --output m", "--weights must be 2 numbers, one for each model"),
+        ("a.json b.json --output m --weights 1 0", "--weights: must be finite and above 0; got 0"),
+        ("a.json b.json --output m --weights 1 nan", "must be finite and above 0; got nan"),
+        ("a.json b.json --output m --weights 1 inf", "must be finite and above 0; got inf"),
+        ("a.json b.json --output m --weights 1 much", "--weights: invalid"),
+    ],
+)
+def test_wrong_arguments(capsys, arguments, complaint):
+    assert complaint in misuse(capsys, "merge", *arguments.split())
+
+
+def test_models_that_do_not_go_together_are_named_by_their_files(capsys, sites):
+    _, X = sites
+    write(table().drop(columns="flag"), "less.csv")
+    run(capsys, "fit", "less.csv", *FIT, "--output", "less.json")
+    line = fail(capsys, "merge", *FILES, "less.json", "--output", "both.json")
+    assert "models must have the same number of features; that of north.json is 3, that of " in line
+    assert line.endswith("less.json 2")
+    pb.UDTClassifier(max_leaf_nodes=4).fit(X, table(120)["grade"]).save_model("tree.json")
+    line = fail(capsys, "merge", "north.json", "tree.json", "--output", "both.json")
+    assert line == (
+        "properboost: error: tree.json must be a ProperBoostClassifier, or a search for one; got "
+        "UDTClassifier"
+    )
+    assert not Path("both.json").exists()
+
+
+def test_nothing_is_replaced_unless_told(capsys, sites):
+    before = Path("south.json").read_bytes()
+    line = fail(capsys, "merge", *FILES, "--output", "south.json")
+    assert "south.json: there is such a file already; --force replaces it" in line
+    assert Path("south.json").read_bytes() == before
+    run(capsys, "merge", *FILES, "--output", "south.json", "--force")
+    assert pb.load_model("south.json").edits_[0]["method"] == "merge_models"
+    line = fail(capsys, "merge", "none.json", "south.json", "--output", "both.json")
+    assert "none.json: No such file" in line
