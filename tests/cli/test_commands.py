@@ -10,7 +10,8 @@ import pytest
 
 import properboost as pb
 from helpers.commands import fail, fit, misuse, table, write
-from properboost.cli import commands as cli
+from properboost import __main__ as cli
+from properboost.cli.commands import make_parsers
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_version_and_help(capsys):
 
 @pytest.mark.parametrize("command", [name for name in cli.COMMANDS if name != "schema"])
 def test_examples_of_the_help_are_valid(capsys, command):
-    parser, commands = cli._make_parsers()
+    parser, commands = make_parsers(cli.COMMANDS)
     examples = commands[command].epilog.split("examples:\n")[1].splitlines()
     assert examples
     for example in examples:
@@ -134,7 +135,7 @@ def test_process_reads_a_pipe_and_stops_when_its_reader_does(capsys):
 def test_the_page_lists_every_option():
     page = (Path(__file__).resolve().parents[2] / "docs" / "command_line.md").read_text("utf-8")
     sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## )", page + "## ", re.M | re.S))
-    _, commands = cli._make_parsers()
+    _, commands = make_parsers(cli.COMMANDS)
     for name, command in commands.items():
         options = {
             option.removeprefix("--").removeprefix("no-")

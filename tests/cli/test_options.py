@@ -7,8 +7,9 @@ import pytest
 
 import properboost as pb
 from helpers.commands import fit, misuse, run, table, write
+from properboost import __main__ as cli
 from properboost import _core
-from properboost.cli import commands as cli
+from properboost.cli.commands import make_parsers
 from properboost.cli.options import make_classifier
 from properboost.parameters.declare import declared
 
@@ -24,7 +25,7 @@ def in_own_folder(tmp_path, monkeypatch):
 
 
 def parse(*words):
-    parser, _ = cli._make_parsers()
+    parser, _ = make_parsers(cli.COMMANDS)
     return parser.parse_args(["fit", "t.csv", "--target", "y", *map(str, words)])
 
 
@@ -42,7 +43,7 @@ def show_help(capsys):
 
 
 def test_options_of_parameters_are_the_declared_ones():
-    _, commands = cli._make_parsers()
+    _, commands = make_parsers(cli.COMMANDS)
     actions = {action.dest: action for action in commands["fit"]._actions}
     known = [entry for owner in CLASSES for entry in declared(owner).values()]
     offered = {entry.name for entry in known if entry.option is not None}

@@ -1,5 +1,7 @@
 """Changing a fitted model by hand."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -223,3 +225,23 @@ def test_edits_are_refused_by_name():
     )
     with pytest.raises(ValueError, match="a model of trees has no shape functions"):
         trees.remove_feature(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("direction", 0, "direction must be 1 or -1"),
+        ("method", "repaint", "method must be one of"),
+        ("feature", None, "feature must be null if models were merged, and only then"),
+        ("mean_change", -1.0, "mean_change must be a finite number, not below 0"),
+        ("class", 2, "class"),
+    ],
+)
+def test_records_in_files_are_checked(tmp_path, name, value, message):
+    X, y = make()
+    fit(X, y, interactions=0).monotonize("speed", -1).save_model(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text("utf-8"))
+    document["edits"][0][name] = value
+    (tmp_path / "model.json").write_text(json.dumps(document), "utf-8")
+    with pytest.raises(ValueError, match=message):
+        pb.load_model(tmp_path / "model.json")

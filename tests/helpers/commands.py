@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from properboost.cli import commands as cli
+from properboost import __main__ as cli
 
 
 def table(n=200, seed=0):

@@ -13,8 +13,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import properboost as pb
-from properboost.cli import commands as commands_of_cli
-from properboost.cli import main
+from properboost.__main__ import COMMANDS, main
+from properboost.cli.commands import make_parsers
 from properboost.diagnostics import gain_curve
 from properboost.reproduce.catalogue import PAPERS
 
@@ -153,7 +153,7 @@ def check_properboost(words):
 
 def cli_takes(words):
     """Whether the command line understands words, without doing anything."""
-    parser, _ = commands_of_cli._make_parsers()
+    parser, _ = make_parsers(COMMANDS)
     parser.parse_args(words)
     return True
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import properboost as pb
-from properboost.cli import main
+from properboost.__main__ import main
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EDITS", "Edit", "EditMethod", "measure_change"]
+__all__ = ["EDITS", "Edit", "EditMethod", "check_reason", "measure_change"]
 
 EditMethod: TypeAlias = Literal[
     "monotonize", "set_shape_function", "remove_feature", "merge_models"
@@ -50,6 +50,13 @@ class Edit:
             found["weights"] = list(self.weights)
             found["edits"] = [[e.describe(names, classes) for e in own] for own in self.edits]
         return found
+
+
+def check_reason(reason: str | None) -> str | None:
+    """Return what a user gives as a reason: words, or nothing."""
+    if reason is not None and not isinstance(reason, str):
+        raise TypeError(f"reason must be a str or None; got {reason!r}")
+    return reason
 
 
 def measure_change(

@@ -16,7 +16,16 @@ from properboost.data.binning import (
     NumericBins,
 )
 
-__all__ = ["MOST_BINS", "Codes", "find_changes", "merge_bins", "recode"]
+__all__ = [
+    "MOST_BINS",
+    "Codes",
+    "find_categorical_codes",
+    "find_changes",
+    "find_numeric_codes",
+    "join_spans",
+    "merge_bins",
+    "recode",
+]
 
 MOST_BINS = 255
 """Bins of a numeric feature: of 256 codes, missing values take one."""
@@ -82,15 +91,34 @@ def _merge_edges(
     room = MOST_BINS - 1 - len(kept)
     if len(new) > room:  # the others are quantiles: some of them, evenly
         new = new[np.linspace(0, len(new) - 1, room).round().astype(np.intp)] if room else new[:0]
-    edges = np.union1d(kept, new)
-    before = np.searchsorted(own.edges, edges, side="left")
-    spans = [own.span, other.span]
-    span = None
-    if None not in spans:
-        low, high = np.array(spans).T
-        span = float(low.min()), float(high.max())
-    codes = np.array([*before, own.n_bins - 1, own.n_bins], dtype=np.intp)
-    return NumericBins(edges, span=span), codes
+    merged = NumericBins(np.union1d(kept, new), span=join_spans([own, other]))
+    return merged, find_numeric_codes(own, merged)
+
+
+def join_spans(some: Sequence[NumericBins]) -> tuple[float, float] | None:
+    """Return the smallest and the largest training value of all; None if one does not know."""
+    spans = [bins.span for bins in some if bins.span is not None]
+    if len(spans) < len(some):
+        return None
+    low, high = np.array(spans).T
+    return float(low.min()), float(high.max())
+
+
+def find_numeric_codes(own: NumericBins, merged: NumericBins) -> Codes:
+    """Return the code before of each merged one: of its largest value, and of missing ones."""
+    before = np.searchsorted(own.edges, merged.edges, side="left")
+    return np.array([*before, own.n_bins - 1, own.n_bins], dtype=np.intp)
+
+
+def find_categorical_codes(own: CategoricalBins, merged: CategoricalBins) -> Codes:
+    """Return the code before of each merged one: of a category, of missing and of unseen ones."""
+    place = {category: k for k, category in enumerate(own.categories)}
+    # What was not seen was in the bin of rare ones, or in none.
+    unseen = len(place) if own.has_rare else own.n_bins + 1
+    before = [place.get(category, unseen) for category in merged.categories]
+    before += [unseen] * merged.has_rare
+    before += [0] * (merged.n_bins - len(before))  # the one bin of a feature without categories
+    return np.array([*before, own.n_bins, unseen], dtype=np.intp)
 
 
 def _merge_categories(own: CategoricalBins, other: CategoricalBins) -> tuple[FeatureBins, Codes]:
@@ -100,11 +128,7 @@ def _merge_categories(own: CategoricalBins, other: CategoricalBins) -> tuple[Fea
     has_rare = own.has_rare or (room > 0 and (other.has_rare or len(new) > room))
     new = new[: room - has_rare]
     merged = CategoricalBins((*own.categories, *new), has_rare)
-    # What the model had not seen was in its bin of rare ones, or in none.
-    unseen = len(own.categories) if own.has_rare else own.n_bins + 1
-    before = [*range(len(own.categories)), *[unseen] * (len(new) + has_rare)]
-    before += [0] * (merged.n_bins - len(before))  # the one bin of a feature without categories
-    return merged, np.array([*before, own.n_bins, unseen], dtype=np.intp)
+    return merged, find_categorical_codes(own, merged)
 
 
 def recode(rounds: Rounds, codes: Sequence[Codes]) -> Rounds:

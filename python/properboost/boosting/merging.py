@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from properboost.boosting.ensemble import Ensemble, Rounds, TableEnsemble, TreeEnsemble
 from properboost.boosting.interactions import MOST_CELLS, PairBins
-from properboost.boosting.merged_bins import MOST_BINS, Codes, find_changes, recode
+from properboost.boosting.merged_bins import (
+    MOST_BINS,
+    Codes,
+    find_categorical_codes,
+    find_changes,
+    find_numeric_codes,
+    join_spans,
+    recode,
+)
 from properboost.data.binning import (
     MAX_CATEGORIES,
     Binning,
@@ -112,17 +120,15 @@ def _unite_edges(
     edges = np.unique(
         np.concatenate([bins.edges[used] for bins, used in zip(own, changes, strict=True)])
     )
-    spans = [bins.span for bins in own if bins.span is not None]
-    span = None
-    if len(spans) == len(own):
-        low, high = np.array(spans).T
-        span = float(low.min()), float(high.max())
-    codes, spread = [], []
-    for bins, weight in zip(own, weights, strict=True):
-        before = np.searchsorted(bins.edges, edges, side="left")
-        codes.append(np.array([*before, bins.n_bins - 1, bins.n_bins], dtype=np.intp))
-        spread.append(_spread_weight(bins, edges, weight, span))
-    return _United(NumericBins(edges, span=span), codes, spread)
+    united = NumericBins(edges, span=join_spans(own))
+    return _United(
+        united,
+        [find_numeric_codes(bins, united) for bins in own],
+        [
+            _spread_weight(bins, edges, weight, united.span)
+            for bins, weight in zip(own, weights, strict=True)
+        ],
+    )
 
 
 def _spread_weight(
@@ -143,21 +149,16 @@ def _spread_weight(
 def _unite_categories(own: Sequence[CategoricalBins], weights: Sequence[Array]) -> _United:
     categories = tuple(dict.fromkeys(c for bins in own for c in bins.categories))
     united = CategoricalBins(categories, any(bins.has_rare for bins in own))
-    codes, spread = [], []
+    spread = []
     for bins, weight in zip(own, weights, strict=True):
         place = {c: k for k, c in enumerate(bins.categories)}
-        # What a model had not seen was in its bin of rare ones, or in none.
-        unseen = len(place) if bins.has_rare else bins.n_bins + 1
-        before = [place.get(c, unseen) for c in categories]
-        before += [unseen] * (united.n_bins - len(before))
-        codes.append(np.array([*before, bins.n_bins, unseen], dtype=np.intp))
         held = np.zeros(united.width)
         held[: len(categories)] = [weight[place[c]] if c in place else 0.0 for c in categories]
         if bins.has_rare:
             held[united.n_bins - 1] += weight[len(place)]
         held[united.n_bins] = weight[bins.n_bins]
         spread.append(held)
-    return _United(united, codes, spread)
+    return _United(united, [find_categorical_codes(bins, united) for bins in own], spread)
 
 
 # -- trees ----------------------------------------------------------------------------------------
@@ -273,9 +274,7 @@ def _thin(
     group[n] = len(starts)
     if len(starts) == n:
         return codes, bins
-    edges = bins.edges[starts[1:] - 1]
-    thinned = replace(bins, edges=edges)
-    return group, bins if len(edges) == len(bins.edges) else thinned
+    return group, replace(bins, edges=bins.edges[starts[1:] - 1])
 
 
 def _join_neighbours(

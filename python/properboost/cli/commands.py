@@ -4,14 +4,14 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn, Protocol
 
 from properboost import _core
 from properboost.cli.csv_table import FileError
 from properboost.cli.shared_work import note
 
-__all__ = ["COMMANDS", "Command", "main"]
+__all__ = ["Command", "make_parsers", "run"]
 
 
 class Module(Protocol):
@@ -34,35 +34,14 @@ class Command(NamedTuple):
     module: Module
 
 
-COMMANDS: dict[str, Command] = {}
-"""The commands by name, in the order of the help: `properboost.cli` enters them."""
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        The exit status: 0, or 1 if something is wrong with a file, a column or the data, or
-        there is too little memory.  What is wrong is one line on stderr.
-
-    Raises
-    ------
-    SystemExit
-        With status 2 if the arguments are wrong, with status 0 after ``--help`` and ``--version``.
-    """
-    parser, commands = _make_parsers()
+def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments name, or tell what is wrong; returns the exit status."""
+    parser, parsers = make_parsers(commands)
     arguments = parser.parse_args(argv)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(_one_line(str(message)))
-            COMMANDS[arguments.command].module.run(arguments, commands[arguments.command])
+            commands[arguments.command].module.run(arguments, parsers[arguments.command])
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader closed the pipe, as `head` does.  Python flushes stdout once more at exit.
@@ -96,7 +75,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {_one_line(message)} (see {self.prog} --help)\n")
 
 
-def _make_parsers() -> tuple[_Parser, dict[str, _Parser]]:
+def make_parsers(commands: Mapping[str, Command]) -> tuple[_Parser, dict[str, _Parser]]:
     """Return the parser and those of the commands."""
     parser = _Parser(
         prog="properboost",
@@ -105,8 +84,8 @@ def _make_parsers() -> tuple[_Parser, dict[str, _Parser]]:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_core.__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands = {}
-    for name, (usage, summary, module) in COMMANDS.items():
+    parsers = {}
+    for name, (usage, summary, module) in commands.items():
         command = subparsers.add_parser(
             name,
             usage=f"%(prog)s{usage} [options]",
@@ -117,5 +96,5 @@ def _make_parsers() -> tuple[_Parser, dict[str, _Parser]]:
             allow_abbrev=False,
         )
         module.add_options(command)
-        commands[name] = command
-    return parser, commands
+        parsers[name] = command
+    return parser, parsers

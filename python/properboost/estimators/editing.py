@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.edits import Edit, EditMethod, measure_change
+from properboost.boosting.edits import Edit, EditMethod, check_reason, measure_change
 from properboost.boosting.ensemble import (
     LARGEST_RAW,
     Ensemble,
@@ -167,7 +167,7 @@ class EditingMixin:
         chosen = possible[int(np.argmin(changes))]
         if (chosen * np.diff(own) < 0.0).any():
             edited = ensemble.put_in_order(j, chosen)
-            details = {"direction": chosen, "reason": _read_reason(reason)}
+            details = {"direction": chosen, "reason": check_reason(reason)}
             self._record("monotonize", j, edited, [0], **details)
         return self
 
@@ -244,7 +244,7 @@ class EditingMixin:
         edited = ensemble.with_table(m, j, table)
         if max(rounds.bound() for rounds in edited.models) > LARGEST_RAW:
             raise ValueError(f"values must not make raw predictions beyond {LARGEST_RAW:g}")
-        self._record("set_shape_function", j, edited, [m], reason=_read_reason(reason), **details)
+        self._record("set_shape_function", j, edited, [m], reason=check_reason(reason), **details)
         return self
 
     def remove_feature(self, feature: int | str, *, reason: str | None = None) -> Self:
@@ -289,7 +289,7 @@ class EditingMixin:
             j,
             ensemble.without_feature(j),
             range(len(ensemble.models)),
-            reason=_read_reason(reason),
+            reason=check_reason(reason),
         )
         return self
 
@@ -309,9 +309,3 @@ def _read_table(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite")
     return array
-
-
-def _read_reason(reason: str | None) -> str | None:
-    if reason is not None and not isinstance(reason, str):
-        raise TypeError(f"reason must be a str or None; got {reason!r}")
-    return reason

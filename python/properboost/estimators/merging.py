@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.edits import Edit
+from properboost.boosting.edits import Edit, check_reason
 from properboost.boosting.ensemble import LARGEST_RAW, DampedEnsemble, TableEnsemble
 from properboost.boosting.merging import merge_ensembles
 from properboost.estimators.properboost import ProperBoostClassifier
@@ -79,8 +79,6 @@ def merge_models(
     for k, other in enumerate(parts[1:], 1):
         _check_alike(first, other, k)
     shares = _read_weights(weights, parts)
-    if reason is not None and not isinstance(reason, str):
-        raise TypeError(f"reason must be a str or None; got {reason!r}")
     factors = [
         float(share * first.loss_.gain / model.loss_.gain)
         for share, model in zip(shares, parts, strict=True)
@@ -100,7 +98,7 @@ def merge_models(
         )
     edit = Edit(
         "merge_models",
-        reason=reason,
+        reason=check_reason(reason),
         weights=tuple(shares.tolist()),
         edits=tuple(model._ensemble.edits for model in parts),
     )

@@ -67,7 +67,7 @@ def _build_edit(node: Node, n_features: int, n_classes: int, depth: int) -> Edit
         feature=read("feature", lambda own: own.integer(0, n_features - 1)),
         class_index=read("class", lambda own: own.integer(0, n_classes - 1)),
         reason=read("reason", lambda own: own.string()),
-        direction=read("direction", lambda own: (-1, 1)[own.integer(-1, 1) > 0]),
+        direction=read("direction", _read_direction),
         largest_change=read("largest_change", _read_size),
         mean_change=read("mean_change", _read_size),
     )
@@ -81,6 +81,13 @@ def _build_edit(node: Node, n_features: int, n_classes: int, depth: int) -> Edit
     entries = fields["edits"].entries(len(weights))
     before = tuple(build_edits(own, n_features, n_classes, depth + 1) for own in entries)
     return replace(edit, weights=tuple(weights.tolist()), edits=before)
+
+
+def _read_direction(node: Node) -> int:
+    direction = node.integer(-1, 1)
+    if direction == 0:
+        node.fail("must be 1 or -1")
+    return direction
 
 
 def _read_size(node: Node) -> float:

@@ -101,13 +101,18 @@ def _draw_effect(effect: Effect, level: float) -> Drawn:
         pictures = [_draw_numeric(shape, effect.span, level) for shape in on]
     else:
         pictures = [_draw_categories(shape, level) for shape in on]
+    return _put_together(effect.term, pictures, _list_notes(effect, level))
+
+
+def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()) -> Drawn:
+    """Return what the page shows of a feature or pair, its pictures on both scales."""
     return Drawn(
-        title=effect.term.name,
-        importance=percent(effect.term.importance),
-        within_noise=bool(effect.term.within_noise),
+        title=term.name,
+        importance=percent(term.importance),
+        within_noise=bool(term.within_noise),
         log_odds=pictures[0],
         probability=pictures[1],
-        notes=tuple(_list_notes(effect, level)),
+        notes=tuple(notes),
     )
 
 
@@ -238,14 +243,7 @@ def _tell_ends(function: ShapeFunction | PairFunction, low: float, high: float) 
 
 def _draw_pair(effect: PairEffect, level: float) -> Drawn:
     pictures = [_draw_cells(function, level) for function in (effect.log_odds, effect.probability)]
-    return Drawn(
-        title=effect.term.name,
-        importance=percent(effect.term.importance),
-        within_noise=bool(effect.term.within_noise),
-        log_odds=pictures[0],
-        probability=pictures[1],
-        notes=(),
-    )
+    return _put_together(effect.term, pictures)
 
 
 def _draw_cells(function: PairFunction, level: float) -> str:
