@@ -591,7 +591,7 @@ class TableEnsemble(Ensemble):
             (pair.first, pair.first_level, first),
             (pair.second, pair.second_level, second),
         ):
-            self._part(table, j)[:] += np.where(level < 0, 0.0, effect[level])
+            self.part(table, j)[:] += np.where(level < 0, 0.0, effect[level])
         grid -= first[:, None] + second[None, :]
         return first, second
 
@@ -605,14 +605,15 @@ class TableEnsemble(Ensemble):
 
     def table_of(self, model: int, term: int) -> NDArray[np.float64]:
         """Return the look-up table of one feature, or pair, of one model."""
-        return self._part(self.purified(model)[0], term)
+        return self.part(self.purified(model)[0], term)
 
     def effects_of(self, model: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a pair's table says about either feature alone, by level, in one model."""
         none = np.zeros(self.pairs[p].n_first), np.zeros(self.pairs[p].n_second)
         return self.purified(model)[1].get(p, none)
 
-    def _part(self, table: NDArray[np.float64], term: int) -> NDArray[np.float64]:
+    def part(self, table: NDArray[np.float64], term: int) -> NDArray[np.float64]:
+        """Return a view of the entries of one feature, or pair, in those of all side by side."""
         return table[self.offsets[term] : self.offsets[term + 1]]
 
     def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:  # noqa: ARG002
@@ -621,7 +622,7 @@ class TableEnsemble(Ensemble):
         for m, rounds in enumerate(self.models):
             (sums,) = self._add_up([rounds])
             for term in np.unique(rounds.feature):
-                raw[:, m] += find_entries(self._part(sums, term), codes[term])
+                raw[:, m] += find_entries(self.part(sums, term), codes[term])
         return raw
 
     def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
@@ -642,7 +643,7 @@ class TableEnsemble(Ensemble):
         codes = self.binning.encode(table, None, n_threads)
         n_features = len(codes)
         purified, effects = self.purified(model)
-        own = [self._part(purified, j) for j in range(n_features)]
+        own = [self.part(purified, j) for j in range(n_features)]
         means = [_mean(*of_feature) for of_feature in zip(own, self.bin_weights, strict=True)]
         values = np.zeros((codes.shape[1], n_features + len(self.pairs)))
         for begin in range(0, len(values), ROWS):  # of a row's terms, which lie side by side
@@ -665,7 +666,7 @@ class TableEnsemble(Ensemble):
         codes = self.encode(table, n_threads)
         found = np.empty((codes.shape[1], len(codes)))
         for term, own in enumerate(codes):
-            found[:, term] = find_entries(self._part(entries, term), own)
+            found[:, term] = find_entries(self.part(entries, term), own)
         for p, pair in enumerate(self.pairs):  # where what single features say is taken back
             term = len(codes) - len(self.pairs) + p
             found[codes[term] >= pair.n_cells, term] = np.nan
@@ -721,7 +722,7 @@ class TableEnsemble(Ensemble):
         """Return rounds over the same tables with one for each feature and pair that has some."""
         (sums,) = self._add_up([rounds])
         terms = np.unique(rounds.feature)
-        return Rounds.of_tables(terms, [self._part(sums, term) for term in terms.tolist()])
+        return Rounds.of_tables(terms, [self.part(sums, term) for term in terms.tolist()])
 
     def put_in_order(self, feature: int, direction: int) -> "TableEnsemble":
         """Return the ensemble with a feature's sum not falling (1) or not rising (-1) in its bins.
@@ -758,7 +759,7 @@ class TableEnsemble(Ensemble):
         of the feature's standard errors any more.
         """
         sums, before = self.sums_of(model).copy(), self.table_of(model, feature)
-        own = self._part(sums, feature)
+        own = self.part(sums, feature)
         if not self.joint and np.array_equal(before, own):
             own[:] = table
         else:  # pairs have a part in it, or it is taken less the mean over the models
@@ -793,7 +794,7 @@ class TableEnsemble(Ensemble):
             sums = self.sums_of(m).copy()
             for p in gone:
                 self.move_effects(sums, p)
-            own = self._part(sums, feature)
+            own = self.part(sums, feature)
             intercepts[m] += _mean(own, self.bin_weights[feature])
             own[:] = 0.0
             models.append(smaller._of_sums(sums[entries]))
@@ -812,7 +813,7 @@ class TableEnsemble(Ensemble):
 
     def _of_sums(self, sums: NDArray[np.float64]) -> Rounds:
         """Return a round for each feature and pair that adds anything."""
-        parts = {term: self._part(sums, term) for term in range(len(self.offsets) - 1)}
+        parts = {term: self.part(sums, term) for term in range(len(self.offsets) - 1)}
         some = {term: own for term, own in parts.items() if own.any()}
         return Rounds.of_tables(np.array(list(some), dtype=np.int32), list(some.values()))
 

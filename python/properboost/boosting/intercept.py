@@ -110,9 +110,11 @@ class _Means:
             [counts[own == k].sum() for k in range(self._n_classes)], dtype=np.int64
         )
 
-    def _blocks(self, intercept: float | Array) -> Iterator[tuple[Array, Array, Array]]:
+    def _blocks(
+        self, intercept: float | Array, fewest: int = 1
+    ) -> Iterator[tuple[Array, Array, Array]]:
         """Yield raw predictions, probabilities and weights of some rows at a time."""
-        size = max(1, ROWS // self._n_classes)
+        size = max(fewest, ROWS // self._n_classes)
         for k in range(0, len(self._raw), size):
             shifted = self._raw[k : k + size] + intercept
             yield shifted, self._link.probabilities(shifted), self._weight[k : k + size, None]
@@ -131,11 +133,16 @@ class _Means:
     def differentiate(self, intercept: Array) -> Array:
         """Return how these sums change with the intercepts, (n_classes, n_classes)."""
         total = np.zeros((self._n_classes, self._n_classes))
-        for raw, p, weight in self._blocks(intercept):
+        own = np.zeros(self._n_classes)
+        # So many rows at a time that the squares of classes are few beside them.
+        for raw, p, weight in self._blocks(intercept, fewest=self._n_classes):
             q = self._link.densities(raw, p)
             all_q = q.sum(axis=1, keepdims=True)
             share = np.divide(q, all_q, out=np.zeros_like(q), where=all_q > 0.0)
-            total += np.diag((weight * q).sum(axis=0)) - (weight * q).T @ share
+            weighed = weight * q
+            own += weighed.sum(axis=0)
+            total -= weighed.T @ share
+        np.fill_diagonal(total, np.diagonal(total) + own)
         return total
 
 

@@ -516,13 +516,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         p_value = float(ensemble.p_values[model][term])
         if np.isnan(p_value):  # the table was set by hand
             return None
-        errors = ensemble.spread.errors(model)[ensemble.entries_of([term])]
+        errors = ensemble.part(ensemble.spread.errors(model), term)
         return Precision(errors, p_value, ensemble.spread.n_bags)
 
     def _find_shares(self, term: int) -> NDArray[np.float64]:
         """Return the share of each code of a feature or pair in the training weight."""
         ensemble = self._tables()
-        return ensemble.shares[slice(*ensemble.offsets[term : term + 2])]
+        return ensemble.part(ensemble.shares, term)
 
     def _scale_function(self, term: int, class_: Any, scale: Scale) -> Scaling:
         """Return the scaling of a feature's or pair's function."""

@@ -38,7 +38,8 @@ def label_bins(bins: FeatureBins) -> tuple[str, ...]:
     Numeric bins are told by their edges, in as few digits as tell these apart.
     """
     if isinstance(bins, NumericBins):
-        return tuple(_label_range(_write_edges(bins.edges), k, k) for k in range(bins.n_bins))
+        edges = _write_edges(bins.edges)
+        return tuple(_label_range(edges, k, k) for k in range(bins.n_bins))
     rare = ["rare and unseen"] if bins.has_rare else []
     return (*map(describe, bins.categories), *rare)
 
