@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
 from properboost.boosting.ensemble import LARGEST_RAW
 from properboost.data.entries import ROWS
@@ -32,6 +33,15 @@ LONGEST = 4.0
 """How far a Newton step goes at most, in units of the gain."""
 
 MOST_STEPS = 200
+
+SHORTEST = 10.0 ** -(DIGITS + 1)
+"""How far a step goes at least, in units of the gain: it is below the last digit."""
+
+LEAST_PIVOT = 1e-5
+"""The least pivot, beside the root of the slopes' mean, of a matrix of full rank but for one."""
+
+SLOPES_FOR_PROBABILITIES = 256
+"""How many classes' slopes of a row cost about what their probabilities do."""
 
 ENOUGH_ROWS = 10.0
 """Rows by which an intercept is known, the sum of p (1 - p), that "auto" asks for.
@@ -111,13 +121,14 @@ class _Means:
         )
 
     def _blocks(
-        self, intercept: float | Array, fewest: int = 1
+        self, intercept: float | Array, fewest: int = 1, every: int = 1
     ) -> Iterator[tuple[Array, Array, Array]]:
         """Yield raw predictions, probabilities and weights of some rows at a time."""
         size = max(fewest, ROWS // self._n_classes)
-        for k in range(0, len(self._raw), size):
-            shifted = self._raw[k : k + size] + intercept
-            yield shifted, self._link.probabilities(shifted), self._weight[k : k + size, None]
+        rows, weight = self._raw[::every], self._weight[::every]
+        for k in range(0, len(rows), size):
+            shifted = rows[k : k + size] + intercept
+            yield shifted, self._link.probabilities(shifted), weight[k : k + size, None]
 
     def excess(self, intercept: float | Array) -> NDArray[np.int64]:
         """Return what the classes' sums of probabilities have beyond their rows, as integers."""
@@ -131,11 +142,15 @@ class _Means:
         return int(self.excess(intercept)[1])
 
     def differentiate(self, intercept: Array) -> Array:
-        """Return how these sums change with the intercepts, (n_classes, n_classes)."""
+        """Return about how these sums change with the intercepts, (n_classes, n_classes).
+
+        Of many classes some rows, evenly spaced, stand for all.
+        """
+        every = max(1, self._n_classes // SLOPES_FOR_PROBABILITIES)
         total = np.zeros((self._n_classes, self._n_classes))
         own = np.zeros(self._n_classes)
         # So many rows at a time that the squares of classes are few beside them.
-        for raw, p, weight in self._blocks(intercept, fewest=self._n_classes):
+        for raw, p, weight in self._blocks(intercept, fewest=self._n_classes, every=every):
             q = self._link.densities(raw, p)
             all_q = q.sum(axis=1, keepdims=True)
             share = np.divide(q, all_q, out=np.zeros_like(q), where=all_q > 0.0)
@@ -143,6 +158,7 @@ class _Means:
             own += weighed.sum(axis=0)
             total -= weighed.T @ share
         np.fill_diagonal(total, np.diagonal(total) + own)
+        total *= every
         return total
 
 
@@ -168,7 +184,7 @@ def _find_root(excess: Callable[[float], int], gain: float) -> float:
     (low, high), (below, above) = ends, values
     last = 0  # the end that moved last: where it moves twice, the other counts for less
     for k in range(MOST_STEPS):
-        if high - low < 10.0 ** -(DIGITS + 1) * gain:
+        if high - low < SHORTEST * gain:
             break
         middle = low - below * ((high - low) / (above - below))
         if k % 4 == 3 or not low < middle < high:
@@ -185,6 +201,23 @@ def _find_root(excess: Callable[[float], int], gain: float) -> float:
     return 0.5 * (low + high)
 
 
+def _solve(slopes: Array, excess: Array) -> Array:
+    """Return the least x with slopes @ x = excess, where slopes @ ones are 0 and perhaps more."""
+    diagonal = np.diagonal(slopes).mean()
+    try:  # a triangular factor takes a fraction of the time of eigenvectors
+        factor = cho_factor(slopes + diagonal / len(slopes), check_finite=False)
+        is_whole = np.diagonal(factor[0]).min() >= LEAST_PIVOT * np.sqrt(diagonal)
+    except np.linalg.LinAlgError:
+        is_whole = False
+    found: Array
+    if is_whole:
+        found = cho_solve(factor, excess, check_finite=False)
+        found -= found.mean()
+    else:
+        found = np.linalg.pinv(slopes, hermitian=True) @ excess
+    return found
+
+
 def _solve_jointly(means: _Means, gain: float) -> tuple[float, ...]:
     """Return the constants of all classes, by Newton's steps, each made shorter until it helps."""
     found = means.excess(0.0).astype(np.float64)
@@ -194,11 +227,11 @@ def _solve_jointly(means: _Means, gain: float) -> tuple[float, ...]:
             slopes = means.differentiate(at)
             if not np.isfinite(slopes).all():
                 break
-            step = -np.linalg.pinv(slopes, hermitian=True) @ found
+            step = -_solve(slopes, found)
         if not np.isfinite(step).all():
             break
         step *= min(1.0, LONGEST * gain / max(np.abs(step).max(), 1e-300))
-        while np.abs(step).max() > 1e-15 * gain:
+        while np.abs(step).max() > SHORTEST * gain:
             tried = at + step
             tried -= tried.mean()
             value = means.excess(tried).astype(np.float64)
