@@ -513,8 +513,7 @@ class TreeGrower::State {
     for (std::size_t s = 0; s < slots.segments.size(); ++s) {
       class_of[slots.segments[s]] = slots.of_segment[s];
     }
-    joint_.set(classes, criterion.needs_curvature(), class_of, rows_.blocks(), codes_.rows, key,
-               team);
+    joint_.set(classes, criterion.needs_curvature(), class_of, rows_.blocks(), packed_, key, team);
     take(classes.front().share, key, [](std::size_t) { return true; }, team);
     auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
@@ -556,14 +555,18 @@ class TreeGrower::State {
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
                           Team& team) const {
     std::vector<Cell> weight(tree.size(), Cell{});
+    const FixedPoint units(sample_weight.sum(0, codes_.rows));
     team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
         double sum = static_cast<double>(bounds[s + 1] - bounds[s]);
         if (!sample_weight.all_ones()) {
-          sum = 0.0;
-          for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) sum += sample_weight[row[i]];
+          std::int64_t whole = 0;
+          for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
+            whole += units.round(sample_weight[row[i]]);
+          }
+          sum = units.value(whole);
         }
         const bool positive = slots.of_segment[s] == Slots::kPositive;
         (positive ? weight[node].positive : weight[node].negative) += sum;
@@ -597,8 +600,8 @@ class TreeGrower::State {
     rows_.take(mark, team);
   }
 
-  // The sums of each class at each node, in double from the weights themselves: what is rounded for
-  // the search is too coarse for the values of leaves whose rows are light.
+  // The sums of each class at each node, from the weights themselves: what is rounded for the search
+  // is too coarse for the values of leaves whose rows are light.
   std::vector<std::vector<Cell>> sum_classes(const Tree& tree, const Slots& slots,
                                              const std::vector<RowWeights>& classes,
                                              bool needs_curvature, Team& team) const {
@@ -609,14 +612,19 @@ class TreeGrower::State {
       const std::size_t k = task / tree.size(), node = task % tree.size();
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
-      Cell& own = cells[k][node];
+      const CellUnits& units = classes[k].units;
+      std::int64_t positive = 0, negative = 0, curvature = 0;
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
-        double& sum = slots.of_segment[s] == k ? own.positive : own.negative;
+        std::int64_t& sum = slots.of_segment[s] == k ? positive : negative;
         for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
-          sum += classes[k].weight_of(row[i]);
-          if (needs_curvature) own.curvature += classes[k].curvature_of(row[i]);
+          sum += units.weight.round(classes[k].weight_of(row[i]));
+          if (needs_curvature) {
+            curvature += units.curvature.round(classes[k].curvature_of(row[i]));
+          }
         }
       }
+      cells[k][node] = {units.weight.value(positive), units.weight.value(negative),
+                        units.curvature.value(curvature)};
     });
     for (std::vector<Cell>& own : cells) add_up_from_leaves(tree, own);
     return cells;
@@ -676,7 +684,7 @@ std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
 std::size_t TreeGrower::joint_bytes(const Bins& bins, std::size_t rows, std::size_t training,
                                     std::size_t classes, std::size_t leaves) noexcept {
   const std::size_t stride = JointUnits::stride_for(classes);
-  return rows * stride * sizeof(std::int32_t) + training * 2 * sizeof(std::uint32_t) +
+  return rows * (stride * sizeof(std::int32_t) + sizeof(std::uint64_t)) + training * 2 * sizeof(std::uint32_t) +
          LeafSums<JointAdder>::bytes_of(stride * bins.total_width(),
                                         training * bins.size() * stride, leaves);
 }

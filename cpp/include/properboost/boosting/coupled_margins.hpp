@@ -6,6 +6,8 @@
 // batch.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +17,7 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/moving_margins.hpp"
+#include "properboost/boosting/row_sums.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
@@ -54,6 +57,7 @@ class CoupledMargins final : public MovingMargins {
   }
   void set_u(std::size_t row, std::size_t lane, float u) noexcept override {
     u_[lane * codes_.rows + row] = u;
+    largest_score_ = std::max(largest_score_, std::abs(u));
   }
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
                           Team& team) override;
@@ -83,6 +87,10 @@ class CoupledMargins final : public MovingMargins {
   std::size_t joint_models() const noexcept { return roles_.size() / classes_; }
   Role role(std::size_t lane, std::size_t segment) const { return (*roles_[lane])[segment]; }
   void direct(const Move& move, Directions& classes) const;
+  static constexpr double kMostWeight = 1.0;  // a probability
+  double most_curvature() const;
+  double farthest(const std::vector<float>& table, const float* lines, Team& team) const;
+  TermUnits units_along(const Directions& directions, Team& team) const;
   // task(c, strip) for the strips of the blocks that a joint model trains on; each has its part of
   // the margins in it.
   template <class Task>
@@ -101,7 +109,9 @@ class CoupledMargins final : public MovingMargins {
   const bool needs_curvature_;
   const std::size_t strip_;              // rows whose scores stay in the cache
   std::vector<RowBlock> blocks_;         // of the segments with a role
+  const double most_sample_weight_;
   std::vector<double> training_weight_;  // of the joint models
+  float largest_score_ = 0.0F;
   Aligned<float> u_;                     // [lane][row]
   // [joint model][row]: what the joint loss remembers, and what it was given when it was last asked
   // after a move.  Asked again where nothing has moved, it says the same, to the bit.

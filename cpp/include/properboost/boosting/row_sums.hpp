@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
+#include <cstring>
+#include <limits>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/core/fixed_point.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
@@ -18,77 +21,83 @@ inline double wide(float x) { return static_cast<double>(x); }
 
 using WholeSums = std::array<std::int64_t, kMostLanes>;
 
-// The units of each lane's terms, powers of two.  A term is rounded to whole units by adding and
-// taking away a number whose last digit is a unit; so vectors of doubles add what is exact.
+// The units of each lane's terms, powers of two.
 class TermUnits {
  public:
-  // No term is larger, and so many are added up.  Twice the bound is allowed for, since it may be
-  // rounded itself.
+  TermUnits() = default;
+  TermUnits(const TermUnits& other) : units_(other.units_), lost_(other.lost_.load()) {}
+  TermUnits& operator=(const TermUnits& other) {
+    units_ = other.units_;
+    lost_ = other.lost_.load();
+    return *this;
+  }
+
+  // No term is larger, and so many are added up.  Bounds are found with rounding, so that twice as
+  // much is allowed for.  Terms that have no bound have no sum: it is NaN.
   void set(std::size_t lane, double largest, std::size_t rows) {
+    if (!(largest < kMost)) {
+      units_[lane] = Unit::of_nothing();
+      return;
+    }
     int exponent = 0;
-    std::frexp(std::clamp(2.0 * largest, kLeast, kMost), &exponent);
+    std::frexp(2.0 * std::max(largest, kLeast), &exponent);
     int of_rows = 0;
     while (rows >> of_rows != 0) ++of_rows;
-    const int digits = std::min(kDigits, 62 - of_rows);  // of a term
-    unit_[lane] = std::ldexp(1.0, exponent - digits);
-    rounder_[lane] = 0x1.8p52 * unit_[lane];
+    units_[lane] = Unit(std::ldexp(1.0, exponent - std::min(kDigits, 62 - of_rows)));
   }
-  double rounder(std::size_t lane) const noexcept { return rounder_[lane]; }
-  // The whole number that a sum of terms is.
-  std::int64_t count(std::size_t lane, double sum) const {
-    const double units = sum / unit_[lane];
-    if (!(std::abs(units) < 0x1p62)) throw std::logic_error("a term is larger than its bound");
-    return static_cast<std::int64_t>(units);
-  }
+  const Unit& of(std::size_t lane) const noexcept { return units_[lane]; }
+  // A term was not finite, or larger than its bound: no sum is known.
+  void lose() const noexcept { lost_.store(true, std::memory_order_relaxed); }
   double value(std::size_t lane, std::int64_t sum) const noexcept {
-    return static_cast<double>(sum) * unit_[lane];
+    if (lost_.load(std::memory_order_relaxed)) return std::numeric_limits<double>::quiet_NaN();
+    return units_[lane].value(sum);
   }
-
-  static constexpr int kDigits = 43;
-  static constexpr std::size_t kTogether = 256;  // terms that a double holds the sum of
 
  private:
+  static constexpr int kDigits = 50;  // of a term
   static constexpr double kLeast = 0x1p-900, kMost = 0x1p900;
 
-  std::array<double, kMostLanes> unit_{}, rounder_{};
+  std::array<Unit, kMostLanes> units_;
+  mutable std::atomic<bool> lost_{false};
 };
 
-// total[k] += sum over rows of the row's weight times term(row x W + k), with a fixed number of
-// accumulators, so that the compiler may use vectors.
+// total[k] += sum over rows of the row's weight times term(row x W + k), in whole units, with a
+// fixed number of accumulators, so that the compiler may use vectors.
 template <std::size_t W, class Term>
 void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units, WholeSums& total,
               const Term& term) {
   constexpr std::size_t kSums = W < 8 ? 8 : W;
   const std::size_t n = rows * W;
   double rounder[kSums];
-  for (std::size_t k = 0; k < kSums; ++k) rounder[k] = units.rounder(k % W);
-  for (std::size_t begin = 0; begin < n;) {
-    const std::size_t end = std::min(n, begin + kSums * TermUnits::kTogether);
-    double sums[kSums] = {};
-    std::size_t j = begin;
-    if (weight.all_ones()) {
-      for (; j + kSums <= end; j += kSums) {
-        for (std::size_t k = 0; k < kSums; ++k) {
-          sums[k] += (term(j + k) + rounder[k]) - rounder[k];
-        }
-      }
-      for (std::size_t k = 0; j + k < end; ++k) {
-        sums[k] += (term(j + k) + rounder[k]) - rounder[k];
-      }
-    } else {
-      const auto weighed = [&](std::size_t i) { return weight.given(i / W) * term(i); };
-      for (; j + kSums <= end; j += kSums) {
-        for (std::size_t k = 0; k < kSums; ++k) {
-          sums[k] += (weighed(j + k) + rounder[k]) - rounder[k];
-        }
-      }
-      for (std::size_t k = 0; j + k < end; ++k) {
-        sums[k] += (weighed(j + k) + rounder[k]) - rounder[k];
-      }
-    }
-    for (std::size_t k = 0; k < kSums; ++k) total[k % W] += units.count(k % W, sums[k]);
-    begin = end;
+  std::int64_t zero[kSums];
+  for (std::size_t k = 0; k < kSums; ++k) {
+    rounder[k] = units.of(k % W).rounder;
+    zero[k] = units.of(k % W).zero;
   }
+  std::int64_t sums[kSums] = {}, seen[kSums] = {};
+  const auto add = [&](std::size_t k, double x) {
+    const std::int64_t bits = to_bits(x + rounder[k]);
+    sums[k] += bits - zero[k];
+    seen[k] |= bits ^ zero[k];
+  };
+  std::size_t j = 0;
+  if (weight.all_ones()) {
+    for (; j + kSums <= n; j += kSums) {
+      for (std::size_t k = 0; k < kSums; ++k) add(k, term(j + k));
+    }
+    for (std::size_t k = 0; j + k < n; ++k) add(k, term(j + k));
+  } else {
+    for (; j + kSums <= n; j += kSums) {
+      for (std::size_t k = 0; k < kSums; ++k) add(k, weight.given((j + k) / W) * term(j + k));
+    }
+    for (std::size_t k = 0; j + k < n; ++k) add(k, weight.given((j + k) / W) * term(j + k));
+  }
+  std::int64_t outside = 0;
+  for (std::size_t k = 0; k < kSums; ++k) {
+    total[k % W] += sums[k];
+    outside |= seen[k] >> 52;
+  }
+  if (outside != 0) units.lose();
 }
 
 }  // namespace properboost

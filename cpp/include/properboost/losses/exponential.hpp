@@ -22,6 +22,7 @@ struct Exponential : Defaults, LogitLink<2> {
   T curvature(T u) const {
     return loss(u);
   }
+  double most_curvature(double least) const { return curvature(least); }
   double minimum_risk(double p) const { return 2.0 * std::sqrt(p) * std::sqrt(1.0 - p); }
 };
 

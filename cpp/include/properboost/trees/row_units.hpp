@@ -44,7 +44,7 @@ using Units = std::conditional_t<kCurvature, Two<std::int64_t>, std::int64_t>;
 template <bool kCurvature>
 class RowUnits {
  public:
-  using Unit = Units<kCurvature>;
+  using Numbers = Units<kCurvature>;
 
   // Rounds the weights of the rows of these blocks.  `least` is the least number of units of a
   // positive weight: with 0, rows much lighter than the others do not count.
@@ -69,8 +69,8 @@ class RowUnits {
     });
   }
 
-  const Unit* data() const noexcept { return units_.data(); }
-  const Unit& operator[](std::size_t row) const noexcept { return units_[row]; }
+  const Numbers* data() const noexcept { return units_.data(); }
+  const Numbers& operator[](std::size_t row) const noexcept { return units_[row]; }
   bool counts(std::size_t row) const noexcept {
     if constexpr (kCurvature) {
       return units_[row].data[0] > 0 || units_[row].data[1] > 0;
@@ -82,8 +82,8 @@ class RowUnits {
   double unit_of_curvature() const noexcept { return curvature_.unit; }
 
  private:
-  Aligned<Unit> units_;
-  FixedPoint weight_, curvature_;
+  Aligned<Numbers> units_;
+  Unit weight_, curvature_;
 };
 
 }  // namespace properboost
