@@ -18,6 +18,7 @@ from properboost.report.found import (
     ReliabilityBin,
     Score,
 )
+from properboost.report.shares import estimate_share
 
 __all__ = ["judge"]
 
@@ -99,6 +100,14 @@ def judge(
         scores=scores,
         confusion=taken.reshape(n_classes, n_classes),
         shares=shares,
+        missed=tuple(
+            estimate_share((predicted != codes)[mine], own[mine], confidence_level)
+            for mine in (codes == k for k in range(n_classes))
+        ),
+        kept=tuple(
+            estimate_share((predicted == codes)[mine], own[mine], confidence_level)
+            for mine in (predicted == k for k in range(n_classes))
+        ),
         reliability=Reliability(
             bins=_bin(said, so, own, confidence_level),
             predicted=float(np.average(said, weights=own)),
@@ -307,8 +316,6 @@ def _bin(
     said: Array, so: NDArray[np.bool_], weight: Array, confidence_level: float
 ) -> tuple[ReliabilityBin, ...]:
     """Return the rows by tenths of their probability, without tenths that have none."""
-    from scipy.stats import binomtest
-
     place = np.minimum((said * N_BINS).astype(np.intp), N_BINS - 1)
     found = []
     for k in range(N_BINS):
@@ -316,11 +323,7 @@ def _bin(
         total = float(weight[own].sum())
         if total == 0.0:
             continue
-        share = float(weight[own] @ so[own] / total)
-        effective = max(1, round(total**2 / float(np.sum(weight[own] ** 2))))
-        test = binomtest(min(effective, round(share * effective)), effective)
-        low, high = test.proportion_ci(confidence_level, "wilson")
+        share = estimate_share(so[own], weight[own], confidence_level)
         mean = float(weight[own] @ said[own] / total)
-        known = Estimate(share, min(low, share), max(high, share))
-        found.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, known, total))
+        found.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, share, total))
     return tuple(found)

@@ -1,8 +1,19 @@
 """Numbers and lists as a reader sees them."""
 
+import math
 from collections.abc import Sequence
 
-__all__ = ["count", "list_words", "name_bin", "number", "percent", "points", "shorten", "signed"]
+__all__ = [
+    "count",
+    "list_words",
+    "name_bin",
+    "number",
+    "percent",
+    "points",
+    "precise",
+    "shorten",
+    "signed",
+]
 
 MINUS = "\u2212"
 
@@ -17,6 +28,14 @@ def percent(share: float, digits: int = 1) -> str:
     if 1.0 - least < share < 1.0:
         return f">{100.0 - 10.0**-digits:.{digits}f}%"
     return f"{100.0 * share:.{digits}f}%"
+
+
+def precise(share: float) -> str:
+    """Return a share as a percentage, near 0% and 100% with as many digits as it takes."""
+    rest = min(share, 1.0 - share)
+    if share != share or rest <= 0.0 or rest >= 0.001:
+        return percent(share)
+    return percent(share, min(6, 1 - math.floor(math.log10(100.0 * rest))))
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -55,7 +74,7 @@ def shorten(text: str, most: int = 24) -> str:
 
 def points(share: float) -> str:
     """Return a difference of two shares in percentage points."""
-    return f"{signed(100.0 * share, 1)} points"
+    return f"{signed(100.0 * share, 1)} percentage points"
 
 
 def name_bin(name: str, label: str) -> str:
