@@ -72,7 +72,14 @@ def test_groups_and_the_head_reach_the_page(capsys):
     rows["region"] = np.where(np.arange(len(rows)) % 3, "north", "south")
     write(rows, "test.csv")
     files = ("report", "model.json", "test.csv", "--target", "grade", *LITTLE)
-    stated = ("--purpose", "To <test>.", "--data-source", "A generator.", "--model-source", "A fit.")
+    stated = (
+        "--purpose",
+        "To <test>.",
+        "--data-source",
+        "A generator.",
+        "--model-source",
+        "A fit.",
+    )
     run(capsys, *files, *stated, "--date", "1 May", "--groups", "region", "size")
     page = read()
     for text in ("To &lt;test&gt;.", "A generator.", "A fit.", "1 May", "north", "south"):

@@ -26,7 +26,8 @@ def make_rows(n, seed):
 def cautions(model, X, y, groups=None):
     found = collect(
         model, X, y, None,
-        class_=None, about=About(), groups=groups, confidence_level=0.9, max_features=9, max_pairs=9, max_rows=0, random_state=0,
+        class_=None, about=About(), groups=groups, confidence_level=0.9,
+        max_features=9, max_pairs=9, max_rows=0, random_state=0,
     )  # fmt: skip
     return {caution.title: caution.text for caution in found.cautions}, found
 
@@ -34,9 +35,11 @@ def cautions(model, X, y, groups=None):
 def test_a_calm_model_on_rows_like_its_own():
     model = pb.ProperBoostClassifier(n_estimators=10, max_bins=6).fit(*make_rows(1000, 0))
     told, _ = cautions(model, *make_rows(1000, 1))
-    assert not {"Too sure of itself", "Hardly better than no model", "Hardly any test rows of a class"} & {
-        *told
-    }
+    assert not {
+        "Too sure of itself",
+        "Hardly better than no model",
+        "Hardly any test rows of a class",
+    } & {*told}
     assert "Values that training hardly knew" not in told
 
 
@@ -102,5 +105,7 @@ def test_what_the_law_may_protect_is_named():
     assert not found.groupings
     assert "alike" not in told["It uses what the law may protect"]
     assert "It does not treat all groups alike" not in told
-    told, _ = cautions(pb.ProperBoostClassifier(n_estimators=5).fit(rows[["size"]], y), rows[["size"]], y)
+    told, _ = cautions(
+        pb.ProperBoostClassifier(n_estimators=5).fit(rows[["size"]], y), rows[["size"]], y
+    )
     assert "It uses what the law may protect" not in told

@@ -1,5 +1,7 @@
 """The most telling rows, and what is said of them."""
 
+import importlib.util
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,9 @@ import pytest
 import properboost as pb
 import properboost.report.rows
 from properboost.report.rows import choose_rows, describe_rows
+
+# Not importorskip: shap warns while it is imported, and warnings are errors here.
+needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason="needs shap")
 
 
 def test_the_most_telling_rows_are_chosen():
@@ -52,11 +57,9 @@ def log_odds(share):
     return np.log(share / (1.0 - share))
 
 
-@pytest.mark.parametrize("learner", ["histogram", "tree"])
+@pytest.mark.parametrize("learner", ["histogram", pytest.param("tree", marks=needs_shap)])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_steps_lead_to_the_probability(table, n_classes, learner):
-    if learner == "tree":
-        pytest.importorskip("shap")
     X, y = table
     codes = np.minimum(y, n_classes - 1)
     bags = {"outer_bags": 4} if learner == "histogram" else {}

@@ -118,7 +118,10 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     is_text = model.classes_.dtype.kind in "OU"
     text = [*find_text(known), *([arguments.target] if is_text and arguments.target else [])]
     frame = reader.read(
-        arguments.file, text, is_needed={*known, *named, *groups}.__contains__, labels=arguments.target
+        arguments.file,
+        text,
+        is_needed={*known, *named, *groups}.__contains__,
+        labels=arguments.target,
     )
     require(frame, [*named, *groups])
     frame, weight = read_weights(frame, arguments.sample_weight)

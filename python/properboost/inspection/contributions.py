@@ -198,7 +198,7 @@ class Contributions(WithInterval):
         """
         return ", ".join(describe(self.columns[j][row]) for j in self.terms[term])
 
-    def accumulate(self, row: int, order: Sequence[int]) -> NDArray[np.float64]:
+    def accumulate(self, row: int, order: Sequence[int] | NDArray[np.intp]) -> NDArray[np.float64]:
         """Return what the model says of a row as its terms are added, one after the other.
 
         Parameters

@@ -102,16 +102,14 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
         yield Caution(
             f"Probabilities are too {'high' if bias.value > 0.0 else 'low'} on average",
             f"Their mean is {percent(judged.reliability.predicted)}, where {percent(so)} of the "
-            f"rows were {'so' if len(judged.shares) == 2 else 'predicted rightly'}; chance does not "
-            "explain the difference.",
+            f"rows were {'so' if len(judged.shares) == 2 else 'predicted rightly'}; chance does "
+            "not explain the difference.",
         )
 
 
 def _list_of_people(facts: Facts, terms: Sequence[Term], compared: bool) -> Iterator[Caution]:
     unused = {term.place for term in terms if not term.is_pair and term.importance == 0.0}
-    words = [
-        f"“{facts.features[j]}”" for j in find_protected(facts.features) if j not in unused
-    ]
+    words = [f"“{facts.features[j]}”" for j in find_protected(facts.features) if j not in unused]
     if words:
         yield Caution(
             "It uses what the law may protect",
@@ -172,8 +170,7 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
         ),
         (
             "Numbers beyond those of training",
-            "Values of {} are smaller or larger than any in training; each counts as the nearest "
-            "one that training had.",
+            "Values of {} are beyond all of training; each counts as the nearest one there.",
             [(own.feature, own.below + own.above) for own in drift],
         ),
         (

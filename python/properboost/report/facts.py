@@ -39,7 +39,9 @@ def describe_model(model: TableClassifier, *, is_additive: bool) -> Facts:
 def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
     """Return what the model does, in a sentence or two."""
     if is_additive:
-        several = "one feature, or of two together" if contents["tables"]["pairs"] else "one feature"
+        several = (
+            "one feature, or of two together" if contents["tables"]["pairs"] else "one feature"
+        )
         return (
             f"It adds up points.  A look-up table turns the value of {several} into points for or "
             "against a class, and the sum of a row's points becomes its probability.  Every table "

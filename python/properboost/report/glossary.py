@@ -67,7 +67,9 @@ GLOSSARY = (
     ),
     Word("effect", "What one feature does to the prediction, by its value.", r"effects?"),
     Word(
-        "pair", "What two features do together beyond what each does alone.", r"pairs?( of features)?"
+        "pair",
+        "What two features do together beyond what each does alone.",
+        r"pairs?( of features)?",
     ),
     Word(
         "importance",

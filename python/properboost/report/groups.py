@@ -158,9 +158,7 @@ def judge_groups(
     return found
 
 
-def divide(
-    column: Column | CategoricalColumn, weight: Array
-) -> tuple[list[str], NDArray[np.intp]]:
+def divide(column: Column | CategoricalColumn, weight: Array) -> tuple[list[str], NDArray[np.intp]]:
     """Return the names of a column's groups, and the group of each row.
 
     Numbers are divided into ranges of about as many rows each, and into single values where there

@@ -5,19 +5,17 @@ from collections.abc import Sequence
 
 __all__ = ["find_protected"]
 
-_WORDS = frozenset(
-    """
-    age ages birth birthday birthdate birthplace dob yob old elderly
-    sex gender male female woman man women men transgender
-    race races racial ethnic ethnicity ethnicities ancestry tribe caste skin
-    nationality national citizen citizenship immigrant immigration migrant native foreign foreigner
-    religion religious faith denomination
-    disability disabilities disabled handicap handicapped impairment
-    marital married marriage spouse husband wife divorced relationship partnership
-    pregnant pregnancy maternity children kids dependents dependants
-    orientation homosexual veteran
-    """.split()
-)
+_WORDS = {
+    "age", "ages", "ancestry", "birth", "birthdate", "birthday", "birthplace", "caste",
+    "children", "citizen", "citizenship", "denomination", "dependants", "dependents",
+    "disabilities", "disability", "disabled", "divorced", "dob", "elderly", "ethnic",
+    "ethnicities", "ethnicity", "faith", "female", "foreign", "foreigner", "gender", "handicap",
+    "handicapped", "homosexual", "husband", "immigrant", "immigration", "impairment", "kids",
+    "male", "man", "marital", "marriage", "married", "maternity", "men", "migrant", "national",
+    "nationality", "native", "old", "orientation", "partnership", "pregnancy", "pregnant", "race",
+    "races", "racial", "relationship", "religion", "religious", "sex", "skin", "spouse",
+    "transgender", "tribe", "veteran", "wife", "woman", "women", "yob",
+}  # fmt: skip
 """Words of which one makes a name suspicious."""
 
 

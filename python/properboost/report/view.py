@@ -90,7 +90,9 @@ def _draw_grouping(grouping: Grouping, label: str, level: float) -> str:
         ):
             if share is not None and share.is_known:
                 text = f"{group.name}: {words}: {_tell_share(share, level)}"
-                dots.append(Dot(shorten(group.name), kind, share.value, share.low, share.high, text))
+                dots.append(
+                    Dot(shorten(group.name), kind, share.value, share.low, share.high, text)
+                )
     if not dots:
         return ""
     return draw_dots(dots, "share called wrongly", f"{grouping.name}: errors by group")

@@ -211,9 +211,7 @@ def collect(
         n_rows=n_rows,
         judged=judged,
         drift=drift,
-        cautions=list_cautions(
-            facts, judged, drift, effects, terms, groupings, n_rows, counts
-        ),
+        cautions=list_cautions(facts, judged, drift, effects, terms, groupings, n_rows, counts),
         terms=terms,
         class_=class_,
         effects=effects,
