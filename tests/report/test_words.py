@@ -30,7 +30,7 @@ def test_numbers():
     assert [number(x) for x in (0.28364, 12345.6, -0.5, float("nan"))] == [
         "0.2836", "12,346", "−0.5", "–",
     ]  # fmt: skip
-    assert [signed(x) for x in (0.5, -0.126)] == ["+0.50", "−0.13"]
+    assert [signed(x) for x in (0.5, -0.126, -0.001)] == ["+0.50", "−0.13", "0.00"]
     assert points(-0.0312) == "−3.1 percentage points"
     assert [count(n, "row", "rows") for n in (0, 1, 1200)] == ["0 rows", "1 row", "1,200 rows"]
 

@@ -14,6 +14,11 @@ class Word:
     meaning: str
     pattern: str
 
+    @property
+    def whole(self) -> str:
+        """The regular expression of whole words, which are not parts of ``capital-gain``."""
+        return rf"(?<![\w-])({self.pattern})(?![\w-])"
+
 
 GLOSSARY = (
     Word("row", "One case: a person, a loan, a measurement.", r"rows?"),
@@ -139,4 +144,4 @@ GLOSSARY = (
 
 def find_words(text: str) -> list[Word]:
     """Return the words that a text uses."""
-    return [word for word in GLOSSARY if re.search(rf"\b({word.pattern})\b", text, re.IGNORECASE)]
+    return [word for word in GLOSSARY if re.search(word.whole, text, re.IGNORECASE)]

@@ -134,7 +134,7 @@ def judge_groups(
     positive : int
         The position of the class that it is all about, called `label` in sentences.
     confidence_level : float
-        Of the intervals.
+        The share of intervals that hold what they are about.
     """
     own = np.ones(len(predicted)) if weight is None else weight
     found = []

@@ -22,6 +22,9 @@ MOST_STEPS = 14
 MOST_TREES = 10_000
 """Trees of a model whose rows are explained: more would take minutes."""
 
+TINY = 0.005
+"""Log-odds that are not told one by one."""
+
 _INSIDE = 1e-15
 """How far probabilities are kept from 0 and 1, where they have no log-odds."""
 
@@ -194,5 +197,12 @@ def _name_lot(own: Contributions, lot: Sequence[int]) -> str:
 
 
 def _list_parts(own: Contributions, lot: Sequence[int], added: Array) -> Iterator[str]:
+    """Yield what a step of several is made of, the largest first, but not what would be 0.00."""
+    tiny = 0
     for term, value in zip(lot, added.tolist(), strict=True):
-        yield f"{_name(own, term)}: {signed(value)}"
+        if abs(value) < TINY:
+            tiny += 1
+        else:
+            yield f"{_name(own, term)}: {signed(value)}"
+    if tiny > 0:
+        yield f"{tiny} of less than {TINY:g} points each"

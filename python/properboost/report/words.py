@@ -48,10 +48,11 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """Return what is added, with its sign."""
+    """Return what is added, with its sign, which 0 has not."""
     if value != value:
         return "unknown"
-    return f"{value:+.{digits}f}".replace("-", MINUS)
+    shown = f"{value:+.{digits}f}"
+    return shown[1:] if float(shown) == 0.0 else shown.replace("-", MINUS)
 
 
 def count(n: float, one: str, several: str) -> str:
