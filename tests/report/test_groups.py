@@ -43,7 +43,7 @@ def test_numbers_become_ranges_of_as_many_rows():
     names, place = divide(values + 0.5, np.ones(101))
     assert names[:2] == ["19.5 or less", "above 19.5, to 39.5"]
     assert names[4] == "above 79.5"
-    # Of one frequent value
+    # One value is frequent.
     names, place = divide(np.array([0.0] * 90 + [1.0, 2.0, 3.0, 4.0, 5.0]), np.ones(95))
     assert names == ["0 or less", "1 or more"]
     assert np.bincount(place).tolist() == [90, 5]

@@ -112,8 +112,8 @@ def draw_bars(
 
     `note` is the heading of the notes.
     """
-    layers = _list_bars(bars, title, origin, _format(percent), wide_names, note)
-    return _render({**layers, "height": {"step": 20}}, label)
+    widths = (_PLANE - 40, 165) if wide_names else (_PLANE, 125)
+    return _render(_list_bars(bars, title, origin, _format(percent), widths, note), label)
 
 
 def draw_walk(bars: Sequence[Bar], title: str, label: str, *, note: str = "") -> str:
@@ -131,19 +131,19 @@ def draw_walk(bars: Sequence[Bar], title: str, label: str, *, note: str = "") ->
         "[round(100 * datum.value)]",
     }
     origin = 0.0 if bars[0].origin is None else bars[0].origin
-    spec = _list_bars(bars, title, origin, axis, True, note)
+    spec = _list_bars(bars, title, origin, axis, (_PLANE - 75, 150), note)
     if low < 0.0 < high:
         line = _draw_line("x", 0.0)
         line["mark"] = {**line["mark"], "strokeDash": [3, 3]}
         spec["layer"].insert(-1, line)
-    return _render({**spec, "height": {"step": 20}}, label)
+    return _render(spec, label)
 
 
 def _list_bars(
-    bars: Sequence[Bar], title: str, origin: float, axis: Spec, wide_names: bool, note: str
+    bars: Sequence[Bar], title: str, origin: float, axis: Spec, widths: tuple[int, int], note: str
 ) -> Spec:
-    """Return the bars of a chart, their data and its width."""
-    plane, most = (_PLANE - 40, 165) if wide_names else (_PLANE, 125)
+    """Return the spec of bars; `widths` are those of the plane and of names, at most."""
+    plane, most = widths
     rows = [
         {
             "k": name,
@@ -225,7 +225,7 @@ def _list_bars(
             },
         }
     )
-    return {"width": plane, "data": {"values": rows}, "layer": layers}
+    return {"width": plane, "height": {"step": 20}, "data": {"values": rows}, "layer": layers}
 
 
 def draw_dots(dots: Sequence[Dot], title: str, label: str) -> str:

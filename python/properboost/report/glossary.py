@@ -38,7 +38,7 @@ GLOSSARY = (
         "probability",
         "Of 100 rows with a probability of 70%, about 70 should be so.  Whether that holds is "
         "measured under “Can the probabilities be trusted?”.",
-        r"probabilit(y|ies)",
+        r"probability|probabilities",
     ),
     Word(
         "log-odds, points",
