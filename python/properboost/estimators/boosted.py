@@ -672,25 +672,24 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             chosen = [(labels[k], own) for k, own in enumerate(found) if len(own) > 0]
         ensemble = self._ensemble
         scalings = [self._make_scaling(label, scale) for label, _ in chosen]
-        found_once = None
+        models = sorted({m for scaling in scalings for m in scaling.models})
+        of_all = None
         if not isinstance(ensemble, TableEnsemble) and (
             ensemble.joint or len(scalings[0].models) > 1
         ):
             # Every class takes the trees of all: they are read once.
-            models = sorted({m for scaling in scalings for m in scaling.models})
-            found_once = models, *ensemble.contributions(table, n_threads, models, explain_tree)
+            of_all = ensemble.contributions(table, n_threads, models, explain_tree)
         parts = []
         for (_, own), scaling in zip(chosen, scalings, strict=True):
-            if found_once is not None:
-                models, raw, baselines = found_once
+            if of_all is None:
+                whole = len(own) == len(rows)
+                some = table if whole else self._open(take_rows(table.source, own))[0]
+                parts.append(self._explain(some, n_threads, own, scaling))
+            else:
                 at = np.searchsorted(models, scaling.models)
-                effects = Effects(
-                    scaling.about(baselines[at]), raw[own][..., at], None, absolute=False
-                )
+                raw, baselines = of_all[0][own][..., at], of_all[1][at]
+                effects = Effects(scaling.about(baselines), raw, None, absolute=False)
                 parts.append(Part(own, effects, None))
-                continue
-            some = table if len(own) == len(rows) else self._open(take_rows(table.source, own))[0]
-            parts.append(self._explain(some, n_threads, own, scaling))
         spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
         labels, pairs = self._feature_labels(), [(p.first, p.second) for p in self._pairs()]
         return make_contributions(
