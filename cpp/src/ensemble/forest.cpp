@@ -153,7 +153,7 @@ void ForestScores::add_nodes(const Group& group, const std::size_t* nodes, const
 }
 
 void ForestScores::add(const Group& group, const Codes& codes, std::size_t n, double* sums) const {
-  constexpr std::size_t kAtOnce = 8;
+  constexpr std::size_t kAtOnce = 8, kFew = 6;
   std::array<TileCodes, kAtOnce> places;
   std::array<const double*, kAtOnce> values;
   std::size_t waiting = 0;  // trees whose places are found
@@ -163,24 +163,28 @@ void ForestScores::add(const Group& group, const Codes& codes, std::size_t n, do
         sums);
     waiting = 0;
   };
+  const std::uint8_t* const columns = codes.columns.front().data();
   const Tree& nodes = forests_[group.models.front()]->nodes;
+  std::array<std::size_t, Tile::kRows> node;
   for (const ReadyTree& tree : group.trees) {
     const Bits& own = choose(tree, codes);
-    const bool usable = own.bits.usable();
-    if (usable) own.bits.find(codes.columns.front().data(), n, places[waiting].data());
-    if (usable && !group.has_lines) {
-      values[waiting++] = own.values.data();
-      if (waiting == kAtOnce) add_waiting();
-      continue;
+    if (n <= kFew && own.bits.walkable()) {
+      for (std::size_t i = 0; i < n; ++i) node[i] = tree.root + own.bits.walk(columns + i);
+    } else if (n <= kFew || !own.bits.usable()) {
+      for (std::size_t i = 0; i < n; ++i) {
+        node[i] =
+            nodes.find_node([&](std::size_t f) { return codes.columns[column_[f]][i]; }, tree.root);
+      }
+    } else {
+      own.bits.find(columns, places[waiting].data());
+      if (!group.has_lines) {
+        values[waiting++] = own.values.data();
+        if (waiting == kAtOnce) add_waiting();
+        continue;
+      }
+      for (std::size_t i = 0; i < n; ++i) node[i] = tree.root + own.bits.node(places[0][i]);
     }
     add_waiting();
-    std::array<std::size_t, Tile::kRows> node;
-    for (std::size_t i = 0; i < n; ++i) {
-      node[i] = usable
-                    ? tree.root + own.bits.node(places[0][i])
-                    : nodes.find_node([&](std::size_t f) { return codes.columns[column_[f]][i]; },
-                                      tree.root);
-    }
     add_nodes(group, node.data(), codes, n, sums);
   }
   add_waiting();

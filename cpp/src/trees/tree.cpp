@@ -80,7 +80,7 @@ void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std:
       std::copy_n(codes + used[k] * n + begin, rows, tile.data() + k * kRows);
     }
     std::array<std::uint8_t, kRows> places;
-    bits.find(tile.data(), rows, places.data());
+    bits.find(tile.data(), places.data());
     for (std::size_t i = 0; i < rows; ++i) {
       nodes[begin + i] = static_cast<std::int64_t>(bits.node(places[i]));
     }

@@ -18,7 +18,7 @@ std::size_t next(const CodeSet& set, std::size_t from) {
 }
 
 // bits[i] loses what row i's codes rule out, for conditions whose bits are those of one byte.
-template <std::size_t kMost, std::size_t kCount, class Condition>
+template <std::size_t kCount, class Condition>
 void rule_out(const Condition* conditions, const std::uint8_t* codes, std::uint8_t* bits) {
   const std::uint8_t* code[kCount];
   std::uint8_t first[kCount], size[kCount], left[kCount];
@@ -29,7 +29,7 @@ void rule_out(const Condition* conditions, const std::uint8_t* codes, std::uint8
     left[k] = conditions[k].left;
   }
   std::uint8_t* __restrict const to = bits;
-  for (std::size_t i = 0; i < kMost; ++i) {
+  for (std::size_t i = 0; i < TreeBits::kRows; ++i) {
     std::uint8_t still = to[i];
     for (std::size_t k = 0; k < kCount; ++k) {
       const bool outside = static_cast<std::uint8_t>(code[k][i] - first[k]) >= size[k];
@@ -94,9 +94,12 @@ struct TreeBits::Questions {
     return ranges;
   }
 
+  std::uint32_t column(const Question& question) const {
+    return static_cast<std::uint32_t>(feature_of(question.feature).column * kRows);
+  }
+
   void add(const Question& question, std::uint8_t left, std::vector<Condition>& to) const {
-    const auto begin = static_cast<std::uint32_t>(feature_of(question.feature).column * kRows);
-    for (const Range& range : question.ranges) to.push_back({begin, range, left});
+    for (const Range& range : question.ranges) to.push_back({column(question), range, left});
   }
 };
 
@@ -106,6 +109,7 @@ TreeBits::TreeBits(const Tree& nodes, std::size_t root, std::size_t end,
   const Questions asked(nodes, root, end, feature_of);
   are_answers_ = set_answers(asked);
   if (!are_answers_) set_ends(asked);
+  set_steps(asked);
 }
 
 bool TreeBits::set_answers(const Questions& asked) {
@@ -181,49 +185,57 @@ void TreeBits::set_ends(const Questions& asked) {
   }
 }
 
-void TreeBits::find(const std::uint8_t* codes, std::size_t n, std::uint8_t* places) const {
-  constexpr std::size_t kFew = 16;  // a single row need not wait for a tile
-  vectorized([codes, n, places, this] {
-    return n <= kFew ? find<kFew>(codes, places) : find<kRows>(codes, places);
-  });
+void TreeBits::set_steps(const Questions& asked) {
+  for (const Questions::OfNode& own : asked.nodes) {
+    if (own.right.ranges.size() > 1 || !own.none.ranges.empty()) {
+      steps_.clear();
+      return;
+    }
+    const Range right = own.right.ranges.empty() ? Range{0, 0} : own.right.ranges.front();
+    const std::uint32_t begin = own.left == 0 ? 0 : asked.column(own.right);
+    steps_.push_back({begin, right, static_cast<std::uint8_t>(own.left)});
+  }
 }
 
-template <std::size_t kMost>
 void TreeBits::find(const std::uint8_t* codes, std::uint8_t* places) const {
-  std::uint8_t bits[kMostPlaces / kBits][kMost];
+  vectorized([codes, places, this] { find_in_vectors(codes, places); });
+}
+
+void TreeBits::find_in_vectors(const std::uint8_t* codes, std::uint8_t* places) const {
+  std::uint8_t bits[kMostPlaces / kBits][kRows];
   const Condition* condition = conditions_.data();
   const std::size_t bytes = ends_.size();
   for (std::size_t b = 0; b < bytes; ++b) {
     const Condition* const end = conditions_.data() + ends_[b];
-    std::fill_n(bits[b], kMost, std::uint8_t{0xff});
+    std::fill_n(bits[b], kRows, std::uint8_t{0xff});
     // Several at a time, so that bits are fetched and kept less often.
-    for (; end - condition >= 4; condition += 4) rule_out<kMost, 4>(condition, codes, bits[b]);
+    for (; end - condition >= 4; condition += 4) rule_out<4>(condition, codes, bits[b]);
     switch (end - condition) {
-      case 3: rule_out<kMost, 3>(condition, codes, bits[b]); break;
-      case 2: rule_out<kMost, 2>(condition, codes, bits[b]); break;
-      case 1: rule_out<kMost, 1>(condition, codes, bits[b]); break;
+      case 3: rule_out<3>(condition, codes, bits[b]); break;
+      case 2: rule_out<2>(condition, codes, bits[b]); break;
+      case 1: rule_out<1>(condition, codes, bits[b]); break;
       default: break;
     }
     condition = end;
   }
   std::uint8_t* __restrict const to = places;
   if (are_answers_) {
-    for (std::size_t i = 0; i < kMost; ++i) to[i] = static_cast<std::uint8_t>(~bits[0][i]);
+    for (std::size_t i = 0; i < kRows; ++i) to[i] = static_cast<std::uint8_t>(~bits[0][i]);
     return;
   }
   // The first byte with a bit, and its number.
-  std::uint8_t byte[kMost];
-  std::copy_n(bits[bytes - 1], kMost, byte);
-  std::fill_n(to, kMost, static_cast<std::uint8_t>(kBits * (bytes - 1)));
+  std::uint8_t byte[kRows];
+  std::copy_n(bits[bytes - 1], kRows, byte);
+  std::fill_n(to, kRows, static_cast<std::uint8_t>(kBits * (bytes - 1)));
   for (std::size_t b = bytes - 1; b-- > 0;) {
     const auto first = static_cast<std::uint8_t>(kBits * b);
     const std::uint8_t* const own = bits[b];
-    for (std::size_t i = 0; i < kMost; ++i) {
+    for (std::size_t i = 0; i < kRows; ++i) {
       byte[i] = own[i] == 0 ? byte[i] : own[i];
       to[i] = own[i] == 0 ? to[i] : first;
     }
   }
-  for (std::size_t i = 0; i < kMost; ++i) {
+  for (std::size_t i = 0; i < kRows; ++i) {
     const auto lowest = static_cast<std::uint8_t>(byte[i] & (~byte[i] + 1));
     to[i] =
         static_cast<std::uint8_t>(to[i] + ((lowest & 0xaa) != 0 ? 1 : 0) +

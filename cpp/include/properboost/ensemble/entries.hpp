@@ -1,6 +1,7 @@
 // Adding up what a tile's codes look up.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -37,17 +38,20 @@ inline void add_entries(const double* entries, const TileCodes& codes, std::size
 template <class Entries>
 void add_all_entries(std::size_t tables, const Entries& entries, const TileCodes* codes,
                      std::size_t n, std::size_t models, double* out) {
-  std::size_t t = 0;
   if (models > 1) {
-    for (; t < tables; ++t) add_entries(entries(t), codes[t], n, models, out);
+    for (std::size_t t = 0; t < tables; ++t) add_entries(entries(t), codes[t], n, models, out);
+    return;
   }
-  for (; t + 4 <= tables; t += 4) {
-    const double* const four[] = {entries(t), entries(t + 1), entries(t + 2), entries(t + 3)};
-    add_entries<4>(four, codes + t, n, out);
-  }
-  for (; t < tables; ++t) {
-    const double* const one[] = {entries(t)};
-    add_entries<1>(one, codes + t, n, out);
+  const double* some[4];
+  for (std::size_t t = 0; t < tables; t += 4, codes += 4) {
+    const std::size_t count = std::min<std::size_t>(4, tables - t);
+    for (std::size_t k = 0; k < count; ++k) some[k] = entries(t + k);
+    switch (count) {
+      case 1: add_entries<1>(some, codes, n, out); break;
+      case 2: add_entries<2>(some, codes, n, out); break;
+      case 3: add_entries<3>(some, codes, n, out); break;
+      default: add_entries<4>(some, codes, n, out);
+    }
   }
 }
 

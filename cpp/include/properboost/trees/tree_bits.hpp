@@ -39,9 +39,22 @@ class TreeBits {
   std::size_t size() const noexcept { return node_.size(); }
   std::size_t node(std::uint8_t place) const noexcept { return node_[place]; }
 
-  // Writes the places of n rows; codes[column * kRows + i] is row i's.  Whole vectors of codes are
-  // read, and of places written: as many as a tile has.
-  void find(const std::uint8_t* codes, std::size_t n, std::uint8_t* places) const;
+  // Writes the places of a tile's rows; codes[column * kRows + i] is row i's.
+  void find(const std::uint8_t* codes, std::uint8_t* places) const;
+
+  // Whether a row can be walked down the tree: no split has codes on neither side, nor more than
+  // one range of them.  A few rows are walked sooner than a tile is asked.
+  bool walkable() const noexcept { return !steps_.empty(); }
+  // The node, from 0 at the root, of the row whose codes are codes[column * kRows].
+  std::size_t walk(const std::uint8_t* codes) const noexcept {
+    std::size_t node = 0;
+    while (steps_[node].left != 0) {
+      const Step& step = steps_[node];
+      const auto place = static_cast<std::uint8_t>(codes[step.begin] - step.right.first);
+      node = step.left + (place < step.right.size ? 1u : 0u);
+    }
+    return node;
+  }
 
  private:
   static constexpr std::size_t kMostPlaces = 256, kBits = 8;
@@ -59,6 +72,12 @@ class TreeBits {
     Range range;
     std::uint8_t left;
   };
+  // A node's left child, 0 if it is a leaf, and the codes that go to the next one.
+  struct Step {
+    std::uint32_t begin;  // of the column
+    Range right;
+    std::uint8_t left;
+  };
   struct Question {
     std::size_t feature;
     std::vector<Range> ranges;
@@ -71,13 +90,13 @@ class TreeBits {
 
   bool set_answers(const Questions& asked);
   void set_ends(const Questions& asked);
-  template <std::size_t kMost>
-  void find(const std::uint8_t* codes, std::uint8_t* places) const;
-
+  void set_steps(const Questions& asked);
+  void find_in_vectors(const std::uint8_t* codes, std::uint8_t* places) const;
   std::vector<Condition> conditions_;  // byte by byte
   std::vector<std::uint32_t> ends_;    // of each byte's conditions
   bool are_answers_ = false;
   std::vector<std::uint8_t> node_;  // by place
+  std::vector<Step> steps_;         // by node
 };
 
 }  // namespace properboost
