@@ -61,11 +61,14 @@ void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std:
   }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
-  const TreeBits bits(tree, 0, tree.size(), [&](std::size_t f) {
-    const auto column = std::lower_bound(used.begin(), used.end(), f) - used.begin();
-    return TreeBits::Feature{kMaxCodes, static_cast<std::size_t>(column)};
-  });
   constexpr std::size_t kRows = TreeBits::kRows;
+  TreeBits bits;
+  if (n >= kRows) {  // which repay making them
+    bits = TreeBits(tree, 0, tree.size(), [&](std::size_t f) {
+      const auto column = std::lower_bound(used.begin(), used.end(), f) - used.begin();
+      return TreeBits::Feature{kMaxCodes, static_cast<std::size_t>(column)};
+    });
+  }
   team.for_each((n + kRows - 1) / kRows, 5.0 * static_cast<double>(n), [&](std::size_t c) {
     const std::size_t begin = c * kRows, rows = std::min(kRows, n - begin);
     if (!bits.usable()) {
