@@ -65,6 +65,7 @@ ForestScores::ForestScores(const Bins& bins, Forests forests)
     used_.push_back(f);
   }
   find_known_codes();
+  for (const auto& forest : forests_) terms_.push_back(make_terms(forest->lines));
   for (const std::vector<std::size_t>& models : groups) {
     groups_.push_back(make_group(models));
     trees_ += groups_.back().trees.size();
@@ -83,6 +84,16 @@ void ForestScores::find_known_codes() {
       known = first_unknown(nodes, k, known);
     }
   }
+}
+
+std::vector<ForestScores::Term> ForestScores::make_terms(const NodeLines& lines) const {
+  std::vector<Term> terms;
+  for (std::size_t t = 0; t < lines.feature.size(); ++t) {
+    const auto f = static_cast<std::size_t>(lines.feature[t]);
+    terms.push_back(
+        {bins_[f].positions(), column_[f] * Tile::kRows, lines.slope[t], lines.center[t]});
+  }
+  return terms;
 }
 
 ForestScores::Group ForestScores::make_group(const std::vector<std::size_t>& models) const {
@@ -145,9 +156,16 @@ void ForestScores::add_nodes(const Group& group, const std::size_t* nodes, const
     const Forest& forest = *forests_[group.models[k]];
     for (std::size_t i = 0; i < n; ++i) sums[i * models + k] += forest.values[nodes[i]];
     if (forest.lines.empty()) continue;
+    const std::uint8_t* const columns = codes.columns.front().data();
+    const Term* const terms = terms_[group.models[k]].data();
     for (std::size_t i = 0; i < n; ++i) {
-      sums[i * models + k] += forest.lines.add_up(
-          nodes[i], bins_, [&](std::size_t f) { return codes.columns[column_[f]][i]; });
+      const std::size_t end = forest.lines.end(nodes[i]);
+      double sum = 0.0;
+      for (std::size_t t = forest.lines.begin(nodes[i]); t < end; ++t) {
+        const double z = terms[t].positions[columns[terms[t].begin + i]];
+        sum += z == z ? terms[t].slope * (z - terms[t].center) : 0.0;
+      }
+      sums[i * models + k] += sum;
     }
   }
 }

@@ -63,6 +63,14 @@ class ForestScores {
     bool has_lines;
   };
 
+  // A term of a line: the positions of a feature's codes, and where in a tile these begin.
+  struct Term {
+    const double* positions;
+    std::size_t begin;
+    double slope, center;
+  };
+
+  std::vector<Term> make_terms(const NodeLines& lines) const;
   Group make_group(const std::vector<std::size_t>& models) const;
   void find_known_codes();
   static const Bits& choose(const ReadyTree& tree, const Codes& codes);
@@ -76,6 +84,7 @@ class ForestScores {
   std::vector<std::size_t> column_;  // of each feature's codes in a tile
   std::vector<std::size_t> known_;   // from this code of a feature on, some split knows none
   std::vector<Group> groups_;
+  std::vector<std::vector<Term>> terms_;  // of each forest's lines
   std::size_t trees_ = 0;
 };
 
