@@ -16,6 +16,7 @@
 #include "properboost/data/edges.hpp"
 #include "properboost/data/pairs.hpp"
 #include "properboost/ensemble/ensemble.hpp"
+#include "properboost/ensemble/forest.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/joint/joint_loss.hpp"
@@ -176,14 +177,14 @@ std::uint64_t predict_trees(const Problem& problem, const LearnerOptions& option
     boosting.advance(kTrees, {0}, [&](std::size_t, double) { run.progress(); }, team);
   });
   const Rounds& rounds = boosting.state(0).rounds[0];
-  Forest forest{rounds.trees, {}, rounds.values};
+  auto forest = std::make_shared<Forest>(Forest{rounds.trees, {}, rounds.values});
   for (const std::int64_t root : rounds.offsets) {
-    forest.roots.push_back(static_cast<std::size_t>(root));
+    forest->roots.push_back(static_cast<std::size_t>(root));
   }
   std::vector<double> out(2 * problem.rows);
-  Team::run(run.threads, kShared, [&](Team& team) {
-    predict_raw(problem.table, bins, {&forest, &forest}, out.data(), team);
-  });
+  const ForestScores scores(bins, {forest, forest});
+  Team::run(run.threads, kShared,
+            [&](Team& team) { scores.predict_raw(problem.table, out.data(), team); });
   Digest digest;
   digest.add(out);
   return digest.value();

@@ -421,6 +421,13 @@ class Forest(metaclass=_Bound):
         | None = ...,
     ) -> None: ...
 
+class ForestScores(metaclass=_Bound):
+    """Forests over bins, one per model, made ready for any number of tables."""
+
+    def __init__(self, bins: Bins, forests: Sequence[Forest]) -> None: ...
+    def predict_raw(self, table: _Table, n_threads: int = ...) -> NDArray[np.float64]:
+        """Return (n_rows, n_models): the sum, over trees, of what the row's node adds."""
+
 def impurity_names() -> list[str]: ...
 def grow_tree(
     codes: NDArray[np.uint8],
@@ -493,11 +500,6 @@ def predict_raw(
     n_threads: int = ...,
 ) -> NDArray[np.float64]:
     """Raw predictions (n_rows, n_models); tables, (n_models, sum(widths)), has pairs last."""
-
-def predict_raw_trees(
-    table: _Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...
-) -> NDArray[np.float64]:
-    """Raw predictions (n_rows, n_models): the sum, over trees, of the value at the row's node."""
 
 def regularizer_names() -> list[str]: ...
 def make_rados(

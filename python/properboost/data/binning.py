@@ -234,12 +234,10 @@ class Binning:
         )
 
     def predict_raw_trees(
-        self, table: Table, forests: Sequence[_core.Forest], n_threads: int
+        self, table: Table, scores: _core.ForestScores, n_threads: int
     ) -> NDArray[np.float64]:
-        """Return raw predictions (n_rows, n_models) from trees, one forest per model."""
-        return self._by_rows(
-            table, lambda x: _core.predict_raw_trees(x, self.native, forests, n_threads)
-        )
+        """Return raw predictions (n_rows, n_models) from trees over these bins."""
+        return self._by_rows(table, lambda x: scores.predict_raw(x, n_threads))
 
     def _by_rows(
         self, table: Table, predict: Callable[[Any], NDArray[np.float64]]
