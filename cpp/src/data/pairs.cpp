@@ -77,9 +77,8 @@ std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::
   Aligned<RowSums<true>> whole(kCells);
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
-    const Two<std::int64_t> term{{units.weight.round(static_cast<double>(gradient[i])),
-                                  units.curvature.round(static_cast<double>(variance[i]))}};
-    whole[cell] += RowSums<true>(term);
+    whole[cell] += RowSums<true>(units.weight.round_signed(static_cast<double>(gradient[i])),
+                                 units.curvature.round(static_cast<double>(variance[i])));
   }
   std::vector<Sums> sums(kCells);
   for (std::size_t k = 0; k < kCells; ++k) {

@@ -280,6 +280,7 @@ class HistogramBuilder::State {
   void set_tasks(std::size_t n) {
     if (memory_->sums.size() < n) memory_->sums.resize(n);
     if (memory_->scratch.size() < n) memory_->scratch.resize(n);
+    if (memory_->terms.size() < n) memory_->terms.resize(n);
   }
 
   // Memory for a task: zero at first, and again once the sums are read off.
@@ -292,6 +293,23 @@ class HistogramBuilder::State {
     Aligned<unsigned char>& own = memory_->sums[task];
     if (own.size() < wanted) own.resize(wanted);
     return own.data();
+  }
+
+  // Makes what all features add of the rows from `begin` to `end`.
+  template <class Terms>
+  static typename Terms::Made make(const Terms& terms, std::size_t begin, std::size_t end,
+                                   Aligned<unsigned char>& memory) {
+    if constexpr (std::is_same_v<Terms, typename Terms::Made>) {
+      return terms;
+    } else {
+      using Sum = typename Terms::Sum;
+      if (memory.empty()) memory.resize(Terms::kRows * sizeof(Sum));
+      Sum* const made = reinterpret_cast<Sum*>(memory.data());
+      vectorized([terms, begin, end, made] {
+        for (std::size_t i = begin; i < end; ++i) made[i - begin] = terms[i];
+      });
+      return {made, begin};
+    }
   }
 
   // The cells of the features of every `tasks`-th set, from the task's on, in one part of the rows.
@@ -319,8 +337,9 @@ class HistogramBuilder::State {
       for (const auto& [begin_range, end_range] : block.ranges) {
         for (std::size_t begin = begin_range; begin < end_range;) {
           const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
+          const typename Terms::Made made = make(terms, begin, end, memory_->terms[place_of_task]);
           for (std::size_t g = 0; g < sets.size(); ++g) {
-            add_set(*sets[g], codes_, bins_, terms, begin, end, sums_of(g));
+            add_set(*sets[g], codes_, bins_, made, begin, end, sums_of(g));
           }
           begin = end;
         }

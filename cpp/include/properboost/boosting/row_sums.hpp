@@ -12,7 +12,6 @@
 #include <limits>
 
 #include "properboost/boosting/lanes.hpp"
-#include "properboost/core/fixed_point.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
@@ -20,6 +19,27 @@ namespace properboost {
 inline double wide(float x) { return static_cast<double>(x); }
 
 using WholeSums = std::array<std::int64_t, kMostLanes>;
+
+inline std::uint64_t to_bits(double x) noexcept {
+  std::uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+// A unit for numbers of less than 2^51 of it: adding `rounder` rounds a number to whole units,
+// which are then the difference of the bits to `zero`.  That is done with vectors.
+struct Unit {
+  double unit = 1.0;
+  double rounder = 0x1.8p52;
+  std::uint64_t zero = to_bits(0x1.8p52);
+
+  Unit() = default;
+  explicit Unit(double size) : unit(size), rounder(0x1.8p52 * size), zero(to_bits(rounder)) {}
+  // Everything is 0 of it, which is NaN.
+  static Unit of_nothing() { return Unit(std::numeric_limits<double>::infinity()); }
+
+  double value(std::int64_t sum) const noexcept { return static_cast<double>(sum) * unit; }
+};
 
 // The units of each lane's terms, powers of two.
 class TermUnits {
@@ -69,15 +89,15 @@ void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units,
   constexpr std::size_t kSums = W < 8 ? 8 : W;
   const std::size_t n = rows * W;
   double rounder[kSums];
-  std::int64_t zero[kSums];
+  std::uint64_t zero[kSums];
   for (std::size_t k = 0; k < kSums; ++k) {
     rounder[k] = units.of(k % W).rounder;
     zero[k] = units.of(k % W).zero;
   }
-  std::int64_t sums[kSums] = {}, seen[kSums] = {};
+  std::uint64_t sums[kSums] = {}, seen[kSums] = {};  // as often as there were, too much by zero
   const auto add = [&](std::size_t k, double x) {
-    const std::int64_t bits = to_bits(x + rounder[k]);
-    sums[k] += bits - zero[k];
+    const std::uint64_t bits = to_bits(x + rounder[k]);
+    sums[k] += bits;
     seen[k] |= bits ^ zero[k];
   };
   std::size_t j = 0;
@@ -92,9 +112,10 @@ void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units,
     }
     for (std::size_t k = 0; j + k < n; ++k) add(k, weight.given((j + k) / W) * term(j + k));
   }
-  std::int64_t outside = 0;
+  std::uint64_t outside = 0;
   for (std::size_t k = 0; k < kSums; ++k) {
-    total[k % W] += sums[k];
+    const std::size_t added = n / kSums + (k < n % kSums ? 1 : 0);
+    total[k % W] += static_cast<std::int64_t>(sums[k] - added * zero[k]);
     outside |= seen[k] >> 52;
   }
   if (outside != 0) units.lose();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -17,6 +16,13 @@ struct FixedPoint {
   double unit = 1.0;
 
   FixedPoint() = default;
+  // Everything is 0 of it, which is NaN.
+  static FixedPoint of_nothing() {
+    FixedPoint none;
+    none.per_unit = 0.0;
+    none.unit = std::numeric_limits<double>::quiet_NaN();
+    return none;
+  }
   explicit FixedPoint(double total, int bits = 61) {
     if (!std::isfinite(total)) throw std::invalid_argument("weight must have a finite sum");
     if (!(total > 0.0)) return;
@@ -26,29 +32,8 @@ struct FixedPoint {
   // A call would keep loops from being vectorised, and x is not negative.
   // NOLINTNEXTLINE(bugprone-incorrect-roundings)
   std::int64_t round(double x) const { return static_cast<std::int64_t>(x * per_unit + 0.5); }
+  std::int64_t round_signed(double x) const { return x < 0.0 ? -round(-x) : round(x); }
   double value(std::int64_t sum) const { return static_cast<double>(sum) * unit; }
-};
-
-inline std::int64_t to_bits(double x) noexcept {
-  std::int64_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-// A unit for numbers of less than 2^51 of it: adding `rounder` rounds a number to whole units,
-// which are then the difference of the bits to `zero`.  That is done with vectors.
-struct Unit {
-  double unit = 1.0;
-  double rounder = 0x1.8p52;
-  std::int64_t zero = to_bits(0x1.8p52);
-
-  Unit() = default;
-  explicit Unit(double size) : unit(size), rounder(0x1.8p52 * size), zero(to_bits(rounder)) {}
-  // Everything is 0 of it, which is NaN.
-  static Unit of_nothing() { return Unit(std::numeric_limits<double>::infinity()); }
-
-  std::int64_t round(double x) const noexcept { return to_bits(x + rounder) - zero; }
-  double value(std::int64_t sum) const noexcept { return static_cast<double>(sum) * unit; }
 };
 
 // What rows add to cells: units of their weights and curvatures, found from sums of these that no
@@ -56,7 +41,7 @@ struct Unit {
 struct CellUnits {
   double total_weight = 0.0, total_curvature = 0.0;
   double most_weight = 0.0, most_curvature = 0.0;  // of a row, with its sample weight or without
-  Unit weight, curvature;
+  FixedPoint weight, curvature;
 
   CellUnits() = default;
   // No more than these in total, and of a row.
@@ -65,13 +50,12 @@ struct CellUnits {
         total_curvature(curvatures),
         most_weight(a_weight),
         most_curvature(a_curvature),
-        weight(unit_for(weights, a_weight)),
-        curvature(unit_for(curvatures, a_curvature)) {}
+        weight(unit_for(weights)),
+        curvature(unit_for(curvatures)) {}
 
  private:
-  static Unit unit_for(double total, double most) {
-    if (!std::isfinite(total) || !std::isfinite(most)) return Unit::of_nothing();
-    return Unit(std::max(FixedPoint(total).unit, FixedPoint(most, 51).unit));
+  static FixedPoint unit_for(double total) {
+    return std::isfinite(total) ? FixedPoint(total) : FixedPoint::of_nothing();
   }
 };
 

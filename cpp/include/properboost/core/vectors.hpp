@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 
 namespace properboost {
 
@@ -51,20 +49,5 @@ struct alignas(2 * sizeof(Real)) Two {
   }
 #endif
 };
-
-// Two numbers in whole units, each of its own: see `Unit`.
-inline Two<std::int64_t> round_both(const Two<double>& x, const Two<double>& rounder,
-                                    const Two<std::int64_t>& zero) noexcept {
-#if defined(__GNUC__)
-  return {reinterpret_cast<Two<std::int64_t>::Data>(x.data + rounder.data) - zero.data};
-#else
-  Two<double> sum = x;
-  sum += rounder;
-  Two<std::int64_t> bits;
-  std::memcpy(&bits, &sum, sizeof bits);
-  bits -= zero;
-  return bits;
-#endif
-}
 
 }  // namespace properboost

@@ -121,7 +121,7 @@ class Histogram {
 // it is several megabytes per thread.
 struct HistogramMemory {
   std::vector<Aligned<unsigned char>> sums;  // zero between fills
-  std::vector<Aligned<unsigned char>> scratch;
+  std::vector<Aligned<unsigned char>> scratch, terms;
 };
 
 // Sums the weights of the same rows in every round.

@@ -52,7 +52,7 @@ struct RowSums {
   Two<std::int64_t> both{};
 
   RowSums() = default;
-  explicit RowSums(const Two<std::int64_t>& weight_and_curvature) : both(weight_and_curvature) {}
+  RowSums(std::int64_t weight, std::int64_t curvature) : both{{weight, curvature}} {}
   void operator+=(const RowSums& other) noexcept { both += other.both; }
   std::int64_t weight(std::size_t) const noexcept { return both.data[0]; }
   std::int64_t curvature(std::size_t) const noexcept { return both.data[1]; }

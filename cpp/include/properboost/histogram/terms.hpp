@@ -25,8 +25,19 @@ template <bool kCurvature, bool kWeighted>
 struct RowTerms {
   using Sum = RowSums<kCurvature>;
   static constexpr std::size_t kJointCells = BundleSet::most_cells(1, kCurvature);
-  static constexpr std::size_t kRows = SIZE_MAX;
-  static constexpr std::size_t kFeaturesPerTask = 4;
+  static constexpr std::size_t kRows = 4096;  // 32 KiB in whole units
+  static constexpr std::size_t kFeaturesPerTask = 64;  // whose sums stay in the second cache
+
+  // Terms of some rows, from `first` on, that have been made.
+  struct Made {
+    using Sum = RowTerms::Sum;
+    static constexpr std::size_t kJointCells = RowTerms::kJointCells;
+
+    const Sum* terms;
+    std::size_t first;
+
+    Sum operator[](std::size_t i) const noexcept { return terms[i - first]; }
+  };
 
   const float* weight = nullptr;
   const float* curvature = nullptr;
@@ -40,10 +51,8 @@ struct RowTerms {
 
   Sum operator[](std::size_t i) const noexcept {
     if constexpr (kCurvature) {
-      const Two<double> term{{times_weight(weight[i], i), times_weight(curvature[i], i)}};
-      const Two<double> rounder{{units.weight.rounder, units.curvature.rounder}};
-      const Two<std::int64_t> zero{{units.weight.zero, units.curvature.zero}};
-      return Sum(round_both(term, rounder, zero));
+      return Sum(units.weight.round(times_weight(weight[i], i)),
+                 units.curvature.round(times_weight(curvature[i], i)));
     } else {
       return Sum(units.weight.round(times_weight(weight[i], i)));
     }
@@ -68,6 +77,8 @@ struct LaneTerms {
 
   const float* weight = nullptr;
   const float* curvature = nullptr;
+
+  using Made = LaneTerms;  // as they are read
 
   LaneTerms of(const float* w, const float* c, RowSampleWeights, const CellUnits&) const {
     return {w, c};

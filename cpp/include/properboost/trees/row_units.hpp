@@ -83,7 +83,7 @@ class RowUnits {
 
  private:
   Aligned<Numbers> units_;
-  Unit weight_, curvature_;
+  FixedPoint weight_, curvature_;
 };
 
 }  // namespace properboost
