@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "properboost/boosting/fill_feature.hpp"
-#include "properboost/boosting/row_sums.hpp"
 #include "properboost/boosting/shifted_rows.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/data/transpose.hpp"
+#include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
 
@@ -278,8 +278,8 @@ class CoupledMargins::Batch final : public BatchMargins {
             curvature_.empty() ? nullptr : curvature_.data() + block.begin * W, block.begin,
             block.end - block.begin);
       };
-      fill_feature<W>(cells, m_.rows_, m_.blocks_, roles_, m_.needs_curvature_, units_,
-                      nanoseconds, team, pass);
+      fill_feature<W>(cells, m_.rows_, m_.blocks_, roles_, m_.needs_curvature_, units_, nanoseconds,
+                      team, pass);
     });
   }
 
@@ -333,8 +333,7 @@ class CoupledMargins::ByCell final : public ShiftedRows {
  private:
   float shift_for(double value) const override { return static_cast<float>(value / m_.share_); }
 
-  CellSums sum_rows(const CellOfCode& cell_of,
-                    const std::array<float, kMaxCodes>& shift) override {
+  CellSums sum_rows(const CellOfCode& cell_of, const std::array<float, kMaxCodes>& shift) override {
     std::vector<CellSums> parts(m_.blocks_.size());
     const std::size_t model = lane_ / m_.classes_, k = lane_ % m_.classes_;
     const double total = 2.0 * m_.training_weight_[model];
@@ -375,8 +374,7 @@ double CoupledMargins::Batch::slope_along(const Move& direction, Team& team) {
   const RowSampleWeights given =  // wide batches have them in their weights
       width_ == 1 ? m_.sample_weight_ : RowSampleWeights{};
   TermUnits units;
-  units.set(0, kMostWeight * m_.farthest(entries, direction.lines, team) *
-                   m_.most_sample_weight_,
+  units.set(0, kMostWeight * m_.farthest(entries, direction.lines, team) * m_.most_sample_weight_,
             m_.codes_.rows);
   std::vector<WholeSums> parts(m_.blocks_.size(), WholeSums{});
   team.for_each(parts.size(), static_cast<double>(m_.codes_.rows), [&](std::size_t c) {
@@ -573,12 +571,12 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
     slope_units.push_back(units_along(directions[model], team));
     for (const Direction& own : directions[model]) {
       if (own.table.empty()) continue;
-      farthest_move = std::max(
-          farthest_move, wide(std::abs(own.t)) * farthest(own.table, own.lines, team));
+      farthest_move =
+          std::max(farthest_move, wide(std::abs(own.t)) * farthest(own.table, own.lines, team));
     }
   }
-  const double most_loss = 2.0 * static_cast<double>(classes_) *
-                           loss_.most_loss(-wide(largest_score_) - farthest_move);
+  const double most_loss =
+      2.0 * static_cast<double>(classes_) * loss_.most_loss(-wide(largest_score_) - farthest_move);
   risk_units.set(0, most_loss * most_sample_weight_, codes_.rows);
   weight_units.set(0, kMostWeight * most_sample_weight_, codes_.rows);
   curvature_units.set(0, most_curvature() * most_sample_weight_, codes_.rows);
@@ -645,8 +643,8 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
     const double s = std::max(1.0, most_sample_weight_);
     batches_[b]->set_units(
         {weight_units.value(0, all.weight + unseen),
-         needs_curvature_ ? curvature_units.value(0, all.curvature + unseen) : 0.0,
-         s * kMostWeight, s * most_curvature()});
+         needs_curvature_ ? curvature_units.value(0, all.curvature + unseen) : 0.0, s * kMostWeight,
+         s * most_curvature()});
     const std::optional<CellsOfFeature>& cells = requests[b].cells;
     if (cells) batches_[b]->fill(*cells, team);
   }

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "properboost/boosting/lanes.hpp"
-#include "properboost/boosting/row_sums.hpp"
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
 namespace {
@@ -19,7 +19,7 @@ using Sums = std::array<double, kMostLanes>;
 // Adds up the weights of every so-manieth row, and their squares; returns the rows' sample weight.
 template <std::size_t W>
 double add_some_rows(std::size_t begin, std::size_t end, std::size_t stride, RowSampleWeights given,
-                const float* weight, Sums& sum, Sums& squares) {
+                     const float* weight, Sums& sum, Sums& squares) {
   double seen = 0.0;
   vectorized([&] {
     for (std::size_t i = begin; i < end; i += stride) {
@@ -110,7 +110,8 @@ std::vector<EffectiveRows> EffectiveRowCount::count(Team& team) const {
   }
   std::vector<EffectiveRows> rows(lanes);
   for (std::size_t k = 0; k < lanes; ++k) {
-    rows[k] = {rows_of(positive[k], positive_squares[k]), rows_of(negative[k], negative_squares[k])};
+    rows[k] = {rows_of(positive[k], positive_squares[k]),
+               rows_of(negative[k], negative_squares[k])};
   }
   return rows;
 }

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "properboost/boosting/fill_feature.hpp"
-#include "properboost/boosting/row_sums.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math.hpp"
+#include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
 namespace {
@@ -176,9 +176,9 @@ class Margins::Pass {
                             share_units_.value(k, own.error), share_units_.value(k, own.brier)};
       };
       for (std::size_t c = 0; c < 2; ++c) p.of_class[c] = value(held_out[c]);
-      p.held_out = value({held_out[0].log_loss + held_out[1].log_loss,
-                          held_out[0].error + held_out[1].error,
-                          held_out[0].brier + held_out[1].brier});
+      p.held_out =
+          value({held_out[0].log_loss + held_out[1].log_loss, held_out[0].error + held_out[1].error,
+                 held_out[0].brier + held_out[1].brier});
       p.slope /= m_.training_weight_[k] * (t[k] == 0.0 ? 1.0 : t[k]);
       p.risk *= m_.weighting_->risk_factor() / m_.training_weight_[k];
       const auto divide = [](HeldOutMeans& sums, double weight) {

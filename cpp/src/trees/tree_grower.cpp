@@ -600,8 +600,8 @@ class TreeGrower::State {
     rows_.take(mark, team);
   }
 
-  // The sums of each class at each node, from the weights themselves: what is rounded for the search
-  // is too coarse for the values of leaves whose rows are light.
+  // The sums of each class at each node, from the weights themselves: what is rounded for the
+  // search is too coarse for the values of leaves whose rows are light.
   std::vector<std::vector<Cell>> sum_classes(const Tree& tree, const Slots& slots,
                                              const std::vector<RowWeights>& classes,
                                              bool needs_curvature, Team& team) const {
@@ -684,7 +684,8 @@ std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
 std::size_t TreeGrower::joint_bytes(const Bins& bins, std::size_t rows, std::size_t training,
                                     std::size_t classes, std::size_t leaves) noexcept {
   const std::size_t stride = JointUnits::stride_for(classes);
-  return rows * (stride * sizeof(std::int32_t) + sizeof(std::uint64_t)) + training * 2 * sizeof(std::uint32_t) +
+  return rows * (stride * sizeof(std::int32_t) + sizeof(std::uint64_t)) +
+         training * 2 * sizeof(std::uint32_t) +
          LeafSums<JointAdder>::bytes_of(stride * bins.total_width(),
                                         training * bins.size() * stride, leaves);
 }

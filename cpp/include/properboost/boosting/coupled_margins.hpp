@@ -17,10 +17,10 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/moving_margins.hpp"
-#include "properboost/boosting/row_sums.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
+#include "properboost/histogram/row_sums.hpp"
 #include "properboost/joint/joint_loss.hpp"
 #include "properboost/losses/loss.hpp"
 
@@ -107,12 +107,12 @@ class CoupledMargins final : public MovingMargins {
   const std::shared_ptr<const JointLoss> joint_;
   const double share_;
   const bool needs_curvature_;
-  const std::size_t strip_;              // rows whose scores stay in the cache
-  std::vector<RowBlock> blocks_;         // of the segments with a role
+  const std::size_t strip_;       // rows whose scores stay in the cache
+  std::vector<RowBlock> blocks_;  // of the segments with a role
   const double most_sample_weight_;
   std::vector<double> training_weight_;  // of the joint models
   float largest_score_ = 0.0F;
-  Aligned<float> u_;                     // [lane][row]
+  Aligned<float> u_;  // [lane][row]
   // [joint model][row]: what the joint loss remembers, and what it was given when it was last asked
   // after a move.  Asked again where nothing has moved, it says the same, to the bit.
   Aligned<float> shift_, guess_;

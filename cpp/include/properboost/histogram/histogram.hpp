@@ -20,8 +20,8 @@
 
 namespace properboost {
 
-// The sums of the cells of all features in all lanes, [code][lane]: in whole units in a single lane,
-// in double in more.
+// The sums of the cells of all features in all lanes, [code][lane]: in whole units in a single
+// lane, in double in more.
 class Histogram {
  public:
   Histogram(const Bins& bins, std::size_t lanes, bool needs_curvature)

@@ -25,7 +25,7 @@ template <bool kCurvature, bool kWeighted>
 struct RowTerms {
   using Sum = RowSums<kCurvature>;
   static constexpr std::size_t kJointCells = BundleSet::most_cells(1, kCurvature);
-  static constexpr std::size_t kRows = 4096;  // 32 KiB in whole units
+  static constexpr std::size_t kRows = 4096;           // 32 KiB in whole units
   static constexpr std::size_t kFeaturesPerTask = 64;  // whose sums stay in the second cache
 
   // Terms of some rows, from `first` on, that have been made.

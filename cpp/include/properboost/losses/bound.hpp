@@ -168,8 +168,7 @@ std::unique_ptr<Loss> bind(const P& policy) {
   static_assert(kHas<MostCurvatureOf, P>, "a loss needs: double most_curvature(double u) const");
   if constexpr (kHas<LossOf, P> && kHas<WeightOf, P> && kHas<CurvatureOf, P> &&
                 kHas<ProbabilityOf, P> && kHas<DensityOf, P> && kHas<LinkOf, P> &&
-                kHas<MinimumRiskOf, P> &&
-                kHas<MostCurvatureOf, P>) {
+                kHas<MinimumRiskOf, P> && kHas<MostCurvatureOf, P>) {
     return std::make_unique<Bound<P>>(policy);
   } else {
     return nullptr;

@@ -33,11 +33,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "properboost/boosting/row_sums.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/packed_codes.hpp"
+#include "properboost/histogram/row_sums.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/limits.hpp"

@@ -22,7 +22,7 @@ struct RowWeights {
   const float* weight;
   const float* curvature;  // read only if the criterion needs it
   RowSampleWeights sample_weight;
-  CellUnits units;      // of all training rows
+  CellUnits units;     // of all training rows
   double share = 1.0;  // share of the rows that count, drawn by the tree's number
 
   double weight_of(std::size_t row) const noexcept {
