@@ -374,8 +374,12 @@ double CoupledMargins::Batch::slope_along(const Move& direction, Team& team) {
   const RowSampleWeights given =  // wide batches have them in their weights
       width_ == 1 ? m_.sample_weight_ : RowSampleWeights{};
   TermUnits units;
-  units.set(0, kMostWeight * m_.farthest(entries, direction.lines, team) * m_.most_sample_weight_,
-            m_.codes_.rows);
+  const double most = kMostWeight * m_.farthest(entries, direction.lines, team);
+  if (given.all_ones() && !m_.sample_weight_.all_ones()) {
+    units.set(0, most * m_.most_sample_weight_, m_.codes_.rows);
+  } else {
+    units.set(0, most, given, m_.total_weight_);
+  }
   std::vector<WholeSums> parts(m_.blocks_.size(), WholeSums{});
   team.for_each(parts.size(), static_cast<double>(m_.codes_.rows), [&](std::size_t c) {
     const RowBlock& block = m_.blocks_[c];
@@ -427,6 +431,7 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
       share_(share),
       needs_curvature_(needs_curvature),
       strip_(rows_of_strip(coupling.classes)),
+      total_weight_(sample_weight_.sum(0, rows.codes.rows)),
       most_sample_weight_(sample_weight_.most(rows.codes.rows)),
       training_weight_(joint_models(), 0.0),
       u_(rows.codes.rows * roles_.size(), 0.0F) {
@@ -528,7 +533,7 @@ TermUnits CoupledMargins::units_along(const Directions& directions, Team& team) 
     if (!own.table.empty()) most = std::max(most, farthest(own.table, own.lines, team));
   }
   TermUnits units;
-  units.set(0, kMostWeight * most * most_sample_weight_, codes_.rows * classes_);
+  units.set(0, kMostWeight * most, sample_weight_, total_weight_ * static_cast<double>(classes_));
   return units;
 }
 
@@ -577,9 +582,9 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
   }
   const double most_loss =
       2.0 * static_cast<double>(classes_) * loss_.most_loss(-wide(largest_score_) - farthest_move);
-  risk_units.set(0, most_loss * most_sample_weight_, codes_.rows);
-  weight_units.set(0, kMostWeight * most_sample_weight_, codes_.rows);
-  curvature_units.set(0, most_curvature() * most_sample_weight_, codes_.rows);
+  risk_units.set(0, most_loss, sample_weight_, total_weight_);
+  weight_units.set(0, kMostWeight, sample_weight_, total_weight_);
+  curvature_units.set(0, most_curvature(), sample_weight_, total_weight_);
   struct Totals {
     std::int64_t weight = 0, curvature = 0;
   };
@@ -639,7 +644,8 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
       all.curvature += totals[b * n_blocks + c].curvature;
     }
     // What is so small that none was seen may still be some.
-    const auto unseen = static_cast<std::int64_t>(codes_.rows);
+    const double scale = std::max(1.0, sample_weight_.unit());
+    const auto unseen = static_cast<std::int64_t>(total_weight_ * scale) + 1;
     const double s = std::max(1.0, most_sample_weight_);
     batches_[b]->set_units(
         {weight_units.value(0, all.weight + unseen),

@@ -39,7 +39,10 @@ double add_some_rows(std::size_t begin, std::size_t end, std::size_t stride, Row
 
 EffectiveRowCount::EffectiveRowCount(const TrainingRows& rows, const SampleWeights& weights,
                                      const ModelBatch& batch)
-    : rows_(rows), weights_(weights), batch_(batch) {
+    : rows_(rows),
+      weights_(weights),
+      batch_(batch),
+      total_(rows.sample_weight.sum(0, rows.codes.rows)) {
   const std::vector<std::size_t>& segments = rows.codes.segments;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     segment_weight_.push_back(rows.sample_weight.sum(segments[s], segments[s + 1]));
@@ -50,10 +53,9 @@ EffectiveRowCount::EffectiveRowCount(const TrainingRows& rows, const SampleWeigh
 EffectiveRows EffectiveRowCount::count_all(Team& team) const {
   const BatchMargins& margins = *batch_.margins;
   const double most = margins.most_weight(0);
-  const double sample_weight = rows_.sample_weight.most(rows_.codes.rows);
   TermUnits units, units_of_squares;
-  units.set(0, most * sample_weight, rows_.codes.rows);
-  units_of_squares.set(0, most * most * sample_weight, rows_.codes.rows);
+  units.set(0, most, rows_.sample_weight, total_);
+  units_of_squares.set(0, most * most, rows_.sample_weight, total_);
   struct Part {
     WholeSums sum{}, squares{};
   };

@@ -282,21 +282,21 @@ class Margins::Pass {
 
   void set_units(Team& team) {
     const Sums farthest = find_farthest(team);
-    const std::size_t n = m_.codes_.rows;
-    const double s = m_.most_sample_weight_;
+    const RowSampleWeights s = m_.sample_weight_;
+    const double total = m_.total_weight_;
     for (std::size_t k = 0; k < W; ++k) {
       const Bounds most = m_.bounds_ahead(k, farthest[k]);
-      slope_units_.set(k, most.weight * farthest[k] * s, n);
-      risk_units_.set(k, most.loss * s, n);
-      log_loss_units_.set(k, -std::log(wide(kLeastProbability)) * s, n);
-      share_units_.set(k, s, n);
+      slope_units_.set(k, most.weight * farthest[k], s, total);
+      risk_units_.set(k, most.loss, s, total);
+      log_loss_units_.set(k, -std::log(wide(kLeastProbability)), s, total);
+      share_units_.set(k, 1.0, s, total);
       if (W > 1) continue;
-      weight_units_.set(k, most.weight * s, n);
-      curvature_units_.set(k, most.curvature * s, n);
+      weight_units_.set(k, most.weight, s, total);
+      curvature_units_.set(k, most.curvature, s, total);
       if (sums_cells_) {  // before they are known
-        const double total = 2.0 * m_.training_weight_[0];
-        const double of_row = std::max(1.0, s);
-        units_of_cells_ = {most.weight * total, m_.needs_curvature_ ? most.curvature * total : 0.0,
+        const double twice = 2.0 * m_.training_weight_[0];
+        const double of_row = std::max(1.0, m_.most_sample_weight_);
+        units_of_cells_ = {most.weight * twice, m_.needs_curvature_ ? most.curvature * twice : 0.0,
                            most.weight * of_row, most.curvature * of_row};
       }
     }
@@ -318,9 +318,11 @@ class Margins::Pass {
       weight += part.weight[0];
       curvature += part.curvature[0];
     }
-    // So small that none was seen may still be some, and the sum of rounded ones be the smaller.
+    // What is so small that none was seen may still be some.
+    const double scale = std::max(1.0, m_.sample_weight_.unit());
+    const auto unseen = static_cast<std::int64_t>(m_.total_weight_ * scale) + 1;
     const auto at_most = [&](const TermUnits& units, std::int64_t sum) {
-      return units.value(0, sum + static_cast<std::int64_t>(m_.codes_.rows));
+      return units.value(0, sum + unseen);
     };
     const Bounds most = m_.bounds_ahead(0, 0.0);
     const double s = std::max(1.0, m_.most_sample_weight_);
@@ -477,6 +479,7 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
       needs_curvature_(needs_curvature),
       targets_(targets),
       u_(rows.codes.rows * lanes, 0.0f),
+      total_weight_(sample_weight_.sum(0, rows.codes.rows)),
       most_sample_weight_(sample_weight_.most(rows.codes.rows)),
       weighting_(std::move(weighting)) {
   for (std::size_t i = 0; i + 1 < codes_.segments.size(); ++i) {
@@ -567,7 +570,7 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
   const auto step = static_cast<float>(t);
   const double most = bounds_ahead(lane, std::abs(t) * farthest_).weight;
   TermUnits units;
-  units.set(0, most * weighting_->most_speed(farthest_) * most_sample_weight_, codes_.rows);
+  units.set(0, most * weighting_->most_speed(farthest_), sample_weight_, total_weight_);
   std::vector<WholeSums> parts(blocks_.size(), WholeSums{});
   for_training_blocks(lane, 1.0, team, [&](std::size_t c, const RowBlock& block, double) {
     alignas(64) Strip x, w;

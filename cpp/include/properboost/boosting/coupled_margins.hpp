@@ -109,7 +109,7 @@ class CoupledMargins final : public MovingMargins {
   const bool needs_curvature_;
   const std::size_t strip_;       // rows whose scores stay in the cache
   std::vector<RowBlock> blocks_;  // of the segments with a role
-  const double most_sample_weight_;
+  const double total_weight_, most_sample_weight_;
   std::vector<double> training_weight_;  // of the joint models
   float largest_score_ = 0.0F;
   Aligned<float> u_;  // [lane][row]

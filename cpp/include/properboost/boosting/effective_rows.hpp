@@ -28,6 +28,7 @@ class EffectiveRowCount {
   const TrainingRows& rows_;
   const SampleWeights& weights_;
   const ModelBatch& batch_;
+  double total_;  // sample weight
   std::vector<double> segment_weight_;
 };
 

@@ -158,7 +158,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   std::array<Sums, 2> held_out_of_class_{};
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
-  double most_sample_weight_;
+  double total_weight_, most_sample_weight_;
   std::array<float, kMostLanes> least_u_{};  // no margin is below
   CellUnits units_;
   std::unique_ptr<RowWeighting> weighting_;

@@ -12,9 +12,11 @@ namespace properboost {
 class RowSampleWeights {
  public:
   RowSampleWeights() = default;
-  // Null for ones.
-  explicit RowSampleWeights(const double* weight) : weight_(weight) {}
+  // Null for ones.  They were divided by `unit`, a power of two.
+  explicit RowSampleWeights(const double* weight, double unit = 1.0)
+      : weight_(weight), unit_(unit) {}
 
+  double unit() const noexcept { return unit_; }
   bool all_ones() const noexcept { return weight_ == nullptr; }
   double operator[](std::size_t row) const noexcept {
     return weight_ == nullptr ? 1.0 : weight_[row];
@@ -34,11 +36,12 @@ class RowSampleWeights {
   }
   // Those of the rows from `begin` on.
   RowSampleWeights from(std::size_t begin) const noexcept {
-    return RowSampleWeights(weight_ == nullptr ? nullptr : weight_ + begin);
+    return RowSampleWeights(weight_ == nullptr ? nullptr : weight_ + begin, unit_);
   }
 
  private:
   const double* weight_ = nullptr;
+  double unit_ = 1.0;
 };
 
 }  // namespace properboost

@@ -45,26 +45,35 @@ struct Unit {
 class TermUnits {
  public:
   TermUnits() = default;
-  TermUnits(const TermUnits& other) : units_(other.units_), lost_(other.lost_.load()) {}
+  TermUnits(const TermUnits& other)
+      : units_(other.units_), rounders_(other.rounders_), lost_(other.lost_.load()) {}
   TermUnits& operator=(const TermUnits& other) {
     units_ = other.units_;
+    rounders_ = other.rounders_;
     lost_ = other.lost_.load();
     return *this;
   }
 
-  // No term is larger, and so many are added up.  Bounds are found with rounding, so that twice as
-  // much is allowed for.  Terms that have no bound have no sum: it is NaN.
+  // No term is larger, and these are the weights of those that are added up, in total so much.
+  // Bounds are found with rounding, so that twice as much is allowed for.  Terms that have no bound
+  // have no sum: it is NaN.
+  //
+  // Terms are rounded before they are multiplied, so that a weight of 3 is three rows.
+  void set(std::size_t lane, double largest, RowSampleWeights weight, double total) {
+    const double scale = std::max(1.0, weight.unit());
+    const double sum = largest * (total * scale);
+    units_[lane] = sum < kMost ? Unit(unit_for(sum, kDigits) / scale) : Unit::of_nothing();
+    rounders_[lane] = units_[lane].rounder * scale;
+  }
+  // The same of so many terms that are weighed already.
   void set(std::size_t lane, double largest, std::size_t rows) {
-    if (!(largest < kMost)) {
-      units_[lane] = Unit::of_nothing();
-      return;
-    }
-    int exponent = 0;
-    std::frexp(2.0 * std::max(largest, kLeast), &exponent);
     int of_rows = 0;
     while (rows >> of_rows != 0) ++of_rows;
-    units_[lane] = Unit(std::ldexp(1.0, exponent - std::min(kDigits, 62 - of_rows)));
+    units_[lane] = largest < kMost ? Unit(unit_for(largest, std::min(kDigits, 62 - of_rows)))
+                                   : Unit::of_nothing();
   }
+  // What terms are rounded by before they are multiplied.
+  double rounder(std::size_t lane) const noexcept { return rounders_[lane]; }
   const Unit& of(std::size_t lane) const noexcept { return units_[lane]; }
   // A term was not finite, or larger than its bound: no sum is known.
   void lose() const noexcept { lost_.store(true, std::memory_order_relaxed); }
@@ -74,10 +83,17 @@ class TermUnits {
   }
 
  private:
-  static constexpr int kDigits = 50;  // of a term
+  static constexpr int kDigits = 50;
   static constexpr double kLeast = 0x1p-900, kMost = 0x1p900;
 
+  static double unit_for(double most, int digits) {
+    int exponent = 0;
+    std::frexp(2.0 * std::max(most, kLeast), &exponent);
+    return std::ldexp(1.0, exponent - digits);
+  }
+
   std::array<Unit, kMostLanes> units_;
+  std::array<double, kMostLanes> rounders_{};
   mutable std::atomic<bool> lost_{false};
 };
 
@@ -107,10 +123,15 @@ void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units,
     }
     for (std::size_t k = 0; j + k < n; ++k) add(k, term(j + k));
   } else {
+    double first[kSums];
+    for (std::size_t k = 0; k < kSums; ++k) first[k] = units.rounder(k % W);
+    const auto add_weighed = [&](std::size_t k, std::size_t i) {
+      add(k, weight.given(i / W) * ((term(i) + first[k]) - first[k]));
+    };
     for (; j + kSums <= n; j += kSums) {
-      for (std::size_t k = 0; k < kSums; ++k) add(k, weight.given((j + k) / W) * term(j + k));
+      for (std::size_t k = 0; k < kSums; ++k) add_weighed(k, j + k);
     }
-    for (std::size_t k = 0; j + k < n; ++k) add(k, weight.given((j + k) / W) * term(j + k));
+    for (std::size_t k = 0; j + k < n; ++k) add_weighed(k, j + k);
   }
   std::uint64_t outside = 0;
   for (std::size_t k = 0; k < kSums; ++k) {
