@@ -14,6 +14,7 @@ from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, r
 from properboost.data.binning import Binning, NumericBins, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, find_feature
 from properboost.data.labels import Rows, SortedRows
+from properboost.data.quantized_table import QuantizedTable
 from properboost.data.table import Table
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
@@ -171,9 +172,17 @@ def prepare(
     n_threads = checks.count_threads(options.n_jobs)
     seed = checks.seed(options.random_state)
     weight = rows.training_weight
-    if binning is None:
-        binning = cut_features(options, table, rows)
-    codes = binning.encode(table, order.order, n_threads)
+    if isinstance(table, QuantizedTable):
+        own = table.binning_for(options, rows.total, means=wants_means)
+        if binning is not None and not binning.cuts_as(own):
+            raise ValueError(
+                "X: the QuantizedTable must have the bins of the model that warm_start goes on from"
+            )
+        binning, codes = binning or own, table.take(order.order)
+    else:
+        if binning is None:
+            binning = cut_features(options, table, rows)
+        codes = binning.encode(table, order.order, n_threads)
     weight = None if weight is None else weight[order.order]
     if wants_means and not binning.has_means:
         binning = binning.with_means(table, order.order, weight, n_threads)
@@ -192,6 +201,8 @@ def prepare(
 
 def cut_features(options: BinningOptions, table: Table, rows: Rows) -> Binning:
     """Find the bins of all features."""
+    if isinstance(table, QuantizedTable):
+        return table.binning_for(options, rows.total, means=False)
     categorical, from_dtype = find_categorical(options.categorical_features, table)
     bins = find_bins(
         table,

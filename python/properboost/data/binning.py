@@ -1,6 +1,6 @@
 """Binning: how each feature of the fitted model is cut, and the codes of a table."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.data.table import CategoricalColumn, Category, Table
+from properboost.data.entries import ROWS
+from properboost.data.frames import sort_categories
+from properboost.data.table import CategoricalColumn, Category, Column, Table
 
 __all__ = [
     "MAX_CATEGORIES",
+    "BinFinder",
     "Binning",
     "CategoricalBins",
     "FeatureBins",
@@ -174,18 +177,24 @@ class Binning:
 
         They are of the rows of `table` in that `order`, whose weights are `weight`.
         """
-        features = dict(enumerate(self.features))
-        cut = {j: own for j, own in features.items() if isinstance(own, NumericBins)}
-        numeric = list(cut)
+        cut = {j: own for j, own in enumerate(self.features) if isinstance(own, NumericBins)}
+        found: dict[int, NDArray[np.float64]] = {}
         whole = self._whole(table)
-        groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
+        groups = _groups(list(cut), table.n_rows) if whole is None else [list(cut)]
         for group in groups:
             bins = _core.Bins([cut[j].edges for j in group])
             columns = [table.numeric(j) for j in group] if whole is None else whole
-            found = bins.find_means(columns, order, weight, n_threads)
-            for j, means in zip(group, found, strict=True):
-                features[j] = replace(cut[j], means=means)
-        return replace(self, features=tuple(features.values()))
+            means = bins.find_means(columns, order, weight, n_threads)
+            found |= dict(zip(group, means, strict=True))
+        return self.with_found_means(found)
+
+    def with_found_means(self, means: Mapping[int, NDArray[np.float64]]) -> "Binning":
+        """Return the same with the means of these numeric features' bins."""
+        features = tuple(
+            replace(own, means=means[j]) if isinstance(own, NumericBins) else own
+            for j, own in enumerate(self.features)
+        )
+        return replace(self, features=features)
 
     @property
     def has_means(self) -> bool:
@@ -200,6 +209,17 @@ class Binning:
         )
         return replace(self, features=features)
 
+    def cuts_as(self, other: "Binning") -> bool:
+        """Whether values have the same codes in the other bins."""
+        return len(self.features) == len(other.features) and all(
+            np.array_equal(own.edges, of.edges)
+            if isinstance(own, NumericBins) and isinstance(of, NumericBins)
+            else isinstance(own, CategoricalBins)
+            and isinstance(of, CategoricalBins)
+            and (own.categories, own.has_rare) == (of.categories, of.has_rare)
+            for own, of in zip(self.features, other.features, strict=True)
+        )
+
     def __getstate__(self) -> dict[str, Any]:
         return {"features": self.features, "from_dtype": self.from_dtype}
 
@@ -213,7 +233,9 @@ class Binning:
         n_rows = table.n_rows if order is None else len(order)
         codes = np.empty((len(self.features), n_rows), dtype=np.uint8)
         for group in _groups(range(len(self.features)), table.n_rows):
-            bins = _core.Bins([self.features[j].native for j in group])
+            bins = self.native
+            if len(group) < len(self.features):
+                bins = _core.Bins([self.features[j].native for j in group])
             columns = [self._column(table, j) for j in group]
             codes[group[0] : group[-1] + 1] = bins.encode(columns, order, n_threads)
         return codes
@@ -290,17 +312,127 @@ def find_bins(
     numeric = sorted(set(range(table.n_features)) - set(categorical))
     whole = None if categorical else table.array
     groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
+    sample = _core.RowSample(SAMPLE_SIZE, seed)
+    sample.add(table.n_rows, weight)
+    rows = sample.rows
     for group in groups:
         columns = [table.numeric(j) for j in group] if whole is None else whole
-        found = _core.find_edges(columns, weight, max_numeric, SAMPLE_SIZE, seed, n_threads)
+        found = _core.find_edges(columns, weight, max_numeric, rows, n_threads)
         spans = [_find_spans(own, weight) for own in ([whole] if whole is not None else columns)]
         for j, edges, span in zip(group, found, np.concatenate(spans).tolist(), strict=True):
             bins[j] = NumericBins(edges, span=(span[0], span[1]))
     for j in categorical:
+        column = table.categorical(j)
         bins[j] = _find_categories(
-            table.categorical(j), weight, min(max_categories, MAX_CATEGORIES)
+            column.values, [(column.codes, weight)], min(max_categories, MAX_CATEGORIES)
         )
     return tuple(bins[j] for j in range(table.n_features))
+
+
+class BinFinder:
+    """Finds what `find_bins` would, of a table whose rows come in batches.
+
+    Numbers are held of the sampled rows only, categories by their number.
+    """
+
+    def __init__(self, n_features: int, categorical: Sequence[int], seed: int) -> None:
+        self._sample = _core.RowSample(SAMPLE_SIZE, seed)
+        self._categories = {j: CategoryReader() for j in categorical}
+        numeric = sorted(set(range(n_features)) - set(categorical))
+        self._held: dict[int, list[Column]] = {j: [] for j in numeric}
+        self._spans = {j: (np.inf, -np.inf) for j in numeric}
+        self._sampled: list[NDArray[np.int64]] = []
+        self._n_sampled = self._n_rows = 0
+
+    def add(self, table: Table, weight: NDArray[np.float64] | None) -> None:
+        """Take a batch; `weight` says which rows count."""
+        sampled = self._sample.add(table.n_rows, weight)
+        for j, held in self._held.items():
+            values = table.numeric(j)
+            if len(sampled):
+                held.append(values[sampled])
+            [(low, high)] = _find_spans(values, weight).tolist()
+            self._spans[j] = min(self._spans[j][0], low), max(self._spans[j][1], high)
+        for j, categories in self._categories.items():
+            categories.add(table.categorical(j), append=table.appends_categories(j))
+        self._sampled.append(sampled + self._n_rows)
+        self._n_sampled += len(sampled)
+        self._n_rows += table.n_rows
+        if self._n_sampled > 2 * SAMPLE_SIZE:
+            self._drop_others()
+
+    def _drop_others(self) -> NDArray[np.int64]:
+        """Keep the values of rows that are still in the sample, which are returned."""
+        rows = self._sample.rows
+        place = np.searchsorted(np.concatenate(self._sampled), rows)
+        for j, held in self._held.items():
+            self._held[j] = [np.concatenate(held)[place]]
+        self._sampled, self._n_sampled = [rows], len(rows)
+        return rows
+
+    def find(
+        self,
+        weigh: Callable[[slice | NDArray[np.int64]], NDArray[np.float64] | None],
+        *,
+        max_numeric: int,
+        max_categories: int,
+        n_threads: int,
+    ) -> tuple[FeatureBins, ...]:
+        """Cut every feature; `weigh` gives the weight of some rows of all batches."""
+        rows = self._drop_others()
+        found: dict[int, FeatureBins] = {}
+        columns = [own[0] for own in self._held.values()]
+        edges = []
+        if columns:
+            edges = _core.find_edges(columns, weigh(rows), max_numeric, None, n_threads)
+        for (j, span), own in zip(self._spans.items(), edges, strict=True):
+            found[j] = NumericBins(own, span=span)
+        for j, categories in self._categories.items():
+            found[j] = categories.find(weigh, min(max_categories, MAX_CATEGORIES))
+        return tuple(found[j] for j in sorted(found))
+
+
+class CategoryReader:
+    """Numbers the categories of a column whose rows come in batches, as if they were one column.
+
+    Categories that batches declare differently are sorted, as those of strings are; those of Arrow
+    dictionaries come one after the other.
+    """
+
+    def __init__(self) -> None:
+        self._number: dict[Category, int] = {}
+        self._sorts = False
+        self._codes: list[NDArray[np.unsignedinteger[Any]]] = []  # 0 is missing
+
+    def add(self, column: CategoricalColumn, *, append: bool) -> None:
+        """Take a batch of the column."""
+        number = self._number
+        if not append:
+            known = zip(number, column.values, strict=False)
+            self._sorts |= any(a != b for a, b in known)
+        numbers = [0, *(number.setdefault(c, len(number)) + 1 for c in column.values)]
+        kind = np.min_scalar_type(len(number))
+        self._codes.append(np.array(numbers, dtype=kind)[column.codes + 1])
+
+    def find(
+        self,
+        weigh: Callable[[slice | NDArray[np.int64]], NDArray[np.float64] | None],
+        max_bins: int,
+    ) -> CategoricalBins:
+        """Return the bins of the column."""
+        values = tuple(self._number)
+        place = np.arange(-1, len(values))
+        if self._sorts:
+            rank, ordered = sort_categories(np.arange(len(values)), list(values))
+            place[1:], values = rank, tuple(ordered)
+
+        def batches() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64] | None]]:
+            begin = 0
+            for codes in self._codes:
+                yield place[codes.astype(np.intp)], weigh(slice(begin, begin + len(codes)))
+                begin += len(codes)
+
+        return _find_categories(values, batches(), max_bins)
 
 
 def _find_spans(
@@ -320,7 +452,7 @@ def _find_spans(
         if len(some):
             np.fmin(spans[:, 0], np.fmin.reduce(some, axis=0), out=spans[:, 0])
             np.fmax(spans[:, 1], np.fmax.reduce(some, axis=0), out=spans[:, 1])
-    return spans
+    return spans + 0.0  # of the two zeros, the one that does not depend on batches
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
@@ -331,14 +463,25 @@ def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
 
 
 def _find_categories(
-    column: CategoricalColumn, weight: NDArray[np.float64] | None, max_bins: int
+    values: tuple[Category, ...],
+    batches: Iterable[tuple[NDArray[np.int64], NDArray[np.float64] | None]],
+    max_bins: int,
 ) -> CategoricalBins:
-    held = np.bincount(column.codes + 1, weight, minlength=len(column.values) + 1)[1:]
+    """Return the bins of categories; `batches` are rows' codes and weights."""
+    held = np.zeros(len(values) + 1)
+    for codes, weight in batches:
+        for begin in range(0, len(codes), ROWS):
+            some = slice(begin, begin + ROWS)
+            if weight is None:
+                held += np.bincount(codes[some] + 1, minlength=len(held))
+            else:
+                np.add.at(held, codes[some] + 1, weight[some])  # row by row: no batch has a sum
+    held = held[1:]
     seen = np.flatnonzero(held)
     if len(seen) <= max_bins:
-        return CategoricalBins(tuple(column.values[k] for k in seen))
+        return CategoricalBins(tuple(values[k] for k in seen))
     heaviest = np.argsort(-held[seen], kind="stable")[: max_bins - 1]
-    return CategoricalBins(tuple(column.values[k] for k in np.sort(seen[heaviest])), has_rare=True)
+    return CategoricalBins(tuple(values[k] for k in np.sort(seen[heaviest])), has_rare=True)
 
 
 def _check_same_kind(feature: CategoricalBins, column: CategoricalColumn, label: str) -> None:

@@ -14,7 +14,15 @@ from properboost.data.frames import is_plain
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.parameters.kinds import ClassWeight
 
-__all__ = ["Rows", "SortedRows", "find_classes", "read_groups", "read_rows"]
+__all__ = [
+    "CodedLabels",
+    "LabelReader",
+    "Rows",
+    "SortedRows",
+    "find_classes",
+    "read_groups",
+    "read_rows",
+]
 
 FEW_KEYS = 8
 """Segments up to which it is faster to look for each of them than to sort."""
@@ -52,10 +60,15 @@ class Rows:
     @property
     def training_weight(self) -> NDArray[np.float64] | None:
         """The weight that a row has in training: its own times its class's."""
+        return self.weigh(slice(None))
+
+    def weigh(self, some: slice | NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return the training weight of some of the rows."""
+        weight = None if self.weight is None else self.weight[some]
         if self.factor is None:
-            return self.weight
-        factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes)
-        return factor if self.weight is None else self.weight * factor
+            return weight
+        factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes[some])
+        return factor if weight is None else weight * factor
 
     def sort(self, parts: NDArray[np.integer[Any]] | None = None, n_parts: int = 1) -> SortedRows:
         """Sort the rows that count by class, and by their part (from 0) where there are parts."""
@@ -85,6 +98,56 @@ class Rows:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class CodedLabels:
+    """Labels that were checked: that of row i is ``values[codes[i]]``; `values` ascend."""
+
+    values: NDArray[Any]
+    codes: NDArray[np.unsignedinteger[Any]]
+
+
+class LabelReader:
+    """Checks labels that come in batches, and numbers them as they appear."""
+
+    def __init__(self) -> None:
+        self._number: dict[Any, int] = {}
+        self._dtype: np.dtype[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def read(self, y: Any, n_rows: int) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the number of each label."""
+        labels = _read_labels(y, n_rows)
+        self._dtype = labels.dtype if self._dtype is None else _join(self._dtype, labels.dtype)
+        if labels.dtype.kind in "OU":
+            return self._of_text(labels.tolist())
+        distinct = _distinct(labels)
+        numbers = self._of_text(distinct.tolist())
+        return numbers[_find_codes(labels, distinct).astype(np.intp)]
+
+    def _of_text(self, labels: list[Any]) -> NDArray[np.unsignedinteger[Any]]:
+        number = self._number
+        found = [number.setdefault(label, len(number)) for label in labels]
+        return np.array(found, dtype=np.min_scalar_type(len(number)))
+
+    def sort(self) -> tuple[NDArray[Any], NDArray[np.unsignedinteger[Any]]]:
+        """Return the labels so far in ascending order, and the place of each number among them."""
+        labels = list(self._number)
+        if any(isinstance(label, str) for label in labels) and not all(
+            isinstance(label, str) for label in labels
+        ):
+            raise ValueError("y must hold labels of one kind; got strings and others")
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+        place = np.empty(len(order), dtype=np.min_scalar_type(len(order)))
+        place[order] = np.arange(len(order))
+        return np.array([labels[k] for k in order], dtype=self._dtype), place
+
+
+def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(object) if a == object or b == object else np.promote_types(a, b)
+
+
 def read_rows(
     y: Any,
     n_rows: int,
@@ -93,15 +156,16 @@ def read_rows(
     normalize_weights: bool = False,
 ) -> Rows:
     """Check labels and weights."""
-    labels = _read_labels(y, n_rows)
+    labels = y.codes if isinstance(y, CodedLabels) else _read_labels(y, n_rows)
     weight = read_training_weights(sample_weight, labels, normalize_weights)
-    classes = _distinct(labels if weight is None else labels[weight > 0.0])
+    distinct = _distinct(labels if weight is None else labels[weight > 0.0])
+    classes = y.values[distinct] if isinstance(y, CodedLabels) else distinct
     if len(classes) < 2:
         raise ValueError(
             "y must hold at least two classes among the rows of positive weight; got 1 class: "
             f"{classes.tolist()}"
         )
-    codes = _find_codes(labels, classes)
+    codes = _find_codes(labels, distinct)
     if weight is not None:
         codes[weight == 0.0] = len(classes)
     total = float(len(labels) if weight is None else weight.sum())
