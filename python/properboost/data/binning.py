@@ -1,5 +1,6 @@
 """Binning: how each feature of the fitted model is cut, and the codes of a table."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,18 +11,20 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.data.entries import ROWS
-from properboost.data.frames import sort_categories
-from properboost.data.table import CategoricalColumn, Category, Column, Table
+from properboost.data.table import CategoricalColumn, Category, Table
+from properboost.parameters.kinds import CategoricalFeatures
 
 __all__ = [
     "MAX_CATEGORIES",
-    "BinFinder",
     "Binning",
     "CategoricalBins",
+    "CodedTable",
     "FeatureBins",
     "NumericBins",
     "count_numeric_bins",
     "find_bins",
+    "find_categories",
+    "find_spans",
 ]
 
 MAX_CATEGORIES = 254
@@ -286,6 +289,25 @@ class Binning:
         return table.numeric(j) if isinstance(feature, NumericBins) else feature.read(table, j)
 
 
+class CodedTable(Table):
+    """A table of codes, whose features are cut already."""
+
+    @abstractmethod
+    def binning_for(
+        self,
+        categorical_features: CategoricalFeatures,
+        *,
+        max_numeric: int,
+        max_categories: int,
+        means: bool,
+    ) -> Binning:
+        """Return the bins, with `means` or without, if they are as a fit wants them."""
+
+    @abstractmethod
+    def take(self, order: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return the codes (n_features, n_rows) of the rows that count, in an order of theirs."""
+
+
 def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:
     """Return the largest number of bins of a numeric feature: `max_bins`, or fewer for few rows."""
     if rows_per_bin is None:
@@ -318,124 +340,18 @@ def find_bins(
     for group in groups:
         columns = [table.numeric(j) for j in group] if whole is None else whole
         found = _core.find_edges(columns, weight, max_numeric, rows, n_threads)
-        spans = [_find_spans(own, weight) for own in ([whole] if whole is not None else columns)]
+        spans = [find_spans(own, weight) for own in ([whole] if whole is not None else columns)]
         for j, edges, span in zip(group, found, np.concatenate(spans).tolist(), strict=True):
             bins[j] = NumericBins(edges, span=(span[0], span[1]))
     for j in categorical:
         column = table.categorical(j)
-        bins[j] = _find_categories(
+        bins[j] = find_categories(
             column.values, [(column.codes, weight)], min(max_categories, MAX_CATEGORIES)
         )
     return tuple(bins[j] for j in range(table.n_features))
 
 
-class BinFinder:
-    """Finds what `find_bins` would, of a table whose rows come in batches.
-
-    Numbers are held of the sampled rows only, categories by their number.
-    """
-
-    def __init__(self, n_features: int, categorical: Sequence[int], seed: int) -> None:
-        self._sample = _core.RowSample(SAMPLE_SIZE, seed)
-        self._categories = {j: CategoryReader() for j in categorical}
-        numeric = sorted(set(range(n_features)) - set(categorical))
-        self._held: dict[int, list[Column]] = {j: [] for j in numeric}
-        self._spans = {j: (np.inf, -np.inf) for j in numeric}
-        self._sampled: list[NDArray[np.int64]] = []
-        self._n_sampled = self._n_rows = 0
-
-    def add(self, table: Table, weight: NDArray[np.float64] | None) -> None:
-        """Take a batch; `weight` says which rows count."""
-        sampled = self._sample.add(table.n_rows, weight)
-        for j, held in self._held.items():
-            values = table.numeric(j)
-            if len(sampled):
-                held.append(values[sampled])
-            [(low, high)] = _find_spans(values, weight).tolist()
-            self._spans[j] = min(self._spans[j][0], low), max(self._spans[j][1], high)
-        for j, categories in self._categories.items():
-            categories.add(table.categorical(j), append=table.appends_categories(j))
-        self._sampled.append(sampled + self._n_rows)
-        self._n_sampled += len(sampled)
-        self._n_rows += table.n_rows
-        if self._n_sampled > 2 * SAMPLE_SIZE:
-            self._drop_others()
-
-    def _drop_others(self) -> NDArray[np.int64]:
-        """Keep the values of rows that are still in the sample, which are returned."""
-        rows = self._sample.rows
-        place = np.searchsorted(np.concatenate(self._sampled), rows)
-        for j, held in self._held.items():
-            self._held[j] = [np.concatenate(held)[place]]
-        self._sampled, self._n_sampled = [rows], len(rows)
-        return rows
-
-    def find(
-        self,
-        weigh: Callable[[slice | NDArray[np.int64]], NDArray[np.float64] | None],
-        *,
-        max_numeric: int,
-        max_categories: int,
-        n_threads: int,
-    ) -> tuple[FeatureBins, ...]:
-        """Cut every feature; `weigh` gives the weight of some rows of all batches."""
-        rows = self._drop_others()
-        found: dict[int, FeatureBins] = {}
-        columns = [own[0] for own in self._held.values()]
-        edges = []
-        if columns:
-            edges = _core.find_edges(columns, weigh(rows), max_numeric, None, n_threads)
-        for (j, span), own in zip(self._spans.items(), edges, strict=True):
-            found[j] = NumericBins(own, span=span)
-        for j, categories in self._categories.items():
-            found[j] = categories.find(weigh, min(max_categories, MAX_CATEGORIES))
-        return tuple(found[j] for j in sorted(found))
-
-
-class CategoryReader:
-    """Numbers the categories of a column whose rows come in batches, as if they were one column.
-
-    Categories that batches declare differently are sorted, as those of strings are; those of Arrow
-    dictionaries come one after the other.
-    """
-
-    def __init__(self) -> None:
-        self._number: dict[Category, int] = {}
-        self._sorts = False
-        self._codes: list[NDArray[np.unsignedinteger[Any]]] = []  # 0 is missing
-
-    def add(self, column: CategoricalColumn, *, append: bool) -> None:
-        """Take a batch of the column."""
-        number = self._number
-        if not append:
-            known = zip(number, column.values, strict=False)
-            self._sorts |= any(a != b for a, b in known)
-        numbers = [0, *(number.setdefault(c, len(number)) + 1 for c in column.values)]
-        kind = np.min_scalar_type(len(number))
-        self._codes.append(np.array(numbers, dtype=kind)[column.codes + 1])
-
-    def find(
-        self,
-        weigh: Callable[[slice | NDArray[np.int64]], NDArray[np.float64] | None],
-        max_bins: int,
-    ) -> CategoricalBins:
-        """Return the bins of the column."""
-        values = tuple(self._number)
-        place = np.arange(-1, len(values))
-        if self._sorts:
-            rank, ordered = sort_categories(np.arange(len(values)), list(values))
-            place[1:], values = rank, tuple(ordered)
-
-        def batches() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64] | None]]:
-            begin = 0
-            for codes in self._codes:
-                yield place[codes.astype(np.intp)], weigh(slice(begin, begin + len(codes)))
-                begin += len(codes)
-
-        return _find_categories(values, batches(), max_bins)
-
-
-def _find_spans(
+def find_spans(
     values: NDArray[np.generic], weight: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """Return the smallest and the largest value of each column, (n_columns, 2).
@@ -462,7 +378,7 @@ def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
         yield features[first : first + step]
 
 
-def _find_categories(
+def find_categories(
     values: tuple[Category, ...],
     batches: Iterable[tuple[NDArray[np.int64], NDArray[np.float64] | None]],
     max_bins: int,

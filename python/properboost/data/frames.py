@@ -201,8 +201,8 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
         return X
     if isinstance(X, Table):
         raise TypeError(
-            f"X must be rows; got a {type(X).__name__}, which only fit of ProperBoostClassifier and "
-            "ProperBoostClassifierCV takes"
+            f"X must be rows; got a {type(X).__name__}, which only fit of ProperBoostClassifier "
+            "and ProperBoostClassifierCV takes"
         )
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
@@ -347,6 +347,7 @@ NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
 
 
 def is_a(value: object, library: str, name: str) -> bool:
+    """Whether a value is of a class of a library, which is not imported for that."""
     module = sys.modules.get(library)
     return module is not None and isinstance(value, getattr(module, name, ()))
 

@@ -118,15 +118,22 @@ class LabelReader:
 
     def read(self, y: Any, n_rows: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return the number of each label."""
+        raw = np.asarray(y)
+        if raw.dtype.kind in "OU" and raw.dtype == self._dtype and raw.shape == (n_rows,):
+            try:  # what is known was checked
+                found = [self._number[label] for label in raw.tolist()]
+                return np.array(found, dtype=np.min_scalar_type(len(self)))
+            except (KeyError, TypeError):
+                pass
         labels = _read_labels(y, n_rows)
         self._dtype = labels.dtype if self._dtype is None else _join(self._dtype, labels.dtype)
         if labels.dtype.kind in "OU":
-            return self._of_text(labels.tolist())
+            return self._number_all(labels.tolist())
         distinct = _distinct(labels)
-        numbers = self._of_text(distinct.tolist())
-        return numbers[_find_codes(labels, distinct).astype(np.intp)]
+        numbers = self._number_all(distinct.tolist())
+        return find_entries(numbers, _find_codes(labels, distinct))
 
-    def _of_text(self, labels: list[Any]) -> NDArray[np.unsignedinteger[Any]]:
+    def _number_all(self, labels: list[Any]) -> NDArray[np.unsignedinteger[Any]]:
         number = self._number
         found = [number.setdefault(label, len(number)) for label in labels]
         return np.array(found, dtype=np.min_scalar_type(len(number)))
@@ -145,7 +152,7 @@ class LabelReader:
 
 
 def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    return np.dtype(object) if a == object or b == object else np.promote_types(a, b)
+    return np.dtype(object) if "O" in (a.kind, b.kind) else np.promote_types(a, b)
 
 
 def read_rows(

@@ -1,4 +1,4 @@
-"""Rows as codes: a training table of one byte a cell, made of batches that are never held together."""
+"""Rows as codes: a training table of one byte a cell, made of batches, never of floats at once."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from properboost import _core
+from properboost.data.bin_finder import BinFinder
 from properboost.data.binning import (
     MAX_CATEGORIES,
-    BinFinder,
     Binning,
     CategoricalBins,
+    CodedTable,
     NumericBins,
     count_numeric_bins,
 )
@@ -33,7 +34,7 @@ ROWS_PER_BIN = 20.0
 """What ``rows_per_bin="auto"`` is for all weak learners but look-up tables of every bin."""
 
 
-class QuantizedTable(Table):
+class QuantizedTable(CodedTable):
     """Training rows as codes, one byte a cell, with their labels and weights.
 
     It is made by `from_batches`, and taken by the ``fit`` of `ProperBoostClassifier` and
@@ -145,7 +146,7 @@ class QuantizedTable(Table):
             n_jobs=n_jobs,
             random_state=random_state,
         )
-        class_weight = checks.check_class_weight("class_weight", class_weight)
+        checks.check_class_weight("class_weight", class_weight)
         checks.boolean("normalize_weights", normalize_weights)
         checks.boolean("bin_means", bin_means)
         batches = _Batches.open(source, label, weight, features)
@@ -153,7 +154,9 @@ class QuantizedTable(Table):
         rows = read_rows(
             looked.labels, len(looked.labels.codes), looked.weight, class_weight, normalize_weights
         )
-        if rows.weight is not None and np.any((looked.weight > 0.0) & (rows.weight == 0.0)):
+        given = looked.weight
+        lost = given is not None and rows.weight is not None and (given > 0) & (rows.weight == 0)
+        if np.any(lost):
             raise ValueError(
                 f"the column {weight!r} of weights must not hold numbers that are too small to be "
                 "told from 0 beside the largest"
@@ -171,12 +174,16 @@ class QuantizedTable(Table):
         codes = _encode(batches, looked, rows, binning, sums, n_threads)
         if sums is not None:
             binning = sums.add_to(binning)
-        return cls(
-            _Made(
-                list(batches.features), looked.labels, looked.weight, binning, max_numeric,
-                min(options.max_bins, MAX_CATEGORIES), codes,
-            )  # fmt: skip
+        made = _Made(
+            names=batches.features,
+            labels=looked.labels,
+            weight=looked.weight,
+            binning=binning,
+            max_numeric=max_numeric,
+            max_categories=min(options.max_bins, MAX_CATEGORIES),
+            codes=codes,
         )
+        return cls(made)
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -252,25 +259,29 @@ class QuantizedTable(Table):
         """The sample weights as they were read; None if all are 1."""
         return self._made.weight
 
-    def binning_for(self, options: BinningOptions, total: float, *, means: bool) -> Binning:
-        """Return the bins, if they are as an estimator's parameters want them."""
+    def binning_for(
+        self,
+        categorical_features: CategoricalFeatures,
+        *,
+        max_numeric: int,
+        max_categories: int,
+        means: bool,
+    ) -> Binning:
+        """Return the bins, with `means` or without, if they are as a fit wants them."""
         made = self._made
-        wanted = count_numeric_bins(options.max_bins, options.rows_per_bin, total)
-        numeric = any(isinstance(own, NumericBins) for own in made.binning.features)
-        categorical = [
-            j for j, own in enumerate(made.binning.features) if isinstance(own, CategoricalBins)
-        ]
-        most = min(options.max_bins, MAX_CATEGORIES)
-        for kind, has, own, other in (
-            ("numeric", numeric, made.max_numeric, wanted),
+        categorical = [j for j in range(self.n_features) if self.declares_categorical(j)]
+        has_numeric = len(categorical) < self.n_features
+        most = min(max_categories, MAX_CATEGORIES)
+        for kind, has, own, wanted in (
+            ("numeric", has_numeric, made.max_numeric, max_numeric),
             ("categorical", bool(categorical), made.max_categories, most),
         ):
-            if has and own != other:
+            if has and own != wanted:
                 raise ValueError(
                     f"max_bins and rows_per_bin must be those of the QuantizedTable, which has at "
-                    f"most {own} bins for a {kind} feature; got {other}"
+                    f"most {own} bins for a {kind} feature; got {wanted}"
                 )
-        given = options.categorical_features
+        given = categorical_features
         from_dtype = isinstance(given, str) and given == "from_dtype"
         if not from_dtype and find_categorical(given, self)[0] != categorical:
             raise ValueError(
@@ -279,7 +290,7 @@ class QuantizedTable(Table):
             )
         if not means:
             return made.binning.without_means() if made.binning.has_means else made.binning
-        if numeric and not made.binning.has_means:
+        if has_numeric and not made.binning.has_means:
             raise ValueError(
                 "linear_leaves needs the means of bins: make the QuantizedTable with bin_means=True"
             )
@@ -436,7 +447,7 @@ class _Batch:
 
 @dataclass(frozen=True, eq=False)
 class _Looked:
-    """What the first reading finds.  `reader` has numbered the labels, whose `places` are theirs."""
+    """What the first reading finds.  The labels that `reader` has numbered have `places`."""
 
     labels: CodedLabels
     weight: NDArray[np.float64] | None
@@ -459,7 +470,9 @@ def _look(batches: _Batches, options: BinningOptions) -> _Looked:
             finder = BinFinder(features.n_features, categorical, seed)
         elif from_dtype and find_categorical("from_dtype", features)[0] != categorical:
             names = [features.label(j) for j in categorical]
-            raise ValueError(f"source must give batches of the same types; categorical were {names}")
+            raise ValueError(
+                f"source must give batches of the same types; categories had first {names}"
+            )
         numbers.append(reader.read(batch.labels, batch.n_rows))
         weight = batch.weight
         if weight is not None:
@@ -492,7 +505,8 @@ def _encode(
         numbers = looked.reader.read(batch.labels, batch.n_rows)
         if end > n_rows or len(looked.reader) > len(looked.places):
             raise _changed(f"row {begin} and those after it")
-        if not np.array_equal(looked.places[numbers.astype(np.intp)], looked.labels.codes[begin:end]):
+        codes_read = find_entries(looked.places, numbers)
+        if not np.array_equal(codes_read, looked.labels.codes[begin:end]):
             raise _changed(f"the labels of the rows {begin} to {end}")
         own = rows.codes[begin:end]
         held = np.bincount(own, minlength=n_classes + 1)[:n_classes]
@@ -528,8 +542,9 @@ class _Means:
         }
         largest = 1.0
         if rows.weight is not None or rows.factor is not None:
-            spans = range(0, len(rows.codes), ROWS)
-            largest = max(np.max(rows.weigh(slice(b, b + ROWS))) for b in spans)
+            begins = range(0, len(rows.codes), ROWS)
+            some = (rows.weigh(slice(begin, begin + ROWS)) for begin in begins)
+            largest = max(own.max() for own in some if own is not None)
         bins = _core.Bins([own.edges for own in self._numeric.values()])
         self._sums = _core.BinSums(bins, float(largest))
 
@@ -545,4 +560,5 @@ class _Means:
 
     def add_to(self, binning: Binning) -> Binning:
         """Return the binning with the means."""
-        return binning.with_found_means(dict(zip(self._numeric, self._sums.find_means(), strict=True)))
+        found = self._sums.find_means()
+        return binning.with_found_means(dict(zip(self._numeric, found, strict=True)))

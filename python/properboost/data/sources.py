@@ -35,9 +35,7 @@ def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator
         if not hasattr(source, "collect_batches"):
             raise TypeError("source is a LazyFrame of a polars that cannot read it in batches")
         wanted = source if columns is None else source.select(columns)
-        return _tables(
-            lambda: wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
-        )
+        return _tables(lambda: wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True))
     if hasattr(source, "__dask_graph__") or isinstance(source, Iterator):
         raise _refuse(source)
     if is_a(source, "pyarrow", "RecordBatchReader") or is_a(source, "pyarrow.dataset", "Scanner"):
