@@ -183,7 +183,10 @@ def prepare(
             raise ValueError(
                 "X: the QuantizedTable must have the bins of the model that warm_start goes on from"
             )
-        binning, codes = binning or own, table.take(order.order)
+        binning, codes = binning or own, table.take()
+        # Weights may be too small to count beside those that a fit scales.
+        if order.has_parts or order.segments[-1] < codes.shape[1]:
+            codes = table.take(order.order)
     else:
         if binning is None:
             binning = cut_features(options, table, rows)

@@ -35,35 +35,32 @@ class BinFinder:
         self._sample = _core.RowSample(binning.SAMPLE_SIZE, seed)
         self._categories = {j: _CategoryReader() for j in categorical}
         numeric = sorted(set(range(n_features)) - set(categorical))
-        self._held: dict[int, list[Column]] = {j: [] for j in numeric}
+        self._held = {j: _Held() for j in numeric}
         self._spans = dict.fromkeys(numeric, (np.inf, -np.inf))
-        self._sampled: list[NDArray[np.int64]] = []
-        self._n_sampled = self._n_rows = 0
+        self._sampled = _Held()  # which rows they are
+        self._n_rows = 0
 
     def add(self, table: Table, weight: NDArray[np.float64] | None) -> None:
         """Take a batch; `weight` says which rows count."""
         sampled = self._sample.add(table.n_rows, weight)
         for j, held in self._held.items():
             values = table.numeric(j)
-            if len(sampled):
-                held.append(values[sampled])
+            held.add(values[sampled])
             [(low, high)] = find_spans(values, weight).tolist()
             self._spans[j] = min(self._spans[j][0], low), max(self._spans[j][1], high)
         for j, categories in self._categories.items():
             categories.add(table.categorical(j), append=table.appends_categories(j))
-        self._sampled.append(sampled + self._n_rows)
-        self._n_sampled += len(sampled)
+        self._sampled.add(sampled + self._n_rows)
         self._n_rows += table.n_rows
-        if self._n_sampled > 2 * binning.SAMPLE_SIZE:
+        if len(self._sampled.values) > 2 * binning.SAMPLE_SIZE:
             self._drop_others()
 
     def _drop_others(self) -> NDArray[np.int64]:
         """Keep the values of rows that are still in the sample, which are returned."""
         rows = self._sample.rows
-        place = np.searchsorted(np.concatenate(self._sampled), rows)
-        for j, held in self._held.items():
-            self._held[j] = [np.concatenate(held)[place]]
-        self._sampled, self._n_sampled = [rows], len(rows)
+        places = np.searchsorted(self._sampled.values, rows)
+        for held in (*self._held.values(), self._sampled):
+            held.keep(places)
         return rows
 
     def find(
@@ -77,7 +74,7 @@ class BinFinder:
         """Cut every feature; `weigh` gives the weight of some rows of all batches."""
         rows = self._drop_others()
         found: dict[int, FeatureBins] = {}
-        columns = [own[0] for own in self._held.values()]
+        columns = [held.values for held in self._held.values()]
         edges = []
         if columns:
             edges = _core.find_edges(columns, weigh(rows), max_numeric, None, n_threads)
@@ -86,6 +83,36 @@ class BinFinder:
         for j, categories in self._categories.items():
             found[j] = categories.find(weigh, min(max_categories, MAX_CATEGORIES))
         return tuple(found[j] for j in sorted(found))
+
+
+class _Held:
+    """Numbers that were added, in memory that grows."""
+
+    def __init__(self) -> None:
+        self._memory: Column = np.empty(0, dtype=np.uint8)
+        self._n = 0
+
+    @property
+    def values(self) -> Column:
+        return self._memory[: self._n]
+
+    def add(self, values: Column) -> None:
+        """Add some at the end."""
+        if self._n == 0:
+            self._memory = np.empty(len(values), dtype=values.dtype)
+        need = self._n + len(values)
+        kind = np.promote_types(self._memory.dtype, values.dtype)
+        if need > len(self._memory) or kind != self._memory.dtype:
+            larger = np.empty(max(need, 2 * len(self._memory)), dtype=kind)
+            larger[: self._n] = self.values
+            self._memory = larger
+        self._memory[self._n : need] = values
+        self._n = need
+
+    def keep(self, places: NDArray[np.int64]) -> None:
+        """Keep those at these places, in ascending order."""
+        self._memory[: len(places)] = self._memory[places]
+        self._n = len(places)
 
 
 class _CategoryReader:

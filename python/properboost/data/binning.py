@@ -304,8 +304,11 @@ class CodedTable(Table):
         """Return the bins, with `means` or without, if they are as a fit wants them."""
 
     @abstractmethod
-    def take(self, order: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Return the codes (n_features, n_rows) of the rows that count, in an order of theirs."""
+    def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
+        """Return the codes (n_features, n_rows) of rows that count, in an order of theirs.
+
+        None is all of them, sorted by class: these are not copied.
+        """
 
 
 def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:

@@ -1,6 +1,7 @@
 """Training rows: their labels and weights, and the order in which the engine takes them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,13 +34,30 @@ class SortedRows:
     """The rows that count, sorted by class and, inside it, by part.
 
     Segment ``s`` is the rows ``order[segments[s]:segments[s + 1]]`` of the table, which are of the
-    class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.
+    class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.  `has_parts` says
+    whether there is more than one part.
     """
 
-    order: NDArray[np.int64]
+    keys: NDArray[np.integer[Any]]
+    counts: NDArray[np.int64]
     segments: NDArray[np.int64]
     class_of: NDArray[np.intp]
     part_of: NDArray[np.intp]
+    has_parts: bool
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The rows in their order; eight bytes each."""
+        n = int(self.counts.sum())
+        if len(self.counts) > FEW_KEYS:
+            # Rows that do not count come last.  numpy sorts small integers by their digits, in
+            # linear time.
+            return np.argsort(self.keys, kind="stable")[:n].astype(np.int64, copy=False)
+        order = np.empty(n, dtype=np.int64)
+        ends = np.cumsum(self.counts).tolist()
+        for key, end in enumerate(ends):
+            order[end - self.counts[key] : end] = np.flatnonzero(self.keys == key)
+        return order
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,21 +98,13 @@ class Rows:
             keys += parts.astype(keys.dtype)
             keys[self.codes == n_classes] = n_keys
         if n_keys <= FEW_KEYS:
-            of_keys = [np.flatnonzero(keys == key) for key in range(n_keys)]
-            counts = np.array([len(rows) for rows in of_keys])
-            order = np.concatenate(of_keys)
+            counts = np.array([np.count_nonzero(keys == key) for key in range(n_keys)])
         else:
             counts = np.bincount(keys, minlength=n_keys)[:n_keys]
-            # Rows that do not count come last.  numpy sorts small integers by their digits, in
-            # linear time.
-            order = np.argsort(keys, kind="stable")[: counts.sum()]
         held = np.flatnonzero(counts)
-        segments = np.cumsum([0, *counts[held]])
+        segments = np.cumsum([0, *counts[held]]).astype(np.int64)
         return SortedRows(
-            order.astype(np.int64, copy=False),
-            segments.astype(np.int64),
-            held // n_parts,
-            held % n_parts,
+            keys, counts, segments, held // n_parts, held % n_parts, parts is not None
         )
 
 

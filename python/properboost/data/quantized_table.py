@@ -296,15 +296,18 @@ class QuantizedTable(CodedTable):
             )
         return made.binning
 
-    def take(self, order: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Return the codes (n_features, n_rows) of the rows that count, in an order of theirs."""
-        made = self._made
-        own = _sort(made.labels, made.weight)
-        if np.array_equal(own, order):
-            return made.codes
+    def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
+        """Return the codes (n_features, n_rows) of rows that count, in an order of theirs.
+
+        None is all of them, sorted by class: these are not copied.
+        """
+        codes = self._made.codes
+        if order is None:
+            return codes
+        own = _sort(self.labels, self.weight)
         place = np.empty(self.n_rows, dtype=np.int64)
         place[own] = np.arange(len(own))
-        return made.codes.take(place[order], axis=1)
+        return codes.take(place[order], axis=1)
 
     def declares_categorical(self, j: int) -> bool:
         """Whether feature `j` has categories."""

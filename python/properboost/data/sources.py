@@ -1,7 +1,7 @@
 """Sources of rows that can be read more than once, batch by batch."""
 
 from collections.abc import Callable, Iterable, Iterator
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 
 from properboost.data.frames import is_a, open_frame
@@ -12,6 +12,9 @@ __all__ = ["BATCH_ROWS", "open_source"]
 
 BATCH_ROWS = 2**16
 """Rows that files and lazy frames are read by."""
+
+BUFFER_BYTES = 2**18
+"""What is read of each column of a file at a time."""
 
 ALLOWED = (
     "Parquet paths, a pyarrow Dataset, a polars LazyFrame, a pandas, polars or Arrow table, "
@@ -26,8 +29,7 @@ def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator
     """
     paths = source if isinstance(source, list | tuple) and len(source) else [source]
     if all(isinstance(path, str | PathLike) for path in paths):
-        dataset = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
-        source = dataset.dataset(source, format="parquet")
+        return _tables(_open_files([fspath(path) for path in paths], columns))
     if is_a(source, "pyarrow.dataset", "Dataset"):
         options = _read_in_little_memory(source)
         return _tables(lambda: source.to_batches(columns=columns, **options))
@@ -48,6 +50,23 @@ def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator
     if callable(source):
         return _tables(_calls(source))
     raise TypeError(f"source must be {ALLOWED}; got {source!r}")
+
+
+def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Iterator[Any]]:
+    """Return what reads Parquet files one after the other, those of a folder by their names."""
+    parquet = import_extra("pyarrow.parquet", "reading Parquet files needs", "arrow")
+    datasets = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
+    found = [datasets.dataset(path, format="parquet") for path in paths]
+
+    def read() -> Iterator[Any]:
+        # A Dataset would read a row group at a time, however large.
+        for dataset in found:
+            for path in dataset.files:
+                with dataset.filesystem.open_input_file(path) as stream:
+                    file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
+                    yield from file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
+
+    return read
 
 
 def _read_in_little_memory(source: Any) -> dict[str, Any]:
