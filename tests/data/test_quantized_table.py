@@ -29,7 +29,9 @@ def make_rows(n=700, seed=0, n_classes=2):
     rows["w"] = np.where(np.arange(n) % 11 == 4, 0.0, rng.uniform(0.5, 1.5, n))
     score = rows["double"].fillna(0) + rows["single"] + (town == "Ulm") + rng.normal(size=n)
     labels = np.array(["no", "perhaps", "yes"][:: 4 - n_classes], dtype=object)
-    rows["y"] = labels[np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))]
+    rows["y"] = labels[
+        np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    ]
     return rows
 
 
@@ -48,7 +50,6 @@ def features(rows):
     return rows.drop(columns=["w", "y"])
 
 
-
 def file_of(model, folder):
     model.save_model(folder / "model.json")
     return (folder / "model.json").read_bytes()
@@ -57,8 +58,7 @@ def file_of(model, folder):
 ROWS = make_rows()
 
 
-@pytest.mark.parametrize("size", [1, 90, 699, 700])
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize(("size", "n_threads"), [(1, 2), (90, 1), (90, 2), (699, 1), (700, 2)])
 def test_no_batches_change_the_model(size, n_threads, tmp_path):
     model = pb.ProperBoostClassifier(n_estimators=5, n_jobs=n_threads)
     expected = file_of(model.fit(features(ROWS), ROWS["y"], ROWS["w"]), tmp_path)
@@ -149,9 +149,7 @@ def test_searches_choose_the_same(tmp_path):
     table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w", bin_means=True)
     search.fit(table)
     assert file_of(search.best_estimator_, tmp_path) == expected
-    np.testing.assert_array_equal(
-        search.cv_results_["mean_test_score"], results["mean_test_score"]
-    )
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], results["mean_test_score"])
 
 
 def test_going_on(tmp_path):
@@ -180,6 +178,19 @@ def test_what_it_shows():
     assert len(edges) == 29
     assert towns == ["Bern", "Bonn", "Graz", "Ulm"]
     assert table.nbytes == 2 * np.count_nonzero(ROWS["w"]) + 700 + 8 * 700
+
+
+def test_a_source_is_read_twice():
+    readings = []
+
+    def read():
+        readings.append(0)
+        for begin in range(0, 700, 100):
+            readings[-1] += 1
+            yield ROWS[begin : begin + 100]
+
+    pb.QuantizedTable.from_batches(read, "y")
+    assert readings == [7, 7]
 
 
 # -- what is refused ------------------------------------------------------------------------------
@@ -252,7 +263,7 @@ def test_weights_beyond_all_scales_are_refused():
     ],
 )
 def test_a_source_that_changes_is_refused(first, second, message):
-    readings = iter([first, first, second])  # the columns are looked at before
+    readings = iter([first, second])
     with pytest.raises(ValueError, match=f"the same rows each time it is read.*{message}"):
         pb.QuantizedTable.from_batches(lambda: cut(next(readings), 500)(), "y")
 

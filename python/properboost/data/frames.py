@@ -315,7 +315,8 @@ def find_feature(
 
 def _check_held(X: Any) -> None:
     """Refuse what is no table in memory: scikit-learn would pull it there, or not understand it."""
-    streams = hasattr(X, "__arrow_c_stream__") or is_a(X, "pyarrow.dataset", "Dataset")
+    streams = hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")
+    streams = streams or is_a(X, "pyarrow.dataset", "Dataset")
     if isinstance(X, str | PathLike | Iterator) or hasattr(X, "__dask_graph__") or streams:
         raise TypeError(
             f"X must be a table in memory; got {type(X).__module__}.{type(X).__name__}: fit reads "

@@ -1,7 +1,8 @@
 """Rows as codes: a training table of one byte a cell, made of batches, never of floats at once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -377,7 +378,7 @@ def _sort(labels: CodedLabels, weight: NDArray[np.float64] | None) -> NDArray[np
 class _Batches:
     """The batches of a source: their features, labels and weights."""
 
-    begin: Callable[[], Iterator[Table]]
+    readings: Iterator[Iterator[Table]]
     names: list[str]
     features: list[str]
     label: str
@@ -393,7 +394,8 @@ class _Batches:
             raise TypeError(f"label and weight must be names of columns; got {others!r}")
         wanted = None if features is None else [*features, *others]
         begin = open_source(source, wanted)
-        first = next(begin(), None)
+        begun = begin()
+        first = next(begun, None)
         if first is None:
             raise ValueError("source must give rows; got no batch")
         names = list(first.names or ())
@@ -409,14 +411,15 @@ class _Batches:
                 raise ValueError("features must be different columns, without label and weight")
         if not found:
             raise ValueError("source must have a column besides label and weight")
-        return cls(begin, names, found, label, weight)
+        readings = chain([chain([first], begun)], (begin() for _ in count()))
+        return cls(readings, names, found, label, weight)
 
     def read(self) -> Iterator["_Batch"]:
         """Read the batches, from the first on."""
         place = {name: p for p, name in enumerate(self.names)}
         positions = [place[name] for name in self.features]
         weight = None if self.weight is None else place[self.weight]
-        for k, table in enumerate(self.begin()):
+        for k, table in enumerate(next(self.readings)):
             if list(table.names or ()) != self.names:
                 raise ValueError(
                     f"source must give batches of the same columns, {self.names}; batch {k} has "

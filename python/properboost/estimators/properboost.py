@@ -439,6 +439,8 @@ class ProperBoostClassifier(
                     training=training, link=link, scoring=self.scoring,
                 )  # fmt: skip
             if calls is not None:
+                if isinstance(X, QuantizedTable):  # has its own
+                    y = sample_weight = None
                 calls.begin(X, y, {"sample_weight": sample_weight})
             self._boost(
                 loss, training, kept, base=base, validation=validation, earlier=earlier, calls=calls
