@@ -165,7 +165,8 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
 
 // Sums, and the bins that they borrow.
 struct OwnBinSums {
-  OwnBinSums(std::shared_ptr<Bins> of, double largest) : bins(std::move(of)), sums(*bins, largest) {}
+  OwnBinSums(std::shared_ptr<Bins> of, double largest)
+      : bins(std::move(of)), sums(*bins, largest) {}
   void add(const py::object& object, const std::optional<Array<std::int64_t>>& order,
            const std::optional<Array<double>>& weight, int n_threads) {
     const Table table = borrow_table(object, *bins);
@@ -202,7 +203,7 @@ py::list find(const py::object& object, const std::optional<Array<double>>& weig
   if (order) rows.assign(given.rows, given.rows + n);
   std::vector<std::vector<double>> edges;
   run(n_threads, 20.0 * static_cast<double>(n * table.columns.size()), [&](Team& team) {
-    if (!order) rows = RowSample(std::max<std::size_t>(1, table.rows), 0).add(table.rows, w);
+    if (!order) rows = sample_rows(table.rows, w, std::max<std::size_t>(1, table.rows), 0);
     edges = find_edges(table, rows, w, max_bins, team);
   });
   return to_list(edges);

@@ -48,4 +48,11 @@ std::vector<std::int64_t> RowSample::rows() const {
   return rows;
 }
 
+std::vector<std::int64_t> sample_rows(std::size_t n, RowSampleWeights weight, std::size_t size,
+                                      std::uint64_t seed) {
+  RowSample sample(size, seed);
+  sample.add(n, weight);
+  return sample.rows();
+}
+
 }  // namespace properboost

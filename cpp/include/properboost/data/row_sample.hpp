@@ -38,4 +38,8 @@ class RowSample {
   std::vector<Drawn> drawn_;
 };
 
+// The sample of n rows together.
+std::vector<std::int64_t> sample_rows(std::size_t n, RowSampleWeights weight, std::size_t size,
+                                      std::uint64_t seed);
+
 }  // namespace properboost
