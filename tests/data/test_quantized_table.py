@@ -129,6 +129,47 @@ def test_rare_categories_are_by_the_weight_that_counts(tmp_path):
         assert file_of(model.fit(table), tmp_path) == expected
 
 
+@pytest.mark.parametrize("kind", [int, float, bool, str, "category", "Int64"], ids=str)
+def test_labels_keep_their_type(kind, tmp_path):
+    rows = make_rows(200)[["double", "single", "y"]]
+    rows["y"] = (rows["y"] == "yes").astype(int).astype(kind)
+    model = pb.ProperBoostClassifier(n_estimators=2)
+    expected = file_of(model.fit(rows[["double", "single"]], rows["y"]), tmp_path)
+    table = pb.QuantizedTable.from_batches(
+        lambda: (rows[begin : begin + 30] for begin in range(0, 200, 30)), "y"
+    )
+    assert file_of(model.fit(table), tmp_path) == expected
+
+
+def test_numbers_of_every_type(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    rows = {
+        "whole": arrow.array([None if k % 9 == 0 else k % 50 for k in range(600)], arrow.int16()),
+        "flag": arrow.array([None if k % 5 == 0 else bool(k % 2) for k in range(600)]),
+        "zero": arrow.array([0.0 if k % 3 else -0.0 for k in range(600)]),
+        "far": np.where(rng.random(600) < 0.1, np.inf, rng.normal(size=600)).astype(np.float32),
+        "none": arrow.nulls(600),
+        "y": rng.integers(0, 4, 600).astype(np.int32),
+    }
+    rows = arrow.table(rows)
+    model = pb.ProperBoostClassifier(n_estimators=2)
+    expected = file_of(model.fit(rows.drop_columns(["y"]), rows["y"].to_numpy()), tmp_path)
+    for size in (2, 77, 600):
+        table = pb.QuantizedTable.from_batches(lambda n=size: rows.to_batches(n), "y")
+        assert file_of(model.fit(table), tmp_path) == expected
+
+
+def test_a_class_without_weight_is_no_class(tmp_path):
+    rows = make_rows(300)[["double", "y", "w"]]
+    rows.loc[::11, ["y", "w"]] = "maybe", 0.0
+    model = pb.ProperBoostClassifier(n_estimators=2)
+    expected = file_of(model.fit(rows[["double"]], rows["y"], rows["w"]), tmp_path)
+    table = pb.QuantizedTable.from_batches(lambda: [rows[:100], rows[100:]], "y", "w")
+    assert file_of(model.fit(table), tmp_path) == expected
+    assert model.classes_.tolist() == ["no", "yes"]
+
+
 def test_validation_rows_stop_the_same(tmp_path):
     held = make_rows(400, seed=1)
     model = pb.ProperBoostClassifier(early_stopping=True, n_iter_no_change=3)
