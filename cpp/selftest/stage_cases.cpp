@@ -15,6 +15,7 @@
 #include "properboost/boosting/booster.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/data/pairs.hpp"
+#include "properboost/data/row_sample.hpp"
 #include "properboost/ensemble/ensemble.hpp"
 #include "properboost/ensemble/forest.hpp"
 #include "properboost/histogram/code_weights.hpp"
@@ -68,7 +69,8 @@ std::uint64_t bin(const Problem& problem, bool weighted, int max_bins, std::size
   Team::run(run.threads, kShared, [&](Team& team) {
     for (const Table* table : {&problem.table, &problem.by_row}) {
       std::vector<FeatureBins> features;
-      for (const auto& edges : find_edges(*table, weight, max_bins, sample, 3, team)) {
+      const auto rows = sample_rows(table->rows, weight, sample, 3);
+      for (const auto& edges : find_edges(*table, rows, weight, max_bins, team)) {
         digest.add(edges);
         features.emplace_back(edges);
       }
