@@ -304,8 +304,11 @@ class Margins::Pass {
 
   void note_least() {
     std::array<float, W> least = BlockSums::all_infinite();
-    for (const BlockSums& part : parts_) {
-      for (std::size_t k = 0; k < W; ++k) least[k] = std::min(least[k], part.least_u[k]);
+    for (std::size_t c = 0; c < parts_.size(); ++c) {
+      const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
+      for (std::size_t k = 0; k < W; ++k) {  // rows held out may be far below
+        if (roles.train(k) != 0.0) least[k] = std::min(least[k], parts_[c].least_u[k]);
+      }
     }
     for (std::size_t k = 0; k < W; ++k) {
       if (std::isfinite(least[k])) m_.least_u_[k] = least[k];

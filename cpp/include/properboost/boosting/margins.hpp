@@ -159,7 +159,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
   double total_weight_, most_sample_weight_;
-  std::array<float, kMostLanes> least_u_{};  // no margin is below
+  std::array<float, kMostLanes> least_u_{};  // no margin of a training row is below
   CellUnits units_;
   std::unique_ptr<RowWeighting> weighting_;
   double least_ = 0.0;          // the least argument of the loss, before any offset
