@@ -10,7 +10,7 @@
 namespace properboost {
 namespace {
 
-// Of many lanes the mean and the mean square of the boosting weight need no more rows of a segment:
+// In many lanes the mean and the mean square of the boosting weight need no more rows of a segment:
 // they are off by some percent, in all features alike.
 constexpr std::size_t kEnough = 1024;
 

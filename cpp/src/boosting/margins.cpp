@@ -516,6 +516,19 @@ std::vector<Point> Margins::move(const std::vector<Move>& moves,
   };
   std::vector<Point> points = go(moves);
   if (weighting_->follow(least_)) points = go({});
+  const auto has_bound = [&](std::size_t lane) {
+    return training_weight_[lane] == 0.0 || !std::isnan(points[lane].risk);
+  };
+  bool bounded = true;
+  for (std::size_t k = 0; k < lanes_; ++k) bounded = bounded && has_bound(k);
+  if (!bounded && !moves.empty()) {  // rows might have moved anywhere: now it is known where to
+    const std::vector<Point> there = go({});
+    for (std::size_t k = 0; k < lanes_; ++k) {
+      const double slope = points[k].slope;
+      points[k] = there[k];
+      points[k].slope = slope;
+    }
+  }
   return points;
 }
 
