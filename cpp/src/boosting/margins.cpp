@@ -311,7 +311,7 @@ class Margins::Pass {
       }
     }
     for (std::size_t k = 0; k < W; ++k) {
-      if (std::isfinite(least[k])) m_.least_u_[k] = least[k];
+      if (least[k] < std::numeric_limits<float>::infinity()) m_.least_u_[k] = least[k];
     }
   }
 
@@ -367,7 +367,8 @@ class Margins::Pass {
           if (q != nullptr) m_.loss_.curvatures(x, q, n * W);
         }
         m_.weighting_->damp_weights(n, u, w);
-        add_strip(n, s, w, q, shift.data(), request_.risk ? loss.data() : nullptr, sums);
+        add_strip(n, s, w, q, shift.data(), request_.risk ? loss.data() : nullptr, roles.trained,
+                  sums);
         if (W > 1 && !s.all_ones()) {
           scale_strip<W>(n, s, w);
           if (q != nullptr) scale_strip<W>(n, s, q);
@@ -402,16 +403,17 @@ class Margins::Pass {
   }
 
   void add_strip(std::size_t n, RowSampleWeights s, const float* w, const float* q,
-                 const float* shift, const float* loss, BlockSums& sums) const {
+                 const float* shift, const float* loss, const std::array<bool, kMostLanes>& trained,
+                 BlockSums& sums) const {
     if (!joint_.empty()) {
       vectorized([&, n, s, w, shift] {
-        add_rows<W>(n, s, slope_units_, sums.slope,
-                    [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); });
+        const auto term = [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); };
+        add_rows<W>(n, s, slope_units_, sums.slope, term, &trained);
       });
     }
-    const auto add = [n, s](const float* from, const TermUnits& units, WholeSums& total) {
+    const auto add = [&](const float* from, const TermUnits& units, WholeSums& total) {
       vectorized([&, n, s, from] {
-        add_rows<W>(n, s, units, total, [=](std::size_t j) { return wide(from[j]); });
+        add_rows<W>(n, s, units, total, [=](std::size_t j) { return wide(from[j]); }, &trained);
       });
     };
     if (loss != nullptr) add(loss, risk_units_, sums.risk);

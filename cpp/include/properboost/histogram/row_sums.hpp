@@ -98,10 +98,11 @@ class TermUnits {
 };
 
 // total[k] += sum over rows of the row's weight times term(row x W + k), in whole units, with a
-// fixed number of accumulators, so that the compiler may use vectors.
+// fixed number of accumulators, so that the compiler may use vectors.  Where `counts` is given, the
+// terms of lanes with a 0 there have no bound, and their sums are of no use.
 template <std::size_t W, class Term>
 void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units, WholeSums& total,
-              const Term& term) {
+              const Term& term, const std::array<bool, kMostLanes>* counts = nullptr) {
   constexpr std::size_t kSums = W < 8 ? 8 : W;
   const std::size_t n = rows * W;
   double rounder[kSums];
@@ -137,7 +138,7 @@ void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units,
   for (std::size_t k = 0; k < kSums; ++k) {
     const std::size_t added = n / kSums + (k < n % kSums ? 1 : 0);
     total[k % W] += static_cast<std::int64_t>(sums[k] - added * zero[k]);
-    outside |= seen[k] >> 52;
+    if (counts == nullptr || (*counts)[k % W]) outside |= seen[k] >> 52;
   }
   if (outside != 0) units.lose();
 }

@@ -120,13 +120,16 @@ class Bound : public Loss {
     return half > 0.0 ? policy_.minimum_risk(half) : 0.0;
   }
 
-  double most_loss(double least) const noexcept override { return policy_.loss(least); }
+  // In single precision, where some losses stop growing.
+  double most_loss(double least) const noexcept override {
+    return static_cast<double>(policy_.loss(static_cast<float>(least)));
+  }
   double most_weight(double least) const noexcept override {
     if constexpr (kHas<MostWeightOf, Policy>) {
       return policy_.most_weight(least);
     } else {
       static_assert(Policy::convex, "a loss that is not convex needs: double most_weight(double)");
-      return policy_.weight(least);
+      return static_cast<double>(policy_.weight(static_cast<float>(least)));
     }
   }
   double most_curvature(double least) const noexcept override {

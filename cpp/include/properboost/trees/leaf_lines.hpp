@@ -106,7 +106,7 @@ class LeafLines {
 
     void operator+=(const Products& other);
   };
-  // Of the negative class, and of the positive.
+  // Those of the negative class, and of the positive.
   template <class Sums>
   using OfClasses = std::array<Sums, 2>;
   struct Term {
