@@ -644,7 +644,7 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
       all.curvature += totals[b * n_blocks + c].curvature;
     }
     // What is so small that none was seen may still be some.
-    const double scale = std::max(1.0, sample_weight_.unit());
+    const double scale = TermUnits::scale_of(sample_weight_);
     const auto unseen = static_cast<std::int64_t>(total_weight_ * scale) + 1;
     const double s = std::max(1.0, most_sample_weight_);
     batches_[b]->set_units(

@@ -322,7 +322,7 @@ class Margins::Pass {
       curvature += part.curvature[0];
     }
     // What is so small that none was seen may still be some.
-    const double scale = std::max(1.0, m_.sample_weight_.unit());
+    const double scale = TermUnits::scale_of(m_.sample_weight_);
     const auto unseen = static_cast<std::int64_t>(m_.total_weight_ * scale) + 1;
     const auto at_most = [&](const TermUnits& units, std::int64_t sum) {
       return units.value(0, sum + unseen);

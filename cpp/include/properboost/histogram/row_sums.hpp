@@ -60,10 +60,14 @@ class TermUnits {
   //
   // Terms are rounded before they are multiplied, so that a weight of 3 is three rows.
   void set(std::size_t lane, double largest, RowSampleWeights weight, double total) {
-    const double scale = std::max(1.0, weight.unit());
+    const double scale = scale_of(weight);
     const double sum = largest * (total * scale);
     units_[lane] = sum < kMost ? Unit(unit_for(sum, kDigits) / scale) : Unit::of_nothing();
     rounders_[lane] = units_[lane].rounder * scale;
+  }
+  // How many rows a weight of 1 is, as the engine has it; large weights are no numbers of rows.
+  static double scale_of(RowSampleWeights weight) noexcept {
+    return weight.unit() >= 1.0 && weight.unit() <= 16.0 ? weight.unit() : 1.0;
   }
   // The same of so many terms that are weighed already.
   void set(std::size_t lane, double largest, std::size_t rows) {
