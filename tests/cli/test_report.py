@@ -1,5 +1,6 @@
 """``properboost report``: which column holds the classes, and what is written where."""
 
+import datetime
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def test_the_classes_are_found(capsys):
     rows = table(seed=1)
     X = rows[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
     wrong = np.mean(pb.load_model("model.json").predict(X) != rows["grade"])
-    assert f"{1 - wrong:.1%}</strong>of test rows are predicted rightly" in read()
+    assert f"{1 - wrong:.1%}</strong>of the test rows are predicted rightly" in read()
 
     found = read()
     run(capsys, "report", "model.json", "test.csv", "--target", "grade", *LITTLE)
@@ -62,7 +63,36 @@ def test_options_reach_the_page(capsys):
     assert "<h1>&lt;Mine&gt;</h1>" in page
     assert "probability of bad" in page
     assert "50% interval" in page
-    assert page.count("<svg") == 2 + 2 * 2 + 3
+    assert page.count("<svg") == 2 + 2 + 2 * 2 + 4
+
+
+def test_groups_and_the_head_reach_the_page(capsys):
+    fit(capsys)
+    rows = table(seed=1)
+    rows["region"] = np.where(np.arange(len(rows)) % 3, "north", "south")
+    write(rows, "test.csv")
+    files = ("report", "model.json", "test.csv", "--target", "grade", *LITTLE)
+    stated = (
+        "--purpose",
+        "To <test>.",
+        "--data-source",
+        "A generator.",
+        "--model-source",
+        "A fit.",
+    )
+    run(capsys, *files, *stated, "--date", "1 May", "--groups", "region", "size")
+    page = read()
+    for text in ("To &lt;test&gt;.", "A generator.", "A fit.", "1 May", "north", "south"):
+        assert text in page
+    assert "not stated" not in page
+    assert '<h3>region <span class="faint">(the model does not use it)</span></h3>' in page
+    assert "<h3>size</h3>" in page
+    assert "<h3>colour</h3>" not in page.partition('id="effects"')[0]
+    run(capsys, *files, "--groups")
+    assert 'id="groups"' not in read()
+    assert datetime.date.today().isoformat() in read()
+    assert "not stated" in read()
+    assert "'street'" in fail(capsys, *files, "--groups", "street")
 
 
 def test_files_without_classes_have_no_scores(capsys):

@@ -276,3 +276,40 @@ def test_shap_gets_an_explanation(mixed, iris):
     np.testing.assert_array_equal(numbers.to_shap().data, iris[0][:5])
     with pytest.raises(ValueError, match="adds up, which contributions with scale='probability'"):
         model.contributions(X[:5], scale="probability").to_shap()
+
+
+@either_kind
+@pytest.mark.parametrize("multiclass", ["softmax", "one_vs_rest"])
+@pytest.mark.parametrize("scale", ["raw", "log_odds", "probability"])
+def test_rows_that_speak_for_classes_of_their_own_say_what_each_class_does(
+    iris, learner, multiclass, scale
+):
+    X, y = iris
+    fit = pb.ProperBoostClassifier(n_estimators=4, weak_learner=learner, multiclass=multiclass)
+    model, some = fit.fit(X, y), X[::7]
+    found, predicted = model.contributions(some, scale=scale), model.predict(some)
+    for k in range(3):
+        own = model.contributions(some[predicted == k], k, scale)
+        np.testing.assert_array_equal(found.values[predicted == k], own.values)
+        np.testing.assert_array_equal(found.total[predicted == k], own.total)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_terms_added_one_by_one_lead_to_the_prediction(iris, n_classes):
+    X, y = iris
+    y = np.minimum(y, n_classes - 1)
+    model = pb.ProperBoostClassifier(n_estimators=10, interactions=1).fit(X, y)
+    found = model.contributions(X[::30], scale="probability")
+    p = model.predict_proba(X[::30])
+    for row in range(len(found)):
+        label = found.class_label if n_classes == 2 else found.class_label[row]
+        order = found.rank(row)
+        assert sorted(order) == list(range(5))
+        path = found.accumulate(row, order)
+        assert path[0] == pytest.approx(np.ravel(found.baseline)[row if n_classes > 2 else 0])
+        assert path[-1] == pytest.approx(p[row, label], rel=1e-9)
+        np.testing.assert_array_equal(found.accumulate(row, order[:2]), path[:3])
+        if n_classes == 2:
+            sizes = np.abs(model.contributions(X[::30]).values[row])[order]
+            assert (np.diff(sizes) <= 0.0).all()
+    np.testing.assert_array_equal(found.accumulate(-1, [0]), found.accumulate(len(found) - 1, [0]))

@@ -6,6 +6,7 @@ import pytest
 
 import properboost as pb
 from properboost.report import scores
+from properboost.report.found import About
 from properboost.report.write import collect
 
 
@@ -22,10 +23,11 @@ def make_rows(n, seed):
     return rows, (rows["size"] + rng.logistic(size=n) > 0.0).astype(int)
 
 
-def cautions(model, X, y):
+def cautions(model, X, y, groups=None):
     found = collect(
         model, X, y, None,
-        class_=None, confidence_level=0.9, max_features=9, max_pairs=9, max_rows=0, random_state=0,
+        class_=None, about=About(), groups=groups, confidence_level=0.9,
+        max_features=9, max_pairs=9, max_rows=0, random_state=0,
     )  # fmt: skip
     return {caution.title: caution.text for caution in found.cautions}, found
 
@@ -33,10 +35,12 @@ def cautions(model, X, y):
 def test_a_calm_model_on_rows_like_its_own():
     model = pb.ProperBoostClassifier(n_estimators=10, max_bins=6).fit(*make_rows(1000, 0))
     told, _ = cautions(model, *make_rows(1000, 1))
-    assert not {"Too sure of itself", "Hardly better than no model", "Few rows of a class"} & {
-        *told
-    }
-    assert "Ranges of few rows" not in told
+    assert not {
+        "Too sure of itself",
+        "Hardly better than no model",
+        "Hardly any test rows of a class",
+    } & {*told}
+    assert "Values that training hardly knew" not in told
 
 
 def test_drift_is_told_by_feature():
@@ -64,7 +68,7 @@ def test_an_overconfident_model_is_found_out():
     assert found.judged.reliability.slope.high < 1.0
     fine = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=1).fit(*make_rows(200, 0))
     told, _ = cautions(fine, *make_rows(100, 1))
-    assert "size" in told["Ranges of few rows"]
+    assert "size" in told["Values that training hardly knew"]
 
 
 def test_a_model_of_nothing_is_found_out():
@@ -74,7 +78,7 @@ def test_a_model_of_nothing_is_found_out():
     X, y = make_rows(60, 1)
     told, _ = cautions(model, X, rng.permutation(y))
     assert "Hardly better than no model" in told
-    assert "Few rows of a class" in told
+    assert "Hardly any test rows of a class" in told
     assert "Effects that may be chance" in told
 
 
@@ -84,3 +88,24 @@ def test_rows_without_labels_are_told():
     assert "No answers to check" in told
     assert found.judged is None
     assert found.fewer == []
+
+
+def test_what_the_law_may_protect_is_named():
+    rows, y = make_rows(600, 0)
+    rows["Sex"] = pd.Categorical(np.where(y == 1, "f", "m"))
+    rows["idle_race"] = 1.0
+    model = pb.ProperBoostClassifier(n_estimators=20).fit(rows, y)
+    told, found = cautions(model, rows, y)
+    text = told["It uses what the law may protect"]
+    assert "“Sex”" in text
+    assert "idle_race" not in text  # which the model does not use
+    assert "Does it treat groups alike?" in text
+    assert "“Sex”" in told["It does not treat all groups alike"]
+    told, found = cautions(model, rows, y, groups=[])
+    assert not found.groupings
+    assert "alike" not in told["It uses what the law may protect"]
+    assert "It does not treat all groups alike" not in told
+    told, _ = cautions(
+        pb.ProperBoostClassifier(n_estimators=5).fit(rows[["size"]], y), rows[["size"]], y
+    )
+    assert "It uses what the law may protect" not in told

@@ -10,11 +10,14 @@ pytest.importorskip("vl_convert")
 
 from properboost.report.charts import (
     Bar,
+    Dot,
     Point,
     draw_bars,
+    draw_dots,
     draw_grid,
     draw_reliability,
     draw_steps,
+    draw_walk,
     is_crowded,
 )
 
@@ -52,6 +55,49 @@ def test_bars_have_names_notes_and_lengths():
         if e.attrib.get("fill") in ("var(--for)", "var(--against)")
     ]
     assert np.abs(widths) == pytest.approx(np.abs(widths[0]) * np.array([1.0, 0.5, 0.25]), rel=0.01)
+
+
+def test_notes_have_a_heading():
+    root, _ = read(draw_bars([Bar("a", 2.0, "a", note="7")], "points", "x", note="training rows"))
+    assert "training rows" in words_of(root)
+
+
+def test_a_walk_goes_on_where_it_was_and_says_probabilities():
+    at = [-2.0, 1.0, 0.5]
+    bars = [
+        Bar("up", at[1], "first", 0.5, 1.5, "+3", at[0]),
+        Bar(HOSTILE, at[2], HOSTILE, note="-0.5", origin=at[1]),
+    ]
+    root, texts = read(draw_walk(bars, "probability", "walk", note="so far"))
+    assert texts == ["first", HOSTILE]
+    words = words_of(root)
+    assert {"25%", "50%", "so far", "+3"} <= {*words}
+    boxes = [
+        np.array(re.match(r"M(-?[\d.]+),[-\d.]+h(-?[\d.]+)v", e.attrib["d"]).groups(), float)
+        for e in root.iter()
+        if e.attrib.get("fill") in ("var(--for)", "var(--against)")
+    ]
+    (first, width), (second, back) = boxes
+    assert abs(width) == pytest.approx(6.0 * abs(back), rel=0.02)
+    assert max(first, first + width) == pytest.approx(max(second, second + back), abs=0.2)
+
+
+def test_dots_are_in_lines_of_their_names():
+    dots = [
+        Dot("f", 0, 0.1, 0.05, 0.2, "f: false alarms"),
+        Dot("f", 1, 0.4, 0.3, 0.5, HOSTILE),
+        Dot("m", 1, 0.2, 0.1, 0.3, "m: missed"),
+    ]
+    root, texts = read(draw_dots(dots, "share", "errors"))
+    assert texts == ["f: false alarms", HOSTILE, "m: missed"]
+    places = np.array([
+        re.match(r"translate\(([\d.]+),([\d.]+)\)", e.attrib["transform"]).groups()
+        for e in root.iter()
+        if e.attrib.get("fill") in ("var(--for)", "var(--against)") and "transform" in e.attrib
+    ], float)  # fmt: skip
+    x, y = places.T
+    assert x[1] - x[2] == pytest.approx(2.0 * (x[2] - x[0]), rel=0.02)
+    assert y[0] < y[1] < y[2]
 
 
 def test_steps_are_where_the_bounds_are():

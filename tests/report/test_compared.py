@@ -20,7 +20,8 @@ def test_families(table):
     search = pb.ProperBoostClassifierCV(effort=2, cv=2, max_estimators=20).fit(*table)
     found, results = read_search(search), search.family_results_
     assert found.by_family
-    assert found.n_candidates == len(search.cv_results_["params"])
+    assert found.n_candidates == sum(one.candidates for one in found.rivals)
+    assert found.n_dropped == results["dropped"].sum()
     assert found.n_splits == search.n_splits_ == 2
     assert found.best_score == search.best_score_
     assert [one.score for one in found.rivals] == sorted(results["mean_test_score"], reverse=True)

@@ -1,11 +1,17 @@
 """The most telling rows, and what is said of them."""
 
+import importlib.util
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import properboost as pb
+import properboost.report.rows
 from properboost.report.rows import choose_rows, describe_rows
+
+# Not importorskip: shap warns while it is imported, and warnings are errors here.
+needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason="needs shap")
 
 
 def test_the_most_telling_rows_are_chosen():
@@ -16,10 +22,18 @@ def test_the_most_telling_rows_are_chosen():
     assert {kind: rows.tolist() for kind, rows in chosen.items()} == {
         "right": [4, 0],
         "wrong": [2, 1],  # row 6 tells no more than row 2
-        "unsure": [5, 3],
+        "refused": [5, 1],
+        "granted": [3, 0],
     }
     chosen = choose_rows(probability, predicted, None, 1)
-    assert {kind: rows.tolist() for kind, rows in chosen.items()} == {"sure": [2], "unsure": [5]}
+    assert {kind: rows.tolist() for kind, rows in chosen.items()} == {
+        "sure": [2], "refused": [5], "granted": [3],
+    }  # fmt: skip
+    three = np.array([[0.4, 0.35, 0.25], [0.1, 0.2, 0.7], [0.34, 0.33, 0.33]])
+    chosen = choose_rows(three, three.argmax(axis=1), np.array([0, 2, 1]), 1)
+    assert {kind: rows.tolist() for kind, rows in chosen.items()} == {
+        "right": [1], "wrong": [2], "unsure": [2],
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -39,29 +53,68 @@ def describe(model, X, codes, most=2):
     return describe_rows(model, X, chosen, probability, predicted, codes, 0.9), probability
 
 
+def log_odds(share):
+    return np.log(share / (1.0 - share))
+
+
+@pytest.mark.parametrize("learner", ["histogram", pytest.param("tree", marks=needs_shap)])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_parts_add_up_to_the_probability(table, n_classes):
+def test_steps_lead_to_the_probability(table, n_classes, learner):
     X, y = table
     codes = np.minimum(y, n_classes - 1)
-    model = pb.ProperBoostClassifier(n_estimators=30, outer_bags=4).fit(X, codes)
-    rows, probability = describe(model, X, codes)
-    assert [row.kind for row in rows] == ["right"] * 2 + ["wrong"] * 2 + ["unsure"] * 2
+    bags = {"outer_bags": 4} if learner == "histogram" else {}
+    model = pb.ProperBoostClassifier(n_estimators=30, weak_learner=learner, **bags)
+    rows, probability = describe(model.fit(X, codes), X, codes)
+    narrow = ["refused"] * 2 + ["granted"] * 2 if n_classes == 2 else ["unsure"] * 2
+    assert [row.kind for row in rows] == ["right"] * 2 + ["wrong"] * 2 + narrow
+    names = [f"{name} = " for name in X]
     for row in rows:
-        assert row.is_right == (row.kind == "right") or row.kind == "unsure"
+        assert row.is_right == (row.kind == "right") or row.kind in narrow
         assert row.spoken_for == (1 if n_classes == 2 else row.predicted)
         assert row.probability == probability[row.number - 1, row.spoken_for]
-        assert row.interval[0] <= row.probability <= row.interval[1]
-        added = sum(part.added for part in row.parts) + row.rest
-        assert row.baseline + added == pytest.approx(row.total)
-        sizes = [abs(part.added) for part in row.parts]
-        assert sizes == sorted(sizes, reverse=True)
-        assert all(part.low < part.added < part.high for part in row.parts)
-        for part in row.parts:
-            value = X.iloc[row.number - 1][part.name]
-            shown = "missing" if value != value else f"{value:g}" if value != str(value) else value
-            assert part.value == shown
+        ends = [row.average, *(step.after for step in row.steps)]
+        assert ends[-1] == pytest.approx(row.probability, rel=1e-9)
+        for step, before, after in zip(row.steps, ends, ends[1:], strict=False):
+            assert (step.before, step.after) == (before, after)
+            assert step.added == pytest.approx(log_odds(after) - log_odds(before), abs=1e-9)
+            assert any(step.name.startswith(name) for name in names)
+        assert row.additive == (n_classes == 2)
+        assert row.has_errors == (n_classes == 2 and learner == "histogram")
+        if row.has_errors:
+            assert row.interval[0] <= row.probability <= row.interval[1]
+            assert all(step.low < step.added < step.high for step in row.steps)
         if n_classes == 2:
-            assert 1.0 / (1.0 + np.exp(-row.total)) == pytest.approx(row.probability)
+            sizes = [abs(step.added) for step in row.steps]
+            assert sizes == sorted(sizes, reverse=True)
+            added = model.contributions(X[row.number - 1 : row.number], scale="log_odds")
+            assert sum(step.added for step in row.steps) == pytest.approx(added.values.sum())
+
+
+def test_small_steps_are_put_together_and_named(table, monkeypatch):
+    X, y = table
+    monkeypatch.setattr(properboost.report.rows, "MOST_STEPS", 3)
+    model = pb.ProperBoostClassifier(n_estimators=30, interactions=3).fit(X, y > 1)
+    (row,), _ = describe(model, X, None, most=1)[0][:1], None
+    features, pairs = row.steps[3:]
+    assert features.name.endswith("features of less weight")
+    assert pairs.name.endswith("of less weight")
+    assert "pair" in pairs.name
+    n = int(features.name.split()[0])
+    told = [part for part in features.parts if "of less than 0.005 points each" not in part]
+    tiny = sum(int(part.split()[0]) for part in features.parts if part not in told)
+    assert len(told) + tiny == n
+    added = [float(part.rpartition(": ")[2].replace("−", "-")) for part in told]
+    assert (np.diff(np.abs(added)) <= 0.0).all()
+    assert sum(added) == pytest.approx(features.added, abs=0.005 * n + 1e-9)
+    assert row.steps[-1].after == pytest.approx(row.probability, rel=1e-9)
+
+
+def test_models_of_too_many_trees_say_so(table, monkeypatch):
+    X, y = table
+    monkeypatch.setattr(properboost.report.rows, "MOST_TREES", 4)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="tree").fit(X, y > 1)
+    with pytest.raises(ValueError, match="has 5 trees, and this page explains rows of at most 4"):
+        describe(model, X, None)
 
 
 def test_models_that_cannot_say_why(table):

@@ -125,3 +125,14 @@ def test_draws_are_the_seeds():
         for seed in (0, 0, 1)
     )
     assert first == again != other
+
+
+def test_what_was_missed_and_kept_is_by_class():
+    codes, predicted = np.array([0, 0, 1, 1, 1, 2]), np.array([0, 1, 1, 1, 0, 1])
+    probability = np.full((6, 3), 0.1)
+    probability[np.arange(6), predicted] = 0.8
+    weight = np.array([1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
+    found = judge(probability, codes, predicted, weight)
+    assert [own.value for own in found.missed] == pytest.approx([0.75, 0.5, 1.0])
+    assert [own.value for own in found.kept[:2]] == pytest.approx([1.0 / 3.0, 2.0 / 6.0])
+    assert not found.kept[2].is_known  # nothing was called so

@@ -9,6 +9,7 @@ from properboost.report.words import (
     number,
     percent,
     points,
+    precise,
     shorten,
     signed,
 )
@@ -29,9 +30,21 @@ def test_numbers():
     assert [number(x) for x in (0.28364, 12345.6, -0.5, float("nan"))] == [
         "0.2836", "12,346", "−0.5", "–",
     ]  # fmt: skip
-    assert [signed(x) for x in (0.5, -0.126)] == ["+0.50", "−0.13"]
-    assert points(-0.0312) == "−3.1 points"
+    assert [signed(x) for x in (0.5, -0.126, -0.001)] == ["+0.50", "−0.13", "0.00"]
+    assert points(-0.0312) == "−3.1 percentage points"
     assert [count(n, "row", "rows") for n in (0, 1, 1200)] == ["0 rows", "1 row", "1,200 rows"]
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.25, "25.0%"), (0.0123, "1.2%"), (0.000512, "0.051%"), (1.0 - 0.000512, "99.949%"),
+        (3e-7, "0.000030%"), (1e-12, "<0.000001%"), (0.0, "0.0%"), (1.0, "100.0%"),
+        (float("nan"), "unknown"),
+    ],
+)  # fmt: skip
+def test_shares_near_the_ends_have_more_digits(share, shown):
+    assert precise(share) == shown
 
 
 def test_names():

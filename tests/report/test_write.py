@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,9 +13,14 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import properboost as pb
 import properboost.report.page
+import properboost.report.write
 from properboost import extras
 from properboost.report import scores
-from properboost.report.words import number, percent
+from properboost.report.effects import list_terms, score_fewer
+from properboost.report.found import About
+from properboost.report.glossary import GLOSSARY
+from properboost.report.words import number, percent, signed
+from properboost.report.write import collect
 
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
@@ -112,10 +118,10 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     text, page = write(tmp_path / "report.html", model, X, y, title=NAME)
     sections = [attributes["id"] for attributes in page.find("section")]
     assert sections == [
-        "short", "cautions", "scores", "trust", "matters", "effects", "rows", "model", "search",
-        "words",
+        "short", "cautions", "scores", "trust", "groups", "matters", "effects", "rows", "model",
+        "search", "words",
     ]  # fmt: skip
-    for name in (NAME, LABEL, TOWN, "age"):
+    for name in (NAME, LABEL, TOWN[:15], "age"):  # pictures cut long names
         assert name in page.text
     p = model.predict_proba(X)
     classes = model.classes_.tolist()
@@ -131,6 +137,7 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     ):
         assert value in page.text, value
     told = [attributes["data-t"] for _, attributes in page.elements if "data-t" in attributes]
+    assert any(f"town = {TOWN}: " in one for one in told)
     age = model.shape_function("age", scale="probability")
     for label, value in zip(age.labels, age.values, strict=True):
         assert any(label in one and percent(value) in one for one in told), label
@@ -139,8 +146,8 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     bonn = f"{town.values[town.labels.index('Bonn')]:+.2f}".replace("-", "−")
     assert any("Bonn" in one and f"{bonn} log-odds" in one for one in told)
     assert sum(f"town: {TOWN[:5]}" in one for one in told) >= 2  # on both scales
-    # reliability, importances, and on two scales three features and a pair; then six rows
-    assert len(page.find("svg")) == 2 + 2 * 4 + 6
+    # reliability, importances, ages, on two scales three features and a pair; then eight rows
+    assert len(page.find("svg")) == 2 + 1 + 2 * 4 + 8
     assert {a["name"] for a in page.find("input")} == {"scale"}
     assert len(text) < 400_000
     # Whatever a script reads, it reads as text.
@@ -175,6 +182,8 @@ def test_trees_of_several_classes(tmp_path):
     assert "each of 3 classes" in page.text
     assert "many small trees" in page.text
     assert "hardly decided" in page.text
+    assert "depend on the steps before" in page.text
+    assert "really “third”" not in page.text
     assert not page.find("input")  # which there are no effects for
 
 
@@ -208,13 +217,87 @@ def test_a_search_and_edits_are_told(tmp_path):
     search.fit(X, y)
     search.remove_feature("age", reason=f"{NAME} says so")
     _, page = write(tmp_path / "r.html", search, X, y, max_features=0, max_rows=0)
-    assert "3 candidates were compared by log loss" in page.text
+    assert "3 candidates were compared. They were compared by log loss" in page.text
     for name, value in search.best_params_.items():
         assert name in page.text
         assert html.unescape(str(value))[:4] in page.text
     assert "age removed; raw predictions moved by" in page.text
     assert f"reason: {NAME} says so" in page.text
     assert "Changed by hand" in page.text
+
+
+def test_what_was_missed_is_said_in_words(model, tmp_path):
+    X, y = make_rows(300, 1)
+    _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_pairs=0, max_rows=1)
+    second = model.classes_[1]
+    called, really = model.predict(X) == second, y == second
+    missed, kept = percent(np.mean(~called[really])), percent(np.mean(really[called]))
+    assert f"Of those that really were “{second}” it missed {missed}" in page.text
+    assert f"Of those it called “{second}”, {kept}" in page.text
+    assert f"really {second}" in page.text
+    assert f"called {second}" in page.text
+    baseline = model.contributions(X[:1], scale="log_odds").baseline
+    average = 1.0 / (1.0 + np.exp(-baseline))
+    start = f"The average row has {percent(average)}, which is {signed(baseline)} points"
+    assert start in page.text
+    assert "It lacked" in page.text
+    assert "Values that it does not know" in page.text
+    assert "values were missing of “age”" in page.text
+
+
+def test_what_only_people_know_is_stated_or_not(model, tmp_path):
+    X, y = make_rows(60, 1)
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    _, page = write(tmp_path / "r.html", model, X, y, **little)
+    assert page.text.count("not stated") == 4
+    stated = {
+        "purpose": NAME, "model_source": "a fit", "data_source": "a store", "date": "today",
+    }  # fmt: skip
+    text, page = write(tmp_path / "r.html", model, X, y, **little, **stated)
+    assert "not stated" not in text
+    assert all(value in page.text for value in stated.values())
+    assert "A narrow interval does not mean that the model is right" in page.text
+
+
+def test_only_words_of_the_page_are_explained(model, tmp_path):
+    X, y = make_rows(60, 1)
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    text, _ = write(tmp_path / "r.html", model, X, y, **little)
+    words = re.findall(r"<dt>(.*?)</dt>", text.partition('id="words"')[2])
+    assert "look-up table" in words
+    assert not {"tree", "candidate", "cross-validation"} & {*words}
+    for word in GLOSSARY:
+        body = html.unescape(re.sub("<[^>]*>", " ", text.partition("<main>")[2]))
+        body = body.rpartition(" Words ")[0]
+        used = re.search(word.whole, body, re.IGNORECASE) is not None
+        assert used == (word.name in words), word.name
+
+
+def test_pairs_that_are_not_chance_come_first(monkeypatch):
+    X, y = make_rows(200, 0)
+    model = pb.ProperBoostClassifier(n_estimators=15, interactions=3, outer_bags=4).fit(X, y)
+    pairs = [term for term in list_terms(model) if term.is_pair]
+    assert len(pairs) == 3
+    terms = [
+        replace(term, within_noise=noisy, importance=importance)
+        for term, noisy, importance in zip(pairs, (True, False, True), (0.5, 0.3, 0.2), strict=True)
+    ]
+    monkeypatch.setattr(properboost.report.write, "list_terms", lambda _: terms)
+    found = collect(
+        model, X, y, None, class_=None, about=About(), groups=(), confidence_level=0.9,
+        max_features=0, max_pairs=9, max_rows=0, random_state=0,
+    )  # fmt: skip
+    assert [own.term for own in found.pairs] == [terms[1], terms[0], terms[2]]
+
+
+def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
+    X, y = make_rows(400, 0)
+    y = np.where(X[NAME] > 1.5, y, "no")
+    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_rows=0)
+    fewer = score_fewer(model, list_terms(model), X, np.searchsorted(model.classes_, y), None)
+    assert ("the same of every row" in page.text) == any(one.n_called == 1 for one in fewer)
+    assert any(one.n_called == 1 for one in fewer)
 
 
 def test_wrong_arguments_are_named(model, tmp_path):
@@ -225,6 +308,7 @@ def test_wrong_arguments_are_named(model, tmp_path):
         ({"confidence_level": 1.0}, "confidence_level must be above 0 and below 1"),
         ({"max_features": -1}, "max_features must be"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),
+        ({"groups": ["town", "street"]}, "groups: the name 'street' is unknown"),
     ):
         with pytest.raises(ValueError, match=complaint):
             pb.report.write_report(model, X, y, path, **given)

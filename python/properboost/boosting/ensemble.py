@@ -469,9 +469,9 @@ class Ensemble(ABC):
 
     @abstractmethod
     def contributions(
-        self, table: Table, n_threads: int, model: int, explain_tree: TreeExplainer
-    ) -> tuple[NDArray[np.float64], float]:
-        """Return what each term adds to one model's F, (n_rows, n_terms), and to what.
+        self, table: Table, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what each term adds to models' F, (n_rows, n_terms, n_models), and to what.
 
         In a joint model, F is taken less its mean over the models.  Terms are the features and,
         after them, pairs.  What features add to trees is the affair of `explain_tree`.
@@ -637,10 +637,19 @@ class TableEnsemble(Ensemble):
         return raw
 
     def contributions(
-        self, table: Table, n_threads: int, model: int, _explain_tree: TreeExplainer
-    ) -> tuple[NDArray[np.float64], float]:
+        self, table: Table, n_threads: int, models: Sequence[int], _explain_tree: TreeExplainer
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each term's entry less its mean over the training rows, and these' sum."""
         codes = self.binning.encode(table, None, n_threads)
+        found = [self._contributions_of(codes, model) for model in models]
+        if len(found) == 1:  # not copied
+            return found[0][0][..., None], np.array([found[0][1]])
+        values = np.stack([own for own, _ in found], axis=-1)
+        return values, np.array([baseline for _, baseline in found])
+
+    def _contributions_of(
+        self, codes: NDArray[np.uint8], model: int
+    ) -> tuple[NDArray[np.float64], float]:
         n_features = len(codes)
         purified, effects = self.purified(model)
         own = [self.part(purified, j) for j in range(n_features)]
@@ -852,8 +861,8 @@ class DampedEnsemble(Ensemble):
         return self.of_codes(self.encode(table, n_threads), n_threads)
 
     def contributions(
-        self, _table: Table, _n_threads: int, _model: int, _explain_tree: TreeExplainer
-    ) -> tuple[NDArray[np.float64], float]:
+        self, _table: Table, _n_threads: int, _models: Sequence[int], _explain_tree: TreeExplainer
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Refuse: no feature has a contribution of its own."""
         raise ValueError(self.not_additive)
 
@@ -883,8 +892,8 @@ class TreeEnsemble(Ensemble):
         return self.binning.predict_raw_trees(table, self.forests, n_threads)
 
     def contributions(
-        self, table: Table, n_threads: int, model: int, explain_tree: TreeExplainer
-    ) -> tuple[NDArray[np.float64], float]:
+        self, table: Table, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sums of what `explain_tree` says of the trees."""
         if any(rounds.lines is not None for rounds in self.models):
             raise ValueError(
@@ -892,17 +901,19 @@ class TreeEnsemble(Ensemble):
                 "leaf's line have no Shapley values that could be computed exactly in time"
             )
         codes = self.binning.encode(table, None, n_threads)
-        values, baseline = np.zeros(codes.shape), self._baseline_intercept(model)
         widths = [feature.width for feature in self.binning.features]
         n_models = len(self.models)
-        for m in range(n_models) if self.joint else [model]:
-            factor = (m == model) - (1.0 / n_models if self.joint else 0.0)
+        values = np.zeros((*codes.shape, len(models)))
+        baselines = np.array([self._baseline_intercept(model) for model in models])
+        for m in range(n_models) if self.joint else sorted({*models}):
+            factor = np.array(models) == m
+            factor = factor - (1.0 / n_models if self.joint else 0.0)
             rounds = self.models[m]
             for t in range(len(rounds)):
                 added, mean = explain_tree(rounds.tree(t), rounds.table(t), widths, codes)
-                values += factor * added
-                baseline += factor * mean
-        return values.T, baseline
+                values += added[..., None] * factor
+                baselines += mean * factor
+        return values.swapaxes(0, 1), baselines
 
     def importances(self) -> NDArray[np.float64]:
         """Share of each feature's splits in what all splits of all trees saved."""

@@ -1,6 +1,7 @@
 """``properboost report``: a page on a model and test rows, which may have the right answers."""
 
 import argparse
+import datetime
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -31,8 +32,12 @@ column that the model does not use and that holds nothing but its classes.
 The page is one file that needs no network: open it in a browser.  Searches tell
 what they compared if they were saved themselves (save_model in Python).
 
+Errors are compared between groups of rows: by features such as sex and age if
+there are any, or by the columns of --groups, which the model need not use.
+
 examples:
   properboost report model.json test.csv
+  properboost report model.json test.csv --groups sex region
   properboost report model.json test.csv --target diagnosis --output page.html
   properboost report model.json new.parquet --class B --max-features 40
 """
@@ -52,7 +57,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample-weight", metavar="COL", help="column that says how often each row counts"
     )
+    parser.add_argument(
+        "--groups",
+        metavar="COL",
+        nargs="*",
+        help="columns by which errors are compared, which the model need not use; none for no "
+        "groups (default: features whose names suggest sex, age, origin and the like, or else "
+        "those of few categories)",
+    )
     parser.add_argument("--title", metavar="TEXT", help="the title of the page")
+    for name, what in (
+        ("purpose", "what the model is meant to decide, and for which cases"),
+        ("model-source", "who fitted the model, when, and on which rows"),
+        ("data-source", "where the rows come from, and from when they are"),
+    ):
+        parser.add_argument(f"--{name}", metavar="TEXT", help=f"for the page's head: {what}")
+    parser.add_argument(
+        "--date", metavar="TEXT", help="the date in the page's head (default: today's)"
+    )
     parser.add_argument(
         "--class",
         dest="class_",
@@ -92,19 +114,23 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     for column in named:
         if column in known:
             raise FileError(f"column {column!r} is a feature of the model")
+    groups = arguments.groups or []
     is_text = model.classes_.dtype.kind in "OU"
     text = [*find_text(known), *([arguments.target] if is_text and arguments.target else [])]
     frame = reader.read(
-        arguments.file, text, is_needed={*known, *named}.__contains__, labels=arguments.target
+        arguments.file,
+        text,
+        is_needed={*known, *named, *groups}.__contains__,
+        labels=arguments.target,
     )
-    require(frame, named)
+    require(frame, [*named, *groups])
     frame, weight = read_weights(frame, arguments.sample_weight)
     target = arguments.target or _find_target(
-        frame.drop(columns=[*(c for c in known if c in frame), *named]), model.classes_
+        frame.drop(columns=[*{*(c for c in known if c in frame), *named, *groups}]), model.classes_
     )
     labels = None if target is None else read_labels(frame[target], of=model.classes_)
-    reserved = [c for c in (target, arguments.sample_weight) if c is not None]
-    X = arrange(frame.drop(columns=reserved), known, note)
+    reserved = {target, arguments.sample_weight, *groups} - {None, *known}
+    X = arrange(frame.drop(columns=[*reserved]), known, note)
     note_unseen(model, X, note)
     write_report(
         model,
@@ -113,6 +139,11 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         arguments.output,
         sample_weight=weight,
         title=arguments.title or f"{arguments.model} on {name_source(arguments.file)}",
+        purpose=arguments.purpose,
+        model_source=arguments.model_source,
+        data_source=arguments.data_source,
+        date=datetime.date.today().isoformat() if arguments.date is None else arguments.date,
+        groups=None if arguments.groups is None else {name: frame[name] for name in groups},
         class_=_find_class(arguments.class_, model.classes_),
         confidence_level=arguments.level,
         max_features=arguments.max_features,

@@ -670,11 +670,26 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             found = [np.flatnonzero(predicted == k) for k in range(len(self.classes_))]
             labels = self.classes_.tolist()
             chosen = [(labels[k], own) for k, own in enumerate(found) if len(own) > 0]
-        parts = []
-        for label, own in chosen:
-            some = table if len(own) == len(rows) else self._open(take_rows(table.source, own))[0]
-            parts.append(self._explain(some, n_threads, own, self._make_scaling(label, scale)))
         ensemble = self._ensemble
+        scalings = [self._make_scaling(label, scale) for label, _ in chosen]
+        models = sorted({m for scaling in scalings for m in scaling.models})
+        of_all = None
+        if not isinstance(ensemble, TableEnsemble) and (
+            ensemble.joint or len(scalings[0].models) > 1
+        ):
+            # Every class takes the trees of all: they are read once.
+            of_all = ensemble.contributions(table, n_threads, models, explain_tree)
+        parts = []
+        for (_, own), scaling in zip(chosen, scalings, strict=True):
+            if of_all is None:
+                whole = len(own) == len(rows)
+                some = table if whole else self._open(take_rows(table.source, own))[0]
+                parts.append(self._explain(some, n_threads, own, scaling))
+            else:
+                at = np.searchsorted(models, scaling.models)
+                raw, baselines = of_all[0][own][..., at], of_all[1][at]
+                effects = Effects(scaling.about(baselines), raw, None, absolute=False)
+                parts.append(Part(own, effects, None))
         spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
         labels, pairs = self._feature_labels(), [(p.first, p.second) for p in self._pairs()]
         return make_contributions(
@@ -692,11 +707,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     ) -> Part:
         """Return the contributions to one class of the rows of a table, which are at `rows`."""
         ensemble, model = self._ensemble, scaling.model
-        found = [ensemble.contributions(table, n_threads, m, explain_tree) for m in scaling.models]
-        raw = found[0][0][..., None]
-        if len(found) > 1:
-            raw = np.stack([values for values, _ in found], axis=-1)
-        scaling = scaling.about(np.array([baseline for _, baseline in found]))
+        raw, baselines = ensemble.contributions(table, n_threads, scaling.models, explain_tree)
+        scaling = scaling.about(baselines)
         if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
             return Part(rows, Effects(scaling, raw, None, absolute=False), None)
         errors = ensemble.look_up_entries(table, n_threads, ensemble.spread.errors(model))

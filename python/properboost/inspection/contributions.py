@@ -198,6 +198,53 @@ class Contributions(WithInterval):
         """
         return ", ".join(describe(self.columns[j][row]) for j in self.terms[term])
 
+    def accumulate(self, row: int, order: Sequence[int] | NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return what the model says of a row as its terms are added, one after the other.
+
+        Parameters
+        ----------
+        row : int
+            The row's position.
+        order : sequence of int
+            The positions of the terms, all or some.
+
+        Returns
+        -------
+        ndarray of shape (len(order) + 1,)
+            On the scale: the average row's, then after each of the terms.
+        """
+        at = int(np.arange(len(self))[row])
+        own = next(part for part in self._parts if at in part.rows)
+        raw = own.effects.raw[int(np.searchsorted(own.rows, at)), list(order)]
+        steps = np.concatenate([np.zeros((1, raw.shape[-1])), np.cumsum(raw, axis=0)])
+        return own.effects.scaling.find(steps)
+
+    def rank(self, row: int) -> NDArray[np.intp]:
+        """Return the terms by how far they move a row's raw predictions, the farthest first.
+
+        With several classes, it is the class's against the mean of the others' that counts, where
+        the scale takes those of all.
+
+        Parameters
+        ----------
+        row : int
+            The row's position.
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+            The positions of the terms.
+        """
+        at = int(np.arange(len(self))[row])
+        own = next(part for part in self._parts if at in part.rows)
+        raw = own.effects.raw[int(np.searchsorted(own.rows, at))]
+        scaling = own.effects.scaling
+        moved = raw[:, scaling.models.index(scaling.model)] - (
+            raw.mean(axis=1) if raw.shape[1] > 1 else 0.0
+        )
+        found: NDArray[np.intp] = np.argsort(-np.abs(moved), kind="stable")
+        return found
+
     def _list_values(self, term: int) -> NDArray[Any]:
         """Return what each row has of a term: of a feature as given, of a pair in words."""
         if len(self.terms[term]) == 1:

@@ -14,12 +14,16 @@ from properboost.report.found import (
     Drift,
     Effect,
     Facts,
+    Grouping,
     Judged,
     Term,
 )
+from properboost.report.protected import find_protected
 from properboost.report.words import count, list_words, percent
 
 __all__ = ["list_cautions", "list_drift"]
+
+_SEE_GROUPS = "  See “Does it treat groups alike?”."
 
 FEW_OF_A_CLASS = 50
 """Test rows of a class below which a score says little about it."""
@@ -41,6 +45,7 @@ def list_cautions(
     drift: Sequence[Drift],
     effects: Sequence[Effect],
     terms: Sequence[Term],
+    groupings: Sequence[Grouping],
     n_rows: int,
     counts: Array | None,
 ) -> list[Caution]:
@@ -50,14 +55,16 @@ def list_cautions(
         found.append(
             Caution(
                 "No answers to check",
-                "The file has no column of right answers, so nothing here says how often the model "
-                "is right.",
+                "There is no column of right answers, so nothing here says how often the model is "
+                "right.",
             )
         )
     else:
         found += _list_of_scores(judged)
         assert counts is not None
         found += _list_of_classes(facts, counts)
+    found += _list_of_people(facts, terms, bool(groupings))
+    found += _list_of_groups(groupings)
     found += _list_of_drift(drift, n_rows)
     found += _list_of_bins(effects)
     found += _list_of_noise(terms)
@@ -95,7 +102,31 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
         yield Caution(
             f"Probabilities are too {'high' if bias.value > 0.0 else 'low'} on average",
             f"Their mean is {percent(judged.reliability.predicted)}, where {percent(so)} of the "
-            "rows were so; chance does not explain the difference.",
+            f"rows were {'so' if len(judged.shares) == 2 else 'predicted rightly'}; chance does "
+            "not explain the difference.",
+        )
+
+
+def _list_of_people(facts: Facts, terms: Sequence[Term], compared: bool) -> Iterator[Caution]:
+    unused = {term.place for term in terms if not term.is_pair and term.importance == 0.0}
+    words = [f"“{facts.features[j]}”" for j in find_protected(facts.features) if j not in unused]
+    if words:
+        yield Caution(
+            "It uses what the law may protect",
+            f"The names of {list_words(words, 10)} suggest that they say who a person is, and the "
+            "model uses them.  Deciding about people by such features is forbidden in many places "
+            "and for many purposes.  To leave them out is not enough, as other features may stand "
+            f"in for them.{_SEE_GROUPS if compared else ''}",
+        )
+
+
+def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
+    words = [f"“{own.name}”" for own in groupings if own.findings]
+    if words:
+        yield Caution(
+            "It does not treat all groups alike",
+            f"Between groups by {list_words(words)}, what it predicts, how often it is wrong or "
+            f"how right its probabilities are differs by more than chance explains.{_SEE_GROUPS}",
         )
 
 
@@ -111,8 +142,8 @@ def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:
     if words:
         yield Caution(
             "Effects that may be chance",
-            f"As large an effect may well be chance of {list_words(words)}: do not read a story "
-            "into their shapes.",
+            f"The effects of {list_words(words)} are no larger than chance often makes them: do "
+            "not read a story into their shapes.",
         )
 
 
@@ -124,7 +155,7 @@ def _list_of_classes(facts: Facts, counts: Array) -> Iterator[Caution]:
     ]
     if few:
         yield Caution(
-            "Few rows of a class",
+            "Hardly any test rows of a class",
             f"There are fewer than {FEW_OF_A_CLASS} test rows of {list_words(few)}: what is said "
             "of these classes is uncertain.",
         )
@@ -134,12 +165,12 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
     for title, text, rows in (
         (
             "Categories that training did not have",
-            "These rows hold unseen categories of {}.  They add nothing to a prediction.",
+            "Some rows have new categories of {}, which the model knows nothing about.",
             [(own.feature, own.unseen) for own in drift],
         ),
         (
             "Numbers beyond those of training",
-            "Values of {} are smaller or larger than any in training: the nearest ones count.",
+            "Values of {} are beyond all of training; each counts as the nearest one there.",
             [(own.feature, own.below + own.above) for own in drift],
         ),
         (
@@ -155,7 +186,7 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
     if most > 0.05 * n_rows:
         yield Caution(
             "These rows are from elsewhere",
-            f"For one feature, {most / n_rows:.0%} of the rows hold values that training did not "
+            f"Of one feature, {most / n_rows:.0%} of the rows have values that training did not "
             "have.  Scores on other rows need not be the same.",
         )
 
@@ -174,7 +205,7 @@ def _list_of_bins(effects: Sequence[Effect]) -> Iterator[Caution]:
     ]
     if few:
         yield Caution(
-            "Ranges of few rows",
+            "Values that training hardly knew",
             f"Some ranges or categories of {list_words(few)} had fewer than {FEW_ROWS} training "
             "rows each: jumps there may be chance.",
         )

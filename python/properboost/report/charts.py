@@ -5,6 +5,7 @@ is a mark with a text, in the attribute ``data-t``: the page's script shows it.
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,17 @@ from numpy.typing import NDArray
 
 from properboost.extras import import_extra
 
-__all__ = ["Bar", "Point", "draw_bars", "draw_grid", "draw_reliability", "draw_steps"]
+__all__ = [
+    "Bar",
+    "Dot",
+    "Point",
+    "draw_bars",
+    "draw_dots",
+    "draw_grid",
+    "draw_reliability",
+    "draw_steps",
+    "draw_walk",
+]
 
 WIDTH = 300
 """Width of a chart's plane in pixels: with its axis it fits a phone."""
@@ -29,6 +40,15 @@ _SVG = "http://www.w3.org/2000/svg"
 _INK, _FAINT, _RULE = "var(--ink)", "var(--faint)", "var(--rule)"
 _FOR, _AGAINST, _BAND = "var(--for)", "var(--against)", "var(--band)"
 _ROOM = 8
+_LOG_ODDS = {
+    p: math.log(p / (1.0 - p))
+    for p in (
+        1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99, 0.999, 0.9999,
+        0.99999, 0.999999,
+    )
+}  # fmt: skip
+"""Probabilities that a scale of log-odds says, and where they are."""
+
 _DENSITY_SHARE = 0.2
 """Height of the density of rows, as a share of the chart's."""
 
@@ -37,7 +57,10 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar, the ends of its error bar if it has any, and the text that is read out."""
+    """A bar, the ends of its error bar if it has any, and the text that is read out.
+
+    It begins at the chart's origin, or at one of its own.
+    """
 
     name: str
     value: float
@@ -45,6 +68,22 @@ class Bar:
     low: float | None = None
     high: float | None = None
     note: str = ""
+    origin: float | None = None
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A dot in the line of a name, with the ends of its interval and the text read out.
+
+    `kind` is 0 or 1; dots of the same name and of both kinds are beside each other.
+    """
+
+    name: str
+    kind: int
+    value: float
+    low: float
+    high: float
+    text: str
 
 
 @dataclass(frozen=True)
@@ -67,14 +106,49 @@ def draw_bars(
     origin: float = 0.0,
     percent: bool = False,
     wide_names: bool = False,
+    note: str = "",
 ) -> str:
-    """Draw horizontal bars from an origin, the first at the top, with their notes beside them."""
-    plane, most = (_PLANE - 40, 165) if wide_names else (_PLANE, 125)
+    """Draw horizontal bars from an origin, the first at the top, with their notes beside them.
+
+    `note` is the heading of the notes.
+    """
+    widths = (_PLANE - 40, 165) if wide_names else (_PLANE, 125)
+    return _render(_list_bars(bars, title, origin, _format(percent), widths, note), label)
+
+
+def draw_walk(bars: Sequence[Bar], title: str, label: str, *, note: str = "") -> str:
+    """Draw bars that begin where those before end, on a scale of log-odds that says probabilities.
+
+    Values and origins are log-odds.
+    """
+    ends = [end for bar in bars for end in (bar.value, bar.origin) if end is not None]
+    low, high = min(ends), max(ends)
+    names = {at: f"{100.0 * p:g}%" for p, at in _LOG_ODDS.items() if low - 1.0 <= at <= high + 1.0}
+    wanted = sorted(names)[:: max(1, len(names) // 4)]
+    axis = {
+        "values": wanted,
+        "labelExpr": f"({json.dumps({round(100.0 * at): names[at] for at in wanted})})"
+        "[round(100 * datum.value)]",
+    }
+    origin = 0.0 if bars[0].origin is None else bars[0].origin
+    spec = _list_bars(bars, title, origin, axis, (_PLANE - 75, 150), note)
+    if low < 0.0 < high:
+        line = _draw_line("x", 0.0)
+        line["mark"] = {**line["mark"], "strokeDash": [3, 3]}
+        spec["layer"].insert(-1, line)
+    return _render(spec, label)
+
+
+def _list_bars(
+    bars: Sequence[Bar], title: str, origin: float, axis: Spec, widths: tuple[int, int], note: str
+) -> Spec:
+    """Return the spec of bars; `widths` are those of the plane and of names, at most."""
+    plane, most = widths
     rows = [
         {
             "k": name,
             "v": bar.value,
-            "o": origin,
+            "o": origin if bar.origin is None else bar.origin,
             "lo": bar.low,
             "hi": bar.high,
             "n": bar.note,
@@ -83,7 +157,9 @@ def draw_bars(
         for name, bar in zip(_tell_apart([bar.name for bar in bars]), bars, strict=True)
     ]
     ends = [origin]
-    ends += [end for bar in bars for end in (bar.value, bar.low, bar.high) if end is not None]
+    ends += [
+        end for bar in bars for end in (bar.value, bar.low, bar.high, bar.origin) if end is not None
+    ]
     domain = _widen(min(ends), max(ends), 0.04)
     y = {
         "field": "k",
@@ -95,7 +171,7 @@ def draw_bars(
         "field": "v",
         "type": "quantitative",
         "scale": {"domain": domain, "nice": False},
-        "axis": {"title": title, "tickCount": 4, "labelOverlap": True, **_format(percent)},
+        "axis": {"title": title, "tickCount": 4, "labelOverlap": True, **axis},
     }
     layers: list[Spec] = [
         {
@@ -126,6 +202,18 @@ def draw_bars(
                 "encoding": {"y": y, "x": {"value": plane + 6}, "text": {"field": "n"}},
             }
         )  # fmt: skip
+    if note:
+        layers.append(
+            {
+                "data": {"values": [{}]},
+                "mark": {
+                    "type": "text", "align": "left", "fontSize": 10, "color": _FAINT, "aria": False
+                },
+                "encoding": {
+                    "x": {"value": plane + 6}, "y": {"value": -7}, "text": {"value": note}
+                },
+            }
+        )  # fmt: skip
     layers.append(
         {
             "mark": {"type": "rect", "opacity": 0, "height": {"band": 1.0}},
@@ -137,8 +225,53 @@ def draw_bars(
             },
         }
     )
-    spec = {"width": plane, "height": {"step": 20}, "data": {"values": rows}, "layer": layers}
-    return _render(spec, label)
+    return {"width": plane, "height": {"step": 20}, "data": {"values": rows}, "layer": layers}
+
+
+def draw_dots(dots: Sequence[Dot], title: str, label: str) -> str:
+    """Draw shares as dots with intervals, a line for each name; the second kind is below."""
+    rows = [
+        {"k": dot.name, "s": dot.kind, "v": dot.value, "lo": dot.low, "hi": dot.high, "t": dot.text}
+        for dot in dots
+    ]
+    domain = _widen(0.0, max(dot.high for dot in dots), 0.03)
+    y = {
+        "field": "k",
+        "type": "nominal",
+        "sort": None,
+        "axis": {"title": None, "labelLimit": 125, "ticks": False, "domain": False},
+    }
+    x = {
+        "field": "v",
+        "type": "quantitative",
+        "scale": {"domain": domain, "nice": False},
+        "axis": {"title": title, "tickCount": 4, "labelOverlap": True, **_format(True)},
+    }
+    offset = {"field": "s", "type": "ordinal", "scale": {"domain": [0, 1]}}
+    color = {"condition": {"test": "datum.s === 1", "value": _AGAINST}, "value": _FOR}
+    own = {"y": y, "yOffset": offset, "color": color}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.6, "aria": False},
+            "encoding": {**own, "x": {**x, "field": "lo"}, "x2": {"field": "hi"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1, "aria": False},
+            "encoding": {**own, "x": x},
+        },
+        {
+            "mark": {"type": "rect", "opacity": 0, "height": 13},
+            "encoding": {
+                "y": y,
+                "yOffset": offset,
+                "x": {"datum": domain[0], "type": "quantitative"},
+                "x2": {"datum": domain[1]},
+                "description": {"field": "t"},
+            },
+        },
+    ]
+    spec = {"width": _PLANE + 30, "height": {"step": 14, "for": "offset"}}
+    return _render({**spec, "data": {"values": rows}, "layer": layers}, label)
 
 
 def draw_steps(
@@ -322,7 +455,7 @@ def draw_reliability(points: Sequence[Point], titles: tuple[str, str], label: st
             "encoding": {"x": x, "y": y},
         },
         {
-            "mark": {"type": "rule", "color": _FOR, "strokeWidth": 2, "aria": False},
+            "mark": {"type": "rule", "color": _INK, "strokeWidth": 1.6, "aria": False},
             "encoding": {"x": x, "y": {**y, "field": "lo"}, "y2": {"field": "hi"}},
         },
         {

@@ -40,7 +40,8 @@ def read_search(model: Any) -> Compared | None:
         by_family=families is not None,
         rivals=tuple(rivals[:MOST_CANDIDATES] if families is None else rivals),
         simpler=tuple(simpler),
-        n_candidates=len(results["params"]),
+        n_candidates=_count(model, "candidates", len(results["params"])),
+        n_dropped=_count(model, "dropped", 0),
         n_splits=sum(name.startswith("split") for name in results if "test_score" in name),
         chosen=tuple((name, _word(value)) for name, value in chosen.items()),
         scoring="accuracy" if scoring is None else str(scoring),
@@ -53,6 +54,12 @@ def read_search(model: Any) -> Compared | None:
 def is_additive(family: str) -> bool:
     """Whether the models of a family are sums of functions of a feature, or of two."""
     return "trees" not in family.split()
+
+
+def _count(model: Any, column: str, otherwise: int) -> int:
+    """Return the sum of a column of families, those of pairs included."""
+    families = getattr(model, "family_results_", None)
+    return otherwise if families is None else int(families[column].sum())
 
 
 def _list_families(model: Any) -> list[Rival]:

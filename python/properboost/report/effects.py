@@ -12,6 +12,7 @@ from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.intervals import NOISE_LEVEL
+from properboost.inspection.tree_shap import explain_tree
 from properboost.report.found import Array, Effect, Fewer, PairEffect, Term
 
 __all__ = [
@@ -43,8 +44,7 @@ def list_terms(model: TableClassifier) -> list[Term]:
     pairs = []
     if is_additive(model):
         assert isinstance(model, BoostedClassifier)
-        labels = dict(enumerate(names))
-        pairs = [f"{labels[p.first]} and {labels[p.second]}" for p in model._pairs()]
+        pairs = [f"{names[p.first]} and {names[p.second]}" for p in model._pairs()]
         own = np.concatenate([own, model.pair_importances_])
     errors = getattr(model, "importance_errors_", None)
     noise = _find_noise(model)
@@ -123,10 +123,10 @@ def score_fewer(
         X = take_rows(X, np.arange(n_rows))
     codes = codes[:n_rows]
     weight = np.ones(n_rows) if weight is None else weight[:n_rows]
-    labels = model.classes_.tolist()
-    told = labels[1:] if len(labels) == 2 else labels
-    found = [model.contributions(X, label) for label in told]
-    raw = np.stack([np.full(n_rows, own.baseline) for own in found], axis=1)
+    table, n_threads = model._open(X)
+    models = range(len(model._ensemble.models))
+    added, baselines = model._ensemble.contributions(table, n_threads, models, explain_tree)
+    raw = np.tile(baselines, (n_rows, 1))
     order = [term.place for term in terms if term.importance > 0.0]
     wanted = {k for k in (1, 2, 3, 5, 8, 12, 20, 32) if k < len(order)} | {len(order)}
     scores = []
@@ -134,14 +134,15 @@ def score_fewer(
         if k in wanted:
             p = model._link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)
             own = np.clip(p[np.arange(n_rows), codes], np.finfo(np.float64).eps, 1.0)
-            wrong = p.argmax(axis=1) != codes
+            called = p.argmax(axis=1)
             scores.append(
                 Fewer(
                     k,
-                    float(np.average(wrong, weights=weight)),
+                    float(np.average(called != codes, weights=weight)),
                     float(np.average(-np.log(own), weights=weight)),
+                    len(np.unique(called)),
                 )
             )
         if k < len(order):
-            raw = raw + np.stack([own.values[:, order[k]] for own in found], axis=1)
+            raw = raw + added[:, order[k]]
     return scores

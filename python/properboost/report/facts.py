@@ -1,13 +1,15 @@
 """What a model is, in words: its kind, what it learnt from, its size, and what was asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.estimators.base import TableClassifier
 from properboost.report.contents import describe_edit, find_changed, list_contents
 from properboost.report.found import Facts
+from properboost.report.words import list_words
 
 __all__ = ["describe_model"]
 
@@ -15,11 +17,13 @@ __all__ = ["describe_model"]
 def describe_model(model: TableClassifier, *, is_additive: bool) -> Facts:
     """Return what there is to say of a fitted model, which is a sum of shape functions or not."""
     contents = dict(list_contents(model))
-    _, weights = model._describe_training()
+    bins, weights = model._describe_training()
     rows = None if weights is None else float(np.sum(weights[0]))
     return Facts(
         estimator=type(model).__name__,
         kind=_describe_kind(contents, is_additive),
+        is_boosted="n_iter" in contents,
+        strangers=tuple(_list_strangers(model, contents, bins, weights, is_additive)),
         is_additive=is_additive,
         classes=tuple(model.classes_.tolist()),
         training_rows=rows,
@@ -36,14 +40,12 @@ def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
     """Return what the model does, in a sentence or two."""
     if is_additive:
         several = (
-            "of one feature, or of two together"
-            if contents["tables"]["pairs"]
-            else ("of one feature")
+            "one feature, or of two together" if contents["tables"]["pairs"] else "one feature"
         )
         return (
-            f"It adds up points.  Each look-up table turns a value {several} into points for or "
-            "against a class; the sum of a row's points becomes its probability.  Every table can "
-            "be drawn."
+            f"It adds up points.  A look-up table turns the value of {several} into points for or "
+            "against a class, and the sum of a row's points becomes its probability.  Every table "
+            "can be drawn, so nothing about the model is hidden."
         )
     if "coefficients" in contents:
         return (
@@ -57,6 +59,55 @@ def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
         "it ends; the sum of the points becomes the probability.  No single drawing shows what one "
         "feature does, as it depends on the others."
     )
+
+
+def _list_strangers(
+    model: TableClassifier,
+    contents: dict[str, Any],
+    bins: Sequence[FeatureBins],
+    weights: Any,
+    is_additive: bool,
+) -> Iterator[str]:
+    """Yield what the model does with values that training did not have, in sentences."""
+    labels = model._feature_labels()
+    has_numbers = any(isinstance(own, NumericBins) for own in bins)
+    if "coefficients" in contents:
+        yield "A number must not be missing: such rows are refused."
+        if not all(isinstance(own, NumericBins) for own in bins):
+            yield "A category that training did not have adds nothing."
+        return
+    if weights is not None:
+        had = [
+            label
+            for label, own, weight in zip(labels, bins, weights, strict=True)
+            if weight[own.n_bins] > 0.0
+        ]
+        what = list_words([f"“{label}”" for label in had]) if had else "no feature"
+        yield f"In training, values were missing of {what}."
+    if is_additive:
+        yield (
+            "Missing: where training had missing values of a feature, they have points of their "
+            "own, as a category has.  Where it had none, the feature is left out of the sum."
+        )
+        unseen = "the feature is left out of the sum"
+    else:
+        yield (
+            "Missing: at a question where training had missing values, they have a branch of their "
+            "own.  Where it had none, the row stops there and gets the mean of what is below."
+        )
+        unseen = "the row stops at such a question and gets the mean of what is below"
+    categorical = [
+        (label, own)
+        for label, own in zip(labels, bins, strict=True)
+        if isinstance(own, CategoricalBins)
+    ]
+    if categorical:
+        yield f"A category that training did not have: {unseen}."
+        rare = [f"“{label}”" for label, own in categorical if own.has_rare]
+        if rare:
+            yield f"Rare and new categories of {list_words(rare)} count as one category."
+    if has_numbers:
+        yield "A number beyond all of training: it counts as the nearest one that training had."
 
 
 def _list_lines(model: TableClassifier, contents: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 __all__ = [
     "FEW_ROWS",
     "SLIGHT",
+    "About",
     "Array",
     "Caution",
     "Collected",
@@ -22,14 +23,16 @@ __all__ = [
     "Estimate",
     "Facts",
     "Fewer",
+    "Group",
+    "Grouping",
     "Judged",
     "PairEffect",
-    "Part",
     "Reliability",
     "ReliabilityBin",
     "Rival",
     "Score",
     "Span",
+    "Step",
     "TellingRow",
     "Term",
     "View",
@@ -63,6 +66,16 @@ class Estimate:
         """Whether the number is farther from the right one than chance explains, and `least`."""
         beyond = not self.low <= right <= self.high
         return self.is_known and beyond and abs(self.value - right) >= least
+
+
+@dataclass(frozen=True)
+class About:
+    """What only people know of a model and of rows; None is not stated."""
+
+    purpose: str | None = None
+    model_source: str | None = None
+    data_source: str | None = None
+    date: str | None = None
 
 
 @dataclass(frozen=True)
@@ -115,14 +128,53 @@ class Judged:
     """What is known of predicted probabilities, from rows whose labels are known.
 
     `scores` are "error", "log_loss", "brier" and "auc".  ``confusion[k, j]`` is the weight of the
-    rows of class `k` that were taken for `j`, and `shares` are those of the classes.
+    rows of class `k` that were taken for `j`, and `shares` are those of the classes.  ``missed[k]``
+    is the share of the rows of class `k` that were taken for another one, and ``kept[k]`` the share
+    of those taken for `k` that were of it.
     """
 
     scores: dict[str, Score]
     confusion: Array
     shares: Array
+    missed: tuple[Estimate, ...]
+    kept: tuple[Estimate, ...]
     reliability: Reliability
     n_resamples: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that have something in common, and how the model treats them.
+
+    All is about one class: `called` is the share of rows it is predicted for, `predicted` the mean
+    of its probabilities and `observed` its share.  `bias` is by how much the second is larger than
+    the third.  `missed` is the share of its rows that were called another class, `false_alarms`
+    that of other rows that were called it, and `wrong` the share of all wrong predictions, whatever
+    the classes.  What needs labels is None without.
+    """
+
+    name: str
+    weight: float
+    called: Estimate
+    predicted: float
+    observed: Estimate | None
+    bias: Estimate | None
+    wrong: Estimate | None
+    missed: Estimate | None
+    false_alarms: Estimate | None
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The groups that a column divides the rows into.
+
+    `findings` are sentences on what differs between them by more than chance explains.
+    """
+
+    name: str
+    is_used: bool
+    groups: tuple[Group, ...]
+    findings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -161,48 +213,60 @@ class PairEffect:
 
 @dataclass(frozen=True)
 class Fewer:
-    """What the model would score with its most important terms alone, the others at their means."""
+    """What the model would score with its most important terms alone, the others at their means.
+
+    `n_called` is how many different classes it would predict.
+    """
 
     n_terms: int
     error: float
     log_loss: float
+    n_called: int
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one feature or pair, of this value, adds to the log-odds of a row."""
+class Step:
+    """What one term of a row, or several, do to its prediction after those before.
+
+    `added` is how far the log-odds move, and `before` and `after` are probabilities.  `low` and
+    `high` are the ends of an interval of `added`; `parts` names the terms, where there are several.
+    """
 
     name: str
-    value: str
     added: float
-    low: float | None
-    high: float | None
-    within_noise: bool
+    before: float
+    after: float
+    low: float | None = None
+    high: float | None = None
+    within_noise: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class TellingRow:
     """A row, what is predicted of it, and why.
 
-    `number` counts the rows from 1.  The parts are about `spoken_for`: the second of two classes,
-    or else the predicted one, whose probability is `probability`.  `rest` is what all other parts
-    add, `baseline` and `total` the log-odds of the average row and of this one.
+    `number` counts the rows from 1.  The steps are about `spoken_for`: the second of two classes,
+    or else the predicted one, whose probability is `probability`.  They lead from the average row,
+    with the probability `average`, to this one; `additive` says that each of them adds as much
+    in any order.
     """
 
     kind: str
     number: int
     label: Any
     predicted: Any
-    sureness: float
     spoken_for: Any
     probability: float
     interval: tuple[float, float] | None
-    parts: tuple[Part, ...]
-    rest: float
-    n_rest: int
-    baseline: float
-    total: float
+    average: float
+    steps: tuple[Step, ...]
     additive: bool
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any step has an interval."""
+        return any(step.low is not None for step in self.steps)
 
     @property
     def is_right(self) -> bool | None:
@@ -225,19 +289,26 @@ class Rival:
     seconds: float
     is_chosen: bool
 
+    @property
+    def has_error(self) -> bool:
+        """Whether the standard error is known, and says anything."""
+        return self.error > 0.0
+
 
 @dataclass(frozen=True)
 class Compared:
     """What was compared: families of models, or candidates where there were none.
 
     `rivals` begin with the best; `simpler` are the families that are simpler than the chosen one,
-    the simplest first.
+    the simplest first.  The candidates of families add up to `n_candidates`, of which `n_dropped`
+    were not tried to the end.
     """
 
     by_family: bool
     rivals: tuple[Rival, ...]
     simpler: tuple[Rival, ...]
     n_candidates: int
+    n_dropped: int
     n_splits: int
     chosen: tuple[tuple[str, str], ...]
     scoring: str
@@ -250,12 +321,15 @@ class Compared:
 class Facts:
     """What there is to say of a model.
 
-    `kind` is a sentence for readers who do not know boosting, `lines` are names with what they
-    have, `parameters` those that are not the defaults, and `edits` what was changed by hand.
+    `kind` is a sentence for readers who do not know boosting, `strangers` are sentences on missing
+    and unseen values, `lines` are names with what they have, `parameters` those that are not the
+    defaults, and `edits` what was changed by hand.
     """
 
     estimator: str
     kind: str
+    is_boosted: bool
+    strangers: tuple[str, ...]
     is_additive: bool
     classes: tuple[Any, ...]
     training_rows: float | None
@@ -294,10 +368,12 @@ class Drift:
 class Collected:
     """What a report tells.
 
-    `class_` is the class that effects are of; None where there are none.  `judged` and `fewer` are
-    of rows with labels only.  `no_rows` is why no rows are told, where they cannot be.
+    `class_` is the class that effects and groups are of.  `judged` and `fewer` are of rows with
+    labels only.  `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says
+    how the groups were chosen.
     """
 
+    about: About
     facts: Facts
     n_rows: int
     judged: Judged | None
@@ -311,12 +387,17 @@ class Collected:
     rows: Sequence[TellingRow]
     no_rows: str
     compared: Compared | None
+    groupings: Sequence[Grouping]
+    groups_chosen: str
     confidence_level: float
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """An effect on both scales, and a sentence or two below."""
+    """An effect on both scales, and a sentence or two below.
+
+    `reach` is what the strongest colours of a grid stand for, on either scale.
+    """
 
     title: str
     importance: str
@@ -324,6 +405,7 @@ class Drawn:
     log_odds: str
     probability: str
     notes: tuple[str, ...]
+    reach: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -331,6 +413,7 @@ class View:
     """The charts of a page."""
 
     reliability: str
+    groupings: tuple[str, ...]
     importances: str
     effects: tuple[Drawn, ...]
     pairs: tuple[Drawn, ...]

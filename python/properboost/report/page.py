@@ -1,13 +1,19 @@
 """The page of a report: one HTML file that needs nothing else."""
 
+import html
+import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from properboost import _core
 from properboost.extras import import_extra
+from properboost.report.costs import describe_cost, describe_score, name_score
+from properboost.report.families import describe_family
 from properboost.report.found import SLIGHT, Collected, Judged, View
-from properboost.report.words import number, percent, signed
+from properboost.report.glossary import find_words
+from properboost.report.words import count, number, percent, precise, signed
 
 __all__ = ["make_page"]
 
@@ -55,20 +61,13 @@ _SCORES = (
 )
 """The scores: their names, words for them, how they are written, and what they mean."""
 
-_SCORINGS = {
-    "neg_log_loss": "log loss, with a minus so that larger is better",
-    "neg_brier_score": "Brier score, with a minus so that larger is better",
-    "roc_auc": "AUC",
-    "balanced_accuracy": "share of right predictions, averaged over the classes",
-    "accuracy": "share of right predictions",
-}
-"""Scores of a search, in words."""
-
 _KINDS = {
-    "right": "surest, and right",
-    "wrong": "surest, and wrong",
-    "sure": "surest",
+    "right": "among the surest, and right",
+    "wrong": "among the surest, and wrong",
+    "sure": "among the surest",
     "unsure": "hardly decided",
+    "refused": "narrowly not called “{}”",
+    "granted": "narrowly called “{}”",
 }
 
 
@@ -76,7 +75,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
     """Return the page; jinja2 escapes all that is not ours."""
     jinja2 = import_extra("jinja2", "reports need", "report")
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE),
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -84,35 +83,66 @@ def make_page(found: Collected, view: View, title: str) -> str:
     judged, facts, search = found.judged, found.facts, found.compared
     moving = [term for term in found.terms if term.importance > 0.0]
     n_features = sum(not term.is_pair for term in moving)
+    classes = facts.classes
+    given = {
+        "title": title,
+        "version": _core.__version__,
+        "found": found,
+        "facts": facts,
+        "judged": judged,
+        "compared": search,
+        "view": view,
+        "two": len(classes) == 2,
+        "level": f"{100.0 * found.confidence_level:.0f}%",
+        "usual": "" if judged is None else classes[int(judged.shares.argmax())],
+        "spoken": f"“{classes[1]}”" if len(classes) == 2 else "the predicted class",
+        "at": classes.index(found.class_),
+        "worst": None if judged is None else _find_worst(judged),
+        "trust": "" if judged is None else _judge_trust(judged),
+        "top": moving[:3],
+        "average": found.effects[0].probability.average if found.effects else None,
+        "banded": any(effect.log_odds.n_bags > 0 for effect in found.effects),
+        "left_out": n_features - len(found.effects),
+        "pairs_left_out": len(moving) - n_features - len(found.pairs),
+        "mistakes": [] if judged is None else _list_mistakes(judged, classes),
+        "most_terms": MOST_TERMS,
+        "kinds": _KINDS,
+        "scores": _SCORES,
+        "scoring": "" if search is None else name_score(search.scoring),
+        "plain_scores": search is not None
+        and bool(describe_score(search.scoring, search.best_score)),
+        "saving": None if judged is None else judged.scores["log_loss"].saving.value,
+        "describe_cost": describe_cost,
+        "describe_score": describe_score,
+        "describe_family": describe_family,
+        "percent": percent,
+        "precise": precise,
+        "number": number,
+        "signed": signed,
+        "count": count,
+        "logit": _find_log_odds,
+    }
+    body = environment.get_template("body.html.jinja").render(given)
+    words = find_words(html.unescape(re.sub(r"<[^>]*>", " ", body)))
     page: str = environment.get_template("page.html.jinja").render(
-        title=title,
-        version=_core.__version__,
+        given,
+        body=body,
+        glossary=words,
         style=(_HERE / "page.css").read_text("utf-8"),
         script=(_HERE / "page.js").read_text("utf-8"),
         sections=_list_sections(found),
-        found=found,
-        facts=facts,
-        judged=judged,
-        compared=search,
-        view=view,
-        usual="" if judged is None else facts.classes[int(judged.shares.argmax())],
-        spoken=f"“{facts.classes[1]}”" if len(facts.classes) == 2 else "the predicted class",
-        trust="" if judged is None else _judge_trust(judged),
-        top=moving[:3],
-        average=percent(found.effects[0].probability.average) if found.effects else "",
-        scoring="" if search is None else _SCORINGS.get(search.scoring, search.scoring),
-        banded=any(effect.log_odds.n_bags > 0 for effect in found.effects),
-        left_out=n_features - len(found.effects),
-        pairs_left_out=len(moving) - n_features - len(found.pairs),
-        mistakes=[] if judged is None else _list_mistakes(judged, facts.classes),
-        most_terms=MOST_TERMS,
-        kinds=_KINDS,
-        scores=_SCORES,
-        percent=percent,
-        number=number,
-        signed=signed,
     )
     return page
+
+
+def _find_log_odds(share: float) -> float:
+    return math.log(share / (1.0 - share))
+
+
+def _find_worst(judged: Judged) -> int | None:
+    """Return the class of which the largest share was missed, if any is known."""
+    known = [k for k, missed in enumerate(judged.missed) if missed.is_known]
+    return max(known, key=lambda k: judged.missed[k].value, default=None)
 
 
 def _list_sections(found: Collected) -> list[tuple[str, str]]:
@@ -123,6 +153,7 @@ def _list_sections(found: Collected) -> list[tuple[str, str]]:
         (True, "cautions", "Beware"),
         (scored, "scores", "How good"),
         (scored, "trust", "Trust"),
+        (bool(found.groupings), "groups", "Groups"),
         (bool(found.terms), "matters", "What matters"),
         (drawn, "effects", "Effects"),
         (True, "rows", "Single rows"),
@@ -137,7 +168,7 @@ def _judge_trust(judged: Judged) -> str:
     """Return in a sentence whether probabilities can be taken at their word."""
     slope, bias = judged.reliability.slope, judged.reliability.bias
     if not slope.is_known:
-        return "These rows cannot tell whether the probabilities can be trusted."
+        return "There are too few rows to say whether the probabilities can be trusted."
     if slope.is_off(1.0, SLIGHT):
         if slope.value < 1.0:
             return "The probabilities are too near to 0% and 100%: the model is too sure of itself."
@@ -146,9 +177,12 @@ def _judge_trust(judged: Judged) -> str:
     if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
         return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
     if slope.is_off(1.0):
-        trace = "sure" if slope.value < 1.0 else "cautious"
-        return f"The probabilities can be taken at their word, though they are a trace too {trace}."
-    return "On these rows the probabilities can be taken at their word."
+        where = "near to" if slope.value < 1.0 else "far from"
+        return (
+            "On these rows the probabilities nearly agree with what happened; they are slightly "
+            f"too {where} 0% and 100%."
+        )
+    return "On these rows the probabilities agree with what happened."
 
 
 def _list_mistakes(judged: Judged, classes: Sequence[Any]) -> list[tuple[Any, Any, float, float]]:

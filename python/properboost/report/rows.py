@@ -1,19 +1,32 @@
 """The most telling rows: what the model is surest of, rightly and wrongly, and least sure of."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
+from properboost.boosting.ensemble import TreeEnsemble
 from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
-from properboost.report.found import Array, Part, TellingRow
+from properboost.inspection.contributions import Contributions
+from properboost.report.found import Array, Step, TellingRow
+from properboost.report.words import count, signed
 
 __all__ = ["choose_rows", "describe_rows"]
 
-MOST_PARTS = 8
-"""Contributions to a row that are told one by one."""
+MOST_STEPS = 14
+"""Terms of a row that are told one by one."""
+
+MOST_TREES = 10_000
+"""Trees of a model whose rows are explained: more would take minutes."""
+
+TINY = 0.005
+"""Log-odds that are not told one by one."""
+
+_INSIDE = 1e-15
+"""How far probabilities are kept from 0 and 1, where they have no log-odds."""
 
 
 def choose_rows(
@@ -24,9 +37,10 @@ def choose_rows(
 ) -> dict[str, NDArray[np.intp]]:
     """Return the positions of at most so many rows of each kind, the most telling first.
 
-    The kinds are "right" and "wrong", of which the model is surest, and "unsure", where the two
-    most probable classes are nearest to each other; without labels "sure" takes the place of the
-    first two.  Rows of equal probabilities count once.
+    The kinds are "right" and "wrong", of which the model is surest; without labels "sure" takes
+    their place.  With two classes, "refused" and "granted" are those that are nearest to the other
+    class and were not called the second one, or were.  With more, "unsure" are those where the two
+    most probable classes are nearest to each other.  Rows of equal probabilities count once.
     """
     sure = probability[np.arange(len(predicted)), predicted]
     two = np.sort(probability, axis=1)[:, -2:]
@@ -35,8 +49,11 @@ def choose_rows(
     kinds = {"sure": every}
     if codes is not None:
         kinds = {"right": every[predicted == codes], "wrong": every[predicted != codes]}
+    narrow = {"unsure": every}
+    if probability.shape[1] == 2:
+        narrow = {"refused": every[predicted == 0], "granted": every[predicted == 1]}
     found = {kind: _take_first(rows, -sure[rows], most) for kind, rows in kinds.items()}
-    return found | {"unsure": _take_first(every, lead, most)}
+    return found | {kind: _take_first(rows, lead[rows], most) for kind, rows in narrow.items()}
 
 
 def _take_first(rows: NDArray[np.intp], key: Array, most: int) -> NDArray[np.intp]:
@@ -55,48 +72,56 @@ def describe_rows(
     codes: NDArray[np.intp] | None,
     confidence_level: float,
 ) -> list[TellingRow]:
-    """Return what is predicted of rows, and what each feature adds to it.
+    """Return what is predicted of rows, and the steps that lead there from the average row.
 
     Raises
     ------
     ValueError, ImportError
-        If the model has no contributions, or they need a library that is missing.
+        If the model has no contributions, or too many trees, or they need a library that is
+        missing.
     """
     if not hasattr(model, "contributions"):
         raise ValueError(f"a {type(model).__name__} does not say what each feature adds to a row")
+    _check_size(model)
     kinds = [kind for kind, rows in chosen.items() for _ in rows]
     positions = np.concatenate(list(chosen.values()))
     if len(positions) == 0:
         return []
     some = take_rows(X, positions)
-    told = model.contributions(some, scale="log_odds")
+    told = model.contributions(some, scale="probability")
     ends = _find_intervals(model, some, confidence_level)
     labels = model.classes_.tolist()
     found = []
     for k, (kind, row) in enumerate(zip(kinds, positions.tolist(), strict=True)):
         own = told[k]
         spoken_for = labels.index(own.class_label)
-        parts = _list_parts(own, confidence_level)
-        rest = parts[MOST_PARTS:]
+        average, steps = _walk(own, confidence_level)
         found.append(
             TellingRow(
                 kind=kind,
                 number=row + 1,
                 label=None if codes is None else labels[codes[row]],
                 predicted=labels[predicted[row]],
-                sureness=float(probability[row, predicted[row]]),
                 spoken_for=own.class_label,
                 probability=float(probability[row, spoken_for]),
                 interval=None if ends is None else tuple(ends[k, spoken_for].tolist()),
-                parts=tuple(parts[:MOST_PARTS]),
-                rest=sum(part.added for part in rest),
-                n_rest=len(rest),
-                baseline=float(own.baseline),
-                total=float(np.ravel(own.total)[0]),
-                additive=own.additive,
+                average=average,
+                steps=steps,
+                additive=_adds_up(own),
             )
         )
     return found
+
+
+def _check_size(model: Any) -> None:
+    ensemble = getattr(model, "_ensemble", None)
+    if isinstance(ensemble, TreeEnsemble):
+        n_trees = sum(map(len, ensemble.models))
+        if n_trees > MOST_TREES:
+            raise ValueError(
+                f"the model has {n_trees:,} trees, and this page explains rows of at most "
+                f"{MOST_TREES:,}, as more would take minutes"
+            )
 
 
 def _find_intervals(model: Any, some: Any, confidence_level: float) -> Array | None:
@@ -110,23 +135,74 @@ def _find_intervals(model: Any, some: Any, confidence_level: float) -> Array | N
     return ends
 
 
-def _list_parts(own: Any, confidence_level: float) -> Sequence[Part]:
-    """Return what adds to a row, the largest first; what adds nothing is left out."""
-    values = np.atleast_2d(own.values)[0]
-    order = np.argsort(-np.abs(values), kind="stable")
-    low = high = None
-    if own.n_bags > 0 and own.standard_errors is not None:
-        low, high = (np.atleast_2d(end)[0] for end in own.interval(confidence_level))
+def _walk(own: Contributions, confidence_level: float) -> tuple[float, tuple[Step, ...]]:
+    """Return the average row's probability, and the steps from there to the one row's.
+
+    The largest come first; small ones are put together at the end, pairs apart from features.
+    """
+    order = own.rank(0)
+    path = own.accumulate(0, order)
+    moving = [t for t, a, b in zip(order.tolist(), path, path[1:], strict=False) if a != b]
+    shown, small = moving[:MOST_STEPS], moving[MOST_STEPS:]
+    lots = [[t] for t in shown]
+    if len(small) == 1:
+        lots.append(small)
+    else:
+        of_pairs = [[t for t in small if (len(own.terms[t]) > 1) == two] for two in (False, True)]
+        lots += [lot for lot in of_pairs if lot]
+    path = own.accumulate(0, [t for lot in lots for t in lot])
+    ends = np.cumsum([0, *map(len, lots)])
+    at = logit(np.clip(path, _INSIDE, 1.0 - _INSIDE))
+    low, high = _find_ends(own, confidence_level)
     noisy = None if own.within_noise is None else np.ravel(own.within_noise)
-    return [
-        Part(
-            own.names[j],
-            own.describe_value(0, j),
-            float(values[j]),
-            None if low is None else float(low[j]),
-            None if high is None else float(high[j]),
-            noisy is not None and bool(noisy[j]),
+    steps = []
+    for lot, a, b in zip(lots, ends, ends[1:], strict=False):
+        t = lot[0] if len(lot) == 1 else None
+        added = np.diff(at[a : b + 1])
+        steps.append(
+            Step(
+                name=_name(own, t) if t is not None else _name_lot(own, lot),
+                added=float(at[b] - at[a]),
+                before=float(path[a]),
+                after=float(path[b]),
+                low=None if t is None or low is None else float(low[t]),
+                high=None if t is None or high is None else float(high[t]),
+                within_noise=t is not None and noisy is not None and bool(noisy[t]),
+                parts=() if t is not None else tuple(_list_parts(own, lot, added)),
+            )
         )
-        for j in order.tolist()
-        if values[j] != 0.0
-    ]
+    return float(path[0]), tuple(steps)
+
+
+def _adds_up(own: Contributions) -> bool:
+    """Whether what terms add to the log-odds does not depend on their order."""
+    return own.can_turn("log_odds") and own.to_scale("log_odds").additive
+
+
+def _find_ends(own: Contributions, level: float) -> tuple[Array | None, Array | None]:
+    """Return the ends of intervals of what each term adds to the log-odds, if known."""
+    if own.n_bags == 0 or not _adds_up(own):
+        return None, None
+    low, high = own.to_scale("log_odds").interval(level)
+    return np.atleast_2d(low)[0], np.atleast_2d(high)[0]
+
+
+def _name(own: Contributions, term: int) -> str:
+    return f"{own.names[term]} = {own.describe_value(0, term)}"
+
+
+def _name_lot(own: Contributions, lot: Sequence[int]) -> str:
+    what = ("pair", "pairs") if len(own.terms[lot[0]]) > 1 else ("feature", "features")
+    return f"{count(len(lot), *what)} of less weight"
+
+
+def _list_parts(own: Contributions, lot: Sequence[int], added: Array) -> Iterator[str]:
+    """Yield what a step of several is made of, the largest first, but not what would be 0.00."""
+    tiny = 0
+    for term, value in zip(lot, added.tolist(), strict=True):
+        if abs(value) < TINY:
+            tiny += 1
+        else:
+            yield f"{_name(own, term)}: {signed(value)}"
+    if tiny > 0:
+        yield f"{tiny} of less than {TINY:g} points each"

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ from properboost.report.found import (
     ReliabilityBin,
     Score,
 )
+from properboost.report.shares import estimate_share
 
 __all__ = ["judge"]
 
@@ -32,6 +34,9 @@ AT_ONCE = 1e6
 
 N_BINS = 10
 _NEWTON_STEPS, _HALVINGS = 50, 30
+_EXACT, _NEAR = 1e-8, 1e-2
+"""Newton's last steps, of the rows and of resamples, which need fewer digits."""
+
 _FARTHEST = 100.0
 """A slope, in units of how far log-odds spread, beyond which the classes are told apart."""
 
@@ -95,6 +100,14 @@ def judge(
         scores=scores,
         confusion=taken.reshape(n_classes, n_classes),
         shares=shares,
+        missed=tuple(
+            estimate_share((predicted != codes)[mine], own[mine], confidence_level)
+            for mine in (codes == k for k in range(n_classes))
+        ),
+        kept=tuple(
+            estimate_share((predicted == codes)[mine], own[mine], confidence_level)
+            for mine in (predicted == k for k in range(n_classes))
+        ),
         reliability=Reliability(
             bins=_bin(said, so, own, confidence_level),
             predicted=float(np.average(said, weights=own)),
@@ -156,16 +169,34 @@ def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
     return auc
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """What each row adds to a log-likelihood, its gradient and its curvature, per unit of weight.
+
+    The last two have shapes (n_rows, n) and (n_rows, n, n), flat.
+    """
+
+    value: Array
+    gradient: Array
+    curvature: Array
+
+    def add_up(self, counts: Array) -> tuple[float, Array, Array]:
+        """Return the sums over rows that count so often."""
+        n = self.gradient.shape[1]
+        curvature = counts @ self.curvature
+        return float(counts @ self.value), counts @ self.gradient, curvature.reshape(n, n)
+
+
 def _make_calibration(
     probability: Array, codes: NDArray[np.intp], weight: Array
 ) -> Callable[[Array], tuple[float, ...]]:
     """Return what gives the calibration slope and, of two classes, the intercept.
 
     They maximise the likelihood of the labels.  Those of these weights are found first: others are
-    near.
+    near, and each begins with what the rows add there.
     """
     tiny = np.finfo(np.float64).tiny
-    evaluate: Callable[[Array, Array], tuple[float, Array, Array]]
+    evaluate: Callable[[Array], _Parts]
     if probability.shape[1] == 2:
         # The smaller of two probabilities has digits where the other is 1.
         smaller = np.maximum(probability.min(axis=1), tiny)
@@ -181,47 +212,53 @@ def _make_calibration(
         start = (0.0,)
         evaluate = partial(_evaluate_several, logs / scale, codes)
     units = np.array([scale, 1.0][: len(start)])
-    found = _maximize(partial(evaluate, weight), start)
+    found = _maximize(evaluate, weight, start, evaluate(np.array(start)), _EXACT)
     if not np.isfinite(found).all():
         return lambda _: found
-    return lambda counts: tuple(_maximize(partial(evaluate, counts), found) / units)
+    there = evaluate(np.array(found))
+    return lambda counts: tuple(_maximize(evaluate, counts, found, there, _NEAR) / units)
 
 
-def _evaluate_two(
-    z: Array, codes: NDArray[np.intp], counts: Array, b: Array
-) -> tuple[float, Array, Array]:
-    """Return the log-likelihood of a logistic regression, its gradient and its curvature."""
-    margins = np.where(codes == 1, 1.0, -1.0) * (z @ b)
-    value = float(counts @ log_expit(margins))
-    p = expit(z @ b)
-    return value, z.T @ (counts * (codes - p)), (z.T * (counts * p * (1.0 - p))) @ z
+def _evaluate_two(z: Array, codes: NDArray[np.intp], b: Array) -> _Parts:
+    """Return what rows add to the log-likelihood of a logistic regression."""
+    raw = z @ b
+    p = expit(raw)
+    value = log_expit(np.where(codes == 1, raw, -raw))
+    squares = (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)
+    return _Parts(value, z * (codes - p)[:, None], squares * (p * (1.0 - p))[:, None])
 
 
-def _evaluate_several(
-    logs: Array, codes: NDArray[np.intp], counts: Array, b: Array
-) -> tuple[float, Array, Array]:
-    """Return the log-likelihood of softmax(b logs), its gradient and its curvature."""
+def _evaluate_several(logs: Array, codes: NDArray[np.intp], b: Array) -> _Parts:
+    """Return what rows add to the log-likelihood of softmax(b logs)."""
     log_p = log_softmax(b[0] * logs, axis=1)
     p, own = np.exp(log_p), np.arange(len(codes))
-    mean = np.sum(p * logs, axis=1)
-    spread = np.sum(p * logs**2, axis=1) - mean**2
-    gradient = np.array([counts @ (logs[own, codes] - mean)])
-    return float(counts @ log_p[own, codes]), gradient, np.array([[counts @ spread]])
+    mean = np.einsum("ij,ij->i", p, logs)
+    spread = np.einsum("ij,ij,ij->i", p, logs, logs) - mean**2
+    return _Parts(log_p[own, codes], (logs[own, codes] - mean)[:, None], spread[:, None])
 
 
 def _maximize(
-    evaluate: Callable[[Array], tuple[float, Array, Array]], start: tuple[float, ...]
+    evaluate: Callable[[Array], _Parts],
+    counts: Array,
+    start: tuple[float, ...],
+    there: _Parts,
+    tolerance: float,
 ) -> tuple[float, ...]:
-    """Return where a concave likelihood is largest, by Newton's method; NaN if nowhere."""
+    """Return where a concave likelihood is largest, by Newton's method; NaN if nowhere.
+
+    It ends with a step of that size, whose square is about the error that is left.
+    """
     b = np.array(start)
-    value, gradient, curvature = evaluate(b)
+    value, gradient, curvature = there.add_up(counts)
     for _ in range(_NEWTON_STEPS):
         try:
             step = np.linalg.solve(curvature, gradient)
         except np.linalg.LinAlgError:
             break
+        if np.abs(step).max() < tolerance * (1.0 + np.abs(b).max()):
+            return tuple((b + step).tolist())
         for _ in range(_HALVINGS):
-            after = evaluate(b + step)
+            after = evaluate(b + step).add_up(counts)
             if after[0] >= value - 1e-12 * abs(value):
                 break
             step /= 2.0
@@ -229,8 +266,6 @@ def _maximize(
         value, gradient, curvature = after
         if np.abs(b).max() > _FARTHEST:
             break
-        if np.abs(step).max() < 1e-8 * (1.0 + np.abs(b).max()):
-            return tuple(b.tolist())
     return (np.nan,) * len(start)
 
 
@@ -281,8 +316,6 @@ def _bin(
     said: Array, so: NDArray[np.bool_], weight: Array, confidence_level: float
 ) -> tuple[ReliabilityBin, ...]:
     """Return the rows by tenths of their probability, without tenths that have none."""
-    from scipy.stats import binomtest
-
     place = np.minimum((said * N_BINS).astype(np.intp), N_BINS - 1)
     found = []
     for k in range(N_BINS):
@@ -290,11 +323,7 @@ def _bin(
         total = float(weight[own].sum())
         if total == 0.0:
             continue
-        share = float(weight[own] @ so[own] / total)
-        effective = max(1, round(total**2 / float(np.sum(weight[own] ** 2))))
-        test = binomtest(min(effective, round(share * effective)), effective)
-        low, high = test.proportion_ci(confidence_level, "wilson")
+        share = estimate_share(so[own], weight[own], confidence_level)
         mean = float(weight[own] @ said[own] / total)
-        known = Estimate(share, min(low, share), max(high, share))
-        found.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, known, total))
+        found.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, share, total))
     return tuple(found)

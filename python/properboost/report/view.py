@@ -1,24 +1,31 @@
 """What the page shows of the numbers of a report: charts, and texts that are read out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 from properboost.report.charts import (
     Bar,
+    Dot,
     Point,
     draw_bars,
+    draw_dots,
     draw_grid,
     draw_reliability,
     draw_steps,
+    draw_walk,
 )
 from properboost.report.found import (
     FEW_ROWS,
     Collected,
     Drawn,
     Effect,
+    Estimate,
+    Grouping,
     PairEffect,
     Reliability,
     Span,
@@ -26,7 +33,7 @@ from properboost.report.found import (
     Term,
     View,
 )
-from properboost.report.words import count, name_bin, percent, points, shorten, signed
+from properboost.report.words import count, name_bin, percent, points, precise, shorten, signed
 
 __all__ = ["make_view"]
 
@@ -43,6 +50,7 @@ def make_view(found: Collected) -> View:
         reliability=""
         if found.judged is None
         else _draw_reliability(found.judged.reliability, found, level),
+        groupings=tuple(_draw_grouping(own, str(found.class_), level) for own in found.groupings),
         importances=_draw_importances(found.terms),
         effects=tuple(_draw_effect(effect, level) for effect in found.effects),
         pairs=tuple(_draw_pair(effect, level) for effect in found.pairs),
@@ -52,7 +60,7 @@ def make_view(found: Collected) -> View:
 
 def _draw_reliability(reliability: Reliability, found: Collected, level: float) -> str:
     classes = found.facts.classes
-    what = str(classes[1]) if len(classes) == 2 else "the predicted class"
+    what = str(classes[1]) if len(classes) == 2 else "predicted rightly"
     drawn = [
         Point(
             own.predicted,
@@ -60,16 +68,41 @@ def _draw_reliability(reliability: Reliability, found: Collected, level: float) 
             own.observed.low,
             own.observed.high,
             own.weight,
-            f"told {own.low:.0%} to {own.high:.0%} ({percent(own.predicted)} on average): "
-            f"{what} in {percent(own.observed.value)} of {own.weight:,.0f} rows "
+            f"probability {own.low:.0%} to {own.high:.0%} ({percent(own.predicted)} on average): "
+            f"{percent(own.observed.value)} of {own.weight:,.0f} rows were {what} "
             f"({level:.0%} interval: {percent(own.observed.low)} to {percent(own.observed.high)})",
         )
         for own in reliability.bins
     ]
-    titles = (f"predicted probability of {what}", f"share of rows that were {what}")
+    titles = (f"predicted probability of {what}", f"share of rows that really were {what}")
     if len(classes) > 2:
         titles = ("predicted probability of the predicted class", "share of rows predicted rightly")
     return draw_reliability(drawn, titles, "Reliability diagram: what was predicted, what was so")
+
+
+def _draw_grouping(grouping: Grouping, label: str, level: float) -> str:
+    """Draw both kinds of errors, where they are known."""
+    dots = []
+    for group in grouping.groups:
+        for kind, share, words in (
+            (0, group.false_alarms, f"of those that were not {label}, called so"),
+            (1, group.missed, f"of those that really were {label}, missed"),
+        ):
+            if share is not None and share.is_known:
+                text = f"{group.name}: {words}: {_tell_share(share, level)}"
+                dots.append(
+                    Dot(shorten(group.name), kind, share.value, share.low, share.high, text)
+                )
+    if not dots:
+        return ""
+    return draw_dots(dots, "share called wrongly", f"{grouping.name}: errors by group")
+
+
+def _tell_share(share: Estimate, level: float) -> str:
+    return (
+        f"{percent(share.value)} ({level:.0%} interval: {percent(share.low)} to "
+        f"{percent(share.high)})"
+    )
 
 
 def _draw_importances(terms: Sequence[Term]) -> str:
@@ -78,7 +111,7 @@ def _draw_importances(terms: Sequence[Term]) -> str:
         return ""
     bars = []
     for term in shown:
-        text = f"{term.name}: {percent(term.importance)} of what moves predictions"
+        text = f"{term.name}: importance {percent(term.importance)}"
         low = high = None
         if term.error is not None:
             low, high = max(0.0, term.importance - term.error), term.importance + term.error
@@ -88,7 +121,7 @@ def _draw_importances(terms: Sequence[Term]) -> str:
         bars.append(Bar(term.name, term.importance, text, low, high))
     return draw_bars(
         bars,
-        "share of what moves predictions",
+        "importance",
         "Importance of features",
         percent=True,
         wide_names=any(term.is_pair for term in shown),
@@ -135,7 +168,7 @@ def _list_notes(effect: Effect, level: float) -> list[str]:
     few = int(np.count_nonzero((shape.weights > 0.0) & (shape.weights < FEW_ROWS)))
     if few > 0:
         what = ("range", "ranges") if shape.kind == "numeric" else ("category", "categories")
-        notes.append(f"{count(few, *what)} had fewer than {FEW_ROWS} training rows.")
+        notes.append(f"{count(few, *what)} had fewer than {FEW_ROWS} training rows: hardly known.")
     return notes
 
 
@@ -203,6 +236,7 @@ def _draw_categories(shape: ShapeFunction, level: float) -> str:
         f"{shape.label}: {shape.axis_label}",
         origin=shape.average,
         percent=shape.scale == "probability",
+        note="training rows",
     )
 
 
@@ -242,8 +276,11 @@ def _tell_ends(function: ShapeFunction | PairFunction, low: float, high: float) 
 
 
 def _draw_pair(effect: PairEffect, level: float) -> Drawn:
-    pictures = [_draw_cells(function, level) for function in (effect.log_odds, effect.probability)]
-    return _put_together(effect.term, pictures)
+    on = (effect.log_odds, effect.probability)
+    pictures = [_draw_cells(function, level) for function in on]
+    drawn = _put_together(effect.term, pictures)
+    most = [float(np.abs(f.values - f.average)[f.weights > 0.0].max(initial=0.0)) for f in on]
+    return replace(drawn, reach=(f"{most[0]:.2f}", f"{100.0 * most[1]:.1f}"))
 
 
 def _draw_cells(function: PairFunction, level: float) -> str:
@@ -263,7 +300,7 @@ def _draw_cells(function: PairFunction, level: float) -> str:
             low, high = ends[0][i, j], ends[1][i, j]
             if low <= function.average <= high:
                 text += " (may be nothing)"
-        return f"{text}, {function.weights[i, j]:,.0f} rows"
+        return f"{text}, {_count(function.weights[i, j])}"
 
     rows, columns = function.values.shape
     texts = [[read_out(i, j) for j in range(columns)] for i in range(rows)]
@@ -280,23 +317,29 @@ def _draw_cells(function: PairFunction, level: float) -> str:
 
 def _draw_row(row: TellingRow) -> str:
     bars = []
-    for part in row.parts:
-        text = f"{part.name} = {part.value}: {signed(part.added)} log-odds"
-        if part.low is not None and part.high is not None:
-            text += f" ({signed(part.low)} to {signed(part.high)})"
-        if part.within_noise:
+    for step in row.steps:
+        start = _find_log_odds(step.before)
+        text = (
+            f"{step.name}: {signed(step.added)} points, from {precise(step.before)} to "
+            f"{precise(step.after)}"
+        )
+        low = high = None
+        if step.low is not None and step.high is not None:
+            low, high = start + step.low, start + step.high
+            text += f" (between {signed(step.low)} and {signed(step.high)})"
+        if step.within_noise:
             text += "; the effect may be chance"
-        name = f"{part.name} = {part.value}"
-        bars.append(Bar(name, part.added, text, part.low, part.high, signed(part.added)))
-    if row.n_rest > 0:
-        name = f"{row.n_rest} more"
-        text = f"{name}: {signed(row.rest)} log-odds together"
-        bars.append(Bar(name, row.rest, text, note=signed(row.rest)))
+        note = f"{signed(step.added)} \u2192 {precise(step.after)}"
+        bars.append(Bar(step.name, start + step.added, text, low, high, note, start))
     if not bars:
         return ""
-    return draw_bars(
+    return draw_walk(
         bars,
-        f"added to the log-odds of {shorten(str(row.spoken_for))}",
-        f"What speaks for and against {row.spoken_for} in row {row.number}",
-        wide_names=True,
+        f"probability of {shorten(str(row.spoken_for))}",
+        f"What leads to the probability of {row.spoken_for} in row {row.number}",
+        note="points \u2192 so far",
     )
+
+
+def _find_log_odds(share: float) -> float:
+    return float(logit(min(max(share, 1e-15), 1.0 - 1e-15)))

@@ -1,8 +1,19 @@
 """Numbers and lists as a reader sees them."""
 
+import math
 from collections.abc import Sequence
 
-__all__ = ["count", "list_words", "name_bin", "number", "percent", "points", "shorten", "signed"]
+__all__ = [
+    "count",
+    "list_words",
+    "name_bin",
+    "number",
+    "percent",
+    "points",
+    "precise",
+    "shorten",
+    "signed",
+]
 
 MINUS = "\u2212"
 
@@ -19,6 +30,14 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100.0 * share:.{digits}f}%"
 
 
+def precise(share: float) -> str:
+    """Return a share as a percentage, near 0% and 100% with as many digits as it takes."""
+    rest = min(share, 1.0 - share)
+    if share != share or rest <= 0.0 or rest >= 0.001:
+        return percent(share)
+    return percent(share, min(6, 1 - math.floor(math.log10(100.0 * rest))))
+
+
 def number(value: float, digits: int = 4) -> str:
     """Return a number with so many digits."""
     if value != value:
@@ -29,10 +48,11 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """Return what is added, with its sign."""
+    """Return what is added, with its sign, which 0 has not."""
     if value != value:
         return "unknown"
-    return f"{value:+.{digits}f}".replace("-", MINUS)
+    shown = f"{value:+.{digits}f}"
+    return shown[1:] if float(shown) == 0.0 else shown.replace("-", MINUS)
 
 
 def count(n: float, one: str, several: str) -> str:
@@ -55,7 +75,7 @@ def shorten(text: str, most: int = 24) -> str:
 
 def points(share: float) -> str:
     """Return a difference of two shares in percentage points."""
-    return f"{signed(100.0 * share, 1)} points"
+    return f"{signed(100.0 * share, 1)} percentage points"
 
 
 def name_bin(name: str, label: str) -> str:

@@ -20,7 +20,8 @@ from properboost.report.effects import (
     score_fewer,
 )
 from properboost.report.facts import describe_model
-from properboost.report.found import Collected, Effect, Fewer, PairEffect, TellingRow
+from properboost.report.found import About, Collected, Effect, Fewer, PairEffect, TellingRow
+from properboost.report.groups import choose_groups, judge_groups
 from properboost.report.page import make_page
 from properboost.report.rows import choose_rows, describe_rows
 from properboost.report.scores import judge
@@ -38,6 +39,11 @@ def write_report(
     *,
     sample_weight: ArrayLike | None = None,
     title: str | None = None,
+    purpose: str | None = None,
+    model_source: str | None = None,
+    data_source: str | None = None,
+    date: str | None = None,
+    groups: Any = None,
     class_: Any = None,
     confidence_level: float = 0.9,
     max_features: int = 20,
@@ -48,9 +54,9 @@ def write_report(
     """Write a page that tells what a model is, how good it is, and what to beware of.
 
     The page is one HTML file, for a browser without a network.  It has the scores and the
-    calibration on the rows with intervals, every important shape function and pair, the most
-    telling rows with what each feature adds, what the search compared, warnings, and a list of
-    words for readers who do not know boosting.
+    calibration on the rows with intervals, the same by groups of people, every important shape
+    function and pair, the most telling rows with what each feature adds, what the search compared,
+    warnings, and a list of words for readers who do not know boosting.
 
     Parameters
     ----------
@@ -66,16 +72,25 @@ def write_report(
         How often each row counts in scores.
     title : str, optional
         The title of the page; by default it names the estimator.
+    purpose, model_source, data_source, date : str, optional
+        What only you know, for the head of the page: what the model is meant to decide, and for
+        which cases; who fitted it, when and on which rows; where the test rows come from, and from
+        when they are; the date of the report.  The page says "not stated" where they are missing.
+    groups : sequence, mapping or table, optional
+        The columns by which errors, predictions and probabilities are compared: names or positions
+        of features, or columns of as many rows as `X`, by name, which need not be features.  An
+        empty one compares nothing.  By default the features whose names suggest that they say who a
+        person is (sex, age, origin and the like), or else those of few categories; at most six.
     class_ : label, optional
-        The class whose shape functions are drawn; by default the second of two, or the most
-        frequent of several.
+        The class that shape functions and groups are about; by default the second of two, or the
+        most frequent of several.
     confidence_level : float, default=0.9
         The share of intervals that hold what they are about, in (0, 1).
     max_features, max_pairs : int, default=20, 10
         The most important shape functions and pairs, of which so many are drawn at most.
     max_rows : int, default=2
-        Rows of each kind that are told, at most: surest and right, surest and wrong, hardly
-        decided.
+        Rows of each kind that are shown, at most: surest and right, surest and wrong, hardly
+        decided; with two classes, of the last on either side.
     random_state : int, default=0
         The seed by which the bootstrap draws rows.
 
@@ -105,6 +120,8 @@ def write_report(
         X,
         y,
         sample_weight,
+        about=About(purpose, model_source, data_source, date),
+        groups=groups,
         class_=class_,
         confidence_level=level,
         max_features=checks.integer("max_features", max_features, 0),
@@ -124,6 +141,8 @@ def collect(
     sample_weight: ArrayLike | None,
     *,
     class_: Any,
+    about: About,
+    groups: Any,
     confidence_level: float,
     max_features: int,
     max_pairs: int,
@@ -162,10 +181,22 @@ def collect(
         moving = [term for term in terms if term.importance > 0.0]
         features = [term for term in moving if not term.is_pair]
         effects = list_effects(model, features[:max_features], class_)
-        of_pairs = [term for term in moving if term.is_pair]
+        # Those that are not chance first.
+        of_pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
         pairs = list_pair_effects(model, of_pairs[:max_pairs], class_)
         if codes is not None:
             fewer = score_fewer(model, terms, X, codes, weight)
+    columns, chosen_so = choose_groups(model, X, groups, terms)
+    groupings = judge_groups(
+        columns,
+        probability,
+        predicted,
+        codes,
+        weight,
+        positive=labels.index(class_),
+        label=str(class_),
+        confidence_level=confidence_level,
+    )
     drift = list_drift(model.count_drift(X), facts.features)
     chosen = choose_rows(probability, predicted, codes, max_rows)
     rows: list[TellingRow] = []
@@ -175,19 +206,22 @@ def collect(
     except (ImportError, ValueError) as error:
         no_rows = str(error)
     return Collected(
+        about=about,
         facts=facts,
         n_rows=n_rows,
         judged=judged,
         drift=drift,
-        cautions=list_cautions(facts, judged, drift, effects, terms, n_rows, counts),
+        cautions=list_cautions(facts, judged, drift, effects, terms, groupings, n_rows, counts),
         terms=terms,
-        class_=class_ if effects else None,
+        class_=class_,
         effects=effects,
         pairs=pairs,
         fewer=fewer,
         rows=rows,
         no_rows=no_rows,
         compared=read_search(model),
+        groupings=groupings,
+        groups_chosen=chosen_so,
         confidence_level=confidence_level,
     )
 

@@ -1,0 +1,294 @@
+"""Groups of rows, as by sex or age, and how the model treats each of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.binning import NumericBins
+from properboost.data.frames import factorize, find_feature
+from properboost.data.table import CategoricalColumn, Column
+from properboost.estimators.base import TableClassifier
+from properboost.inspection.words import describe
+from properboost.report.found import SLIGHT, Array, Estimate, Group, Grouping, Term
+from properboost.report.protected import find_protected
+from properboost.report.shares import estimate_mean, estimate_share
+from properboost.report.words import percent, points
+
+__all__ = ["Columns", "choose_groups", "divide", "judge_groups"]
+
+Columns: TypeAlias = Mapping[str, tuple[Column | CategoricalColumn, bool]]
+"""What groups are made of, by name: a column, and whether the model uses it."""
+
+MOST_GROUPS = 8
+"""Groups of a column; the smallest categories are put together."""
+
+MOST_RANGES = 5
+MOST_COLUMNS = 6
+MOST_LEVELS = 10
+"""Categories of a feature that is taken for groups where no name suggests one."""
+
+ENOUGH = 30
+"""Rows from which on a share is compared with that of other groups."""
+
+_OTHERS = "{} others"
+
+
+def choose_groups(
+    model: TableClassifier, X: Any, groups: Any, terms: Sequence[Term]
+) -> tuple[Columns, str]:
+    """Return the columns that groups are made of, and a sentence on how they were chosen.
+
+    Parameters
+    ----------
+    model : TableClassifier
+        The model.
+    X : table
+        The rows.
+    groups : sequence, mapping or table, or None
+        As `write_report` takes it.
+    terms : sequence of Term
+        What matters, the most important first.
+    """
+    table, _ = model._open(X)
+    bins, _ = model._describe_training()
+    labels = model._feature_labels()
+
+    def read(j: int) -> Column | CategoricalColumn:
+        return table.numeric(j) if isinstance(bins[j], NumericBins) else table.categorical(j)
+
+    used = _find_used(terms, len(labels))
+    if groups is not None and hasattr(groups, "keys"):
+        known = {name for j, name in enumerate(labels) if used[j]}
+        found = {
+            str(name): (_read(groups[name], str(name), table.n_rows), str(name) in known)
+            for name in groups.keys()  # noqa: SIM118 (tables have keys, but are not their own)
+        }
+        return found, "They are divided as was asked for."
+    if groups is not None:
+        if isinstance(groups, str):
+            raise TypeError(f"groups must be a sequence of names, or a mapping; got {groups!r}")
+        names = getattr(model, "feature_names_in_", None)
+        at = [find_feature(feature, names, len(labels), "groups") for feature in groups]
+        return {labels[j]: (read(j), used[j]) for j in at}, "They are divided as was asked for."
+    order = [term.place for term in terms if not term.is_pair] or list(range(len(labels)))
+    suspect = {*find_protected(labels)}
+    at = [j for j in order if j in suspect]
+    how = "They are divided by the features whose names suggest that they say who a person is"
+    if not at:
+        at = [j for j in order if not isinstance(bins[j], NumericBins)]
+        at = [j for j in at if 1 < len(getattr(bins[j], "categories", ())) <= MOST_LEVELS]
+        how = (
+            "No feature has a name that suggests who a person is, so they are divided by the "
+            f"features of at most {MOST_LEVELS} categories"
+        )
+    if len(at) > MOST_COLUMNS:
+        how += f", the {MOST_COLUMNS} most important of them"
+    return {labels[j]: (read(j), used[j]) for j in at[:MOST_COLUMNS]}, f"{how}."
+
+
+def _find_used(terms: Sequence[Term], n_features: int) -> list[bool]:
+    """Return whether the model uses each feature; if that is not known, it may."""
+    used = [not terms] * n_features
+    for term in terms:
+        if not term.is_pair:
+            used[term.place] = term.importance > 0.0
+    return used
+
+
+def _read(values: Any, name: str, n_rows: int) -> Column | CategoricalColumn:
+    column = np.asarray(values)
+    if column.shape != (n_rows,):
+        raise ValueError(
+            f"groups: {name!r} must have shape ({n_rows},), as X has so many rows; got "
+            f"{column.shape}"
+        )
+    return column if column.dtype.kind in "iuf" else factorize(column, f"groups: {name!r}")
+
+
+def judge_groups(
+    columns: Columns,
+    probability: Array,
+    predicted: NDArray[np.intp],
+    codes: NDArray[np.intp] | None,
+    weight: Array | None,
+    *,
+    positive: int,
+    label: str,
+    confidence_level: float,
+) -> list[Grouping]:
+    """Return how the model treats the groups of each column.
+
+    Parameters
+    ----------
+    columns : mapping
+        What groups are made of; columns of one group are left out.
+    probability : ndarray of shape (n_rows, n_classes)
+        What was predicted.
+    predicted, codes : ndarray of shape (n_rows,)
+        The position of the class that was predicted, and of the row's own, if known.
+    weight : ndarray of shape (n_rows,), optional
+        How often each row counts.
+    positive : int
+        The position of the class that it is all about, called `label` in sentences.
+    confidence_level : float
+        The share of intervals that hold what they are about.
+    """
+    own = np.ones(len(predicted)) if weight is None else weight
+    found = []
+    for name, (column, is_used) in columns.items():
+        names, place = divide(column, own)
+        groups = tuple(
+            _judge(
+                group,
+                probability[place == k, positive],
+                predicted[place == k],
+                None if codes is None else codes[place == k],
+                own[place == k],
+                positive,
+                confidence_level,
+            )
+            for k, group in enumerate(names)
+        )
+        if len(groups) > 1:
+            findings = tuple(_list_findings(groups, label)) if codes is not None else ()
+            found.append(Grouping(name, is_used, groups, findings))
+    return found
+
+
+def divide(column: Column | CategoricalColumn, weight: Array) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the names of a column's groups, and the group of each row.
+
+    Numbers are divided into ranges of about as many rows each, and into single values where there
+    are few.  The heaviest categories come first.
+    """
+    if isinstance(column, CategoricalColumn):
+        names, place, is_missing = _divide_categories(column, weight)
+    else:
+        names, place, is_missing = _divide_numbers(np.asarray(column, dtype=np.float64))
+    if is_missing.any():
+        place = np.where(is_missing, len(names), place)
+        names = [*names, "missing"]
+    return names, place.astype(np.intp)
+
+
+def _divide_categories(
+    column: CategoricalColumn, weight: Array
+) -> tuple[list[str], NDArray[np.intp], NDArray[np.bool_]]:
+    is_missing = column.codes < 0
+    known = np.where(is_missing, 0, column.codes)
+    mass = np.bincount(known, np.where(is_missing, 0.0, weight), len(column.values))
+    order = [k for k in np.argsort(-mass, kind="stable").tolist() if mass[k] > 0.0]
+    shown = order if len(order) <= MOST_GROUPS else order[: MOST_GROUPS - 1]
+    names = [describe(column.values[k]) for k in shown]
+    if len(shown) < len(order):
+        names.append(_OTHERS.format(len(order) - len(shown)))
+    place = np.full(len(column.values) or 1, len(shown), dtype=np.intp)
+    place[shown] = np.arange(len(shown))
+    return names, place[known], is_missing
+
+
+def _divide_numbers(
+    values: Array,
+) -> tuple[list[str], NDArray[np.intp], NDArray[np.bool_]]:
+    is_missing = np.isnan(values)
+    known = values[~is_missing]
+    distinct = np.unique(known)
+    if len(distinct) <= MOST_RANGES:
+        return [describe(v) for v in distinct], np.searchsorted(distinct, values), is_missing
+    # Edges are values: a range holds its upper end.
+    shares = np.arange(1, MOST_RANGES) / MOST_RANGES
+    edges = np.unique(np.quantile(known, shares, method="inverted_cdf"))
+    edges = edges[edges < distinct[-1]]
+    if np.all(distinct % 1.0 == 0.0):
+        inner = [
+            describe(b) if a + 1.0 == b else f"{describe(a + 1.0)} to {describe(b)}"
+            for a, b in pairwise(edges)
+        ]
+        last = f"{describe(edges[-1] + 1.0)} or more"
+    else:
+        inner = [f"above {describe(a)}, to {describe(b)}" for a, b in pairwise(edges)]
+        last = f"above {describe(edges[-1])}"
+    names = [f"{describe(edges[0])} or less", *inner, last]
+    return names, np.searchsorted(edges, values), is_missing
+
+
+def _judge(
+    name: str,
+    probability: Array,
+    predicted: NDArray[np.intp],
+    codes: NDArray[np.intp] | None,
+    weight: Array,
+    positive: int,
+    level: float,
+) -> Group:
+    called = predicted == positive
+
+    def share(hits: NDArray[np.bool_], among: NDArray[np.bool_] | None = None) -> Estimate:
+        some = slice(None) if among is None else among
+        return estimate_share(hits[some], weight[some], level)
+
+    mean = float(np.average(probability, weights=weight)) if weight.sum() > 0.0 else np.nan
+    total = float(weight.sum())
+    if codes is None:
+        return Group(name, total, share(called), mean, None, None, None, None, None)
+    so = codes == positive
+    return Group(
+        name=name,
+        weight=total,
+        called=share(called),
+        predicted=mean,
+        observed=share(so),
+        bias=estimate_mean(probability - so, weight, level),
+        wrong=share(predicted != codes),
+        missed=share(~called, so),
+        false_alarms=share(called, ~so),
+    )
+
+
+def _list_findings(groups: Sequence[Group], label: str) -> Iterator[str]:
+    """Yield what differs between groups by more than chance explains, in sentences."""
+    for attribute, start in (
+        ("called", f"It calls “{label}”"),
+        ("missed", f"Of those that really were “{label}” it missed"),
+        ("false_alarms", f"Of those that were not “{label}” it wrongly called so"),
+    ):
+        some = [own for own in groups if _count(own, attribute) >= ENOUGH]
+        if len(some) < 2:
+            continue
+        least, most = (
+            pick(some, key=lambda own: getattr(own, attribute).value) for pick in (min, max)
+        )
+        low, high = getattr(least, attribute), getattr(most, attribute)
+        if low.high < high.low:
+            so = ""
+            if attribute == "called":
+                assert most.observed is not None
+                assert least.observed is not None
+                so = (
+                    f"; {percent(most.observed.value)} and {percent(least.observed.value)} of them "
+                    "really were"
+                )
+            yield (
+                f"{start} {percent(high.value)} of the group “{most.name}” and "
+                f"{percent(low.value)} of the group “{least.name}”{so}."
+            )
+    for own in groups:
+        assert own.bias is not None
+        assert own.observed is not None
+        so_share = own.observed.value
+        if own.weight >= ENOUGH and own.bias.is_off(0.0, SLIGHT * min(so_share, 1.0 - so_share)):
+            yield (
+                f"Its probabilities are too {'high' if own.bias.value > 0.0 else 'low'} on average "
+                f"for the group “{own.name}”: their mean is {percent(own.predicted)}, and "
+                f"{percent(so_share)} really were ({points(own.bias.value)})."
+            )
+
+
+def _count(group: Group, attribute: str) -> float:
+    """Return how much weight a share of a group is of."""
+    assert group.observed is not None
+    share = group.observed.value
+    return group.weight * {"missed": share, "false_alarms": 1.0 - share}.get(attribute, 1.0)
