@@ -90,9 +90,9 @@ class Stages:
 
     def find_edges(self, threads: int) -> Any:
         """Find where the columns are cut."""
-        return self.core.find_edges(
-            self.table, None, self.max_bins, self.sampled_rows, seed=0, n_threads=threads
-        )
+        sample = self.core.RowSample(self.sampled_rows)
+        sample.add(len(self.table))
+        return self.core.find_edges(self.table, None, self.max_bins, sample.rows, threads)
 
     def encode(self, threads: int) -> Any:
         """Make the codes, in the order in which the engine takes the rows."""

@@ -1,15 +1,18 @@
-"""Raw predictions: properboost's tables against the peers' stumps, side by side.
+"""Raw predictions: properboost's tables against the peers' stumps, and trees, side by side.
 
     python -m benchmarks.peers.prediction                           # 1,000,000 x 50, a minute
+    python -m benchmarks.peers.prediction --setting trees5 trees6   # 100 trees of 32 and 64 leaves
     python -m benchmarks.peers.prediction --threads 1 2
     python -m benchmarks.peers.prediction --instruction-sets avx512 avx2 baseline
     python -m benchmarks.peers.prediction --rows 20000 --repeats 1  # a quick look
 
 A model that leaves columns out need not read them, which is fast.  Here the labels depend on all
-columns alike, and so do the raw predictions, which is checked.  properboost has a shape function
-over all bins for every column (cyclic selection, two cycles); a peer has 100 stumps, about two per
-column.  More rounds would cost the peers more and properboost nothing, because its rounds add up to
-one shape function per column.
+columns alike, and so do the raw predictions, which is checked.  For `tables`, properboost has a
+shape function over all bins for every column (cyclic selection, two cycles); a peer has 100 stumps,
+about two per column.  More rounds would cost the peers more and properboost nothing, because its
+rounds add up to one shape function per column.  For `trees5` and `trees6` everyone has 100 trees,
+which split whole levels or the best leaf; bonsai returns probabilities, and its time has the few
+milliseconds that make them raw predictions.
 
 - *table*: the raw predictions of `--rows` rows, in one call.
 - *one row*: those of a single row, the median of many calls; Python's share of it is the most.
@@ -26,6 +29,7 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -65,7 +69,23 @@ def properboost() -> list[Way]:
 
 
 # The ways of a library score alike: one of each will do.
-PEERS = ["lightgbm: by column", "xgboost: Quantile*", "catboost: its*", "scikit-learn: *"]
+PEERS = [
+    "lightgbm: by column", "xgboost: Quantile*", "catboost: its*", "scikit-learn: *", "bonsai: *",
+]  # fmt: skip
+
+TABLES = Setting(rows=1_000_000)
+SETTINGS = {
+    "tables": TABLES,
+    "trees5": replace(TABLES, leaves=32, levels=5, learning_rate=0.1),
+    "trees6": replace(TABLES, leaves=64, levels=6, learning_rate=0.1),
+}
+
+
+def find_ways(name: str, setting: Setting, only: list[str] | None) -> list[Way]:
+    """Return those that take part."""
+    libraries = {**LIBRARIES, OURS: properboost} if name == "tables" else LIBRARIES
+    ways = find(libraries, only or [f"{OURS}: *", *PEERS])
+    return [way for way in ways if way.takes_part(setting)]
 
 
 def make_problem(n_rows: int, n_columns: int) -> Problem:
@@ -150,7 +170,7 @@ def run_with(instruction_set: str) -> None:
 
 def main() -> None:
     """Race, or have it done for each instruction set."""
-    parser = make_parser(__doc__, repeats=9)
+    parser = make_parser(__doc__, settings=SETTINGS, default=["tables"], repeats=9)
     parser.add_argument("--instruction-sets", nargs="+", metavar="SET", help="a process for each")
     arguments = parse(parser)
     if arguments.instruction_sets and arguments.json:
@@ -161,15 +181,16 @@ def main() -> None:
         return
     machine = print_machine(*LIBRARIES)
     record = Record(arguments.json, {**machine, INSTRUCTION_SET: os.environ.get(INSTRUCTION_SET)})
-    ways = find({**LIBRARIES, OURS: properboost}, arguments.only or [f"{OURS}: *", *PEERS])
-    for setting in blocks(Setting(rows=1_000_000), arguments):
-        table = f"{setting.rows:,} x {setting.columns} float32"
-        print_heading(table, f"{setting.threads} threads", repeats=arguments.repeats)
-        problem = make_problem(setting.rows, setting.columns)
-        contestants = [make_contestant(way, setting, problem) for way in ways]
-        results = race(contestants, arguments.repeats, setting, problem.X)
-        report(results, setting)
-        record.add("prediction", setting, results)
+    for name in arguments.setting:
+        for setting in blocks(SETTINGS[name], arguments):
+            table = f"{name}: {setting.rows:,} x {setting.columns} float32"
+            print_heading(table, f"{setting.threads} threads", repeats=arguments.repeats)
+            problem = make_problem(setting.rows, setting.columns)
+            ways = find_ways(name, setting, arguments.only)
+            contestants = [make_contestant(way, setting, problem) for way in ways]
+            results = race(contestants, arguments.repeats, setting, problem.X)
+            report(results, setting)
+            record.add(f"prediction, {name}", setting, results)
 
 
 if __name__ == "__main__":

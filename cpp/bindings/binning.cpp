@@ -11,6 +11,7 @@
 #include "classes.hpp"
 #include "properboost/data/bin_means.hpp"
 #include "properboost/data/edges.hpp"
+#include "properboost/data/row_sample.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "run.hpp"
 
@@ -128,6 +129,12 @@ py::array_t<std::uint8_t> encode(const Bins& bins, const py::object& object,
   return codes;
 }
 
+py::list to_list(const std::vector<std::vector<double>>& of_features) {
+  py::list result;
+  for (const auto& own : of_features) result.append(to_array(own));
+  return result;
+}
+
 py::list average(const Bins& bins, const py::object& object,
                  const std::optional<Array<std::int64_t>>& order,
                  const std::optional<Array<double>>& weight, int n_threads) {
@@ -139,9 +146,7 @@ py::list average(const Bins& bins, const py::object& object,
       [&, from = rows, size = n](Team& team) {
         means = find_bin_means(table, bins, from, size, w, team);
       });
-  py::list result;
-  for (const auto& of_feature : means) result.append(to_array(of_feature));
-  return result;
+  return to_list(means);
 }
 
 py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
@@ -158,17 +163,50 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
   return to_array(held);
 }
 
+// Sums, and the bins that they borrow.
+struct OwnBinSums {
+  OwnBinSums(std::shared_ptr<Bins> of, double largest)
+      : bins(std::move(of)), sums(*bins, largest) {}
+  void add(const py::object& object, const std::optional<Array<std::int64_t>>& order,
+           const std::optional<Array<double>>& weight, int n_threads) {
+    const Table table = borrow_table(object, *bins);
+    const auto [rows, n] = borrow_order(order, table);
+    const RowSampleWeights w(borrow(weight, n, "weight"));
+    run(n_threads, 8.0 * static_cast<double>(n * bins->size()),
+        [&, from = rows, size = n](Team& team) { sums.add(table, from, size, w, team); });
+  }
+  py::list find_means() const { return to_list(sums.means()); }
+
+  std::shared_ptr<Bins> bins;
+  BinSums sums;
+};
+
+py::array_t<std::int64_t> add_to_sample(RowSample& sample, std::size_t n,
+                                        const std::optional<Array<double>>& weight) {
+  const RowSampleWeights w(borrow(weight, n, "weight"));
+  std::vector<std::int64_t> rows;
+  {
+    const py::gil_scoped_release release;
+    rows = sample.add(n, w);
+  }
+  return to_array(rows);
+}
+
+py::array_t<std::int64_t> list_sample(const RowSample& sample) { return to_array(sample.rows()); }
+
 py::list find(const py::object& object, const std::optional<Array<double>>& weight, int max_bins,
-              std::size_t sample_size, std::uint64_t seed, int n_threads) {
+              const std::optional<Array<std::int64_t>>& order, int n_threads) {
   const Table table = borrow_table(object);
   const RowSampleWeights w(borrow(weight, table.rows, "weight"));
+  const auto [given, n] = borrow_order(order, table);
+  std::vector<std::int64_t> rows;
+  if (order) rows.assign(given.rows, given.rows + n);
   std::vector<std::vector<double>> edges;
-  const double rows = static_cast<double>(std::min(table.rows, sample_size));
-  run(n_threads, 20.0 * rows * static_cast<double>(table.columns.size()),
-      [&](Team& team) { edges = find_edges(table, w, max_bins, sample_size, seed, team); });
-  py::list result;
-  for (const auto& e : edges) result.append(to_array(e));
-  return result;
+  run(n_threads, 20.0 * static_cast<double>(n * table.columns.size()), [&](Team& team) {
+    if (!order) rows = sample_rows(table.rows, w, std::max<std::size_t>(1, table.rows), 0);
+    edges = find_edges(table, rows, w, max_bins, team);
+  });
+  return to_list(edges);
 }
 
 }  // namespace
@@ -188,6 +226,17 @@ void bind_binning(pybind11::module_& m) {
            "weight"_a = py::none(), "n_threads"_a = 1)
       .def("weigh", &properboost::bindings::weigh, "codes"_a, "weight"_a = py::none(),
            "n_threads"_a = 1);
+  using properboost::bindings::OwnBinSums;
+  properboost::bindings::make_class<OwnBinSums>(m, "BinSums")
+      .def(py::init<std::shared_ptr<Bins>, double>(), "bins"_a, "largest_weight"_a = 1.0)
+      .def("add", &OwnBinSums::add, "table"_a, "order"_a = py::none(), "weight"_a = py::none(),
+           "n_threads"_a = 1)
+      .def("find_means", &OwnBinSums::find_means);
+  using properboost::RowSample;
+  properboost::bindings::make_class<RowSample>(m, "RowSample")
+      .def(py::init<std::size_t, std::uint64_t>(), "size"_a, "seed"_a = 0)
+      .def("add", &properboost::bindings::add_to_sample, "n_rows"_a, "weight"_a = py::none())
+      .def_property_readonly("rows", &properboost::bindings::list_sample);
   m.def("find_edges", &properboost::bindings::find, "table"_a, "weight"_a = py::none(),
-        "max_bins"_a = 255, "sample_size"_a = 200'000, "seed"_a = 0, "n_threads"_a = 1);
+        "max_bins"_a = 255, "order"_a = py::none(), "n_threads"_a = 1);
 }

@@ -13,6 +13,7 @@
 #include "classes.hpp"
 #include "codes.hpp"
 #include "pairs.hpp"
+#include "properboost/ensemble/forest.hpp"
 #include "run.hpp"
 
 namespace properboost::bindings {
@@ -40,20 +41,21 @@ py::array_t<double> predict_tables(const py::object& object, const Bins& bins,
   return out;
 }
 
-py::array_t<double> predict_trees(const py::object& object, const Bins& bins,
-                                  const std::vector<const Forest*>& forests, int n_threads) {
-  const Table table = borrow_table(object, bins);
-  std::size_t trees = 0;
-  for (const Forest* forest : forests) {
+ForestScores score_forests(const Bins& bins, std::vector<std::shared_ptr<Forest>> forests) {
+  for (const auto& forest : forests) {
     if (forest == nullptr) throw py::value_error("forests must not be None");
-    trees += forest->roots.size();
     check_features(forest->nodes, forest->lines, bins, "forests");
   }
-  py::array_t<double> out({table.rows, forests.size()});
+  return {bins, {forests.begin(), forests.end()}};
+}
+
+py::array_t<double> predict_trees(const ForestScores& scores, const py::object& object,
+                                  int n_threads) {
+  const Table table = borrow_table(object, scores.bins());
+  py::array_t<double> out({table.rows, scores.models()});
   double* to = out.mutable_data();
-  const double nanoseconds =
-      static_cast<double>(table.rows) * static_cast<double>(2 * bins.size() + 20 * trees);
-  run(n_threads, nanoseconds, [&](Team& team) { predict_raw(table, bins, forests, to, team); });
+  run(n_threads, scores.nanoseconds(table.rows),
+      [&](Team& team) { scores.predict_raw(table, to, team); });
   return out;
 }
 
@@ -110,6 +112,7 @@ Rounds rounds_of_trees(const Forest& forest, const Array<double>& proposed,
 void bind_ensemble(pybind11::module_& m) {
   namespace py = pybind11;
   using namespace py::literals;
+  using properboost::ForestScores;
   using properboost::NodeLines;
   using properboost::Rounds;
   using properboost::bindings::to_array;
@@ -142,6 +145,9 @@ void bind_ensemble(pybind11::module_& m) {
       });
   m.def("predict_raw", &properboost::bindings::predict_tables, "table"_a, "bins"_a, "tables"_a,
         "pairs"_a = std::vector<properboost::FeaturePair>(), "n_threads"_a = 1);
-  m.def("predict_raw_trees", &properboost::bindings::predict_trees, "table"_a, "bins"_a,
-        "forests"_a, "n_threads"_a = 1);
+  properboost::bindings::make_class<ForestScores>(m, "ForestScores",
+                                                  "Raw predictions of trees, one forest a model.")
+      .def(py::init(&properboost::bindings::score_forests), "bins"_a, "forests"_a,
+           py::keep_alive<1, 2>())
+      .def("predict_raw", &properboost::bindings::predict_trees, "table"_a, "n_threads"_a = 1);
 }

@@ -1,4 +1,4 @@
-#include "properboost/ensemble/ensemble.hpp"
+#include "properboost/ensemble/forest.hpp"
 
 #include <pybind11/stl.h>
 
@@ -208,7 +208,8 @@ void bind_tree(pybind11::module_& m) {
       .def_property_readonly("weight", &bindings::weights)
       .def_property_readonly("saving", [](const Tree& t) { return bindings::to_array(t.saving); })
       .def("find_nodes", &bindings::find, "codes"_a, "n_threads"_a = 1);
-  properboost::bindings::make_class<Forest>(m, "Forest", "Trees that add up.")
+  properboost::bindings::make_class<Forest, std::shared_ptr<Forest>>(m, "Forest",
+                                                                     "Trees that add up.")
       .def(py::init(&bindings::make_forest), "feature"_a, "left"_a, "goes_left"_a, "goes_right"_a,
            "offsets"_a, "values"_a, "lines"_a = py::none());
   m.def("grow_tree", &bindings::grow, "codes"_a, "bins"_a, "segments"_a, "roles"_a, py::kw_only(),

@@ -3,6 +3,7 @@
 #include "properboost/data/binning.hpp"
 
 #include "properboost/data/edges.hpp"
+#include "properboost/data/row_sample.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "tables.hpp"
 
@@ -30,9 +31,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::size_t sample = bytes.between(1, 500);
   const std::uint64_t seed = bytes.below(256);
 
+  const std::vector<std::int64_t> drawn = sample_rows(rows, weight, sample, seed);
   std::vector<std::vector<double>> edges, again;
   const auto find = [&](auto& found) {
-    return [&](Team& team) { found = find_edges(table, weight, max_bins, sample, seed, team); };
+    return [&](Team& team) { found = find_edges(table, drawn, weight, max_bins, team); };
   };
   on_threads(1, find(edges));
   on_threads(3, find(again));

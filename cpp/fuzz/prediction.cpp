@@ -3,6 +3,7 @@
 
 #include "properboost/data/pairs.hpp"
 #include "properboost/ensemble/ensemble.hpp"
+#include "properboost/ensemble/forest.hpp"
 #include "tables.hpp"
 
 using namespace properboost;
@@ -21,26 +22,37 @@ FeaturePair read_pair(Bytes& bytes, std::size_t features) {
   return pair;
 }
 
-// Trees whose children follow their parents.
+// The codes of one side of a split: any, or some that follow each other, as most splits have.
+CodeSet read_side(Bytes& bytes, bool any, std::size_t begin, std::size_t end) {
+  CodeSet codes;
+  for (std::uint64_t& word : codes.bits) word = any ? bytes.word() : 0;
+  for (std::size_t code = begin; !any && code < end; ++code) codes.insert(code);
+  return codes;
+}
+
+// Trees whose children follow their parents, and are theirs alone or not.
 Forest read_forest(Bytes& bytes, std::size_t features) {
   Forest forest;
   const std::size_t trees = bytes.below(4);
   for (std::size_t t = 0; t < trees; ++t) {
     forest.roots.push_back(forest.nodes.size());
-    const std::size_t nodes = bytes.between(1, 12);
+    const bool shared = bytes.flip(), any = bytes.flip();
+    const std::size_t nodes = bytes.between(1, any ? 12 : 150);
+    std::size_t next = 1;  // a child that no node has
     for (std::size_t node = 0; node < nodes; ++node) {
-      const bool splits = node + 2 < nodes && bytes.below(4) != 0;
+      const std::size_t first = shared ? node + 1 : std::max(next, node + 1);
+      const bool splits = first + 1 < nodes && bytes.below(4) != 0;
       forest.nodes.feature.push_back(splits ? static_cast<std::int32_t>(bytes.below(features))
                                             : Tree::kLeaf);
-      forest.nodes.left.push_back(
-          splits ? static_cast<std::int64_t>(bytes.between(node + 1, nodes - 2)) : 0);
-      CodeSet left, right;
-      for (std::size_t w = 0; w < left.bits.size(); ++w) {
-        left.bits[w] = bytes.word();
-        right.bits[w] = bytes.word();
-      }
-      forest.nodes.goes_left.push_back(left);
-      forest.nodes.goes_right.push_back(right);
+      const std::size_t left = !splits ? 0 : shared ? bytes.between(first, nodes - 2) : first;
+      forest.nodes.left.push_back(static_cast<std::int64_t>(left));
+      if (splits) next = first + 2;
+      const std::size_t cut = bytes.below(any ? 1 : kMaxCodes);
+      const std::size_t known = bytes.below(any ? 1 : 3) != 0 ? kMaxCodes : cut + 1;
+      CodeSet sides[2] = {read_side(bytes, any, 0, cut), read_side(bytes, any, cut, known)};
+      const bool swapped = bytes.flip();
+      forest.nodes.goes_left.push_back(sides[swapped ? 1 : 0]);
+      forest.nodes.goes_right.push_back(sides[swapped ? 0 : 1]);
       forest.values.push_back(bytes.unit() - 0.5);
     }
   }
@@ -106,22 +118,27 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
   }
 
-  std::vector<Forest> forests;
+  ForestScores::Forests forests;
   const std::size_t n_forests = bytes.below(4);
-  for (std::size_t m = 0; m < n_forests; ++m) forests.push_back(read_forest(bytes, features));
-  std::vector<const Forest*> borrowed;
-  for (const Forest& forest : forests) borrowed.push_back(&forest);
+  for (std::size_t m = 0; m < n_forests; ++m) {
+    forests.push_back(std::make_shared<Forest>(read_forest(bytes, features)));
+    if (m == 0 || bytes.below(3) != 0) continue;
+    Forest alike = *forests[m - 1];  // but for its values
+    for (double& value : alike.values) value = bytes.unit() - 0.5;
+    forests[m] = std::make_shared<Forest>(std::move(alike));
+  }
+  const ForestScores scores(bins, forests);
   std::vector<double> of_trees(n_forests * rows);
-  on_threads(3, [&](Team& team) { predict_raw(own.table, bins, borrowed, of_trees.data(), team); });
+  on_threads(3, [&](Team& team) { scores.predict_raw(own.table, of_trees.data(), team); });
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t m = 0; m < n_forests; ++m) {
-      const Forest& forest = forests[m];
+      const Forest& forest = *forests[m];
       double sum = 0.0;
       for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
         sum += forest.values[forest.nodes.find_node(
             [&](std::size_t f) { return codes[f * rows + i]; }, forest.roots[t])];
       }
-      require(close(of_trees[i * n_forests + m], sum), "trees add up");
+      require(of_trees[i * n_forests + m] == sum, "trees add up, in their order");
     }
   }
 

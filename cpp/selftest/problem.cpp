@@ -7,6 +7,7 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/bin_means.hpp"
 #include "properboost/data/edges.hpp"
+#include "properboost/data/row_sample.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 #include "random.hpp"
 
@@ -65,8 +66,9 @@ Problem::Problem(std::size_t n) : rows(n) {
         {reinterpret_cast<const char*>(side_by_side.data() + f), kStride, Type::f64});
   }
   Team team = Team::alone();
-  edges = find_edges(table, RowSampleWeights(), 40, n, 0, team);
-  edges[0] = find_edges(table, RowSampleWeights(), 255, n, 0, team)[0];
+  const auto all = sample_rows(n, RowSampleWeights(), n, 0);
+  edges = find_edges(table, all, RowSampleWeights(), 40, team);
+  edges[0] = find_edges(table, all, RowSampleWeights(), 255, team)[0];
   edges.pop_back();  // of the categories
   for (const std::vector<double>& own : edges) features.emplace_back(own);
   features.emplace_back(8);

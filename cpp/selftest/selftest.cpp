@@ -22,6 +22,7 @@
 #include "properboost/boosting/booster.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/data/edges.hpp"
+#include "properboost/data/row_sample.hpp"
 #include "properboost/learners/histogram.hpp"
 #include "properboost/learners/tree.hpp"
 #include "properboost/responses/newton.hpp"
@@ -414,7 +415,8 @@ int main(int argc, char** argv) {
   std::vector<FeatureBins> features;
   std::vector<std::uint8_t> codes(kRows * kFeatures);
   Team::run(2, 1e9, [&](Team& team) {
-    for (const auto& edges : find_edges(table, RowSampleWeights(), 30, kRows, 0, team)) {
+    const auto rows = sample_rows(kRows, RowSampleWeights(), kRows, 0);
+    for (const auto& edges : find_edges(table, rows, RowSampleWeights(), 30, team)) {
       features.emplace_back(edges);
     }
   });

@@ -15,7 +15,9 @@
 #include "properboost/boosting/booster.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/data/pairs.hpp"
+#include "properboost/data/row_sample.hpp"
 #include "properboost/ensemble/ensemble.hpp"
+#include "properboost/ensemble/forest.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/joint/joint_loss.hpp"
@@ -67,7 +69,8 @@ std::uint64_t bin(const Problem& problem, bool weighted, int max_bins, std::size
   Team::run(run.threads, kShared, [&](Team& team) {
     for (const Table* table : {&problem.table, &problem.by_row}) {
       std::vector<FeatureBins> features;
-      for (const auto& edges : find_edges(*table, weight, max_bins, sample, 3, team)) {
+      const auto rows = sample_rows(table->rows, weight, sample, 3);
+      for (const auto& edges : find_edges(*table, rows, weight, max_bins, team)) {
         digest.add(edges);
         features.emplace_back(edges);
       }
@@ -176,14 +179,14 @@ std::uint64_t predict_trees(const Problem& problem, const LearnerOptions& option
     boosting.advance(kTrees, {0}, [&](std::size_t, double) { run.progress(); }, team);
   });
   const Rounds& rounds = boosting.state(0).rounds[0];
-  Forest forest{rounds.trees, {}, rounds.values};
+  auto forest = std::make_shared<Forest>(Forest{rounds.trees, {}, rounds.values});
   for (const std::int64_t root : rounds.offsets) {
-    forest.roots.push_back(static_cast<std::size_t>(root));
+    forest->roots.push_back(static_cast<std::size_t>(root));
   }
   std::vector<double> out(2 * problem.rows);
-  Team::run(run.threads, kShared, [&](Team& team) {
-    predict_raw(problem.table, bins, {&forest, &forest}, out.data(), team);
-  });
+  const ForestScores scores(bins, {forest, forest});
+  Team::run(run.threads, kShared,
+            [&](Team& team) { scores.predict_raw(problem.table, out.data(), team); });
   Digest digest;
   digest.add(out);
   return digest.value();

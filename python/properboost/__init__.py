@@ -15,6 +15,7 @@ from properboost import (
     report,
 )
 from properboost._core import __version__
+from properboost.data.quantized_table import QuantizedTable
 from properboost.estimators import arboost_file, properboost_file, udt_file
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model
@@ -61,6 +62,7 @@ __all__ = [
     "PairFunction",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
+    "QuantizedTable",
     "RadoBoostClassifier",
     "RealBoost",
     "Rule",

@@ -128,15 +128,42 @@ class Bins(metaclass=_Bound):
     ) -> NDArray[np.float64]:
         """Sum the weight of each code, or count its rows; features are side by side."""
 
+class BinSums(metaclass=_Bound):
+    """Exact sums of the values in each bin of numeric features, of rows that come in batches."""
+
+    def __init__(self, bins: Bins, largest_weight: float = ...) -> None: ...
+    def add(
+        self,
+        table: _Table,
+        order: NDArray[np.int64] | None = ...,
+        weight: NDArray[np.float64] | None = ...,
+        n_threads: int = ...,
+    ) -> None:
+        """Add rows; `weight` is that of the rows in order."""
+    def find_means(self) -> list[NDArray[np.float64]]:
+        """Return what `Bins.find_means` would of all rows together."""
+
+class RowSample(metaclass=_Bound):
+    """The rows of positive weight with the least hashes, of rows that come in batches."""
+
+    def __init__(self, size: int, seed: int = ...) -> None: ...
+    def add(self, n_rows: int, weight: NDArray[np.float64] | None = ...) -> NDArray[np.int64]:
+        """Add rows; return those that are in the sample so far, the first of them as 0."""
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows in the sample, ascending, of all that were added."""
+
 def find_edges(
     table: _Table,
     weight: NDArray[np.float64] | None = ...,
     max_bins: int = ...,
-    sample_size: int = ...,
-    seed: int = ...,
+    order: NDArray[np.int64] | None = ...,
     n_threads: int = ...,
 ) -> list[NDArray[np.float64]]:
-    """Find the bin edges of every column (all numeric), for at most max_bins bins each."""
+    """Find the bin edges of every column (all numeric), for at most max_bins bins each.
+
+    They come from the rows of that order, or from all of positive weight.
+    """
 
 class Rounds(metaclass=_Bound):
     """What boosting found; round t's look-up table is values[offsets[t]:offsets[t + 1]]."""
@@ -421,6 +448,13 @@ class Forest(metaclass=_Bound):
         | None = ...,
     ) -> None: ...
 
+class ForestScores(metaclass=_Bound):
+    """Forests over bins, one per model, made ready for any number of tables."""
+
+    def __init__(self, bins: Bins, forests: Sequence[Forest]) -> None: ...
+    def predict_raw(self, table: _Table, n_threads: int = ...) -> NDArray[np.float64]:
+        """Return (n_rows, n_models): the sum, over trees, of what the row's node adds."""
+
 def impurity_names() -> list[str]: ...
 def grow_tree(
     codes: NDArray[np.uint8],
@@ -493,11 +527,6 @@ def predict_raw(
     n_threads: int = ...,
 ) -> NDArray[np.float64]:
     """Raw predictions (n_rows, n_models); tables, (n_models, sum(widths)), has pairs last."""
-
-def predict_raw_trees(
-    table: _Table, bins: Bins, forests: Sequence[Forest], n_threads: int = ...
-) -> NDArray[np.float64]:
-    """Raw predictions (n_rows, n_models): the sum, over trees, of the value at the row's node."""
 
 def regularizer_names() -> list[str]: ...
 def make_rados(

@@ -420,43 +420,52 @@ def test_threads_change_neither_edges_nor_codes():
         np.testing.assert_array_equal(_core.Bins(edges).encode(x, n_threads=n_threads), codes)
 
 
-def sample_of(n, size, seed):
-    """One of each of `size` equal stretches of n rows, drawn by splitmix64."""
-    rows, state, word = [], seed, 2**64 - 1
-    for k in range(size):
+def hashes_of(n, seed):
+    state, word, hashes = seed, 2**64 - 1, []
+    for _ in range(n):
         state = (state + 0x9E3779B97F4A7C15) & word
         z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & word
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & word
-        z ^= z >> 31
-        rows.append(min(int((k + (z >> 11) * 2.0**-53) * (n / size)), n - 1))
-    return np.array(rows)
+        hashes.append(z ^ (z >> 31))
+    return np.array(hashes, dtype=np.uint64)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_edges_come_from_a_row_of_each_stretch(weighted):
+@pytest.mark.parametrize(
+    ("size", "seed"), [(1, 0), (700, 1), (1999, 2**64 - 1), (3000, 3), (5000, 4)]
+)
+def test_the_sample_has_the_rows_of_the_least_hashes_whatever_the_batches(weighted, size, seed):
     rng = np.random.default_rng(10)
-    table = np.array(list(some_columns(3000, rng).values())).T
     weight = rng.integers(0, 3, 3000) / 4 if weighted else None
     rows = np.arange(3000) if weight is None else np.flatnonzero(weight)
-    for size, seed in [(1, 0), (700, 1), (len(rows) - 1, 2**64 - 1), (len(rows), 3), (3000, 4)]:
-        drawn = rows if size >= len(rows) else rows[sample_of(len(rows), size, seed)]
-        assert (np.diff(drawn) >= 0).all()
-        for x, edges in zip(
-            table.T,
-            _core.find_edges(table, weight, max_bins=30, sample_size=size, seed=seed),
-            strict=True,
-        ):
-            own = None if weight is None else weight[drawn]
-            np.testing.assert_array_equal(edges, ref.quantile_edges(x[drawn], own, 30))
+    expected = np.sort(rows[np.argsort(hashes_of(len(rows), seed))[:size]])
+    for step in (1, 170, 3000):
+        sample, held = _core.RowSample(size, seed), []
+        for begin in range(0, 3000, step):
+            own = None if weight is None else weight[begin : begin + step]
+            held += (sample.add(min(step, 3000 - begin), own) + begin).tolist()
+        np.testing.assert_array_equal(sample.rows, expected)
+        assert set(expected.tolist()) <= set(held)
+        assert (np.diff(held) > 0).all()
 
 
-def test_sampled_edges_are_close_to_quantiles_and_seeded():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_edges_come_from_the_rows_of_the_order(weighted):
+    rng = np.random.default_rng(10)
+    table = np.array(list(some_columns(3000, rng).values())).T
+    weight = rng.integers(1, 3, 3000) / 4 if weighted else None
+    drawn = np.sort(rng.choice(3000, 700, replace=False))
+    edges = _core.find_edges(table, weight, 30, drawn)
+    for x, own in zip(table.T, edges, strict=True):
+        of_drawn = None if weight is None else weight[drawn]
+        np.testing.assert_array_equal(own, ref.quantile_edges(x[drawn], of_drawn, 30))
+
+
+def test_sampled_edges_are_close_to_quantiles():
     x = np.random.default_rng(4).normal(size=(50_000, 1))
-    [edges] = _core.find_edges(x, max_bins=32, sample_size=10_000, seed=1)
-    [again] = _core.find_edges(x, max_bins=32, sample_size=10_000, seed=1)
-    [other] = _core.find_edges(x, max_bins=32, sample_size=10_000, seed=2)
-    np.testing.assert_array_equal(edges, again)
-    assert not np.array_equal(edges, other)
+    sample = _core.RowSample(10_000, 1)
+    sample.add(len(x))
+    [edges] = _core.find_edges(x, max_bins=32, order=sample.rows)
     share = np.bincount(codes_of(x[:, 0], edges)) / len(x)
     np.testing.assert_allclose(share, 1 / 32, atol=0.01)
 
@@ -467,6 +476,9 @@ def test_sampled_edges_are_close_to_quantiles_and_seeded():
         (lambda: _core.find_edges(np.zeros((3, 1)), max_bins=1), "max_bins"),
         (lambda: _core.find_edges(np.zeros((3, 1)), max_bins=256), "max_bins"),
         (lambda: _core.find_edges(np.zeros((3, 1)), np.ones(2)), "weight"),
+        (lambda: _core.find_edges(np.zeros((3, 1)), order=np.array([3])), "order"),
+        (lambda: _core.RowSample(0), "size"),
+        (lambda: _core.RowSample(5).add(3, np.ones(2)), "weight"),
         (lambda: _core.find_edges(np.zeros(3)), "two-dimensional"),
         (lambda: _core.find_edges([np.zeros(3), np.zeros(2)]), "same length"),
         (lambda: _core.Bins([np.array([1.0, 1.0])]), "ascending"),

@@ -1,4 +1,7 @@
-"""Raw predictions: look-ups added up feature by feature, to the last bit, however rows come."""
+"""Raw predictions: look-ups added up feature by feature, to the last bit, however rows come.
+
+And the values of trees, tree by tree.
+"""
 
 import itertools
 
@@ -159,3 +162,135 @@ def test_every_instruction_set_gives_the_same_scores():
     for other in other_sets():
         for ours, theirs in zip(run_with(other, program, cases), expected, strict=True):
             assert_same_bits(ours, theirs)
+
+
+# -- trees -----------------------------------------------------------------------------------------
+
+TREE_ROWS = [1, 6, 7, 127, 128, 129, 700]
+KINDS = {
+    "cuts": {},  # every code but missing has a side
+    "missing known": {"known": 1.0},
+    "few questions": {"cuts": 3, "features": 2},
+    "sets": {"sets": True},
+    "sets of few": {"sets": True, "known": 0.5},
+    "shared children": {"shared": True},
+}
+
+
+def some_tree(leaves, widths, rng, *, known=0.3, cuts=254, features=99, sets=False, shared=False):
+    """Features, left children and the side of each code: 0, 1, or 2 for neither."""
+    feature, left, sides = [-1], [0], [np.full(256, 2)]
+    for _ in range(leaves - 1):
+        k = int(rng.choice(np.flatnonzero(np.array(feature) < 0)))
+        feature[k] = int(rng.integers(0, min(len(widths), features)))
+        width = widths[feature[k]]
+        side = np.full(256, 2)
+        cut = rng.integers(0, min(width, cuts))
+        side[:width] = rng.integers(0, 2, width) if sets else np.arange(width) > cut
+        if sets:
+            side[rng.random(256) > known] = 2
+        elif rng.random() < known:
+            side[width - 1] = rng.integers(0, 2)
+        else:
+            side[width - 1] = 2
+        left[k], sides[k] = len(feature), side
+        feature += [-1, -1]
+        left += [0, 0]
+        sides += [np.full(256, 2)] * 2
+    splits = [k for k in range(len(feature)) if feature[k] >= 0]
+    if shared and len(splits) > 1:  # the first split's children are the second's, too
+        left[splits[0]] = left[splits[1]]
+    return np.array(feature, np.int32), np.array(left), np.array(sides)
+
+
+def walk(tree, codes):
+    """The node of each row, by one step after the other."""
+    feature, left, sides = tree
+    nodes = np.zeros(codes.shape[1], dtype=np.int64)
+    for k in np.flatnonzero(feature >= 0):
+        side = sides[k][codes[feature[k]]]
+        nodes = np.where((nodes == k) & (side < 2), left[k] + side, nodes)
+    return nodes
+
+
+def as_words(sides, branch):
+    bits = (sides == branch).reshape(-1, 4, 64).astype(np.uint64)
+    return (bits << np.arange(64, dtype=np.uint64)).sum(axis=2, dtype=np.uint64)
+
+
+def forest_of(trees, values):
+    """What the engine makes a forest of."""
+    feature, left, sides = map(np.concatenate, zip(*trees, strict=True))
+    offsets = np.cumsum([0, *(len(tree[0]) for tree in trees)])
+    return (
+        feature, left, as_words(sides, 0), as_words(sides, 1), offsets, np.concatenate(values),
+    )  # fmt: skip
+
+
+def tree_problem(kind, seed, leaves=(1, 2, 5, 9, 31, 64, 128, 129, 140)):
+    """Rows of numbers and categories, bins, three forests, and their raw predictions.
+
+    The first two forests have the same nodes, as those of classes that share their trees do.
+    """
+    rng = np.random.default_rng(seed)
+    n = max(TREE_ROWS)
+    columns = [some_values(np.float32, n, rng) for _ in range(4)]
+    features = [some_edges(c, rng) for c in columns]
+    codes = [count_below(c, e) for c, e in zip(columns, features, strict=True)]
+    for bins in (3, 254):
+        codes.append(rng.integers(0, bins + 2, n))
+        column = np.where(codes[-1] == bins, -1, np.where(codes[-1] > bins, -2, codes[-1]))
+        columns.append(column.astype(np.float32))
+        features.append(bins)
+    codes = np.array(codes)
+    widths = _core.Bins(features).widths
+    trees = [some_tree(n_leaves, widths, rng, **KINDS[kind]) for n_leaves in leaves]
+    others = [some_tree(12, widths, rng, **KINDS[kind])]
+    forests, raw = [], np.zeros((n, 3))
+    for m, own in enumerate((trees, trees, others)):
+        values = [rng.normal(size=len(tree[0])) * 10.0 ** rng.integers(-3, 4) for tree in own]
+        forests.append(forest_of(own, values))
+        for tree, added in zip(own, values, strict=True):
+            raw[:, m] += added[walk(tree, codes)]
+    return columns, features, forests, raw, trees, codes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trees_add_up_in_order(kind):
+    for seed in range(3):
+        columns, features, forests, raw, trees, codes = tree_problem(kind, seed)
+        bins, forests = _core.Bins(features), [_core.Forest(*own) for own in forests]
+        scores = _core.ForestScores(bins, forests)
+        for n in TREE_ROWS:
+            rows = [column[:n] for column in columns]
+            assert_same_bits(scores.predict_raw(rows, n_threads=1 + n % 3), raw[:n])
+        alone = [_core.ForestScores(bins, [own]).predict_raw(columns) for own in forests]
+        assert_same_bits(np.hstack(alone), raw)
+        for tree in trees:
+            native = _core.Tree(tree[0], tree[1], as_words(tree[2], 0), as_words(tree[2], 1))
+            found = native.find_nodes(codes.astype(np.uint8), 2)
+            np.testing.assert_array_equal(found, walk(tree, codes))
+
+
+def test_rows_end_at_leaves_and_at_splits():
+    """These tests have both, and trees of each kind that is scored in a way of its own."""
+    staying = {}
+    for kind in KINDS:
+        *_, trees, codes = tree_problem(kind, 0)
+        staying[kind] = np.mean([(t[0][walk(t, codes)] >= 0).mean() for t in trees])
+        largest = max(len(tree[0]) for tree in trees)
+        assert largest > 256
+    assert 0.0 < staying["cuts"] < 0.5 < staying["sets of few"] < 1.0
+
+
+def test_every_instruction_set_gives_the_same_trees():
+    cases = [tree_problem(kind, 5)[:4] for kind in KINDS]
+    program = """
+result = []
+for columns, features, forests, _ in data:
+    forests = [_core.Forest(*forest) for forest in forests]
+    result.append(_core.ForestScores(_core.Bins(features), forests).predict_raw(columns))
+"""
+    for other in other_sets():
+        for ours, (*_, raw) in zip(run_with(other, program, cases), cases, strict=True):
+            assert_same_bits(ours, raw)

@@ -773,7 +773,7 @@ for codes, features, segments, weight, response, loss, learner in data:
     )
     table = [column.astype(np.int32 if isinstance(f, int) else float)
              for column, f in zip(codes, features)]
-    scores = _core.predict_raw_trees(table, _core.Bins(features), [forest])
+    scores = _core.ForestScores(_core.Bins(features), [forest]).predict_raw(table)
     result.append([rounds.values, rounds.step, rounds.risk, rounds.cost, trees.feature,
                    trees.goes_left, trees.goes_right, trees.weight, trees.saving, scores])
 """

@@ -23,6 +23,7 @@ ELSEWHERE = {
     "estimators/test_editing.py": ["boosting/edits.py", "persistence/edits.py"],
     "estimators/test_merging.py": ["boosting/merging.py"],
     "data/test_frames.py": ["data/table.py"],
+    "data/test_quantized_table.py": ["data/bin_finder.py"],
     "estimators/test_parameters.py": [
         "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
     ],

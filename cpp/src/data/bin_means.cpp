@@ -6,24 +6,28 @@
 #include <cstdint>
 #include <limits>
 
-#include "properboost/core/exact_sum.hpp"
-
 namespace properboost {
 namespace {
 
-// The sums of one bin.  Weights of one are counted.
-struct BinSum {
-  ExactSum values, weights;
-  std::uint64_t rows = 0;
-};
-
 // The power of two by which weights are divided, so that products do not overflow.
-double unit_of(RowSampleWeights weight, std::size_t n) {
+double unit_of(double largest) {
+  return largest > 0.0 ? std::ldexp(1.0, std::ilogb(largest) + 1) : 1.0;
+}
+
+double find_largest(RowSampleWeights weight, std::size_t n) {
   double largest = 0.0;
   for (std::size_t i = 0; !weight.all_ones() && i < n; ++i) {
     largest = std::max(largest, weight.given(i));
   }
-  return largest > 0.0 ? std::ldexp(1.0, std::ilogb(largest) + 1) : 1.0;
+  return largest;
+}
+
+std::vector<std::size_t> list_ordered(const Bins& bins) {
+  std::vector<std::size_t> ordered;
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    if (bins[f].ordered()) ordered.push_back(f);
+  }
+  return ordered;
 }
 
 // So few columns at a time that the digits in use of their sums stay in the cache.
@@ -42,10 +46,14 @@ std::vector<ColumnBlock> cut_into_narrow_blocks(const Table& table,
   return narrow;
 }
 
+std::vector<BinSum> make_sums(const Bins& bins, std::size_t f) {
+  return std::vector<BinSum>(static_cast<std::size_t>(bins[f].bins()));
+}
+
 // Adds the rows from `begin` to `end` of a block's columns to the sums of their bins.
 void add_rows(const Table& table, const Bins& bins, const ColumnBlock& block, RowOrder order,
               std::size_t begin, std::size_t end, RowSampleWeights weight, double unit,
-              std::vector<std::vector<BinSum>>& sums) {
+              const std::vector<BinSum*>& sums) {
   visit(table.columns[block.first].type, [&](auto zero) {
     using T = decltype(zero);
     std::array<ValueOf<T>, Tile::kColumns * Tile::kRows> x;
@@ -74,6 +82,34 @@ void add_rows(const Table& table, const Bins& bins, const ColumnBlock& block, Ro
   });
 }
 
+// Adds n rows of a block's columns to `sums`, which are by feature.
+void add_block(const Table& table, const Bins& bins, const ColumnBlock& block, RowOrder order,
+               std::size_t n, RowSampleWeights weight, double unit, Team& team,
+               std::vector<std::vector<BinSum>>& sums) {
+  const std::size_t parts = std::max<std::size_t>(1, std::min(team.size(), n / Tile::kRows));
+  std::vector<std::vector<std::vector<BinSum>>> others(parts);  // the first part's are `sums`
+  const double nanoseconds = 8.0 * static_cast<double>(n * block.wanted.size());
+  team.for_each(parts, nanoseconds, [&](std::size_t part) {
+    std::vector<BinSum*> own;
+    for (const std::size_t f : block.wanted) {
+      if (part > 0) others[part].push_back(make_sums(bins, f));
+      own.push_back(part > 0 ? others[part].back().data() : sums[f].data());
+    }
+    add_rows(table, bins, block, order, n * part / parts, n * (part + 1) / parts, weight, unit,
+             own);
+  });
+  for (std::size_t part = 1; part < parts; ++part) {
+    for (std::size_t w = 0; w < block.wanted.size(); ++w) {
+      std::vector<BinSum>& all = sums[block.wanted[w]];
+      for (std::size_t b = 0; b < all.size(); ++b) {
+        all[b].values += others[part][w][b].values;
+        all[b].weights += others[part][w][b].weights;
+        all[b].rows += others[part][w][b].rows;
+      }
+    }
+  }
+}
+
 // The means of bins that have any weight, and their neighbours' for others.
 std::vector<double> find_means(const std::vector<BinSum>& sums) {
   constexpr double kLargest = std::numeric_limits<double>::max();
@@ -99,33 +135,34 @@ std::vector<std::vector<double>> find_bin_means(const Table& table, const Bins& 
                                                 RowOrder order, std::size_t n,
                                                 RowSampleWeights weight, Team& team) {
   std::vector<std::vector<double>> means(bins.size());
-  std::vector<std::size_t> wanted;
-  for (std::size_t f = 0; f < bins.size(); ++f) {
-    if (bins[f].ordered()) wanted.push_back(f);
-  }
-  const double unit = unit_of(weight, n);
-  const std::size_t parts = std::max<std::size_t>(1, std::min(team.size(), n / Tile::kRows));
-  for (const ColumnBlock& block : cut_into_narrow_blocks(table, wanted)) {
-    std::vector<std::vector<std::vector<BinSum>>> sums(parts);
-    const double nanoseconds = 8.0 * static_cast<double>(n * block.wanted.size());
-    team.for_each(parts, nanoseconds, [&](std::size_t part) {
-      for (const std::size_t f : block.wanted) {
-        sums[part].emplace_back(static_cast<std::size_t>(bins[f].bins()));
-      }
-      add_rows(table, bins, block, order, n * part / parts, n * (part + 1) / parts, weight, unit,
-               sums[part]);
-    });
-    for (std::size_t w = 0; w < block.wanted.size(); ++w) {
-      for (std::size_t b = 0; b < sums[0][w].size(); ++b) {
-        for (std::size_t part = 1; part < parts; ++part) {
-          sums[0][w][b].values += sums[part][w][b].values;
-          sums[0][w][b].weights += sums[part][w][b].weights;
-          sums[0][w][b].rows += sums[part][w][b].rows;
-        }
-      }
-      means[block.wanted[w]] = find_means(sums[0][w]);
+  std::vector<std::vector<BinSum>> sums(bins.size());
+  const double unit = unit_of(find_largest(weight, n));
+  for (const ColumnBlock& block : cut_into_narrow_blocks(table, list_ordered(bins))) {
+    for (const std::size_t f : block.wanted) sums[f] = make_sums(bins, f);
+    add_block(table, bins, block, order, n, weight, unit, team, sums);
+    for (const std::size_t f : block.wanted) {
+      means[f] = find_means(sums[f]);
+      sums[f] = {};
     }
   }
+  return means;
+}
+
+BinSums::BinSums(const Bins& bins, double largest)
+    : bins_(bins), unit_(unit_of(largest)), sums_(bins.size()) {
+  for (const std::size_t f : list_ordered(bins)) sums_[f] = make_sums(bins, f);
+}
+
+void BinSums::add(const Table& table, RowOrder order, std::size_t n, RowSampleWeights weight,
+                  Team& team) {
+  for (const ColumnBlock& block : cut_into_narrow_blocks(table, list_ordered(bins_))) {
+    add_block(table, bins_, block, order, n, weight, unit_, team, sums_);
+  }
+}
+
+std::vector<std::vector<double>> BinSums::means() const {
+  std::vector<std::vector<double>> means(sums_.size());
+  for (const std::size_t f : list_ordered(bins_)) means[f] = find_means(sums_[f]);
   return means;
 }
 

@@ -350,6 +350,9 @@ void EdgeSearch::Cells<T>::encode_run(const T* x, std::size_t n, std::uint8_t mi
     codes[i] = static_cast<std::uint8_t>(count);
   }
   vectorized([=] {
+    Key any = 0;  // looking for NaN is quicker than writing codes again
+    for (std::size_t i = 0; i < n; ++i) any |= x[i] == x[i] ? Key{0} : Key{1};
+    if (any == 0) return;
     for (std::size_t i = 0; i < n; ++i) codes[i] = x[i] == x[i] ? codes[i] : missing;
   });
 }

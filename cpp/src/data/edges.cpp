@@ -269,35 +269,6 @@ std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
   return edges;
 }
 
-// The rows that edges are found from: all that have weight, or one drawn from each of sample_size
-// equal parts of them.
-std::vector<std::int64_t> sample_rows(std::size_t n, RowSampleWeights weight,
-                                      std::size_t sample_size, std::uint64_t seed) {
-  std::vector<std::int64_t> rows;
-  if (!weight.all_ones()) {
-    for (std::size_t i = 0; i < n; ++i) {
-      if (weight.given(i) > 0.0) rows.push_back(static_cast<std::int64_t>(i));
-    }
-    n = rows.size();
-  }
-  if (n <= sample_size) {
-    if (weight.all_ones()) {
-      rows.resize(n);
-      std::iota(rows.begin(), rows.end(), std::int64_t{0});
-    }
-    return rows;
-  }
-  std::vector<std::int64_t> sample(sample_size);
-  for (std::size_t k = 0; k < sample_size; ++k) {
-    const double part = static_cast<double>(n) / static_cast<double>(sample_size);
-    const double share = static_cast<double>(draw_bits(seed, k) >> 11) * 0x1p-53;
-    const double where = (static_cast<double>(k) + share) * part;
-    const std::size_t i = std::min(static_cast<std::size_t>(where), n - 1);
-    sample[k] = weight.all_ones() ? static_cast<std::int64_t>(i) : rows[i];
-  }
-  return sample;
-}
-
 // The power of two that brings the largest weight of these rows near 1, so that no sum overflows.
 double find_scale(const std::vector<std::int64_t>& rows, RowSampleWeights weight) {
   double largest = 0.0;
@@ -354,14 +325,13 @@ void read_keys(const Table& table, const ColumnBlock& block, const std::vector<s
 
 }  // namespace
 
-std::vector<std::vector<double>> find_edges(const Table& table, RowSampleWeights weight,
-                                            int max_bins, std::size_t sample_size,
-                                            std::uint64_t seed, Team& team) {
+std::vector<std::vector<double>> find_edges(const Table& table,
+                                            const std::vector<std::int64_t>& rows,
+                                            RowSampleWeights weight, int max_bins, Team& team) {
   if (max_bins < 2 || max_bins > kMaxCodes - 1) {
     throw std::invalid_argument("max_bins must be between 2 and 255; got " +
                                 std::to_string(max_bins));
   }
-  const std::vector<std::int64_t> rows = sample_rows(table.rows, weight, sample_size, seed);
   const double scale = weight.all_ones() ? 1.0 : find_scale(rows, weight);
   const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table);
   std::vector<std::vector<double>> edges(table.columns.size());

@@ -1,7 +1,10 @@
 #include "properboost/trees/tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+
+#include "properboost/trees/tree_bits.hpp"
 
 namespace properboost {
 
@@ -52,11 +55,37 @@ void Tree::resize(std::size_t n) {
 
 void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
                 Team& team) {
-  constexpr std::size_t kRows = 1024;
-  team.for_each((n + kRows - 1) / kRows, 20.0 * static_cast<double>(n), [&](std::size_t c) {
-    for (std::size_t i = c * kRows; i < std::min((c + 1) * kRows, n); ++i) {
-      nodes[i] = static_cast<std::int64_t>(
-          tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
+  std::vector<std::size_t> used;  // features
+  for (const std::int32_t f : tree.feature) {
+    if (f != Tree::kLeaf) used.push_back(static_cast<std::size_t>(f));
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  constexpr std::size_t kRows = TreeBits::kRows;
+  TreeBits bits;
+  if (n >= kRows) {  // which repay making them
+    bits = TreeBits(tree, 0, tree.size(), [&](std::size_t f) {
+      const auto column = std::lower_bound(used.begin(), used.end(), f) - used.begin();
+      return TreeBits::Feature{kMaxCodes, static_cast<std::size_t>(column)};
+    });
+  }
+  team.for_each((n + kRows - 1) / kRows, 5.0 * static_cast<double>(n), [&](std::size_t c) {
+    const std::size_t begin = c * kRows, rows = std::min(kRows, n - begin);
+    if (!bits.usable()) {
+      for (std::size_t i = begin; i < begin + rows; ++i) {
+        nodes[i] = static_cast<std::int64_t>(
+            tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
+      }
+      return;
+    }
+    std::vector<std::uint8_t> tile(std::max<std::size_t>(used.size(), 1) * kRows);
+    for (std::size_t k = 0; k < used.size(); ++k) {
+      std::copy_n(codes + used[k] * n + begin, rows, tile.data() + k * kRows);
+    }
+    std::array<std::uint8_t, kRows> places;
+    bits.find(tile.data(), places.data());
+    for (std::size_t i = 0; i < rows; ++i) {
+      nodes[begin + i] = static_cast<std::int64_t>(bits.node(places[i]));
     }
   });
 }

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.boosting.available_memory import require_memory
 from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, rank_pairs
-from properboost.data.binning import Binning, NumericBins, count_numeric_bins, find_bins
+from properboost.data.binning import (
+    Binning,
+    CodedTable,
+    NumericBins,
+    count_numeric_bins,
+    find_bins,
+)
 from properboost.data.frames import find_categorical, find_feature
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import Table
@@ -171,9 +177,20 @@ def prepare(
     n_threads = checks.count_threads(options.n_jobs)
     seed = checks.seed(options.random_state)
     weight = rows.training_weight
-    if binning is None:
-        binning = cut_features(options, table, rows)
-    codes = binning.encode(table, order.order, n_threads)
+    if isinstance(table, CodedTable):
+        own = _find_binning(options, table, rows, means=wants_means)
+        if binning is not None and not binning.cuts_as(own):
+            raise ValueError(
+                "X: the QuantizedTable must have the bins of the model that warm_start goes on from"
+            )
+        binning, codes = binning or own, table.take()
+        # Weights may be too small to count beside those that a fit scales.
+        if order.has_parts or order.segments[-1] < codes.shape[1]:
+            codes = table.take(order.order)
+    else:
+        if binning is None:
+            binning = cut_features(options, table, rows)
+        codes = binning.encode(table, order.order, n_threads)
     weight = None if weight is None else weight[order.order]
     if wants_means and not binning.has_means:
         binning = binning.with_means(table, order.order, weight, n_threads)
@@ -192,6 +209,8 @@ def prepare(
 
 def cut_features(options: BinningOptions, table: Table, rows: Rows) -> Binning:
     """Find the bins of all features."""
+    if isinstance(table, CodedTable):
+        return _find_binning(options, table, rows, means=False)
     categorical, from_dtype = find_categorical(options.categorical_features, table)
     bins = find_bins(
         table,
@@ -203,6 +222,18 @@ def cut_features(options: BinningOptions, table: Table, rows: Rows) -> Binning:
         n_threads=checks.count_threads(options.n_jobs),
     )
     return Binning(bins, from_dtype)
+
+
+def _find_binning(
+    options: BinningOptions, table: CodedTable, rows: Rows, *, means: bool
+) -> Binning:
+    """Return the bins of a table that is cut already, if they are those of these options."""
+    return table.binning_for(
+        options.categorical_features,
+        max_numeric=count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total),
+        max_categories=options.max_bins,
+        means=means,
+    )
 
 
 def _find_directions(given: MonotonicConstraints, training: Training) -> tuple[int, ...]:

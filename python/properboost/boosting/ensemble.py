@@ -884,12 +884,13 @@ class TreeEnsemble(Ensemble):
     )
 
     @cached_property
-    def forests(self) -> list[_core.Forest]:
+    def _scores(self) -> _core.ForestScores:
         """The engine's trees, with the steps multiplied into their values, one forest per model."""
-        return [rounds.forest() for rounds in self.models]
+        forests = [rounds.forest() for rounds in self.models]
+        return _core.ForestScores(self.binning.native, forests)
 
     def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        return self.binning.predict_raw_trees(table, self.forests, n_threads)
+        return self.binning.predict_raw_trees(table, self._scores, n_threads)
 
     def contributions(
         self, table: Table, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer

@@ -1,6 +1,7 @@
 """Binning: how each feature of the fitted model is cut, and the codes of a table."""
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -9,16 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.data.entries import ROWS
 from properboost.data.table import CategoricalColumn, Category, Table
+from properboost.parameters.kinds import CategoricalFeatures
 
 __all__ = [
     "MAX_CATEGORIES",
     "Binning",
     "CategoricalBins",
+    "CodedTable",
     "FeatureBins",
     "NumericBins",
     "count_numeric_bins",
     "find_bins",
+    "find_categories",
+    "find_spans",
 ]
 
 MAX_CATEGORIES = 254
@@ -174,18 +180,24 @@ class Binning:
 
         They are of the rows of `table` in that `order`, whose weights are `weight`.
         """
-        features = dict(enumerate(self.features))
-        cut = {j: own for j, own in features.items() if isinstance(own, NumericBins)}
-        numeric = list(cut)
+        cut = {j: own for j, own in enumerate(self.features) if isinstance(own, NumericBins)}
+        found: dict[int, NDArray[np.float64]] = {}
         whole = self._whole(table)
-        groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
+        groups = _groups(list(cut), table.n_rows) if whole is None else [list(cut)]
         for group in groups:
             bins = _core.Bins([cut[j].edges for j in group])
             columns = [table.numeric(j) for j in group] if whole is None else whole
-            found = bins.find_means(columns, order, weight, n_threads)
-            for j, means in zip(group, found, strict=True):
-                features[j] = replace(cut[j], means=means)
-        return replace(self, features=tuple(features.values()))
+            means = bins.find_means(columns, order, weight, n_threads)
+            found |= dict(zip(group, means, strict=True))
+        return self.with_found_means(found)
+
+    def with_found_means(self, means: Mapping[int, NDArray[np.float64]]) -> "Binning":
+        """Return the same with the means of these numeric features' bins."""
+        features = tuple(
+            replace(own, means=means[j]) if isinstance(own, NumericBins) else own
+            for j, own in enumerate(self.features)
+        )
+        return replace(self, features=features)
 
     @property
     def has_means(self) -> bool:
@@ -200,6 +212,17 @@ class Binning:
         )
         return replace(self, features=features)
 
+    def cuts_as(self, other: "Binning") -> bool:
+        """Whether values have the same codes in the other bins."""
+        return len(self.features) == len(other.features) and all(
+            np.array_equal(own.edges, of.edges)
+            if isinstance(own, NumericBins) and isinstance(of, NumericBins)
+            else isinstance(own, CategoricalBins)
+            and isinstance(of, CategoricalBins)
+            and (own.categories, own.has_rare) == (of.categories, of.has_rare)
+            for own, of in zip(self.features, other.features, strict=True)
+        )
+
     def __getstate__(self) -> dict[str, Any]:
         return {"features": self.features, "from_dtype": self.from_dtype}
 
@@ -213,7 +236,9 @@ class Binning:
         n_rows = table.n_rows if order is None else len(order)
         codes = np.empty((len(self.features), n_rows), dtype=np.uint8)
         for group in _groups(range(len(self.features)), table.n_rows):
-            bins = _core.Bins([self.features[j].native for j in group])
+            bins = self.native
+            if len(group) < len(self.features):
+                bins = _core.Bins([self.features[j].native for j in group])
             columns = [self._column(table, j) for j in group]
             codes[group[0] : group[-1] + 1] = bins.encode(columns, order, n_threads)
         return codes
@@ -234,12 +259,10 @@ class Binning:
         )
 
     def predict_raw_trees(
-        self, table: Table, forests: Sequence[_core.Forest], n_threads: int
+        self, table: Table, scores: _core.ForestScores, n_threads: int
     ) -> NDArray[np.float64]:
-        """Return raw predictions (n_rows, n_models) from trees, one forest per model."""
-        return self._by_rows(
-            table, lambda x: _core.predict_raw_trees(x, self.native, forests, n_threads)
-        )
+        """Return raw predictions (n_rows, n_models) from trees over these bins."""
+        return self._by_rows(table, lambda x: scores.predict_raw(x, n_threads))
 
     def _by_rows(
         self, table: Table, predict: Callable[[Any], NDArray[np.float64]]
@@ -264,6 +287,28 @@ class Binning:
     def _column(self, table: Table, j: int) -> NDArray[np.generic]:
         feature = self.features[j]
         return table.numeric(j) if isinstance(feature, NumericBins) else feature.read(table, j)
+
+
+class CodedTable(Table):
+    """A table of codes, whose features are cut already."""
+
+    @abstractmethod
+    def binning_for(
+        self,
+        categorical_features: CategoricalFeatures,
+        *,
+        max_numeric: int,
+        max_categories: int,
+        means: bool,
+    ) -> Binning:
+        """Return the bins, with `means` or without, if they are as a fit wants them."""
+
+    @abstractmethod
+    def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
+        """Return the codes (n_features, n_rows) of rows that count, in an order of theirs.
+
+        None is all of them, sorted by class: these are not copied.
+        """
 
 
 def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:
@@ -292,20 +337,24 @@ def find_bins(
     numeric = sorted(set(range(table.n_features)) - set(categorical))
     whole = None if categorical else table.array
     groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
+    sample = _core.RowSample(SAMPLE_SIZE, seed)
+    sample.add(table.n_rows, weight)
+    rows = sample.rows
     for group in groups:
         columns = [table.numeric(j) for j in group] if whole is None else whole
-        found = _core.find_edges(columns, weight, max_numeric, SAMPLE_SIZE, seed, n_threads)
-        spans = [_find_spans(own, weight) for own in ([whole] if whole is not None else columns)]
+        found = _core.find_edges(columns, weight, max_numeric, rows, n_threads)
+        spans = [find_spans(own, weight) for own in ([whole] if whole is not None else columns)]
         for j, edges, span in zip(group, found, np.concatenate(spans).tolist(), strict=True):
             bins[j] = NumericBins(edges, span=(span[0], span[1]))
     for j in categorical:
-        bins[j] = _find_categories(
-            table.categorical(j), weight, min(max_categories, MAX_CATEGORIES)
+        column = table.categorical(j)
+        bins[j] = find_categories(
+            column.values, [(column.codes, weight)], min(max_categories, MAX_CATEGORIES)
         )
     return tuple(bins[j] for j in range(table.n_features))
 
 
-def _find_spans(
+def find_spans(
     values: NDArray[np.generic], weight: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """Return the smallest and the largest value of each column, (n_columns, 2).
@@ -322,7 +371,7 @@ def _find_spans(
         if len(some):
             np.fmin(spans[:, 0], np.fmin.reduce(some, axis=0), out=spans[:, 0])
             np.fmax(spans[:, 1], np.fmax.reduce(some, axis=0), out=spans[:, 1])
-    return spans
+    return spans + 0.0  # of the two zeros, the one that does not depend on batches
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
@@ -332,15 +381,26 @@ def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
         yield features[first : first + step]
 
 
-def _find_categories(
-    column: CategoricalColumn, weight: NDArray[np.float64] | None, max_bins: int
+def find_categories(
+    values: tuple[Category, ...],
+    batches: Iterable[tuple[NDArray[np.int64], NDArray[np.float64] | None]],
+    max_bins: int,
 ) -> CategoricalBins:
-    held = np.bincount(column.codes + 1, weight, minlength=len(column.values) + 1)[1:]
+    """Return the bins of categories; `batches` are rows' codes and weights."""
+    held = np.zeros(len(values) + 1)
+    for codes, weight in batches:
+        for begin in range(0, len(codes), ROWS):
+            some = slice(begin, begin + ROWS)
+            if weight is None:
+                held += np.bincount(codes[some] + 1, minlength=len(held))
+            else:
+                np.add.at(held, codes[some] + 1, weight[some])  # row by row: no batch has a sum
+    held = held[1:]
     seen = np.flatnonzero(held)
     if len(seen) <= max_bins:
-        return CategoricalBins(tuple(column.values[k] for k in seen))
+        return CategoricalBins(tuple(values[k] for k in seen))
     heaviest = np.argsort(-held[seen], kind="stable")[: max_bins - 1]
-    return CategoricalBins(tuple(column.values[k] for k in np.sort(seen[heaviest])), has_rare=True)
+    return CategoricalBins(tuple(values[k] for k in np.sort(seen[heaviest])), has_rare=True)
 
 
 def _check_same_kind(feature: CategoricalBins, column: CategoricalColumn, label: str) -> None:

@@ -5,7 +5,8 @@ the last three is imported here: a table of a library exists only once its user 
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,12 @@ __all__ = [
     "factorize",
     "find_categorical",
     "find_feature",
+    "is_a",
     "is_missing",
     "is_plain",
+    "open_frame",
     "open_table",
+    "sort_categories",
     "take_rows",
     "take_single_row",
 ]
@@ -48,6 +52,9 @@ class _ArrayTable(Table):
 
     def categorical(self, j: int) -> CategoricalColumn:
         return factorize(self.source[:, j], self.label(j))
+
+    def values(self, j: int) -> Any:
+        return self.source[:, j]
 
     def rows(self, start: int, stop: int) -> "_ArrayTable":
         return _ArrayTable(self.source[start:stop])
@@ -98,6 +105,9 @@ class _PandasTable(Table):
             return factorize(column.to_numpy(), self.label(j))
         return factorize(column.to_numpy(dtype=object), self.label(j))
 
+    def values(self, j: int) -> Any:
+        return self._columns[j]
+
     def rows(self, start: int, stop: int) -> "_PandasTable":
         return _PandasTable(self.source.iloc[start:stop])
 
@@ -136,6 +146,9 @@ class _PolarsTable(Table):
             return factorize(column.to_numpy(), self.label(j))
         return factorize(_objects(column.to_list()), self.label(j))
 
+    def values(self, j: int) -> Any:
+        return self.source.to_series(j).to_numpy()
+
     def rows(self, start: int, stop: int) -> "_PolarsTable":
         return _PolarsTable(self.source.slice(start, stop - start))
 
@@ -172,14 +185,25 @@ class _ArrowTable(Table):
             return _clean_categories(codes, encoded.dictionary.to_pylist(), self.label(j))
         return factorize(_objects(column.to_pylist()), self.label(j))
 
+    def values(self, j: int) -> Any:
+        return self.source.column(j).to_numpy()
+
     def rows(self, start: int, stop: int) -> "_ArrowTable":
         return _ArrowTable(self.source.slice(start, stop - start))
+
+    def appends_categories(self, j: int) -> bool:
+        return self.declares_categorical(j)  # as dictionaries are unified
 
 
 def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
     """Check the shape and the column names of `X` as scikit-learn does, and open it."""
     if isinstance(X, RowTable):
         return X
+    if isinstance(X, Table):
+        raise TypeError(
+            f"X must be rows; got a {type(X).__name__}, which only fit of ProperBoostClassifier "
+            "and ProperBoostClassifierCV takes"
+        )
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
     if is_plain(X, 2) and (reset or _was_fitted_on(model, X)):
@@ -188,8 +212,9 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
             model.n_features_in_ = X.shape[1]
             vars(model).pop("feature_names_in_", None)
         return _ArrayTable(X)
-    frame = _open_frame(X)
+    frame = open_frame(X)
     if frame is None:
+        _check_held(X)
         array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
         return _ArrayTable(array)
     validate_data(model, frame.source, reset=reset, skip_check_array=True)
@@ -210,14 +235,14 @@ def take_single_row(X: Any, names: list[Any]) -> list[Any] | None:
     """
     if getattr(X, "shape", (0,))[0] != 1:
         return None
-    if _is_a(X, "pandas", "DataFrame"):
+    if is_a(X, "pandas", "DataFrame"):
         # By position, entry by entry: whatever makes a Series of a row or a column takes several
         # times as long.
         fits = X.columns.tolist() == names
         return [X.iat[0, j] for j in range(len(names))] if fits else None
-    if _is_a(X, "polars", "DataFrame"):
+    if is_a(X, "polars", "DataFrame"):
         return list(X.row(0)) if X.columns == names else None
-    if _is_a(X, "pyarrow", "Table") or _is_a(X, "pyarrow", "RecordBatch"):
+    if is_a(X, "pyarrow", "Table") or is_a(X, "pyarrow", "RecordBatch"):
         fits = X.schema.names == names
         return [column[0].as_py() for column in X.columns] if fits else None
     return None
@@ -288,17 +313,31 @@ def find_feature(
     return checks.integer(argument, feature, 0, n_features - 1)
 
 
-def _open_frame(X: Any) -> Table | None:
+def _check_held(X: Any) -> None:
+    """Refuse what is no table in memory: scikit-learn would pull it there, or not understand it."""
+    streams = hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")
+    streams = streams or is_a(X, "pyarrow.dataset", "Dataset")
+    if isinstance(X, str | PathLike | Iterator) or hasattr(X, "__dask_graph__") or streams:
+        raise TypeError(
+            f"X must be a table in memory; got {type(X).__module__}.{type(X).__name__}: fit reads "
+            "what comes in batches as pb.QuantizedTable.from_batches; predict rows batch by batch"
+        )
+
+
+def open_frame(X: Any) -> Table | None:
     """Open `X` if it is a table of named columns; None if it is anything else."""
-    if _is_a(X, "pandas", "DataFrame"):
+    if is_a(X, "pandas", "DataFrame"):
         return _PandasTable(X)
-    if _is_a(X, "polars", "DataFrame"):
+    if is_a(X, "polars", "DataFrame"):
         return _PolarsTable(X)
-    if _is_a(X, "polars", "LazyFrame"):
-        raise TypeError("X is a polars LazyFrame: pass X.collect()")
-    if _is_a(X, "pyarrow", "RecordBatch"):
+    if is_a(X, "polars", "LazyFrame"):
+        raise TypeError(
+            "X is a polars LazyFrame: pass X.collect(), or fit pb.QuantizedTable.from_batches(X, "
+            "label=...)"
+        )
+    if is_a(X, "pyarrow", "RecordBatch"):
         return _ArrowTable(sys.modules["pyarrow"].Table.from_batches([X]))
-    if _is_a(X, "pyarrow", "Table"):
+    if is_a(X, "pyarrow", "Table"):
         return _ArrowTable(X)
     return None
 
@@ -308,7 +347,8 @@ NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
 """Types of values that are refused where a number is expected."""
 
 
-def _is_a(value: object, library: str, name: str) -> bool:
+def is_a(value: object, library: str, name: str) -> bool:
+    """Whether a value is of a class of a library, which is not imported for that."""
     module = sys.modules.get(library)
     return module is not None and isinstance(value, getattr(module, name, ()))
 
@@ -354,12 +394,12 @@ def factorize(values: Column, label: str) -> CategoricalColumn:
             )
         except TypeError as error:  # unhashable
             raise TypeError(f"X: {label}: {error}") from error
-        codes, distinct = _sort_categories(codes, list(index))
+        codes, distinct = sort_categories(codes, list(index))
         return _clean_categories(codes, distinct, label)
     raise _not_categories(label, str(values.dtype))
 
 
-def _sort_categories(
+def sort_categories(
     codes: NDArray[np.int64], values: list[Any]
 ) -> tuple[NDArray[np.int64], list[Any]]:
     """Order the categories by value instead of by first appearance."""

@@ -1,6 +1,7 @@
 """Training rows: their labels and weights, and the order in which the engine takes them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,15 @@ from properboost.data.frames import is_plain
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.parameters.kinds import ClassWeight
 
-__all__ = ["Rows", "SortedRows", "find_classes", "read_groups", "read_rows"]
+__all__ = [
+    "CodedLabels",
+    "LabelReader",
+    "Rows",
+    "SortedRows",
+    "find_classes",
+    "read_groups",
+    "read_rows",
+]
 
 FEW_KEYS = 8
 """Segments up to which it is faster to look for each of them than to sort."""
@@ -25,13 +34,30 @@ class SortedRows:
     """The rows that count, sorted by class and, inside it, by part.
 
     Segment ``s`` is the rows ``order[segments[s]:segments[s + 1]]`` of the table, which are of the
-    class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.
+    class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.  `has_parts` says
+    whether there is more than one part.
     """
 
-    order: NDArray[np.int64]
+    keys: NDArray[np.integer[Any]]
+    counts: NDArray[np.int64]
     segments: NDArray[np.int64]
     class_of: NDArray[np.intp]
     part_of: NDArray[np.intp]
+    has_parts: bool
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The rows in their order; eight bytes each."""
+        n = int(self.counts.sum())
+        if len(self.counts) > FEW_KEYS:
+            # Rows that do not count come last.  numpy sorts small integers by their digits, in
+            # linear time.
+            return np.argsort(self.keys, kind="stable")[:n].astype(np.int64, copy=False)
+        order = np.empty(n, dtype=np.int64)
+        ends = np.cumsum(self.counts).tolist()
+        for key, end in enumerate(ends):
+            order[end - self.counts[key] : end] = np.flatnonzero(self.keys == key)
+        return order
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +78,15 @@ class Rows:
     @property
     def training_weight(self) -> NDArray[np.float64] | None:
         """The weight that a row has in training: its own times its class's."""
+        return self.weigh(slice(None))
+
+    def weigh(self, some: slice | NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return the training weight of some of the rows."""
+        weight = None if self.weight is None else self.weight[some]
         if self.factor is None:
-            return self.weight
-        factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes)
-        return factor if self.weight is None else self.weight * factor
+            return weight
+        factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes[some])
+        return factor if weight is None else weight * factor
 
     def sort(self, parts: NDArray[np.integer[Any]] | None = None, n_parts: int = 1) -> SortedRows:
         """Sort the rows that count by class, and by their part (from 0) where there are parts."""
@@ -67,22 +98,71 @@ class Rows:
             keys += parts.astype(keys.dtype)
             keys[self.codes == n_classes] = n_keys
         if n_keys <= FEW_KEYS:
-            of_keys = [np.flatnonzero(keys == key) for key in range(n_keys)]
-            counts = np.array([len(rows) for rows in of_keys])
-            order = np.concatenate(of_keys)
+            counts = np.array([np.count_nonzero(keys == key) for key in range(n_keys)])
         else:
             counts = np.bincount(keys, minlength=n_keys)[:n_keys]
-            # Rows that do not count come last.  numpy sorts small integers by their digits, in
-            # linear time.
-            order = np.argsort(keys, kind="stable")[: counts.sum()]
         held = np.flatnonzero(counts)
-        segments = np.cumsum([0, *counts[held]])
+        segments = np.cumsum([0, *counts[held]]).astype(np.int64)
         return SortedRows(
-            order.astype(np.int64, copy=False),
-            segments.astype(np.int64),
-            held // n_parts,
-            held % n_parts,
+            keys, counts, segments, held // n_parts, held % n_parts, parts is not None
         )
+
+
+@dataclass(frozen=True, eq=False)
+class CodedLabels:
+    """Labels that were checked: that of row i is ``values[codes[i]]``; `values` ascend."""
+
+    values: NDArray[Any]
+    codes: NDArray[np.unsignedinteger[Any]]
+
+
+class LabelReader:
+    """Checks labels that come in batches, and numbers them as they appear."""
+
+    def __init__(self) -> None:
+        self._number: dict[Any, int] = {}
+        self._dtype: np.dtype[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def read(self, y: Any, n_rows: int) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the number of each label."""
+        raw = np.asarray(y)
+        if raw.dtype.kind in "OU" and raw.dtype == self._dtype and raw.shape == (n_rows,):
+            try:  # what is known was checked
+                found = [self._number[label] for label in raw.tolist()]
+                return np.array(found, dtype=np.min_scalar_type(len(self)))
+            except (KeyError, TypeError):
+                pass
+        labels = _read_labels(y, n_rows)
+        self._dtype = labels.dtype if self._dtype is None else _join(self._dtype, labels.dtype)
+        if labels.dtype.kind in "OU":
+            return self._number_all(labels.tolist())
+        distinct = _distinct(labels)
+        numbers = self._number_all(distinct.tolist())
+        return find_entries(numbers, _find_codes(labels, distinct))
+
+    def _number_all(self, labels: list[Any]) -> NDArray[np.unsignedinteger[Any]]:
+        number = self._number
+        found = [number.setdefault(label, len(number)) for label in labels]
+        return np.array(found, dtype=np.min_scalar_type(len(number)))
+
+    def sort(self) -> tuple[NDArray[Any], NDArray[np.unsignedinteger[Any]]]:
+        """Return the labels so far in ascending order, and the place of each number among them."""
+        labels = list(self._number)
+        if any(isinstance(label, str) for label in labels) and not all(
+            isinstance(label, str) for label in labels
+        ):
+            raise ValueError("y must hold labels of one kind; got strings and others")
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+        place = np.empty(len(order), dtype=np.min_scalar_type(len(order)))
+        place[order] = np.arange(len(order))
+        return np.array([labels[k] for k in order], dtype=self._dtype), place
+
+
+def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(object) if "O" in (a.kind, b.kind) else np.promote_types(a, b)
 
 
 def read_rows(
@@ -93,15 +173,16 @@ def read_rows(
     normalize_weights: bool = False,
 ) -> Rows:
     """Check labels and weights."""
-    labels = _read_labels(y, n_rows)
+    labels = y.codes if isinstance(y, CodedLabels) else _read_labels(y, n_rows)
     weight = read_training_weights(sample_weight, labels, normalize_weights)
-    classes = _distinct(labels if weight is None else labels[weight > 0.0])
+    distinct = _distinct(labels if weight is None else labels[weight > 0.0])
+    classes = y.values[distinct] if isinstance(y, CodedLabels) else distinct
     if len(classes) < 2:
         raise ValueError(
             "y must hold at least two classes among the rows of positive weight; got 1 class: "
             f"{classes.tolist()}"
         )
-    codes = _find_codes(labels, classes)
+    codes = _find_codes(labels, distinct)
     if weight is not None:
         codes[weight == 0.0] = len(classes)
     total = float(len(labels) if weight is None else weight.sum())

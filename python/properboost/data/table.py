@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CategoricalColumn", "Category", "Column", "Table"]
+__all__ = ["CategoricalColumn", "Category", "Column", "SomeColumns", "Table"]
 
 Category: TypeAlias = str | int | float | bool
 Column: TypeAlias = NDArray[np.generic]
@@ -56,5 +56,47 @@ class Table(ABC):
         """Column `j` as categories."""
 
     @abstractmethod
+    def values(self, j: int) -> Any:
+        """Column `j` as its library has it, or as it converts it to NumPy: for labels."""
+
+    @abstractmethod
     def rows(self, start: int, stop: int) -> "Table":
         """Return the rows from `start` to `stop`, not copied."""
+
+    def appends_categories(self, _: int) -> bool:
+        """Whether the categories of later batches come after this one's, and are not sorted."""
+        return False
+
+
+class SomeColumns(Table):
+    """Some of the columns of a table with names."""
+
+    def __init__(self, table: Table, positions: Sequence[int]) -> None:
+        self.source = table.source
+        self.n_rows, self.n_features = table.n_rows, len(positions)
+        self.names = [(table.names or ())[p] for p in positions]
+        self._table, self._positions = table, positions
+
+    def declares_categorical(self, j: int) -> bool:
+        """Whether the type of column `j` says that it holds categories."""
+        return self._table.declares_categorical(self._positions[j])
+
+    def numeric(self, j: int) -> Column:
+        """Column `j` as real numbers, NaN where missing; a view where possible."""
+        return self._table.numeric(self._positions[j])
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        """Column `j` as categories."""
+        return self._table.categorical(self._positions[j])
+
+    def values(self, j: int) -> Any:
+        """Column `j` as its library has it, or as it converts it to NumPy: for labels."""
+        return self._table.values(self._positions[j])
+
+    def rows(self, start: int, stop: int) -> "SomeColumns":
+        """Return the rows from `start` to `stop`, not copied."""
+        return SomeColumns(self._table.rows(start, stop), self._positions)
+
+    def appends_categories(self, j: int) -> bool:
+        """Whether the categories of later batches come after this one's, and are not sorted."""
+        return self._table.appends_categories(self._positions[j])

@@ -42,6 +42,7 @@ from properboost.boosting.watch import Validation, Watch, read_validation
 from properboost.data.frames import find_feature, open_table, take_rows
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import read_groups, read_rows
+from properboost.data.quantized_table import QuantizedTable, open_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
 from properboost.estimators.editing import EditingMixin
@@ -315,7 +316,7 @@ class ProperBoostClassifier(
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | float | None = None,
         *,
         groups: ArrayLike | None = None,
@@ -329,8 +330,8 @@ class ProperBoostClassifier(
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows.
+        X : array or table of shape (n_rows, n_features), or QuantizedTable
+            The rows.  A quantized table has labels and weights of its own.
         y : array-like of shape (n_rows,)
             Their labels: integers, booleans or strings, at least two different ones.
         sample_weight : array-like of shape (n_rows,), optional
@@ -377,8 +378,13 @@ class ProperBoostClassifier(
         with self._restored_on_failure():
             if goes_on:
                 loss = check_going_on(self, loss, begins_with_scores=init_score is not None)
-            table = open_table(self, X, reset=not goes_on)
+            table, y, sample_weight = open_training(self, X, y, sample_weight, reset=not goes_on)
             if self.early_stopping and self.early_stopping != "auto" and X_val is None:
+                if isinstance(X, QuantizedTable):
+                    raise ValueError(
+                        "early_stopping=True cannot hold out rows of a QuantizedTable, whose bins "
+                        "know them: give X_val and y_val"
+                    )
                 learns, held = self._hold_out(y, groups, table.n_rows)
                 given = (y, sample_weight, init_score, groups)
                 X_val = take_rows(table.source, held)
@@ -433,6 +439,8 @@ class ProperBoostClassifier(
                     training=training, link=link, scoring=self.scoring,
                 )  # fmt: skip
             if calls is not None:
+                if isinstance(X, QuantizedTable):  # has its own
+                    y = sample_weight = None
                 calls.begin(X, y, {"sample_weight": sample_weight})
             self._boost(
                 loss, training, kept, base=base, validation=validation, earlier=earlier, calls=calls

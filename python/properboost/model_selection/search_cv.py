@@ -15,8 +15,8 @@ from sklearn.exceptions import NotFittedError
 from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder
 from properboost.boosting.patience import Patience
-from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_groups, read_rows
+from properboost.data.quantized_table import open_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier
@@ -248,7 +248,7 @@ class ProperBoostClassifierCV(
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | float | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
@@ -256,8 +256,8 @@ class ProperBoostClassifierCV(
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows.
+        X : array or table of shape (n_rows, n_features), or QuantizedTable
+            The rows.  A quantized table has labels and weights of its own.
         y : array-like of shape (n_rows,)
             Their labels: integers, booleans or strings, at least two different ones.
         sample_weight : array-like of shape (n_rows,), optional
@@ -279,7 +279,7 @@ class ProperBoostClassifierCV(
         with self._restored_on_failure():
             check_search(self)
             self._forget()
-            table = open_table(self, X, reset=True)
+            table, y, sample_weight = open_training(self, X, y, sample_weight, reset=True)
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )

@@ -11,10 +11,10 @@
 
 namespace properboost {
 
-// Bin edges of every column for at most max_bins bins each, found from at most sample_size of the
-// rows whose weight is positive.
-std::vector<std::vector<double>> find_edges(const Table& table, RowSampleWeights weight,
-                                            int max_bins, std::size_t sample_size,
-                                            std::uint64_t seed, Team& team);
+// Bin edges of every column for at most max_bins bins each, found from these rows, whose weight is
+// positive.
+std::vector<std::vector<double>> find_edges(const Table& table,
+                                            const std::vector<std::int64_t>& rows,
+                                            RowSampleWeights weight, int max_bins, Team& team);
 
 }  // namespace properboost

@@ -90,18 +90,4 @@ struct Rounds {
 void predict_raw(const Table& table, const Bins& bins, const std::vector<FeaturePair>& pairs,
                  const double* tables, std::size_t models, double* out, Team& team);
 
-// Trees that add up: the nodes of all, one tree after the other, the value of each node and, if
-// leaves have lines, these.
-struct Forest {
-  Tree nodes;
-  std::vector<std::size_t> roots;  // of each tree, then the end
-  std::vector<double> values;      // of each node
-  NodeLines lines = {};
-};
-
-// out[row * forests.size() + m] = sum over the trees of forests[m] of the value at the row's node,
-// and of what the node's line adds.
-void predict_raw(const Table& table, const Bins& bins, const std::vector<const Forest*>& forests,
-                 double* out, Team& team);
-
 }  // namespace properboost

@@ -31,18 +31,6 @@ struct NodeLines {
   NodeLines part(std::size_t first, std::size_t last) const;
   // Keeps those of the first n nodes.
   void resize(std::size_t n);
-
-  // What a node's line adds for a row whose code of feature f is code_of(f).
-  template <class CodeOf>
-  double add_up(std::size_t node, const Bins& bins, const CodeOf& code_of) const {
-    double sum = 0.0;
-    for (std::size_t t = begin(node); t < end(node); ++t) {
-      const auto f = static_cast<std::size_t>(feature[t]);
-      const double z = bins[f].positions()[code_of(f)];
-      sum += z == z ? slope[t] * (z - center[t]) : 0.0;
-    }
-    return sum;
-  }
 };
 
 // What a term adds, by code.

@@ -1,0 +1,158 @@
+"""Bins of rows that come in batches: those that all rows together would have."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data import binning
+from properboost.data.binning import (
+    MAX_CATEGORIES,
+    CategoricalBins,
+    FeatureBins,
+    NumericBins,
+    find_categories,
+    find_spans,
+)
+from properboost.data.frames import sort_categories
+from properboost.data.table import CategoricalColumn, Category, Column, Table
+
+__all__ = ["BinFinder"]
+
+Weigh: TypeAlias = Callable[[slice | NDArray[np.int64]], NDArray[np.float64] | None]
+"""Gives the weight of some rows of all batches."""
+
+
+class BinFinder:
+    """Finds what `find_bins` would, of a table whose rows come in batches.
+
+    Numbers are held of the sampled rows only, categories by their number.
+    """
+
+    def __init__(self, n_features: int, categorical: Sequence[int], seed: int) -> None:
+        self._sample = _core.RowSample(binning.SAMPLE_SIZE, seed)
+        self._categories = {j: _CategoryReader() for j in categorical}
+        numeric = sorted(set(range(n_features)) - set(categorical))
+        self._held = {j: _Held() for j in numeric}
+        self._spans = dict.fromkeys(numeric, (np.inf, -np.inf))
+        self._sampled = _Held()  # which rows they are
+        self._n_rows = 0
+
+    def add(self, table: Table, weight: NDArray[np.float64] | None) -> None:
+        """Take a batch; `weight` says which rows count."""
+        sampled = self._sample.add(table.n_rows, weight)
+        for j, held in self._held.items():
+            values = table.numeric(j)
+            held.add(values[sampled])
+            [(low, high)] = find_spans(values, weight).tolist()
+            self._spans[j] = min(self._spans[j][0], low), max(self._spans[j][1], high)
+        for j, categories in self._categories.items():
+            categories.add(table.categorical(j), append=table.appends_categories(j))
+        self._sampled.add(sampled + self._n_rows)
+        self._n_rows += table.n_rows
+        if len(self._sampled.values) > 2 * binning.SAMPLE_SIZE:
+            self._drop_others()
+
+    def _drop_others(self) -> NDArray[np.int64]:
+        """Keep the values of rows that are still in the sample, which are returned."""
+        rows = self._sample.rows
+        places = np.searchsorted(self._sampled.values, rows)
+        for held in (*self._held.values(), self._sampled):
+            held.keep(places)
+        return rows
+
+    def find(
+        self,
+        weigh: Weigh,
+        *,
+        max_numeric: int,
+        max_categories: int,
+        n_threads: int,
+    ) -> tuple[FeatureBins, ...]:
+        """Cut every feature; `weigh` gives the weight of some rows of all batches."""
+        rows = self._drop_others()
+        found: dict[int, FeatureBins] = {}
+        columns = [held.values for held in self._held.values()]
+        edges = []
+        if columns:
+            edges = _core.find_edges(columns, weigh(rows), max_numeric, None, n_threads)
+        for (j, span), own in zip(self._spans.items(), edges, strict=True):
+            found[j] = NumericBins(own, span=span)
+        for j, categories in self._categories.items():
+            found[j] = categories.find(weigh, min(max_categories, MAX_CATEGORIES))
+        return tuple(found[j] for j in sorted(found))
+
+
+class _Held:
+    """Numbers that were added, in memory that grows."""
+
+    def __init__(self) -> None:
+        self._memory: Column = np.empty(0, dtype=np.uint8)
+        self._n = 0
+
+    @property
+    def values(self) -> Column:
+        return self._memory[: self._n]
+
+    def add(self, values: Column) -> None:
+        """Add some at the end."""
+        if self._n == 0:
+            self._memory = np.empty(len(values), dtype=values.dtype)
+        need = self._n + len(values)
+        kind = np.promote_types(self._memory.dtype, values.dtype)
+        if need > len(self._memory) or kind != self._memory.dtype:
+            larger = np.empty(max(need, 2 * len(self._memory)), dtype=kind)
+            larger[: self._n] = self.values
+            self._memory = larger
+        self._memory[self._n : need] = values
+        self._n = need
+
+    def keep(self, places: NDArray[np.int64]) -> None:
+        """Keep those at these places, in ascending order."""
+        self._memory[: len(places)] = self._memory[places]
+        self._n = len(places)
+
+
+class _CategoryReader:
+    """Numbers the categories of a column whose rows come in batches, as if they were one column.
+
+    Categories that batches declare differently are sorted, as those of strings are; those of Arrow
+    dictionaries come one after the other.
+    """
+
+    def __init__(self) -> None:
+        self._number: dict[Category, int] = {}
+        self._sorts = False
+        self._codes: list[NDArray[np.unsignedinteger[Any]]] = []  # 0 is missing
+
+    def add(self, column: CategoricalColumn, *, append: bool) -> None:
+        """Take a batch of the column."""
+        number = self._number
+        if not append:
+            known = zip(number, column.values, strict=False)
+            self._sorts |= any(a != b for a, b in known)
+        numbers = [0, *(number.setdefault(c, len(number)) + 1 for c in column.values)]
+        kind = np.min_scalar_type(len(number))
+        self._codes.append(np.array(numbers, dtype=kind)[column.codes + 1])
+
+    def find(
+        self,
+        weigh: Weigh,
+        max_bins: int,
+    ) -> CategoricalBins:
+        """Return the bins of the column."""
+        values = tuple(self._number)
+        place = np.arange(-1, len(values))
+        if self._sorts:
+            rank, ordered = sort_categories(np.arange(len(values)), list(values))
+            place[1:], values = rank, tuple(ordered)
+
+        def batches() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64] | None]]:
+            begin = 0
+            for codes in self._codes:
+                yield place[codes.astype(np.intp)], weigh(slice(begin, begin + len(codes)))
+                begin += len(codes)
+
+        return find_categories(values, batches(), max_bins)

@@ -1,0 +1,126 @@
+"""Sources of rows that can be read more than once, batch by batch."""
+
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike, fspath
+from typing import Any
+
+from properboost.data.frames import is_a, open_frame
+from properboost.data.table import Table
+from properboost.extras import import_extra
+
+__all__ = ["BATCH_ROWS", "open_source"]
+
+BATCH_ROWS = 2**16
+"""Rows that files and lazy frames are read by."""
+
+BUFFER_BYTES = 2**18
+"""What is read of each column of a file at a time."""
+
+ALLOWED = (
+    "Parquet paths, a pyarrow Dataset, a polars LazyFrame, a pandas, polars or Arrow table, "
+    "an object with __arrow_c_stream__, or a function that returns a new iterator of tables"
+)
+
+
+def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator[Table]]:
+    """Return what begins to read a source, each time from its first row.
+
+    `columns` are those that are wanted, in any order and among others; None is all.
+    """
+    paths = source if isinstance(source, list | tuple) and len(source) else [source]
+    if all(isinstance(path, str | PathLike) for path in paths):
+        return _tables(_open_files([fspath(path) for path in paths], columns))
+    if is_a(source, "pyarrow.dataset", "Dataset"):
+        options = _read_in_little_memory(source)
+        return _tables(lambda: source.to_batches(columns=columns, **options))
+    if is_a(source, "polars", "LazyFrame"):
+        if not hasattr(source, "collect_batches"):
+            raise TypeError("source is a LazyFrame of a polars that cannot read it in batches")
+        wanted = source if columns is None else source.select(columns)
+        return _tables(lambda: wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True))
+    if hasattr(source, "__dask_graph__") or isinstance(source, Iterator):
+        raise _refuse(source)
+    if is_a(source, "pyarrow", "RecordBatchReader") or is_a(source, "pyarrow.dataset", "Scanner"):
+        raise _refuse(source)
+    if open_frame(source) is not None:
+        return _tables(lambda: [source])
+    if hasattr(source, "__arrow_c_stream__"):
+        arrow = import_extra("pyarrow", "reading an Arrow stream needs", "arrow")
+        return _tables(lambda: arrow.RecordBatchReader.from_stream(source))
+    if callable(source):
+        return _tables(_calls(source))
+    raise TypeError(f"source must be {ALLOWED}; got {source!r}")
+
+
+def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Iterator[Any]]:
+    """Return what reads Parquet files one after the other, those of a folder by their names."""
+    parquet = import_extra("pyarrow.parquet", "reading Parquet files needs", "arrow")
+    datasets = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
+    found = [datasets.dataset(path, format="parquet") for path in paths]
+
+    def read() -> Iterator[Any]:
+        # A Dataset would read a row group at a time, however large.
+        for dataset in found:
+            for path in dataset.files:
+                with dataset.filesystem.open_input_file(path) as stream:
+                    file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
+                    yield from file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
+
+    return read
+
+
+def _read_in_little_memory(source: Any) -> dict[str, Any]:
+    """Return how a pyarrow Dataset is read without many batches ahead."""
+    options: dict[str, Any] = {
+        "batch_size": BATCH_ROWS,
+        "batch_readahead": 1,
+        "fragment_readahead": 1,
+    }
+    if is_a(getattr(source, "format", None), "pyarrow.dataset", "ParquetFileFormat"):
+        dataset = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
+        options["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(
+            use_buffered_stream=True, pre_buffer=False
+        )
+    return options
+
+
+def _calls(function: Callable[[], Any]) -> Callable[[], Iterable[Any]]:
+    """Return the same, but refuse a function that returns one iterator again and again."""
+    earlier: list[Any] = []
+
+    def begin() -> Iterable[Any]:
+        batches = function()
+        if any(batches is other for other in earlier) and isinstance(batches, Iterator):
+            raise TypeError("source must return a new iterator each time; got the same one again")
+        earlier.append(batches)
+        if open_frame(batches) is not None or not isinstance(batches, Iterable):
+            raise TypeError(
+                "source must return an iterator of pandas, polars or Arrow tables; got "
+                f"{type(batches).__name__}"
+            )
+        return batches
+
+    return begin
+
+
+def _tables(begin: Callable[[], Iterable[Any]]) -> Callable[[], Iterator[Table]]:
+    """Return what opens the batches that `begin` gives."""
+
+    def read() -> Iterator[Table]:
+        for batch in begin():
+            table = open_frame(batch)
+            if table is None:
+                raise TypeError(
+                    "source must give batches that are pandas, polars or Arrow tables; got "
+                    f"{type(batch).__name__}"
+                )
+            yield table
+
+    return read
+
+
+def _refuse(source: Any) -> TypeError:
+    return TypeError(
+        f"source must be readable more than once; got {type(source).__module__}."
+        f"{type(source).__name__}: pass a function that returns a new iterator of tables each time"
+    )
