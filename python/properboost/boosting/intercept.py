@@ -144,7 +144,7 @@ class _Means:
     def differentiate(self, intercept: Array) -> Array:
         """Return about how these sums change with the intercepts, (n_classes, n_classes).
 
-        Of many classes some rows, evenly spaced, stand for all.
+        With many classes some rows, evenly spaced, stand for all.
         """
         every = max(1, self._n_classes // SLOPES_FOR_PROBABILITIES)
         total = np.zeros((self._n_classes, self._n_classes))
