@@ -1,10 +1,7 @@
 // The sample weights of rows, as every stage of the engine reads them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-
-#include "properboost/core/exact_sum.hpp"
 
 namespace properboost {
 
@@ -21,16 +18,12 @@ class RowSampleWeights {
   }
   // The same where not all are ones, for loops that are written twice.
   double given(std::size_t row) const noexcept { return weight_[row]; }
-  // The sum of the rows from `begin` to `end`; their order does not matter.
-  double sum(std::size_t begin, std::size_t end) const {
+  // The sum of the rows from `begin` to `end`, added one by one.
+  double sum(std::size_t begin, std::size_t end) const noexcept {
     if (all_ones()) return static_cast<double>(end - begin);
-    ExactSum total;
-    for (std::size_t i = begin; i < end; ++i) total.add(weight_[i]);
-    return total.value();
-  }
-  // The largest of n rows.
-  double most(std::size_t n) const noexcept {
-    return all_ones() || n == 0 ? 1.0 : *std::max_element(weight_, weight_ + n);
+    double total = 0.0;
+    for (std::size_t i = begin; i < end; ++i) total += weight_[i];
+    return total;
   }
   // Those of the rows from `begin` on.
   RowSampleWeights from(std::size_t begin) const noexcept {

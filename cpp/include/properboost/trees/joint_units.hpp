@@ -27,16 +27,33 @@ class JointUnits {
            const std::vector<std::size_t>& class_of, const std::vector<RowBlock>& blocks,
            std::size_t all_rows, std::uint64_t key, Team& team) {
     classes_ = classes.size();
+    struct Total {
+      double gradient = 0.0, beside = 0.0;
+    };
+    std::vector<Total> parts(blocks.size() * classes_);
     double a_pass = 0.0;
     for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
     a_pass *= static_cast<double>(classes_);
-    double most_weight = 0.0, most_curvature = 0.0;  // of a class
-    for (const RowWeights& own : classes) {
-      most_weight = std::max(most_weight, own.units.total_weight);
-      most_curvature = std::max(most_curvature, own.units.total_curvature);
+    team.for_each(parts.size(), a_pass, [&](std::size_t task) {
+      const RowBlock& block = blocks[task / classes_];
+      const RowWeights& own = classes[task % classes_];
+      for (std::size_t i = block.begin; i < block.end; ++i) {
+        parts[task].gradient += own.weight_of(i);
+        if (needs_curvature) parts[task].beside += own.curvature_of(i);
+      }
+    });
+    Total most;
+    for (std::size_t k = 0; k < classes_; ++k) {
+      Total own;
+      for (std::size_t c = 0; c < blocks.size(); ++c) {
+        own.gradient += parts[c * classes_ + k].gradient;
+        own.beside += parts[c * classes_ + k].beside;
+      }
+      most.gradient = std::max(most.gradient, own.gradient);
+      most.beside = std::max(most.beside, own.beside);
     }
-    gradient_ = FixedPoint(most_weight, kBits);
-    beside_ = needs_curvature ? FixedPoint(most_curvature, kBits) : gradient_;
+    gradient_ = FixedPoint(most.gradient, kBits);
+    beside_ = needs_curvature ? FixedPoint(most.beside, kBits) : gradient_;
     const double gradients = gradient_.per_unit, besides = beside_.per_unit;
     units_.resize(all_rows * stride());
     const std::uint64_t stream = stream_key(key, kRoundingStream);
