@@ -94,7 +94,7 @@ def test_all_that_a_fit_keeps_is_finite_and_can_be_saved(learner, gain, tmp_path
         (X.astype("M8[s]"), "column 0 has type datetime64"),
         (np.ma.masked_array(X), "X is a masked array"),
         (None, "None|NoneType"),
-        ("table", "Expected 2D array"),
+        ("table", "X must be a table in memory; got builtins.str"),
         ([[1, 2], [3]] * 30, "inhomogeneous|sequence"),
         (pd.DataFrame(X).assign(a="text"), "Feature names are only supported|column 'a'"),
         (pd.DataFrame(X, columns=list("abc")).assign(d="text"), "column 'd' has type"),

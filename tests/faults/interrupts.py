@@ -8,6 +8,7 @@ what the call returns afterwards must have the same bits as before.
 """
 
 import argparse
+import gc
 import random
 import signal
 import statistics
@@ -58,7 +59,12 @@ def make_rows(rows: int, features: int, seed: int = 0):
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt in this thread after so many seconds, as Ctrl-C does."""
+    """Raise KeyboardInterrupt in this thread after so many seconds, as Ctrl-C does.
+
+    Callbacks of the garbage collector, which test tools install, swallow what is raised in them.
+    """
+    callbacks = gc.callbacks[:]
+    gc.callbacks.clear()
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
@@ -66,6 +72,7 @@ def interrupted_after(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        gc.callbacks.extend(callbacks)
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:

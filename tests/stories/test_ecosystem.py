@@ -167,7 +167,7 @@ def test_the_words_of_other_libraries_mean_what_they_mean_there():
 
 def test_the_signature_of_fit_fits_on_a_screen():
     first = pydoc.render_doc(pb.ProperBoostClassifier.fit, renderer=pydoc.plaintext).splitlines()[2]
-    assert "y: 'ArrayLike'" in first
+    assert "y: 'ArrayLike | None'" in first
     assert "_NestedSequence" not in first
     assert len(first) < 600
 
@@ -182,7 +182,7 @@ def test_no_method_spells_out_what_an_array_is():
 
 def test_my_tools_look_up_what_signatures_name():
     hints = typing.get_type_hints(pb.ProperBoostClassifier.fit)
-    assert hints["y"] == ArrayLike
+    assert hints["y"] == ArrayLike | None
 
 
 def test_pb_and_tab_show_what_is_public():

@@ -27,12 +27,9 @@ from properboost.data.table import CategoricalColumn, Column, SomeColumns, Table
 from properboost.parameters import checks
 from properboost.parameters.declare import read
 from properboost.parameters.kinds import CategoricalFeatures, ClassWeight, RandomState
-from properboost.parameters.shared import BinningOptions
+from properboost.parameters.shared import ROWS_PER_BIN, BinningOptions
 
 __all__ = ["QuantizedTable", "open_training"]
-
-ROWS_PER_BIN = 20.0
-"""What ``rows_per_bin="auto"`` is for all weak learners but look-up tables of every bin."""
 
 
 class QuantizedTable(CodedTable):

@@ -688,8 +688,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
             else:
                 at = np.searchsorted(models, scaling.models)
                 raw, baselines = of_all[0][own][..., at], of_all[1][at]
-                effects = Effects(scaling.about(baselines), raw, None, absolute=False)
-                parts.append(Part(own, effects, None))
+                parts.append(_make_part(own, scaling.about(baselines), raw))
         spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
         labels, pairs = self._feature_labels(), [(p.first, p.second) for p in self._pairs()]
         return make_contributions(
@@ -710,10 +709,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         raw, baselines = ensemble.contributions(table, n_threads, scaling.models, explain_tree)
         scaling = scaling.about(baselines)
         if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
-            return Part(rows, Effects(scaling, raw, None, absolute=False), None)
+            return _make_part(rows, scaling, raw)
         errors = ensemble.look_up_entries(table, n_threads, ensemble.spread.errors(model))
-        effects = Effects(scaling, raw, errors, absolute=False)
-        return Part(rows, effects, ensemble.p_values[model])
+        return _make_part(rows, scaling, raw, errors, ensemble.p_values[model])
 
     def explain_global(self, name: str | None = None, class_: Any = None) -> Any:
         """Return an explanation of the model for ``interpret.show``, InterpretML's dashboard.
@@ -876,3 +874,14 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         if len(labels) == 2:
             return labels[k], 0, 1.0 if k == 1 else -1.0
         return labels[k], k, 1.0
+
+
+def _make_part(
+    rows: NDArray[np.intp],
+    scaling: Scaling,
+    raw: NDArray[np.float64],
+    errors: NDArray[np.float64] | None = None,
+    p_values: NDArray[np.float64] | None = None,
+) -> Part:
+    """Return the contributions to one class of some rows."""
+    return Part(rows, Effects(scaling, raw, errors, absolute=False), p_values)

@@ -15,7 +15,7 @@ from properboost.data.table import Table
 from properboost.extras import import_extra
 from properboost.inspection.html import draw_contributions
 from properboost.inspection.intervals import NOISE_LEVEL, WithInterval
-from properboost.inspection.scales import Effects, Scale, check_scale
+from properboost.inspection.scales import Effects, Scale, Scaling, check_scale
 from properboost.inspection.words import describe
 
 if TYPE_CHECKING:
@@ -213,11 +213,10 @@ class Contributions(WithInterval):
         ndarray of shape (len(order) + 1,)
             On the scale: the average row's, then after each of the terms.
         """
-        at = int(np.arange(len(self))[row])
-        own = next(part for part in self._parts if at in part.rows)
-        raw = own.effects.raw[int(np.searchsorted(own.rows, at)), list(order)]
+        raw, scaling = self._find_row(row)
+        raw = raw[list(order)]
         steps = np.concatenate([np.zeros((1, raw.shape[-1])), np.cumsum(raw, axis=0)])
-        return own.effects.scaling.find(steps)
+        return scaling.find(steps)
 
     def rank(self, row: int) -> NDArray[np.intp]:
         """Return the terms by how far they move a row's raw predictions, the farthest first.
@@ -235,15 +234,18 @@ class Contributions(WithInterval):
         ndarray of shape (n_terms,)
             The positions of the terms.
         """
-        at = int(np.arange(len(self))[row])
-        own = next(part for part in self._parts if at in part.rows)
-        raw = own.effects.raw[int(np.searchsorted(own.rows, at))]
-        scaling = own.effects.scaling
+        raw, scaling = self._find_row(row)
         moved = raw[:, scaling.models.index(scaling.model)] - (
             raw.mean(axis=1) if raw.shape[1] > 1 else 0.0
         )
         found: NDArray[np.intp] = np.argsort(-np.abs(moved), kind="stable")
         return found
+
+    def _find_row(self, row: int) -> tuple[NDArray[np.float64], Scaling]:
+        """Return what terms add to a row in each model, (n_terms, n_models), and its scaling."""
+        at = int(np.arange(len(self))[row])
+        own = next(part for part in self._parts if at in part.rows)
+        return own.effects.raw[int(np.searchsorted(own.rows, at))], own.effects.scaling
 
     def _list_values(self, term: int) -> NDArray[Any]:
         """Return what each row has of a term: of a feature as given, of a pair in words."""

@@ -37,6 +37,7 @@ __all__ = [
     "LARGEST_INT",
     "LINEAR_ROWS",
     "MOST_LEVELS",
+    "ROWS_PER_BIN",
     "SOLVED",
     "BagParameters",
     "BagTableParameters",
@@ -911,8 +912,12 @@ class BinningOptions(Options, BinningParameters, SizeParameters[float | None], R
     """Options of binning."""
 
 
+ROWS_PER_BIN = 20.0
+"""What "auto" rows per bin are for all weak learners but look-up tables of every bin."""
+
+
 def read_binning(
-    model: Any, of_few_cells: float | None = 20.0, of_every_bin: float | None = 100.0
+    model: Any, of_few_cells: float | None = ROWS_PER_BIN, of_every_bin: float | None = 100.0
 ) -> BinningOptions:
     """Return how the features of a booster are cut.
 

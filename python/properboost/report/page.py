@@ -1,7 +1,6 @@
 """The page of a report: one HTML file that needs nothing else."""
 
 import html
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from properboost.report.costs import describe_cost, describe_score, name_score
 from properboost.report.families import describe_family
 from properboost.report.found import SLIGHT, Collected, Judged, View
 from properboost.report.glossary import find_words
+from properboost.report.shares import find_log_odds
 from properboost.report.words import count, number, percent, precise, signed
 
 __all__ = ["make_page"]
@@ -120,7 +120,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "number": number,
         "signed": signed,
         "count": count,
-        "logit": _find_log_odds,
+        "logit": find_log_odds,
     }
     body = environment.get_template("body.html.jinja").render(given)
     words = find_words(html.unescape(re.sub(r"<[^>]*>", " ", body)))
@@ -133,10 +133,6 @@ def make_page(found: Collected, view: View, title: str) -> str:
         sections=_list_sections(found),
     )
     return page
-
-
-def _find_log_odds(share: float) -> float:
-    return math.log(share / (1.0 - share))
 
 
 def _find_worst(judged: Judged) -> int | None:

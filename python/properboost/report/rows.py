@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from properboost.boosting.ensemble import TreeEnsemble
 from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.report.found import Array, Step, TellingRow
+from properboost.report.shares import find_log_odds
 from properboost.report.words import count, signed
 
 __all__ = ["choose_rows", "describe_rows"]
@@ -24,9 +24,6 @@ MOST_TREES = 10_000
 
 TINY = 0.005
 """Log-odds that are not told one by one."""
-
-_INSIDE = 1e-15
-"""How far probabilities are kept from 0 and 1, where they have no log-odds."""
 
 
 def choose_rows(
@@ -152,7 +149,7 @@ def _walk(own: Contributions, confidence_level: float) -> tuple[float, tuple[Ste
         lots += [lot for lot in of_pairs if lot]
     path = own.accumulate(0, [t for lot in lots for t in lot])
     ends = np.cumsum([0, *map(len, lots)])
-    at = logit(np.clip(path, _INSIDE, 1.0 - _INSIDE))
+    at = find_log_odds(path)
     low, high = _find_ends(own, confidence_level)
     noisy = None if own.within_noise is None else np.ravel(own.within_noise)
     steps = []

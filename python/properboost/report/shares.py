@@ -1,12 +1,15 @@
-"""Shares of rows and means of them, with intervals."""
+"""Shares of rows and means of them, with intervals, and their log-odds."""
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import logit, ndtri
 
 from properboost.report.found import Array, Estimate
 
-__all__ = ["estimate_mean", "estimate_share"]
+__all__ = ["estimate_mean", "estimate_share", "find_log_odds"]
+
+_INSIDE = 1e-15
+"""How far shares are kept from 0 and 1, where they have no log-odds."""
 
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
@@ -44,3 +47,9 @@ def estimate_mean(values: Array, weight: Array, confidence_level: float) -> Esti
 def count_effective(weight: Array) -> int:
     """Return how many rows of equal weights have a mean as precise as these."""
     return max(1, round(float(weight.sum()) ** 2 / float(np.sum(weight**2))))
+
+
+def find_log_odds(share: Array | float) -> Array:
+    """Return the log-odds of shares, which are finite."""
+    found: Array = logit(np.clip(share, _INSIDE, 1.0 - _INSIDE))
+    return found

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 from properboost.report.charts import (
@@ -33,6 +32,7 @@ from properboost.report.found import (
     Term,
     View,
 )
+from properboost.report.shares import find_log_odds
 from properboost.report.words import count, name_bin, percent, points, precise, shorten, signed
 
 __all__ = ["make_view"]
@@ -318,7 +318,7 @@ def _draw_cells(function: PairFunction, level: float) -> str:
 def _draw_row(row: TellingRow) -> str:
     bars = []
     for step in row.steps:
-        start = _find_log_odds(step.before)
+        start = float(find_log_odds(step.before))
         text = (
             f"{step.name}: {signed(step.added)} points, from {precise(step.before)} to "
             f"{precise(step.after)}"
@@ -339,7 +339,3 @@ def _draw_row(row: TellingRow) -> str:
         f"What leads to the probability of {row.spoken_for} in row {row.number}",
         note="points \u2192 so far",
     )
-
-
-def _find_log_odds(share: float) -> float:
-    return float(logit(min(max(share, 1e-15), 1.0 - 1e-15)))
