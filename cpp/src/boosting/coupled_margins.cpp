@@ -16,6 +16,24 @@
 
 namespace properboost {
 
+// The largest of those of the blocks; what was not found is as it was.
+CoupledMargins::Bounds CoupledMargins::largest_of(const std::vector<Bounds>& blocks,
+                                                  const Bounds& before, bool has_curvature,
+                                                  bool has_loss) {
+  Bounds all{0.0, has_curvature ? 0.0 : before.curvature, has_loss ? 0.0 : before.loss};
+  for (const Bounds& block : blocks) {
+    all.weight = std::max(all.weight, block.weight);
+    if (has_curvature) all.curvature = std::max(all.curvature, block.curvature);
+    if (has_loss) all.loss = std::max(all.loss, block.loss);
+  }
+  return all;
+}
+
+bool CoupledMargins::are_loose(const Bounds& bounds, const Bounds& largest) {
+  return is_loose(bounds.weight, largest.weight) || is_loose(bounds.curvature, largest.curvature) ||
+         is_loose(bounds.loss, largest.loss);
+}
+
 class CoupledMargins::Path {
  public:
   static constexpr std::size_t kMost = 3;  // steps
@@ -186,6 +204,20 @@ class CoupledMargins::Strip {
     return sum(units, [=](std::size_t i) { return wide(numbers[i]); });
   }
 
+  // Makes these the largest terms, if those of some rows are larger.
+  void note_largest(bool has_curvature, bool has_loss, Bounds& largest) const {
+    const auto note = [](const float* terms, std::size_t n, double& most) {
+      auto own = static_cast<float>(most);
+      vectorized([=, &own] {
+        for (std::size_t i = 0; i < n; ++i) own = terms[i] > own ? terms[i] : own;
+      });
+      most = wide(own);
+    };
+    note(weights_, m_.classes_ * n_, largest.weight);
+    if (has_curvature) note(curvatures_, m_.classes_ * n_, largest.curvature);
+    if (has_loss) note(losses_, n_, largest.loss);
+  }
+
   void store_margins(float* u) const {
     for (std::size_t k = 0; k < m_.classes_; ++k) {
       float* const own = u + (first() + k) * m_.codes_.rows + begin_;
@@ -237,7 +269,7 @@ class CoupledMargins::Batch final : public BatchMargins {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
   const CellUnits& cell_units() const noexcept override { return units_; }
-  double most_weight(std::size_t /*lane*/) const noexcept override { return kMostWeight; }
+  double most_weight(std::size_t /*lane*/) const noexcept override { return m_.largest_.weight; }
   double slope_along(const Move& direction, Team& team) override;
   std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
                                            const std::vector<RowShare>& shares, std::size_t n_cells,
@@ -334,32 +366,39 @@ class CoupledMargins::ByCell final : public ShiftedRows {
   float shift_for(double value) const override { return static_cast<float>(value / m_.share_); }
 
   CellSums sum_rows(const CellOfCode& cell_of, const std::array<float, kMaxCodes>& shift) override {
-    std::vector<CellSums> parts(m_.blocks_.size());
     const std::size_t model = lane_ / m_.classes_, k = lane_ % m_.classes_;
     const double total = 2.0 * m_.training_weight_[model];
-    CellSums all;
-    const double s = std::max(1.0, m_.most_sample_weight_);
-    all.units = {kMostWeight * total, m_.most_curvature() * total, s * kMostWeight,
-                 s * m_.most_curvature()};
-    m_.for_training_strips(model, team_, [&](std::size_t c, Strip& strip) {
-      strip.place({});
-      strip.shift_class(k, codes_, shift.data());
-      const bool remembers = !m_.shift_.empty();
-      if (remembers) {
-        const std::size_t place = model * m_.codes_.rows + strip.begin();
-        std::copy_n(m_.shift_.data() + place, strip.size(), strip.shift());
-      }
-      strip.weigh(true, false, remembers ? strip.shift() : nullptr);
-      const std::int64_t sign = strip.sign(k) > 0.0F ? 1 : -1;
-      for (std::size_t i = 0; i < strip.size(); ++i) {
-        const double s = m_.sample_weight_[strip.begin() + i];
-        const std::size_t cell = cell_of[codes_[strip.begin() + i]];
-        parts[c].slope[cell] += sign * all.units.weight.round(s * wide(strip.weights(k)[i]));
-        parts[c].curvature[cell] += all.units.curvature.round(s * wide(strip.curvatures(k)[i]));
-      }
-    });
-    for (const CellSums& part : parts) all += part;
-    return all;
+    const double of_row = std::max(1.0, m_.most_sample_weight_);
+    const bool remembers = !m_.shift_.empty();
+    Bounds most = m_.bounds_ahead(0.0);
+    while (true) {
+      std::vector<CellSums> parts(m_.blocks_.size());
+      std::vector<Bounds> largest(parts.size(), Bounds{});
+      CellSums all;
+      all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
+                   of_row * most.curvature};
+      m_.for_training_strips(model, team_, [&](std::size_t c, Strip& strip) {
+        strip.place({});
+        strip.shift_class(k, codes_, shift.data());
+        if (remembers) {
+          const std::size_t place = model * m_.codes_.rows + strip.begin();
+          std::copy_n(m_.shift_.data() + place, strip.size(), strip.shift());
+        }
+        strip.weigh(true, false, remembers ? strip.shift() : nullptr);
+        strip.note_largest(true, false, largest[c]);
+        const std::int64_t sign = strip.sign(k) > 0.0F ? 1 : -1;
+        for (std::size_t i = 0; i < strip.size(); ++i) {
+          const double s = m_.sample_weight_[strip.begin() + i];
+          const std::size_t cell = cell_of[codes_[strip.begin() + i]];
+          parts[c].slope[cell] += sign * all.units.weight.round(s * wide(strip.weights(k)[i]));
+          parts[c].curvature[cell] += all.units.curvature.round(s * wide(strip.curvatures(k)[i]));
+        }
+      });
+      for (const CellSums& part : parts) all += part;
+      const Bounds there = largest_of(largest, most, true, false);
+      if (!are_loose(most, there)) return all;
+      most = there;
+    }
   }
 
   const CoupledMargins& m_;
@@ -374,7 +413,7 @@ double CoupledMargins::Batch::slope_along(const Move& direction, Team& team) {
   const RowSampleWeights given =  // wide batches have them in their weights
       width_ == 1 ? m_.sample_weight_ : RowSampleWeights{};
   TermUnits units;
-  const double most = kMostWeight * m_.farthest(entries, direction.lines, team);
+  const double most = m_.largest_.weight * m_.farthest(entries, direction.lines, team);
   if (given.all_ones() && !m_.sample_weight_.all_ones()) {
     units.set(0, most * m_.most_sample_weight_, m_.codes_.rows);
   } else {
@@ -498,18 +537,27 @@ double CoupledMargins::slope_ahead(std::size_t model, const Directions& directio
                                    Team& team) {
   Path* const path = paths_.empty() ? nullptr : &paths_[model];
   if (path != nullptr) path->add(step);
-  const TermUnits units = units_along(directions, team);
-  std::vector<std::int64_t> parts(blocks_.size(), 0);
-  for_training_strips(model, team, [&](std::size_t c, Strip& strip) {
-    strip.place(directions);
-    float* const shift = path == nullptr ? nullptr : strip.shift();
-    if (path != nullptr) path->guess(strip.begin(), strip.size(), shift);
-    strip.weigh(false, false, shift);
-    if (path != nullptr) path->keep(strip.begin(), strip.size(), shift);
-    parts[c] += strip.slope(directions, units);
-  });
-  const std::int64_t slope = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
-  return units.value(0, slope) / training_weight_[model];
+  Bounds most = bounds_ahead(0.0);
+  while (true) {
+    const TermUnits units = units_along(directions, most.weight, team);
+    std::vector<std::int64_t> parts(blocks_.size(), 0);
+    std::vector<Bounds> largest(parts.size(), Bounds{});
+    for_training_strips(model, team, [&](std::size_t c, Strip& strip) {
+      strip.place(directions);
+      float* const shift = path == nullptr ? nullptr : strip.shift();
+      if (path != nullptr) path->guess(strip.begin(), strip.size(), shift);
+      strip.weigh(false, false, shift);
+      if (path != nullptr) path->keep(strip.begin(), strip.size(), shift);
+      strip.note_largest(false, false, largest[c]);
+      parts[c] += strip.slope(directions, units);
+    });
+    const Bounds there = largest_of(largest, most, false, false);
+    if (!are_loose(most, there)) {
+      const std::int64_t slope = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+      return units.value(0, slope) / training_weight_[model];
+    }
+    most = there;
+  }
 }
 
 // The largest entry of a look-up table, with what lines add to it.
@@ -527,19 +575,24 @@ double CoupledMargins::farthest(const std::vector<float>& table, const float* li
   return wide(most) + wide(*std::max_element(parts.begin(), parts.end()));
 }
 
-TermUnits CoupledMargins::units_along(const Directions& directions, Team& team) const {
+TermUnits CoupledMargins::units_along(const Directions& directions, double most_weight,
+                                      Team& team) const {
   double most = 0.0;
   for (const Direction& own : directions) {
     if (!own.table.empty()) most = std::max(most, farthest(own.table, own.lines, team));
   }
   TermUnits units;
-  units.set(0, kMostWeight * most, sample_weight_, total_weight_ * static_cast<double>(classes_));
+  units.set(0, most_weight * most, sample_weight_, total_weight_ * static_cast<double>(classes_));
   return units;
 }
 
-double CoupledMargins::most_curvature() const {
+// Once no score has moved farther than so.
+CoupledMargins::Bounds CoupledMargins::bounds_ahead(double farthest) const {
   const auto classes = static_cast<double>(classes_);
-  return (classes - 1.0) / classes / share_ * loss_.most_curvature(0.0);
+  const double least = -wide(largest_score_) - farthest;
+  return {1.0,  // a probability
+          (classes - 1.0) / classes / share_ * loss_.most_curvature(0.0),
+          2.0 * classes * loss_.most_loss(least)};
 }
 
 std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<Move>& directions,
@@ -553,6 +606,22 @@ std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<M
 
 std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
                                         const std::vector<PassRequest>& requests, Team& team) {
+  std::vector<Move> here;
+  double farthest_move = 0.0;
+  for (const Move& move : moves) {
+    const std::vector<float> entries(move.table.begin(), move.table.end());
+    farthest_move = std::max(farthest_move, std::abs(move.t) * farthest(entries, move.lines, team));
+    here.push_back({move.lane, move.codes, move.table, 0.0, move.width, move.lines});
+  }
+  const Bounds bounds = bounds_ahead(farthest_move);
+  std::vector<Point> points = move_all(moves, requests, bounds, team);
+  if (are_loose(bounds, largest_)) points = move_all(here, requests, Bounds(largest_), team);
+  return points;
+}
+
+std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
+                                            const std::vector<PassRequest>& requests,
+                                            const Bounds& bounds, Team& team) {
   for (const auto& batch : batches_) batch->begin();
   const bool needs_risk = requests.front().risk;
   struct Sums {
@@ -571,25 +640,19 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
   const std::size_t n_blocks = blocks_.size();
   std::vector<TermUnits> slope_units;
   TermUnits risk_units, weight_units, curvature_units;
-  double farthest_move = 0.0;
-  for (std::size_t model = 0; model < joint_models(); ++model) {
-    slope_units.push_back(units_along(directions[model], team));
-    for (const Direction& own : directions[model]) {
-      if (own.table.empty()) continue;
-      farthest_move =
-          std::max(farthest_move, wide(std::abs(own.t)) * farthest(own.table, own.lines, team));
-    }
+  slope_units.reserve(joint_models());
+  for (const Directions& own : directions) {
+    slope_units.push_back(units_along(own, bounds.weight, team));
   }
-  const double most_loss =
-      2.0 * static_cast<double>(classes_) * loss_.most_loss(-wide(largest_score_) - farthest_move);
-  risk_units.set(0, most_loss, sample_weight_, total_weight_);
-  weight_units.set(0, kMostWeight, sample_weight_, total_weight_);
-  curvature_units.set(0, most_curvature(), sample_weight_, total_weight_);
+  risk_units.set(0, bounds.loss, sample_weight_, total_weight_);
+  weight_units.set(0, bounds.weight, sample_weight_, total_weight_);
+  curvature_units.set(0, bounds.curvature, sample_weight_, total_weight_);
   struct Totals {
     std::int64_t weight = 0, curvature = 0;
   };
   std::vector<Totals> totals(batches_.size() * n_blocks);  // of lone lanes
   std::vector<float> largest_scores(n_blocks, 0.0F);
+  std::vector<Bounds> largest(n_blocks, Bounds{});
   const double nanoseconds = 4.0 * static_cast<double>(codes_.rows * roles_.size());
   team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
     const RowBlock& block = blocks_[c];
@@ -613,6 +676,7 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
         }
         strip.weigh(needs_curvature_, needs_risk, shift);
         if (shift != nullptr && moved[model] != 0.0) paths_[model].keep(begin, n, shift);
+        strip.note_largest(needs_curvature_, needs_risk, largest[c]);
         Sums& own = sums[model * n_blocks + c];
         own.slope += strip.slope(directions[model], slope_units[model]);
         if (needs_risk) own.risk += strip.risk(risk_units);
@@ -637,6 +701,7 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
     }
   });
   largest_score_ = *std::max_element(largest_scores.begin(), largest_scores.end());
+  largest_ = largest_of(largest, bounds, needs_curvature_, needs_risk);
   for (std::size_t b = 0; b < batches_.size(); ++b) {
     Totals all;
     for (std::size_t c = 0; c < n_blocks; ++c) {
@@ -649,8 +714,8 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
     const double s = std::max(1.0, most_sample_weight_);
     batches_[b]->set_units(
         {weight_units.value(0, all.weight + unseen),
-         needs_curvature_ ? curvature_units.value(0, all.curvature + unseen) : 0.0, s * kMostWeight,
-         s * most_curvature()});
+         needs_curvature_ ? curvature_units.value(0, all.curvature + unseen) : 0.0,
+         s * largest_.weight, s * largest_.curvature});
     const std::optional<CellsOfFeature>& cells = requests[b].cells;
     if (cells) batches_[b]->fill(*cells, team);
   }

@@ -94,6 +94,10 @@ void find_errors(std::size_t n, const float* __restrict p, const float* __restri
   });
 }
 
+double least_of(const std::vector<float>& blocks) {
+  return wide(*std::min_element(blocks.begin(), blocks.end()));
+}
+
 }  // namespace
 
 template <class Task>
@@ -286,6 +290,7 @@ class Margins::Pass {
     const double total = m_.total_weight_;
     for (std::size_t k = 0; k < W; ++k) {
       const Bounds most = m_.bounds_ahead(k, farthest[k]);
+      m_.bounds_[k] = most;
       slope_units_.set(k, most.weight * farthest[k], s, total);
       risk_units_.set(k, most.loss, s, total);
       log_loss_units_.set(k, -std::log(wide(kLeastProbability)), s, total);
@@ -458,8 +463,7 @@ bool Margins::are_bounded(const Loss& loss) {
   return loss.most_weight(kFar) <= 4.0 * loss.weight(0.0);
 }
 
-Margins::Bounds Margins::bounds_ahead(std::size_t lane, double farthest) const {
-  const double least = wide(least_u_[lane]) - farthest;
+Margins::Bounds Margins::bounds_at(double least) const {
   const double x = weighting_->least_argument(least);
   const double factor = weighting_->most_amplified(least);
   return {factor * loss_.most_weight(x), loss_.most_curvature(x), loss_.most_loss(x)};
@@ -512,26 +516,34 @@ std::vector<Point> Margins::move(const std::vector<Move>& moves,
     if (needs_curvature_) curvature_.resize(u_.size());
   }
   weighting_->settle(moves.empty() ? 0.0 : moves[0].t);
-  const auto go = [&](const std::vector<Move>& some) {
-    return visit_width(lanes_,
-                       [&](auto width) { return Pass<width>(*this, some, request).run(team); });
-  };
-  std::vector<Point> points = go(moves);
-  if (weighting_->follow(least_)) points = go({});
-  const auto has_bound = [&](std::size_t lane) {
-    return training_weight_[lane] == 0.0 || !std::isnan(points[lane].risk);
-  };
-  bool bounded = true;
-  for (std::size_t k = 0; k < lanes_; ++k) bounded = bounded && has_bound(k);
-  if (!bounded && !moves.empty()) {  // rows might have moved anywhere: now it is known where to
-    const std::vector<Point> there = go({});
-    for (std::size_t k = 0; k < lanes_; ++k) {
-      const double slope = points[k].slope;
-      points[k] = there[k];
-      points[k].slope = slope;
-    }
+  std::vector<Point> points = move_all(moves, request, team);
+  if (weighting_->follow(least_)) points = move_all({}, request, team);
+  bool loose = false;
+  for (std::size_t k = 0; k < lanes_; ++k) loose = loose || has_loose_sums(points[k], k);
+  if (!loose) return points;
+  Sums slopes{};
+  for (std::size_t k = 0; k < lanes_; ++k) slopes[k] = points[k].slope;
+  for (const Move& move : moves) {
+    const std::size_t k = move.lane;
+    if (move.t != 0.0 && has_loose_sums(points[k], k)) slopes[k] = slope_along(move, team);
   }
+  points = move_all({}, request, team);
+  for (std::size_t k = 0; k < lanes_; ++k) points[k].slope = slopes[k];
   return points;
+}
+
+std::vector<Point> Margins::move_all(const std::vector<Move>& moves, const PassRequest& request,
+                                     Team& team) {
+  return visit_width(lanes_,
+                     [&](auto width) { return Pass<width>(*this, moves, request).run(team); });
+}
+
+// Rows might have moved anywhere, or so far that little is left of their weights.
+bool Margins::has_loose_sums(const Point& point, std::size_t lane) const {
+  if (training_weight_[lane] == 0.0) return false;
+  const Bounds here = bounds_ahead(lane, 0.0), there = bounds_[lane];
+  return std::isnan(point.risk) || is_loose(there.weight, here.weight) ||
+         is_loose(there.loss, here.loss);
 }
 
 void Margins::note_weights(double mean, Team& team) {
@@ -586,34 +598,43 @@ void Margins::set_direction(const Move& direction, Team& team) {
 
 double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
   const auto step = static_cast<float>(t);
-  const double most = bounds_ahead(lane, std::abs(t) * farthest_).weight;
-  TermUnits units;
-  units.set(0, most * weighting_->most_speed(farthest_), sample_weight_, total_weight_);
-  std::vector<WholeSums> parts(blocks_.size(), WholeSums{});
-  for_training_blocks(lane, 1.0, team, [&](std::size_t c, const RowBlock& block, double) {
-    alignas(64) Strip x, w;
-    for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
-      const std::size_t n = std::min(kStrip, block.end - begin);
-      const float* from = own_ + begin;
-      const float* along = along_ + begin;
-      float* to = x.data();
-      vectorized([=] {
-        for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
-      });
-      alignas(64) Strip speed;
-      along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
-      loss_.weights(x.data(), w.data(), n);
-      const RowSampleWeights s = sample_weight_.from(begin);
-      const float* weight = w.data();
-      vectorized([&, n, s, weight, along] {
-        add_rows<1>(n, s, units, parts[c],
-                    [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
-      });
+  const double speed_ahead = weighting_->most_speed(farthest_);
+  double most = bounds_ahead(lane, std::abs(t) * farthest_).weight;
+  while (true) {
+    TermUnits units;
+    units.set(0, most * speed_ahead, sample_weight_, total_weight_);
+    std::vector<WholeSums> parts(blocks_.size(), WholeSums{});
+    std::vector<float> least(blocks_.size(), std::numeric_limits<float>::infinity());
+    for_training_blocks(lane, 1.0, team, [&](std::size_t c, const RowBlock& block, double) {
+      alignas(64) Strip x, w;
+      for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+        const std::size_t n = std::min(kStrip, block.end - begin);
+        const float* from = own_ + begin;
+        const float* along = along_ + begin;
+        float* to = x.data();
+        vectorized([=] {
+          for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
+        });
+        vectorized([n, to, least = &least[c]] { find_least<1>(to, n, least); });
+        alignas(64) Strip speed;
+        along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
+        loss_.weights(x.data(), w.data(), n);
+        const RowSampleWeights s = sample_weight_.from(begin);
+        const float* weight = w.data();
+        vectorized([&, n, s, weight, along] {
+          add_rows<1>(n, s, units, parts[c],
+                      [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
+        });
+      }
+    });
+    const double most_there = bounds_at(least_of(least)).weight;
+    if (!is_loose(most, most_there)) {
+      std::int64_t slope = 0;
+      for (const WholeSums& part : parts) slope += part[0];
+      return units.value(0, slope) / training_weight_[lane];
     }
-  });
-  std::int64_t slope = 0;
-  for (const WholeSums& part : parts) slope += part[0];
-  return units.value(0, slope) / training_weight_[lane];
+    most = most_there;
+  }
 }
 
 double Margins::Oracle::slope_at(double t) {
@@ -643,33 +664,40 @@ ShiftedRows::CellSums Margins::ByCell::sum_rows(const CellOfCode& cell_of,
   Margins& m = margins_;
   if (!ready_) m.select_lane(lane_, team_);
   ready_ = true;
-  const Bounds most = m.bounds_ahead(lane_, farthest(shift));
   const double total = 2.0 * m.training_weight_[lane_];
-  CellSums all;
-  const double s = std::max(1.0, m.most_sample_weight_);
-  all.units = {most.weight * total, most.curvature * total, s * most.weight, s * most.curvature};
-  std::vector<CellSums> parts(m.blocks_.size());
-  m.for_training_blocks(
-      lane_, 8.0, team_, [&](std::size_t k, const RowBlock& block, double wide_sign) {
-        const auto sign = static_cast<float>(wide_sign);
-        for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
-          const std::size_t n = std::min(kStrip, block.end - begin);
-          alignas(64) Strip u, w, c;
-          const std::uint8_t* code = codes_ + begin;
-          for (std::size_t i = 0; i < n; ++i) u[i] = m.own_[begin + i] + sign * shift[code[i]];
-          m.loss_.weights(u.data(), w.data(), n);
-          m.loss_.curvatures(u.data(), c.data(), n);
-          for (std::size_t i = 0; i < n; ++i) {
-            const double s = m.sample_weight_[begin + i];
-            parts[k].slope[cell_of[code[i]]] += all.units.weight.round(s * wide(w[i]));
-            parts[k].curvature[cell_of[code[i]]] += all.units.curvature.round(s * wide(c[i]));
+  const double of_row = std::max(1.0, m.most_sample_weight_);
+  Bounds most = m.bounds_ahead(lane_, farthest(shift));
+  while (true) {
+    CellSums all;
+    all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
+                 of_row * most.curvature};
+    std::vector<CellSums> parts(m.blocks_.size());
+    std::vector<float> least(m.blocks_.size(), std::numeric_limits<float>::infinity());
+    m.for_training_blocks(
+        lane_, 8.0, team_, [&](std::size_t k, const RowBlock& block, double wide_sign) {
+          const auto sign = static_cast<float>(wide_sign);
+          for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+            const std::size_t n = std::min(kStrip, block.end - begin);
+            alignas(64) Strip u, w, c;
+            const std::uint8_t* code = codes_ + begin;
+            for (std::size_t i = 0; i < n; ++i) u[i] = m.own_[begin + i] + sign * shift[code[i]];
+            vectorized([n, &u, least = &least[k]] { find_least<1>(u.data(), n, least); });
+            m.loss_.weights(u.data(), w.data(), n);
+            m.loss_.curvatures(u.data(), c.data(), n);
+            for (std::size_t i = 0; i < n; ++i) {
+              const double s = m.sample_weight_[begin + i];
+              parts[k].slope[cell_of[code[i]]] += all.units.weight.round(s * wide(w[i]));
+              parts[k].curvature[cell_of[code[i]]] += all.units.curvature.round(s * wide(c[i]));
+            }
           }
-        }
-        if (sign > 0.0F) return;
-        for (std::int64_t& slope : parts[k].slope) slope = -slope;
-      });
-  for (const CellSums& part : parts) all += part;
-  return all;
+          if (sign > 0.0F) return;
+          for (std::int64_t& slope : parts[k].slope) slope = -slope;
+        });
+    for (const CellSums& part : parts) all += part;
+    const Bounds there = m.bounds_at(least_of(least));
+    if (!is_loose(most.weight, there.weight)) return all;
+    most = there;
+  }
 }
 
 }  // namespace properboost

@@ -87,16 +87,26 @@ class CoupledMargins final : public MovingMargins {
   std::size_t joint_models() const noexcept { return roles_.size() / classes_; }
   Role role(std::size_t lane, std::size_t segment) const { return (*roles_[lane])[segment]; }
   void direct(const Move& move, Directions& classes) const;
-  static constexpr double kMostWeight = 1.0;  // a probability
-  double most_curvature() const;
+  // What no term of a row and class exceeds.
+  struct Bounds {
+    double weight, curvature, loss;
+  };
+  Bounds bounds_ahead(double farthest) const;
+  static Bounds largest_of(const std::vector<Bounds>& blocks, const Bounds& before,
+                           bool has_curvature, bool has_loss);
+  static bool are_loose(const Bounds& bounds, const Bounds& largest);
   double farthest(const std::vector<float>& table, const float* lines, Team& team) const;
-  TermUnits units_along(const Directions& directions, Team& team) const;
+  TermUnits units_along(const Directions& directions, double most_weight, Team& team) const;
   // task(c, strip) for the strips of the blocks that a joint model trains on; each has its part of
   // the margins in it.
   template <class Task>
   void for_training_strips(std::size_t model, Team& team, const Task& task) const;
   // The slope at a step, along directions that lead there from where the model is.
   double slope_ahead(std::size_t model, const Directions& directions, double step, Team& team);
+  // One pass over the rows, which moves every lane; sums are in units of these bounds.
+  std::vector<Point> move_all(const std::vector<Move>& moves,
+                              const std::vector<PassRequest>& requests, const Bounds& bounds,
+                              Team& team);
 
   const TrainingRows& rows_;
   const Codes& codes_;
@@ -112,7 +122,8 @@ class CoupledMargins final : public MovingMargins {
   const double total_weight_, most_sample_weight_;
   std::vector<double> training_weight_;  // of the joint models
   float largest_score_ = 0.0F;
-  Aligned<float> u_;  // [lane][row]
+  Bounds largest_{1.0, 0.0, 0.0};  // of the terms of the last pass
+  Aligned<float> u_;               // [lane][row]
   // [joint model][row]: what the joint loss remembers, and what it was given when it was last asked
   // after a move.  Asked again where nothing has moved, it says the same, to the bit.
   Aligned<float> shift_, guess_;

@@ -126,11 +126,15 @@ class Margins final : public BatchMargins, public MovingMargins {
   template <std::size_t W>
   class Pass;
 
-  // What the terms of sums do not exceed once a lane's rows have moved no farther than so.
+  // What the terms of sums do not exceed where no margin is below `least`, or once a lane's rows
+  // have moved no farther than so.
   struct Bounds {
     double weight, curvature, loss;
   };
-  Bounds bounds_ahead(std::size_t lane, double farthest) const;
+  Bounds bounds_at(double least) const;
+  Bounds bounds_ahead(std::size_t lane, double farthest) const {
+    return bounds_at(static_cast<double>(least_u_[lane]) - farthest);
+  }
   // Whether weights are so small, however far rows move, that cells may be summed as they do.
   static bool are_bounded(const Loss& loss);
   float* spare();
@@ -140,6 +144,9 @@ class Margins final : public BatchMargins, public MovingMargins {
   void select_lane(std::size_t lane, Team& team);
   void set_direction(const Move& direction, Team& team);
   double slope_ahead(std::size_t lane, double t, Team& team);
+  std::vector<Point> move_all(const std::vector<Move>& moves, const PassRequest& request,
+                              Team& team);
+  bool has_loose_sums(const Point& point, std::size_t lane) const;
   template <class Task>
   void for_blocks(double ns_a_margin, Team& team, const Task& task);
   template <class Task>
@@ -160,6 +167,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   Aligned<float> scratch_;
   double total_weight_, most_sample_weight_;
   std::array<float, kMostLanes> least_u_{};  // no margin of a training row is below
+  std::array<Bounds, kMostLanes> bounds_{};  // those that the last pass went by
   CellUnits units_;
   std::unique_ptr<RowWeighting> weighting_;
   double least_ = 0.0;          // the least argument of the loss, before any offset
