@@ -55,6 +55,7 @@ class Growth {
     Leaf root;
     if (sums_.at_once(0)) root.sums = sums_.add_up(0);
     add_node(root);
+    if (limits_.chance > 0.0) squares_.push_back(cells_.squares(rows_, 0, team_));
     if (limits_.by_level) {
       grow_levels(std::move(root), progress);
     } else if (limits_.only_left) {
@@ -327,7 +328,7 @@ class Growth {
   }
 
   ChanceSaving chance_at(std::size_t node) const {
-    ChanceSaving one_cut = cells_.saving_by_chance(totals_[node], rows_, node);
+    ChanceSaving one_cut = cells_.saving_by_chance(totals_[node], squares_[node]);
     one_cut.mean = std::max(0.0, one_cut.mean);
     return one_cut;
   }
@@ -428,6 +429,7 @@ class Growth {
       sums_.give_back(std::move(parent.sums));
     }
     for (const Leaf& child : children) add_node(child);
+    if (limits_.chance > 0.0) add_squares(parent.node);
     return children;
   }
 
@@ -447,10 +449,23 @@ class Growth {
     }
   }
 
+  // Those of a node's children.
+  void add_squares(std::size_t parent) {
+    const auto left = static_cast<std::size_t>(tree_.left[parent]);
+    squares_.resize(left + 2);
+    const auto rows = [&](std::size_t node) { return rows_.place(node).size(); };
+    const std::size_t small = rows(left) <= rows(left + 1) ? left : left + 1;
+    squares_[small] = cells_.squares(rows_, small, team_);
+    typename Cells::Squares others = squares_[parent];
+    for (std::size_t j = 0; j < others.size(); ++j) others[j] -= squares_[small][j];
+    squares_[2 * left + 1 - small] = std::move(others);
+  }
+
   // Makes the left child of the root the right one; both are leaves.
   void exchange_children() {
     std::swap(tree_.goes_left[0], tree_.goes_right[0]);
     std::swap(totals_[1], totals_[2]);
+    if (limits_.chance > 0.0) std::swap(squares_[1], squares_[2]);
     rows_.exchange(1, 2);
   }
 
@@ -464,6 +479,7 @@ class Growth {
   Team& team_;
   Tree tree_;
   std::vector<Total> totals_;
+  std::vector<typename Cells::Squares> squares_;  // of each node, where chance is allowed for
   std::size_t leaves_ = 1;
   std::vector<Waiting> waiting_;  // a heap
   std::size_t kept_ = 0;          // bytes that waiting leaves hold
