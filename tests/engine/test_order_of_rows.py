@@ -68,3 +68,19 @@ def test_permuted_rows_have_the_same_bits(rows, name, weighted, tmp_path):
 @pytest.mark.parametrize(("name", "given"), OF_CLASSES, ids=str)
 def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path):
     assert_same_bits(name, rows, 3, weighted, tmp_path, **given)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["tables", "cyclic tables", "newton tables"])
+def test_tiny_weights_keep_their_digits(name, n_classes):
+    """Weights of separated classes fall by orders of magnitude in a round, and units with them."""
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % n_classes
+    X = y[:, None] + rng.uniform(-0.3, 0.3, (60, 4))
+    times = rng.integers(1, 4, 60)
+    given = {**FITS[name], "n_estimators": 12, "gain": 1.0}
+    weighted = pb.ProperBoostClassifier(**given).fit(X, y, times)
+    repeated = pb.ProperBoostClassifier(**given).fit(np.repeat(X, times, 0), np.repeat(y, times))
+    F = weighted.decision_function(X)
+    assert np.abs(F).max() > 12.0
+    np.testing.assert_allclose(F, repeated.decision_function(X), rtol=1e-6)
