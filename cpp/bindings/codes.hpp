@@ -16,11 +16,13 @@
 namespace properboost::bindings {
 
 inline Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int64_t>& segments,
-                          const Bins& bins) {
+                          const Bins& bins, bool may_be_empty = false) {
   if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
     throw py::value_error("codes must have shape (n_features, n_rows)");
   }
-  if (bins.size() == 0 || codes.shape(1) == 0) throw py::value_error("codes must not be empty");
+  if (bins.size() == 0 || (codes.shape(1) == 0 && !may_be_empty)) {
+    throw py::value_error("codes must not be empty");
+  }
   Codes result{codes.data(), static_cast<std::size_t>(codes.shape(1)), {}};
   for (py::ssize_t k = 0; k < segments.size(); ++k) {
     const auto offset = static_cast<std::size_t>(segments.at(k));

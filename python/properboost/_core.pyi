@@ -304,6 +304,10 @@ class Rows(metaclass=_Bound):
 
     Segment s is rows segments[s] to segments[s + 1].  Models start from the raw predictions `base`,
     of shape (n_models or 1, n_rows), or from 0.  Codes, weight and base are borrowed.
+
+    Where other processes hold other rows of the same segments, all of them do the same, and
+    ``share(sums, most)`` is called equally often: it replaces the whole numbers by their sums over
+    all processes, and the others by the largest.  All then have the models of all rows.
     """
 
     def __init__(
@@ -314,6 +318,7 @@ class Rows(metaclass=_Bound):
         *,
         weight: NDArray[np.float64] | None = ...,
         base: NDArray[np.float64] | None = ...,
+        share: Callable[[NDArray[np.int64], NDArray[np.float64]], object] | None = ...,
         n_threads: int = ...,
     ) -> None: ...
 

@@ -39,8 +39,11 @@ class Boosting::State {
         algorithm_(algorithm),
         keep_rounds_(keep_rounds),
         risk_of_tables_(risk_of_tables),
-        weights_(rows.sample_weight, codes_.rows),
-        rows_{codes_, rows.bins, weights_.rows()},
+        peers_(rows.peers),
+        alone_(Team::alone(peers_)),
+        weights_(rows.sample_weight, codes_.rows, alone_),
+        totals_(weights_.rows(), codes_.segments, alone_),
+        rows_{codes_, rows.bins, weights_.rows(), totals_},
         states_(models_.size()) {
     std::size_t most_lanes = kMostLanes;
     for (std::size_t m = 0; m < models_.size(); ++m) {
@@ -50,6 +53,7 @@ class Boosting::State {
     }
     const std::size_t classes = algorithm_.coupling().classes;
     check_coupling(classes);
+    check_peers(most_lanes);
     for (std::vector<Lanes>& batches :
          deal_into_cohorts(models_, codes_.segments, most_lanes, classes)) {
       Lanes all;
@@ -60,6 +64,7 @@ class Boosting::State {
 
   void repeat(const std::vector<Rounds>& rounds, std::size_t n_estimators, Team& team) {
     check_repeated(rounds);
+    team.join(peers_);
     prepare(team);
     for (Dealt& dealt : cohorts_) {
       dealt.batches = begin(dealt.models, std::get<std::vector<Lanes>>(dealt.batches));
@@ -72,6 +77,7 @@ class Boosting::State {
 
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
                Team& team) {
+    team.join(peers_);
     prepare(team);
     std::vector<bool> asked(models_.size(), false);
     for (const std::size_t m : models) asked[m] = !states_[m].finished;
@@ -158,6 +164,7 @@ class Boosting::State {
   // worth handing out.
   std::size_t whole_tasks(std::size_t tasks, const Team& team, double shorter) const {
     constexpr double kShortest = 1e5;
+    if (team.has_peers()) return 0;  // all must share their sums in the same order
     if (longest_loop() < kShortest) return tasks;
     return longest_loop() < shorter ? tasks / team.size() * team.size() : 0;
   }
@@ -183,7 +190,7 @@ class Boosting::State {
 
   // Finds what depends on the codes alone.
   void prepare(Team& team) {
-    if (counts_.empty()) counts_ = count_codes(codes_, rows_.bins, team);
+    if (counts_.empty()) counts_ = share(count_codes(codes_, rows_.bins, team), team);
     if (any_grows_trees() && packed_.empty()) {
       packed_ = PackedCodes(codes_, rows_.bins.size(), team);
     }
@@ -293,10 +300,8 @@ class Boosting::State {
   // The largest share of a batch's training rows that one code of each feature holds.
   std::vector<double> find_crowding(const ModelBatch& batch) const {
     std::vector<std::size_t> counts(rows_.bins.total_width(), 0);
-    std::size_t rows = 0;
     for (std::size_t s = 0; s < batch.roles.size(); ++s) {
       if (!batch.roles[s].trains) continue;
-      rows += codes_.segments[s + 1] - codes_.segments[s];
       const std::size_t* const own = counts_.data() + s * rows_.bins.total_width();
       for (std::size_t b = 0; b < counts.size(); ++b) counts[b] += own[b];
     }
@@ -304,9 +309,33 @@ class Boosting::State {
     for (std::size_t f = 0; f < rows_.bins.size(); ++f) {
       const auto first = counts.begin() + static_cast<std::ptrdiff_t>(rows_.bins.offset(f));
       const std::size_t most = *std::max_element(first, first + rows_.bins[f].width());
+      const auto rows = std::accumulate(first, first + rows_.bins[f].width(), std::size_t{0});
       crowding.push_back(static_cast<double>(most) / static_cast<double>(rows));
     }
     return crowding;
+  }
+
+  // What sums in whole numbers, and draws nothing by the place of a row, may have peers.
+  void check_peers(std::size_t most_lanes) const {
+    if (peers_ == nullptr) return;
+    if (most_lanes > 1) throw std::invalid_argument("lanes must be 1 with peers");
+    if (algorithm_.step().solves() != Solved::kNone || algorithm_.targets().count > 1) {
+      throw std::invalid_argument("steps that are solved for, and votes, must have no peers");
+    }
+    for (const Model& model : models_) {
+      const LearnerKind kind = model.weak_learner->kind();
+      const auto* const grown = std::get_if<const GrownLearner*>(&kind);
+      if (grown != nullptr && (*grown)->subsample < 1.0) {
+        throw std::invalid_argument("subsample must be 1 with peers");
+      }
+    }
+  }
+
+  // Adds the rows of other processes.
+  static std::vector<std::size_t> share(const std::vector<std::size_t>& counts, Team& team) {
+    std::vector<std::int64_t> all(counts.begin(), counts.end());
+    team.share().sum(all.data(), all.size()).go();
+    return {all.begin(), all.end()};
   }
 
   void check(const Model& model) const {
@@ -768,7 +797,10 @@ class Boosting::State {
   const std::vector<Model> models_;
   const Algorithm& algorithm_;
   const bool keep_rounds_, risk_of_tables_;
+  Peers* const peers_;
+  Team alone_;  // with the peers
   const SampleWeights weights_;
+  const WeightTotals totals_;
   const TrainingRows rows_;
   std::vector<FitState> states_;
   std::vector<Dealt> cohorts_;

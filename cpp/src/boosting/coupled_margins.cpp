@@ -16,16 +16,17 @@
 
 namespace properboost {
 
-// The largest of those of the blocks; what was not found is as it was.
-CoupledMargins::Bounds CoupledMargins::largest_of(const std::vector<Bounds>& blocks,
-                                                  const Bounds& before, bool has_curvature,
-                                                  bool has_loss) {
+// The largest of those of all processes' blocks; what was not found is as it was.
+CoupledMargins::Bounds CoupledMargins::share_largest(const std::vector<Bounds>& blocks,
+                                                     const Bounds& before, bool has_curvature,
+                                                     bool has_loss, Share share) {
   Bounds all{0.0, has_curvature ? 0.0 : before.curvature, has_loss ? 0.0 : before.loss};
   for (const Bounds& block : blocks) {
     all.weight = std::max(all.weight, block.weight);
     if (has_curvature) all.curvature = std::max(all.curvature, block.curvature);
     if (has_loss) all.loss = std::max(all.loss, block.loss);
   }
+  share.most(all.weight).most(all.curvature).most(all.loss).go();
   return all;
 }
 
@@ -395,7 +396,10 @@ class CoupledMargins::ByCell final : public ShiftedRows {
         }
       });
       for (const CellSums& part : parts) all += part;
-      const Bounds there = largest_of(largest, most, true, false);
+      const Bounds there = m_.share_largest(largest, most, true, false,
+                                            team_.share()
+                                                .sum(all.slope.data(), all.slope.size())
+                                                .sum(all.curvature.data(), all.curvature.size()));
       if (!are_loose(most, there)) return all;
       most = there;
     }
@@ -436,6 +440,11 @@ double CoupledMargins::Batch::slope_along(const Move& direction, Team& team) {
   });
   std::int64_t slope = 0;
   for (const WholeSums& part : parts) slope += part[0];
+  double lost = 0.0;
+  Share share = team.share();
+  units.share(share.sum(slope), lost);
+  share.go();
+  units.lose_if(lost);
   return units.value(0, slope) / training_weight(lane);
 }
 
@@ -470,8 +479,8 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
       share_(share),
       needs_curvature_(needs_curvature),
       strip_(rows_of_strip(coupling.classes)),
-      total_weight_(sample_weight_.sum(0, rows.codes.rows)),
-      most_sample_weight_(sample_weight_.most(rows.codes.rows)),
+      total_weight_(rows.totals.all),
+      most_sample_weight_(rows.totals.most),
       training_weight_(joint_models(), 0.0),
       u_(rows.codes.rows * roles_.size(), 0.0F) {
   if (joint_->remembers_shifts()) {
@@ -481,7 +490,7 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
   }
   std::vector<bool> used(codes_.segments.size() - 1, false);
   for (std::size_t s = 0; s < used.size(); ++s) {
-    const double total = sample_weight_.sum(codes_.segments[s], codes_.segments[s + 1]);
+    const double total = rows.totals.of_segment[s];
     for (std::size_t model = 0; model < joint_models(); ++model) {
       const Role own = role(model * classes_, s);
       used[s] = used[s] || own != Role::kNone;
@@ -551,9 +560,13 @@ double CoupledMargins::slope_ahead(std::size_t model, const Directions& directio
       strip.note_largest(false, false, largest[c]);
       parts[c] += strip.slope(directions, units);
     });
-    const Bounds there = largest_of(largest, most, false, false);
+    std::int64_t slope = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+    double lost = 0.0;
+    Share share = team.share();
+    units.share(share.sum(slope), lost);
+    const Bounds there = share_largest(largest, most, false, false, share);
     if (!are_loose(most, there)) {
-      const std::int64_t slope = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+      units.lose_if(lost);
       return units.value(0, slope) / training_weight_[model];
     }
     most = there;
@@ -572,7 +585,10 @@ double CoupledMargins::farthest(const std::vector<float>& table, const float* li
       parts[c] = std::max(parts[c], std::abs(lines[i]));
     }
   });
-  return wide(most) + wide(*std::max_element(parts.begin(), parts.end()));
+  double line = 0.0;
+  for (const float own : parts) line = std::max(line, wide(own));
+  team.share().most(line).go();
+  return wide(most) + line;
 }
 
 TermUnits CoupledMargins::units_along(const Directions& directions, double most_weight,
@@ -700,35 +716,48 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
       }
     }
   });
-  largest_score_ = *std::max_element(largest_scores.begin(), largest_scores.end());
-  largest_ = largest_of(largest, bounds, needs_curvature_, needs_risk);
-  for (std::size_t b = 0; b < batches_.size(); ++b) {
-    Totals all;
-    for (std::size_t c = 0; c < n_blocks; ++c) {
-      all.weight += totals[b * n_blocks + c].weight;
-      all.curvature += totals[b * n_blocks + c].curvature;
+  std::vector<Sums> all(joint_models());
+  std::vector<Totals> in_all(batches_.size());
+  for (std::size_t c = 0; c < n_blocks; ++c) {
+    for (std::size_t model = 0; model < all.size(); ++model) {
+      all[model].slope += sums[model * n_blocks + c].slope;
+      all[model].risk += sums[model * n_blocks + c].risk;
     }
+    for (std::size_t b = 0; b < in_all.size(); ++b) {
+      in_all[b].weight += totals[b * n_blocks + c].weight;
+      in_all[b].curvature += totals[b * n_blocks + c].curvature;
+    }
+  }
+  Share share = team.share();
+  for (Sums& own : all) share.sum(own.slope).sum(own.risk);
+  for (Totals& own : in_all) share.sum(own.weight).sum(own.curvature);
+  double farthest_score = 0.0;
+  for (const float own : largest_scores) farthest_score = std::max(farthest_score, wide(own));
+  share.most(farthest_score);
+  std::vector<const TermUnits*> units = {&risk_units, &weight_units, &curvature_units};
+  for (const TermUnits& own : slope_units) units.push_back(&own);
+  std::vector<double> lost(units.size(), 0.0);
+  for (std::size_t j = 0; j < units.size(); ++j) units[j]->share(share, lost[j]);
+  largest_ = share_largest(largest, bounds, needs_curvature_, needs_risk, share);
+  largest_score_ = static_cast<float>(farthest_score);
+  for (std::size_t j = 0; j < units.size(); ++j) units[j]->lose_if(lost[j]);
+  for (std::size_t b = 0; b < batches_.size(); ++b) {
     // What is so small that none was seen may still be some.
     const double scale = TermUnits::scale_of(sample_weight_);
     const auto unseen = static_cast<std::int64_t>(total_weight_ * scale) + 1;
     const double s = std::max(1.0, most_sample_weight_);
     batches_[b]->set_units(
-        {weight_units.value(0, all.weight + unseen),
-         needs_curvature_ ? curvature_units.value(0, all.curvature + unseen) : 0.0,
+        {weight_units.value(0, in_all[b].weight + unseen),
+         needs_curvature_ ? curvature_units.value(0, in_all[b].curvature + unseen) : 0.0,
          s * largest_.weight, s * largest_.curvature});
     const std::optional<CellsOfFeature>& cells = requests[b].cells;
     if (cells) batches_[b]->fill(*cells, team);
   }
   std::vector<Point> points(roles_.size());
   for (std::size_t model = 0; model < joint_models(); ++model) {
-    Sums all;
-    for (std::size_t c = 0; c < n_blocks; ++c) {
-      all.slope += sums[model * n_blocks + c].slope;
-      all.risk += sums[model * n_blocks + c].risk;
-    }
     Point point;
-    point.slope = slope_units[model].value(0, all.slope) / training_weight_[model];
-    point.risk = risk_units.value(0, all.risk) / training_weight_[model];
+    point.slope = slope_units[model].value(0, all[model].slope) / training_weight_[model];
+    point.risk = risk_units.value(0, all[model].risk) / training_weight_[model];
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     point.held_out = {kNone, kNone, kNone};
     std::fill_n(points.begin() + static_cast<std::ptrdiff_t>(model * classes_), classes_, point);

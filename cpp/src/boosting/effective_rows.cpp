@@ -39,23 +39,15 @@ double add_some_rows(std::size_t begin, std::size_t end, std::size_t stride, Row
 
 EffectiveRowCount::EffectiveRowCount(const TrainingRows& rows, const SampleWeights& weights,
                                      const ModelBatch& batch)
-    : rows_(rows),
-      weights_(weights),
-      batch_(batch),
-      total_(rows.sample_weight.sum(0, rows.codes.rows)) {
-  const std::vector<std::size_t>& segments = rows.codes.segments;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    segment_weight_.push_back(rows.sample_weight.sum(segments[s], segments[s + 1]));
-  }
-}
+    : rows_(rows), weights_(weights), batch_(batch) {}
 
 // All rows of a lone lane, whose order does not matter.
 EffectiveRows EffectiveRowCount::count_all(Team& team) const {
   const BatchMargins& margins = *batch_.margins;
   const double most = margins.most_weight(0);
   TermUnits units, units_of_squares;
-  units.set(0, most, rows_.sample_weight, total_);
-  units_of_squares.set(0, most * most, rows_.sample_weight, total_);
+  units.set(0, most, rows_.sample_weight, rows_.totals.all);
+  units_of_squares.set(0, most * most, rows_.sample_weight, rows_.totals.all);
   struct Part {
     WholeSums sum{}, squares{};
   };
@@ -77,6 +69,7 @@ EffectiveRows EffectiveRowCount::count_all(Team& team) const {
     sum[own] += parts[c].sum[0];
     squares[own] += parts[c].squares[0];
   }
+  team.share().sum(sum.data(), sum.size()).sum(squares.data(), squares.size()).go();
   const auto of = [&](std::size_t own) {
     return rows_of(units.value(0, sum[own]), units_of_squares.value(0, squares[own]));
   };
@@ -102,7 +95,7 @@ std::vector<EffectiveRows> EffectiveRowCount::count(Team& team) const {
       return add_some_rows<width>(segments[s], segments[s + 1], stride, rows_.sample_weight,
                                   batch_.margins->weight(), sum, squares);
     });
-    const double scale = segment_weight_[s] / seen;
+    const double scale = rows_.totals.of_segment[s] / seen;
     for (std::size_t k = 0; k < lanes; ++k) {
       positive[k] += roles.positive[k] * scale * sum[k];
       negative[k] += roles.negative[k] * scale * sum[k];

@@ -94,8 +94,18 @@ void find_errors(std::size_t n, const float* __restrict p, const float* __restri
   });
 }
 
-double least_of(const std::vector<float>& blocks) {
-  return wide(*std::min_element(blocks.begin(), blocks.end()));
+double largest_of(const std::vector<float>& blocks) {
+  float most = 0.0F;
+  for (const float own : blocks) most = std::max(most, own);
+  return wide(most);
+}
+
+// The least of all processes' margins, and sums that are theirs, too.
+double share_least(const std::vector<float>& blocks, Share share) {
+  double most = -std::numeric_limits<double>::infinity();
+  for (const float own : blocks) most = std::max(most, -wide(own));
+  share.most(most).go();
+  return -most;
 }
 
 }  // namespace
@@ -125,7 +135,7 @@ class Margins::Pass {
         request_(request),
         joint_(join(moves)),
         sums_cells_(request.cells && (W > 1 || are_bounded(margins.loss_))),
-        sums_weights_(W == 1 && !margins.weight_.empty()),
+        sums_weights_(W == 1 && margins.keeps_weights_),
         parts_(margins.blocks_.size()) {}
 
   std::vector<Point> run(Team& team) {
@@ -135,8 +145,9 @@ class Margins::Pass {
     } else {
       m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, [](auto&&...) {}); });
     }
-    note_least();
-    if (sums_weights_) m_.units_ = add_up_weights();
+    std::vector<Totals> totals = add_up();
+    share(totals, team);
+    if (sums_weights_) m_.units_ = units_of(totals.front());
     if (request_.cells && !sums_cells_) {
       units_of_cells_ = m_.units_;
       fill(team, [&](std::size_t c, const auto& add) {
@@ -147,42 +158,24 @@ class Margins::Pass {
             block.end - block.begin);
       });
     }
-    m_.least_ = std::numeric_limits<double>::infinity();
-    for (const BlockSums& part : parts_) m_.least_ = std::min(m_.least_, wide(part.least));
     Sums t{};
     for (const Move& move : moves_) t[move.lane] = move.t;
     std::vector<Point> points(m_.lanes_);
     for (std::size_t k = 0; k < points.size(); ++k) {
       Point& p = points[k];
-      std::int64_t slope = 0, risk = 0;
-      struct HeldOut {
-        std::int64_t log_loss = 0, error = 0, brier = 0;
-      };
-      std::array<HeldOut, 2> held_out;  // of the negative class, and of the positive
-      for (std::size_t c = 0; c < m_.blocks_.size(); ++c) {
-        const SegmentRoles& r = m_.roles_[m_.blocks_[c].segment];
-        const bool positive = r.sign[k] > 0.0F;
-        if (r.train(k) != 0.0) {
-          slope += positive ? parts_[c].slope[k] : -parts_[c].slope[k];
-          risk += parts_[c].risk[k];
-        }
-        if (r.held_out[k] != 0.0) {
-          HeldOut& own = held_out[positive ? 1 : 0];
-          own.log_loss += parts_[c].log_loss[k];
-          own.error += parts_[c].error[k];
-          own.brier += parts_[c].brier[k];
-        }
-      }
+      const auto& [slope, risk, weight, curvature, held_out] = totals[k];
       p.slope = slope_units_.value(k, slope);
       p.risk = risk_units_.value(k, risk);
       const auto value = [&](const HeldOut& own) {
-        return HeldOutMeans{log_loss_units_.value(k, own.log_loss),
-                            share_units_.value(k, own.error), share_units_.value(k, own.brier)};
+        return HeldOutMeans{log_loss_units_.value(k, own[0]), share_units_.value(k, own[1]),
+                            share_units_.value(k, own[2])};
       };
-      for (std::size_t c = 0; c < 2; ++c) p.of_class[c] = value(held_out[c]);
-      p.held_out =
-          value({held_out[0].log_loss + held_out[1].log_loss, held_out[0].error + held_out[1].error,
-                 held_out[0].brier + held_out[1].brier});
+      HeldOut both{};
+      for (std::size_t c = 0; c < 2; ++c) {
+        p.of_class[c] = value(held_out[c]);
+        for (std::size_t j = 0; j < both.size(); ++j) both[j] += held_out[c][j];
+      }
+      p.held_out = value(both);
       p.slope /= m_.training_weight_[k] * (t[k] == 0.0 ? 1.0 : t[k]);
       p.risk *= m_.weighting_->risk_factor() / m_.training_weight_[k];
       const auto divide = [](HeldOutMeans& sums, double weight) {
@@ -278,8 +271,9 @@ class Margins::Pass {
           parts[c] = std::max(parts[c], std::abs(move.lines[i]));
         }
       });
-      const float line = *std::max_element(parts.begin(), parts.end());
-      farthest[0] += wide(std::abs(move.t)) * wide(line);
+      double line = largest_of(parts);
+      team.share().most(line).go();
+      farthest[0] += wide(std::abs(move.t)) * line;
     }
     return farthest;
   }
@@ -307,25 +301,73 @@ class Margins::Pass {
     }
   }
 
-  void note_least() {
-    std::array<float, W> least = BlockSums::all_infinite();
-    for (std::size_t c = 0; c < parts_.size(); ++c) {
-      const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
-      for (std::size_t k = 0; k < W; ++k) {  // rows held out may be far below
-        if (roles.train(k) != 0.0) least[k] = std::min(least[k], parts_[c].least_u[k]);
+  // What a lane's rows add up to.
+  using HeldOut = std::array<std::int64_t, 3>;  // log loss, error, Brier score
+  struct Totals {
+    std::int64_t slope = 0, risk = 0, weight = 0, curvature = 0;
+    std::array<HeldOut, 2> held_out{};  // of the negative class, and of the positive
+  };
+  std::vector<Totals> add_up() const {
+    std::vector<Totals> totals(m_.lanes_);
+    for (std::size_t k = 0; k < totals.size(); ++k) {
+      Totals& own = totals[k];
+      for (std::size_t c = 0; c < parts_.size(); ++c) {
+        const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
+        const BlockSums& part = parts_[c];
+        const bool positive = roles.sign[k] > 0.0F;
+        if (roles.train(k) != 0.0) {
+          own.slope += positive ? part.slope[k] : -part.slope[k];
+          own.risk += part.risk[k];
+          own.weight += part.weight[k];
+          own.curvature += part.curvature[k];
+        }
+        if (roles.held_out[k] != 0.0) {
+          HeldOut& to = own.held_out[positive ? 1 : 0];
+          to[0] += part.log_loss[k];
+          to[1] += part.error[k];
+          to[2] += part.brier[k];
+        }
       }
     }
-    for (std::size_t k = 0; k < W; ++k) {
-      if (least[k] < std::numeric_limits<float>::infinity()) m_.least_u_[k] = least[k];
-    }
+    return totals;
   }
 
-  CellUnits add_up_weights() const {
-    std::int64_t weight = 0, curvature = 0;
-    for (const BlockSums& part : parts_) {
-      weight += part.weight[0];
-      curvature += part.curvature[0];
+  // Adds what other processes' rows add up to, and notes what no margin of all of them is below.
+  void share(std::vector<Totals>& totals, Team& team) {
+    Share share = team.share();
+    for (Totals& own : totals) {
+      share.sum(own.slope).sum(own.risk).sum(own.weight).sum(own.curvature);
+      for (HeldOut& sums : own.held_out) share.sum(sums.data(), sums.size());
     }
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    std::array<double, W> lowest;  // with the other sign
+    lowest.fill(kNone);
+    double least = kNone;
+    for (std::size_t c = 0; c < parts_.size(); ++c) {
+      const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
+      least = std::max(least, -wide(parts_[c].least));
+      for (std::size_t k = 0; k < W; ++k) {  // rows held out may be far below
+        if (roles.train(k) != 0.0) lowest[k] = std::max(lowest[k], -wide(parts_[c].least_u[k]));
+      }
+    }
+    for (double& own : lowest) share.most(own);
+    share.most(least);
+    const std::array<const TermUnits*, 6> units = {&slope_units_,    &risk_units_,
+                                                   &log_loss_units_, &share_units_,
+                                                   &weight_units_,   &curvature_units_};
+    std::array<double, 6> lost;
+    for (std::size_t j = 0; j < lost.size(); ++j) {
+      units[j]->share(share, lost[j]);
+    }
+    share.go();
+    for (std::size_t j = 0; j < lost.size(); ++j) units[j]->lose_if(lost[j]);
+    for (std::size_t k = 0; k < W; ++k) {
+      if (lowest[k] > kNone) m_.least_u_[k] = static_cast<float>(-lowest[k]);
+    }
+    m_.least_ = -least;
+  }
+
+  CellUnits units_of(const Totals& totals) const {
     // What is so small that none was seen may still be some.
     const double scale = TermUnits::scale_of(m_.sample_weight_);
     const auto unseen = static_cast<std::int64_t>(m_.total_weight_ * scale) + 1;
@@ -334,9 +376,9 @@ class Margins::Pass {
     };
     const Bounds most = m_.bounds_ahead(0, 0.0);
     const double s = std::max(1.0, m_.most_sample_weight_);
-    return {at_most(weight_units_, weight),
-            m_.needs_curvature_ ? at_most(curvature_units_, curvature) : 0.0, s * most.weight,
-            s * most.curvature};
+    return {at_most(weight_units_, totals.weight),
+            m_.needs_curvature_ ? at_most(curvature_units_, totals.curvature) : 0.0,
+            s * most.weight, s * most.curvature};
   }
 
   template <class PassBlock>
@@ -488,13 +530,13 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
       needs_curvature_(needs_curvature),
       targets_(targets),
       u_(rows.codes.rows * lanes, 0.0f),
-      total_weight_(sample_weight_.sum(0, rows.codes.rows)),
-      most_sample_weight_(sample_weight_.most(rows.codes.rows)),
+      total_weight_(rows.totals.all),
+      most_sample_weight_(rows.totals.most),
       weighting_(std::move(weighting)) {
   for (std::size_t i = 0; i + 1 < codes_.segments.size(); ++i) {
     const SegmentRoles& r = roles[i];
     if (!r.trains && !r.holds_out) continue;
-    const double total = sample_weight_.sum(codes_.segments[i], codes_.segments[i + 1]);
+    const double total = rows.totals.of_segment[i];
     for (std::size_t k = 0; k < lanes; ++k) {
       training_weight_[k] += r.train(k) * total;
       held_out_weight_[k] += r.held_out[k] * total;
@@ -511,9 +553,10 @@ std::vector<Point> Margins::move(const std::vector<Move>& moves,
                                  const std::vector<PassRequest>& requests, Team& team) {
   const PassRequest& request = requests.front();
   const bool sums_as_rows_move = request.cells && (lanes_ > 1 || are_bounded(loss_));
-  if ((!sums_as_rows_move || request.keeps_weights) && weight_.empty()) {
+  if ((!sums_as_rows_move || request.keeps_weights) && !keeps_weights_) {
     weight_.resize(u_.size());
     if (needs_curvature_) curvature_.resize(u_.size());
+    keeps_weights_ = true;
   }
   weighting_->settle(moves.empty() ? 0.0 : moves[0].t);
   std::vector<Point> points = move_all(moves, request, team);
@@ -555,6 +598,7 @@ void Margins::note_weights(double mean, Team& team) {
 void Margins::forget_weights() {
   weight_ = {};
   curvature_ = {};
+  keeps_weights_ = false;
   scratch_ = {};
 }
 
@@ -592,8 +636,8 @@ void Margins::set_direction(const Move& direction, Team& team) {
           parts[c] = std::max(parts[c], std::abs(along[i]));
         }
       });
-  farthest_ = 0.0;
-  for (const float part : parts) farthest_ = std::max(farthest_, wide(part));
+  farthest_ = largest_of(parts);
+  team.share().most(farthest_).go();
 }
 
 double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
@@ -627,10 +671,14 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
         });
       }
     });
-    const double most_there = bounds_at(least_of(least)).weight;
+    std::int64_t slope = 0;
+    for (const WholeSums& part : parts) slope += part[0];
+    double lost = 0.0;
+    Share share = team.share();
+    units.share(share.sum(slope), lost);
+    const double most_there = bounds_at(share_least(least, share)).weight;
     if (!is_loose(most, most_there)) {
-      std::int64_t slope = 0;
-      for (const WholeSums& part : parts) slope += part[0];
+      units.lose_if(lost);
       return units.value(0, slope) / training_weight_[lane];
     }
     most = most_there;
@@ -694,7 +742,10 @@ ShiftedRows::CellSums Margins::ByCell::sum_rows(const CellOfCode& cell_of,
           for (std::int64_t& slope : parts[k].slope) slope = -slope;
         });
     for (const CellSums& part : parts) all += part;
-    const Bounds there = m.bounds_at(least_of(least));
+    const Bounds there =
+        m.bounds_at(share_least(least, team_.share()
+                                           .sum(all.slope.data(), all.slope.size())
+                                           .sum(all.curvature.data(), all.curvature.size())));
     if (!is_loose(most.weight, there.weight)) return all;
     most = there;
   }

@@ -73,7 +73,8 @@ class TreePlanner final : public Planner {
     }
     set_table(update, 0, by_node.data(), by_node.size(), cost, partition,
               learner_.order(update.tree, at_.rows.bins), team);
-    update.tree.cell = grower.weigh(update.tree, slots_, at_.rows.sample_weight, team);
+    update.tree.cell =
+        grower.weigh(update.tree, slots_, at_.rows.sample_weight, at_.rows.totals.all, team);
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty() && !limits_.only_left) constrain(update, partition);
     if (learner_.lines.any) add_lines(update, grower, team);
@@ -105,8 +106,9 @@ class TreePlanner final : public Planner {
     update.largest_line = fitted.largest;
     update.slope += fitted.slope / at_.batch.margins->training_weight(0);
     update.moves = update.slope > 0.0;
-    line_of_row_.resize(at_.rows.codes.rows);
-    lines.evaluate(update.lines, update.codes, line_of_row_.size(), line_of_row_.data());
+    const std::size_t rows = at_.rows.codes.rows;
+    line_of_row_.resize(std::max<std::size_t>(rows, 1));  // they are there, even for no rows
+    lines.evaluate(update.lines, update.codes, rows, line_of_row_.data());
     update.line_of_row = line_of_row_.data();
   }
 

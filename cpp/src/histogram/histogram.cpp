@@ -265,6 +265,7 @@ class HistogramBuilder::State {
       });
     });
     for (const Histogram& other : others_) histogram += other;
+    histogram.share(team);
   }
 
  private:

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "properboost/core/instruction_set.hpp"
@@ -166,11 +168,19 @@ void LeafLines::Products::operator+=(const Products& other) {
 }
 
 template <class Sums>
-LeafLines::OfClasses<Sums> LeafLines::add_up(const Leaf& leaf, const Slots& slots,
-                                             const std::vector<Sums>& of_tasks) const {
-  OfClasses<Sums> all;
-  for (std::size_t t = leaf.first_task; t < leaf.last_task; ++t) {
-    all[slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0] += of_tasks[t];
+std::vector<LeafLines::OfClasses<Sums>> LeafLines::add_up(const Slots& slots,
+                                                          const std::vector<Sums>& of_tasks) const {
+  static_assert(std::is_trivially_copyable_v<Sums>, "it is an array of whole numbers");
+  std::vector<OfClasses<Sums>> all(leaves_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    const std::size_t own = slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0;
+    all[tasks_[t].leaf][own] += of_tasks[t];
+  }
+  if (team_.has_peers()) {
+    std::vector<std::int64_t> numbers(all.size() * sizeof(all[0]) / sizeof(std::int64_t));
+    std::memcpy(numbers.data(), all.data(), numbers.size() * sizeof(std::int64_t));
+    team_.share().sum(numbers.data(), numbers.size()).go();
+    std::memcpy(all.data(), numbers.data(), numbers.size() * sizeof(std::int64_t));
   }
   return all;
 }
@@ -296,14 +306,17 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
   const CellUnits& most = weights.units;
   const double a_curvature = needs_curvature ? most.most_curvature : most.most_weight;
   Units units;
-  units.curvature.set(0, a_curvature, rows_.grown());
-  units.squares.set(0, a_curvature * a_curvature, rows_.grown());
-  units.gradient.set(0, most.most_weight, rows_.grown());
+  auto grown = static_cast<std::int64_t>(rows_.grown());
+  team_.share().sum(grown).go();
+  units.curvature.set(0, a_curvature, static_cast<std::size_t>(grown));
+  units.squares.set(0, a_curvature * a_curvature, static_cast<std::size_t>(grown));
+  units.gradient.set(0, most.most_weight, static_cast<std::size_t>(grown));
   std::vector<Means> means(tasks_.size());
   std::vector<Products> products(tasks_.size());
   team_.for_each(tasks_.size(), 6.0 * rows, [&](std::size_t t) {
     means[t] = sum_means(tasks_[t], weights, needs_curvature, units);
   });
+  const std::vector<OfClasses<Means>> all_means = add_up(slots, means);
   struct Balance {
     LineTwin twin;
     double weight = 0.0, squares = 0.0;
@@ -318,7 +331,7 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
     Balance& own = balances[k];
     own.twin = response.line_twin(values[leaf.node], r);
     std::array<double, kMost> present{};
-    const OfClasses<Means> sums = add_up(leaf, slots, means);
+    const OfClasses<Means>& sums = all_means[k];
     for (std::size_t c = 0; c < 2; ++c) {
       const double f = factor(own.twin, c);
       own.weight += f * units.curvature.value(0, sums[c].weight);
@@ -337,6 +350,8 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
         sum_products(tasks_[t], weights, needs_curvature, units, balances[tasks_[t].leaf].center);
   });
 
+  const std::vector<OfClasses<Products>> all_products = add_up(slots, products);
+
   FittedLines fitted;
   fitted.lines.offsets.push_back(0);
   std::size_t next = 0;
@@ -352,7 +367,7 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
     ++next;
     std::array<double, kMost> slope{}, gradient{};  // of the twin, and of the risk
     std::array<double, kProducts> curvature{};
-    const OfClasses<Products> sums = add_up(leaf, slots, products);
+    const OfClasses<Products>& sums = all_products[next - 1];
     for (std::size_t c = 0; c < 2; ++c) {
       const double f = factor(own.twin, c);
       for (std::size_t j = 0; j < leaf.terms; ++j) {

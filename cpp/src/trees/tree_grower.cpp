@@ -423,20 +423,29 @@ class Growth {
       children[i].node = tree_.size() + i;
       children[i].depth = parent.depth + 1;
     }
+    const std::size_t small = find_smaller(children);
     if (may_grow(parent.depth + 1, leaves_)) {
-      add_up(children, std::move(parent.sums));
+      add_up(children, small, std::move(parent.sums));
     } else {
       sums_.give_back(std::move(parent.sums));
     }
     for (const Leaf& child : children) add_node(child);
-    if (limits_.chance > 0.0) add_squares(parent.node);
+    if (limits_.chance > 0.0) add_squares(parent.node, children[small].node);
     return children;
   }
 
+  // The child that has fewer rows.
+  std::size_t find_smaller(const std::array<Leaf, 2>& children) const {
+    std::array<std::int64_t, 2> rows{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      rows[i] = static_cast<std::int64_t>(rows_.place(children[i].node).size());
+    }
+    team_.share().sum(rows.data(), rows.size()).go();
+    return rows[0] <= rows[1] ? 0 : 1;
+  }
+
   // The larger child's sums are the parent's minus the smaller child's.
-  void add_up(std::array<Leaf, 2>& children, Sums&& parent) {
-    const auto rows = [&](const Leaf& leaf) { return rows_.place(leaf.node).size(); };
-    const std::size_t small = rows(children[0]) <= rows(children[1]) ? 0 : 1;
+  void add_up(std::array<Leaf, 2>& children, std::size_t small, Sums&& parent) {
     Sums& least = children[small].sums;
     Sums& most = children[1 - small].sums;
     if (sums_.at_once(children[small].node)) least = sums_.add_up(children[small].node);
@@ -449,12 +458,10 @@ class Growth {
     }
   }
 
-  // Those of a node's children.
-  void add_squares(std::size_t parent) {
+  // Those of a node's children, of which one has fewer rows.
+  void add_squares(std::size_t parent, std::size_t small) {
     const auto left = static_cast<std::size_t>(tree_.left[parent]);
     squares_.resize(left + 2);
-    const auto rows = [&](std::size_t node) { return rows_.place(node).size(); };
-    const std::size_t small = rows(left) <= rows(left + 1) ? left : left + 1;
     squares_[small] = cells_.squares(rows_, small, team_);
     typename Cells::Squares others = squares_[parent];
     for (std::size_t j = 0; j < others.size(); ++j) others[j] -= squares_[small][j];
@@ -569,25 +576,31 @@ class TreeGrower::State {
   }
 
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
-                          Team& team) const {
-    std::vector<Cell> weight(tree.size(), Cell{});
-    const FixedPoint units(sample_weight.sum(0, codes_.rows));
+                          double total, Team& team) const {
+    const FixedPoint units(total);
+    using Sums = std::array<std::int64_t, 2>;  // of the negative class, and of the positive
+    std::vector<Sums> sums(tree.size(), Sums{});
     team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
-        double sum = static_cast<double>(bounds[s + 1] - bounds[s]);
-        if (!sample_weight.all_ones()) {
-          std::int64_t whole = 0;
-          for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
-            whole += units.round(sample_weight[row[i]]);
-          }
-          sum = units.value(whole);
+        std::int64_t& sum = sums[node][slots.of_segment[s] == Slots::kPositive ? 1 : 0];
+        if (sample_weight.all_ones()) {
+          sum += static_cast<std::int64_t>(bounds[s + 1] - bounds[s]);
+          continue;
         }
-        const bool positive = slots.of_segment[s] == Slots::kPositive;
-        (positive ? weight[node].positive : weight[node].negative) += sum;
+        for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
+          sum += units.round(sample_weight[row[i]]);
+        }
       }
     });
+    team.share().sum(sums.front().data(), 2 * sums.size()).go();
+    const double unit = sample_weight.all_ones() ? 1.0 : units.unit;
+    std::vector<Cell> weight;
+    for (const Sums& own : sums) {
+      weight.push_back(
+          {unit * static_cast<double>(own[1]), unit * static_cast<double>(own[0]), 0.0});
+    }
     add_up_from_leaves(tree, weight);
     return weight;
   }
@@ -621,27 +634,33 @@ class TreeGrower::State {
   std::vector<std::vector<Cell>> sum_classes(const Tree& tree, const Slots& slots,
                                              const std::vector<RowWeights>& classes,
                                              bool needs_curvature, Team& team) const {
-    std::vector<std::vector<Cell>> cells(classes.size(), std::vector<Cell>(tree.size(), Cell{}));
+    using Sums = std::array<std::int64_t, 3>;  // weights of both classes, curvature
+    std::vector<Sums> sums(classes.size() * tree.size(), Sums{});
     const double nanoseconds =
         2.0 * static_cast<double>(rows_.grown()) * static_cast<double>(classes.size());
-    team.for_each(classes.size() * tree.size(), nanoseconds, [&](std::size_t task) {
+    team.for_each(sums.size(), nanoseconds, [&](std::size_t task) {
       const std::size_t k = task / tree.size(), node = task % tree.size();
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
       const CellUnits& units = classes[k].units;
-      std::int64_t positive = 0, negative = 0, curvature = 0;
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
-        std::int64_t& sum = slots.of_segment[s] == k ? positive : negative;
+        std::int64_t& sum = sums[task][slots.of_segment[s] == k ? 0 : 1];
         for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
           sum += units.weight.round(classes[k].weight_of(row[i]));
           if (needs_curvature) {
-            curvature += units.curvature.round(classes[k].curvature_of(row[i]));
+            sums[task][2] += units.curvature.round(classes[k].curvature_of(row[i]));
           }
         }
       }
-      cells[k][node] = {units.weight.value(positive), units.weight.value(negative),
-                        units.curvature.value(curvature)};
     });
+    team.share().sum(sums.front().data(), 3 * sums.size()).go();
+    std::vector<std::vector<Cell>> cells(classes.size());
+    for (std::size_t task = 0; task < sums.size(); ++task) {
+      const CellUnits& units = classes[task / tree.size()].units;
+      cells[task / tree.size()].push_back({units.weight.value(sums[task][0]),
+                                           units.weight.value(sums[task][1]),
+                                           units.curvature.value(sums[task][2])});
+    }
     for (std::vector<Cell>& own : cells) add_up_from_leaves(tree, own);
     return cells;
   }
@@ -729,8 +748,9 @@ LeafLines TreeGrower::lines(const Tree& tree, const LineLimits& limits, Team& te
   return state_->lines(tree, limits, team);
 }
 std::vector<Cell> TreeGrower::weigh(const Tree& tree, const Slots& slots,
-                                    RowSampleWeights sample_weight, Team& team) const {
-  return state_->weigh(tree, slots, sample_weight, team);
+                                    RowSampleWeights sample_weight, double total,
+                                    Team& team) const {
+  return state_->weigh(tree, slots, sample_weight, total, team);
 }
 
 TreeGrowers::Loan TreeGrowers::borrow() {

@@ -37,6 +37,7 @@ struct Rows {
   const Bins& bins;
   RowSampleWeights sample_weight = {};  // all positive
   std::optional<Base> base = {};        // or else models start from 0
+  Peers* peers = nullptr;               // hold other rows of the same segments
 };
 
 // Models trained together over the same rows, a batch of lanes at a time.

@@ -92,8 +92,8 @@ class CoupledMargins final : public MovingMargins {
     double weight, curvature, loss;
   };
   Bounds bounds_ahead(double farthest) const;
-  static Bounds largest_of(const std::vector<Bounds>& blocks, const Bounds& before,
-                           bool has_curvature, bool has_loss);
+  static Bounds share_largest(const std::vector<Bounds>& blocks, const Bounds& before,
+                              bool has_curvature, bool has_loss, Share share);
   static bool are_loose(const Bounds& bounds, const Bounds& largest);
   double farthest(const std::vector<float>& table, const float* lines, Team& team) const;
   TermUnits units_along(const Directions& directions, double most_weight, Team& team) const;

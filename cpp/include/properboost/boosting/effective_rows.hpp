@@ -28,8 +28,6 @@ class EffectiveRowCount {
   const TrainingRows& rows_;
   const SampleWeights& weights_;
   const ModelBatch& batch_;
-  double total_;  // sample weight
-  std::vector<double> segment_weight_;
 };
 
 }  // namespace properboost

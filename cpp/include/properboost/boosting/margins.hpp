@@ -159,6 +159,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   const RowSampleWeights sample_weight_;
   const Loss& loss_;
   bool needs_curvature_;
+  bool keeps_weights_ = false;
   const VoteTargets& targets_;
   std::vector<RowBlock> blocks_;  // of the segments with a role
   Sums training_weight_{}, held_out_weight_{};

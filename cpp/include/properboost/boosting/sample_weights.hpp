@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "properboost/core/parallel.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
@@ -15,7 +16,7 @@ namespace properboost {
 class SampleWeights {
  public:
   // For n rows; all of these weights are positive.
-  SampleWeights(RowSampleWeights weight, std::size_t n);
+  SampleWeights(RowSampleWeights weight, std::size_t n, Team& team);
 
   // The scaled weights of the rows.
   RowSampleWeights rows() const noexcept {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "properboost/core/peers.hpp"
+
 namespace properboost {
 
 // A fixed-point number that holds any double: digits of 32 bits, in 64, so that carries wait until
@@ -34,6 +36,9 @@ class ExactSum {
     for (std::size_t i = 0; i < digits_.size(); ++i) digits_[i] += other.digits_[i];
     return *this;
   }
+
+  // Adds what other processes have summed.
+  void share(Share& share) { share.sum(digits_.data(), digits_.size()); }
 
   // The quotient of two sums, of which the second is positive, to a few units in the last place.
   friend double divide(const ExactSum& a, const ExactSum& b) {

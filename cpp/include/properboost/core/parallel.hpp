@@ -16,6 +16,7 @@
 #include <mutex>
 #include <utility>
 
+#include "properboost/core/peers.hpp"
 #include "properboost/core/startable.hpp"
 #include "properboost/core/watch.hpp"
 
@@ -224,10 +225,19 @@ class Team {
     return missing;
   }
 
-  // A team of the calling thread only, for a task of another team's loop.
-  static Team alone() { return Team(nullptr, 1, nullptr); }
+  // A team of the calling thread only; one for a task of another team's loop has no peers.
+  static Team alone(Peers* peers = nullptr) {
+    Team team(nullptr, 1, nullptr);
+    team.join(peers);
+    return team;
+  }
 
   std::size_t size() const noexcept { return size_; }
+
+  // From now on sums over rows are those of these processes, too.  Tasks share nothing.
+  void join(Peers* peers) noexcept { peers_ = peers; }
+  bool has_peers() const noexcept { return peers_ != nullptr; }
+  Share share() const { return Share(peers_); }
 
   // Calls task(i) for every i in [0, n), in any order and on any thread; returns when all are done.
   // `nanoseconds` is an estimate of the whole loop's time: a loop that ends before another thread
@@ -281,6 +291,7 @@ class Team {
   detail::Gate* gate_;
   std::size_t size_;
   Watch* watch_;
+  Peers* peers_ = nullptr;
 };
 
 }  // namespace properboost

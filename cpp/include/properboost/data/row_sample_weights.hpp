@@ -24,11 +24,15 @@ class RowSampleWeights {
   // The same where not all are ones, for loops that are written twice.
   double given(std::size_t row) const noexcept { return weight_[row]; }
   // The sum of the rows from `begin` to `end`; their order does not matter.
-  double sum(std::size_t begin, std::size_t end) const {
-    if (all_ones()) return static_cast<double>(end - begin);
+  double sum(std::size_t begin, std::size_t end) const { return add_up(begin, end).value(); }
+  ExactSum add_up(std::size_t begin, std::size_t end) const {
     ExactSum total;
-    for (std::size_t i = begin; i < end; ++i) total.add(weight_[i]);
-    return total.value();
+    if (all_ones()) {
+      total.add(static_cast<double>(end - begin));
+    } else {
+      for (std::size_t i = begin; i < end; ++i) total.add(weight_[i]);
+    }
+    return total;
   }
   // The largest of n rows.
   double most(std::size_t n) const noexcept {

@@ -4,6 +4,7 @@
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/data/weight_totals.hpp"
 
 namespace properboost {
 
@@ -11,6 +12,7 @@ struct TrainingRows {
   const Codes& codes;
   const Bins& bins;
   RowSampleWeights sample_weight;
+  const WeightTotals& totals;
 };
 
 }  // namespace properboost

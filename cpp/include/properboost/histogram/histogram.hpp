@@ -69,6 +69,17 @@ class Histogram {
     for (std::size_t i = 0; i < rounded_.size(); ++i) rounded_[i] += other.rounded_[i];
   }
 
+  // Adds the sums of other processes' rows, in all features or in one.
+  void share(Team& team) { team.share().sum(whole_.data(), whole_.size()).go(); }
+  void share(std::size_t f, Team& team) {
+    if (!team.has_peers()) return;
+    const auto n = static_cast<std::size_t>((*bins_)[f].width());
+    Share share = team.share();
+    share.sum(positive<std::int64_t>(f), n).sum(negative<std::int64_t>(f), n);
+    if (has_curvature_) share.sum(curvature<std::int64_t>(f), n);
+    share.go();
+  }
+
   // One lane's cells of feature f, gathered into `buffer`; `occupied` has one byte per code, all
   // features side by side.
   FeatureCells feature(std::size_t f, std::size_t lane, const std::uint8_t* occupied,

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
@@ -41,8 +42,9 @@ struct Unit {
   double value(std::int64_t sum) const noexcept { return static_cast<double>(sum) * unit; }
 };
 
-// Whether a bound, now that the largest is known, leaves sums too few digits: where all weights have
-// become tiny, as those of separated classes do, sums are found again in units of what they are.
+// Whether a bound, now that the largest is known, leaves sums too few digits: where all weights
+// have become tiny, as those of separated classes do, sums are found again in units of what they
+// are.
 inline bool is_loose(double bound, double largest) noexcept { return bound > 256.0 * largest; }
 
 // The units of each lane's terms, powers of two.
@@ -85,6 +87,14 @@ class TermUnits {
   const Unit& of(std::size_t lane) const noexcept { return units_[lane]; }
   // A term was not finite, or larger than its bound: no sum is known.
   void lose() const noexcept { lost_.store(true, std::memory_order_relaxed); }
+  // Whether any process has lost a sum.
+  void share(Share& share, double& lost) const {
+    lost = lost_.load() ? 1.0 : 0.0;
+    share.most(lost);
+  }
+  void lose_if(double lost) const noexcept {
+    if (lost > 0.0) lose();
+  }
   double value(std::size_t lane, std::int64_t sum) const noexcept {
     if (lost_.load(std::memory_order_relaxed)) return std::numeric_limits<double>::quiet_NaN();
     return units_[lane].value(sum);

@@ -119,10 +119,9 @@ class LeafLines {
                   const Units& units) const;
   Products sum_products(const Task& task, const RowWeights& weights, bool needs_curvature,
                         const Units& units, const std::array<double, kMost>& center) const;
-  // The sums of a leaf's tasks.
+  // The sums of each leaf's tasks.
   template <class Sums>
-  OfClasses<Sums> add_up(const Leaf& leaf, const Slots& slots,
-                         const std::vector<Sums>& of_tasks) const;
+  std::vector<OfClasses<Sums>> add_up(const Slots& slots, const std::vector<Sums>& of_tasks) const;
   const std::uint8_t* codes(const Task& task) const { return codes_.data() + task.begin * kMost; }
 
   const Tree& tree_;

@@ -62,6 +62,7 @@ class LeafRows {
     for (const Sums& part : sums) {
       for (std::size_t j = 0; j < none.size(); ++j) none[j] += part[j];
     }
+    team.share().sum(none.data(), none.size()).go();
     return none;
   }
   // Whether a node's rows follow each other inside each segment.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,10 @@ class LeafSums {
 
   // Whether all features are summed at once.  If most of many sums would have no row, summing one
   // feature at a time takes less memory and no more time.
-  bool at_once(std::size_t node) const { return are_worth_it(size(), adds(node)); }
+  // With peers they always are: all must share the same sums.
+  bool at_once(std::size_t node) const {
+    return team_.has_peers() || are_worth_it(size(), adds(node));
+  }
   static bool are_worth_it(std::size_t size, std::size_t adds) {
     constexpr std::size_t kFew = std::size_t{1} << 17;
     return size <= std::max(kFew, 8 * adds);
@@ -84,6 +88,7 @@ class LeafSums {
       for (std::size_t i = 0; i < size(); ++i) sums[0][i] += sums[part][i];
       give_back(std::move(sums[part]));
     }
+    share(sums[0]);
     return std::move(sums[0]);
   }
 
@@ -99,6 +104,7 @@ class LeafSums {
       const std::size_t begin = place.bounds[s];
       adder_.add_feature(code, f, row + begin, place.bounds[s + 1] - begin, s, memory.data());
     }
+    share(memory);  // with peers this is for totals alone, one node after the other
     return memory.data();
   }
 
@@ -106,7 +112,7 @@ class LeafSums {
   // limit, sums of leaves with few rows are recomputed instead: a tree may have many such leaves.
   bool are_kept(std::size_t node, std::size_t others) const {
     constexpr std::size_t kMostKept = std::size_t{1} << 26;
-    return others + bytes() <= kMostKept || 8 * size() < adds(node);
+    return team_.has_peers() || others + bytes() <= kMostKept || 8 * size() < adds(node);
   }
   std::size_t bytes() const { return size() * sizeof(Unit); }
 
@@ -118,6 +124,16 @@ class LeafSums {
  private:
   static constexpr std::size_t kRowsForParts = 2048;
   static constexpr std::size_t kBlockBytes = 1u << 14;  // of codes
+
+  void share(Sums& sums) const {
+    if (!team_.has_peers()) return;
+    using Number = std::conditional_t<sizeof(Unit) == sizeof(std::int32_t), Unit, std::int64_t>;
+    Number* const numbers = reinterpret_cast<Number*>(sums.data());
+    const std::size_t n = sums.size() * (sizeof(Unit) / sizeof(Number));
+    std::vector<std::int64_t> all(numbers, numbers + n);
+    team_.share().sum(all.data(), n).go();
+    for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<Number>(all[i]);
+  }
 
   Sums take() {
     if (spare_.empty()) return Sums(size());

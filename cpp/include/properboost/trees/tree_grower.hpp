@@ -73,9 +73,9 @@ class TreeGrower {
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
   // Lines in its leaves, to be fitted before the next tree is grown.
   LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team) const;
-  // The sample weight of its rows, by class and node.
+  // The sample weight of its rows, by class and node; `total` is that of all rows.
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
-                          Team& team) const;
+                          double total, Team& team) const;
 
  private:
   class State;

@@ -1,0 +1,42 @@
+// Peers in Python: a function that adds up what it is given over all processes.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "properboost/core/peers.hpp"
+
+namespace properboost::bindings {
+
+namespace py = pybind11;
+
+// Calls share(sums, most) with arrays of int64 and float64; it writes into them.
+class PyPeers final : public Peers {
+ public:
+  explicit PyPeers(py::object share) : share_(std::move(share)) {}
+  ~PyPeers() override {
+    const py::gil_scoped_acquire acquire;
+    share_ = py::object();
+  }
+  PyPeers(const PyPeers&) = delete;
+  PyPeers& operator=(const PyPeers&) = delete;
+
+  void share(std::vector<std::int64_t>& sums, std::vector<double>& most) override {
+    const py::gil_scoped_acquire acquire;
+    py::array_t<std::int64_t> all(static_cast<py::ssize_t>(sums.size()), sums.data());
+    py::array_t<double> largest(static_cast<py::ssize_t>(most.size()), most.data());
+    share_(all, largest);
+    std::copy_n(all.data(), sums.size(), sums.begin());
+    std::copy_n(largest.data(), most.size(), most.begin());
+  }
+
+ private:
+  py::object share_;
+};
+
+}  // namespace properboost::bindings

@@ -1,0 +1,140 @@
+"""Rows that several processes hold: the bits of one that holds them all."""
+
+import numpy as np
+import pytest
+
+from helpers.engine import LOSSES, assert_identical, make_boosting, problem
+from helpers.peers import Meeting
+from properboost import _core
+
+TREE = {"weak_learner": "tree", "max_leaves": 8, "response": "newton"}
+MEANS = [np.arange(8.0), np.arange(5.0), np.empty(0), np.arange(3.0)]
+FITS = {
+    "greedy": {},
+    "unbiased": {"selection": "unbiased"},
+    "cyclic": {"selection": "cyclic", "n_estimators": 3},
+    "cyclic, unbounded": {"selection": "cyclic", "n_estimators": 3, "loss": "exponential"},
+    "newton": {"response": "newton"},
+    "exact": {"response": "exact", "n_estimators": 4},
+    "searched": {"step": "line_search", "loss": "gboost"},
+    "stumps": {"weak_learner": "stump", "selection": "unbiased"},
+    "monomials": {"weak_learner": "monomial"},
+    "trees": {**TREE, "selection": "unbiased"},
+    "trees of weights": {**TREE, "response": "real"},
+    "symmetric trees": {**TREE, "by_level": True, "max_depth": 3, "selection": "unbiased"},
+    "lines": {**TREE, "linear_leaves": True, "linear_l2": 3.0, "linear_rows": 5.0},
+}
+JOINT = {"classes": 3, "joint_loss": "canonical"}
+OF_CLASSES = {
+    "greedy": JOINT,
+    "cyclic": {**JOINT, "selection": "cyclic", "n_estimators": 3},
+    "exact": {**JOINT, "response": "exact", "n_estimators": 4},
+    "softmax": {**JOINT, "joint_loss": "softmax", "response": "newton"},
+    "trees": {**JOINT, **TREE},
+    "shared trees": {**JOINT, **TREE, "shared_trees": True, "selection": "unbiased"},
+    "one against the rest": {},
+}
+
+
+def deal(rng, n, parties):
+    """Deal rows: to some parties none, or one."""
+    party = rng.integers(0, min(parties, 2) if parties < 3 else parties - 2, n)
+    if parties > 2:
+        party[0] = parties - 2
+    return party
+
+
+def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weight):
+    """Fit all parties' models; `party` has that of each row."""
+    settings = dict(settings)
+    name = settings.pop("loss", "glog")
+    n_estimators = settings.pop("n_estimators", 8)
+    features = settings.pop("features")
+    held = [np.flatnonzero(parties == k) for k in range(len(meeting.brought))]
+
+    def fit(k):
+        order = held[k][np.argsort(segment_of[held[k]], kind="stable")]
+        boosting = make_boosting(
+            codes[:, order], features,
+            np.searchsorted(segment_of[order], np.arange(n_segments + 1)), roles,
+            [_core.Loss(name, LOSSES[name])] * len(roles),
+            None if weight is None else weight[order],
+            lanes=1, share=meeting.place(k), **settings,
+        )  # fmt: skip
+        boosting.advance(n_estimators)
+        return boosting
+
+    return meeting.run([lambda k=k: fit(k) for k in range(len(held))])
+
+
+def assert_same_in_parts(settings, n_classes, weighted):
+    codes, features, _, y = problem(3, 600)
+    rng = np.random.default_rng(5)
+    n = codes.shape[1]
+    classes = (y > 0).astype(int) if n_classes == 2 else (y > 0) + (codes[0] > 4)
+    fold = rng.integers(0, 3, n)
+    segment_of, n_segments = 3 * classes + fold, 3 * n_classes
+    weight = rng.uniform(0.2, 3.0, n) if weighted else None
+    signs = [1] if n_classes == 2 else range(n_classes)
+    roles = [  # the last fold is held out
+        [(1 if s // 3 == k else -1) * (2 if s % 3 == 2 else 1) for s in range(n_segments)]
+        for k in signs
+    ]
+    features = (features, MEANS) if settings.get("linear_leaves") else features
+    given = {**settings, "features": features}
+    (whole,) = boost(
+        Meeting(1), np.zeros(n, int), given, codes, segment_of, n_segments, roles, weight
+    )
+    for parties in (2, 4):
+        meeting = Meeting(parties)
+        parts = boost(
+            meeting, deal(rng, n, parties), given, codes, segment_of, n_segments, roles, weight
+        )
+        assert meeting.calls > 10
+        for part in parts:
+            for k in range(len(roles)):
+                assert_identical(part.rounds(k), whole.rounds(k))
+                np.testing.assert_array_equal(part.curves(k), whole.curves(k))
+            np.testing.assert_array_equal(part.code_counts, whole.code_counts)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", FITS)
+def test_parts_of_the_rows_give_the_bits_of_all(name, weighted):
+    assert_same_in_parts(FITS[name], 2, weighted)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_parts_of_the_rows_of_several_classes(name, weighted):
+    assert_same_in_parts(OF_CLASSES[name], 3, weighted)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"lanes": 16}, "lanes must be 1"),
+        ({"step": "totally_corrective"}, "steps that are solved for"),
+        ({**TREE, "subsample": 0.5}, "subsample must be 1"),
+    ],
+)
+def test_what_depends_on_a_rows_place_is_refused(settings, message):
+    codes, features, _, y = problem(0)
+    with pytest.raises(ValueError, match=message):
+        make_boosting(
+            codes[:, np.argsort(y)], features, [0, (y < 0).sum(), len(y)], [[-1, 1]],
+            [_core.Loss("glog", {})], share=Meeting(1).place(0), **{"lanes": 1, **settings},
+        )  # fmt: skip
+
+
+def test_errors_of_peers_end_a_fit():
+    codes, features, _, y = problem(0)
+
+    def fail(sums, most):
+        raise ConnectionError("the others are gone")
+
+    with pytest.raises(ConnectionError, match="others are gone"):
+        make_boosting(
+            codes[:, np.argsort(y)], features, [0, (y < 0).sum(), len(y)], [[-1, 1]],
+            [_core.Loss("glog", {})], lanes=1, share=fail,
+        ).advance(3)  # fmt: skip
