@@ -15,7 +15,7 @@ from properboost import (
     report,
 )
 from properboost._core import __version__
-from properboost.data.quantized_table import QuantizedTable
+from properboost.batches.quantized_table import QuantizedTable
 from properboost.estimators import arboost_file, properboost_file, udt_file
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils.validation import column_or_1d
 
+from properboost.batches.quantized_table import QuantizedTable, open_training
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
 from properboost.boosting.engine import Training, cut_features, find_pairs, lay_grids, prepare
@@ -42,7 +43,6 @@ from properboost.boosting.watch import Validation, Watch, read_validation
 from properboost.data.frames import find_feature, open_table, take_rows
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import read_groups, read_rows
-from properboost.data.quantized_table import QuantizedTable, open_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
 from properboost.estimators.editing import EditingMixin

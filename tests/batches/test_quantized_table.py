@@ -234,12 +234,40 @@ def test_a_source_is_read_twice():
     assert readings == [7, 7]
 
 
-# -- what is refused ------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def table():
     return pb.QuantizedTable.from_batches(cut(ROWS, 500), "y", "w")
+
+
+def test_new_rows_in_known_bins(tmp_path):
+    table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w")
+    same = pb.QuantizedTable.from_batches(cut(ROWS, 90), "y", "w", bins_of=table)
+    model = pb.ProperBoostClassifier(n_estimators=3)
+    expected = file_of(model.fit(table), tmp_path)
+    assert file_of(model.fit(same), tmp_path) == expected
+    one_class = ROWS[ROWS["y"] == "yes"].drop(columns="w")
+    new = pb.QuantizedTable.from_batches(one_class, "y", bins_of=table)
+    assert new.classes.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(new.bins[0], table.bins[0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "message"),
+    [
+        (ROWS, {"bins_of": 3}, "bins_of must be a QuantizedTable; got a int"),
+        (ROWS, {"max_bins": 20}, "max_bins must not be given with bins_of"),
+        (ROWS, {"bin_means": True}, "bin_means must not be given with bins_of"),
+        (ROWS, {"features": ["double"]}, "features must be those of bins_of"),
+        (ROWS.assign(y="maybe"), {}, r"labels among \['no', 'yes'\].*got 'maybe'"),
+        (ROWS.drop(columns="flag"), {}, "source has no column 'flag'"),
+    ],
+)
+def test_what_does_not_fit_known_bins_is_refused(table, rows, arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pb.QuantizedTable.from_batches(rows, "y", "w", **{"bins_of": table, **arguments})
+
+
+# -- what is refused ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from properboost.data import sources
-from properboost.data.sources import open_source
+from properboost.batches import sources
+from properboost.batches.sources import open_source
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -8,7 +8,7 @@ from properboost.data.frames import is_a, open_frame
 from properboost.data.table import Table
 from properboost.extras import import_extra
 
-__all__ = ["BATCH_ROWS", "open_source"]
+__all__ = ["BATCH_ROWS", "comes_once", "open_source"]
 
 BATCH_ROWS = 2**16
 """Rows that files and lazy frames are read by."""
@@ -38,9 +38,7 @@ def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator
             raise TypeError("source is a LazyFrame of a polars that cannot read it in batches")
         wanted = source if columns is None else source.select(columns)
         return _tables(lambda: wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True))
-    if hasattr(source, "__dask_graph__") or isinstance(source, Iterator):
-        raise _refuse(source)
-    if is_a(source, "pyarrow", "RecordBatchReader") or is_a(source, "pyarrow.dataset", "Scanner"):
+    if hasattr(source, "__dask_graph__") or comes_once(source):
         raise _refuse(source)
     if open_frame(source) is not None:
         return _tables(lambda: [source])
@@ -50,6 +48,15 @@ def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator
     if callable(source):
         return _tables(_calls(source))
     raise TypeError(f"source must be {ALLOWED}; got {source!r}")
+
+
+def comes_once(source: Any) -> bool:
+    """Whether a source can be read once only."""
+    return (
+        isinstance(source, Iterator)
+        or is_a(source, "pyarrow", "RecordBatchReader")
+        or is_a(source, "pyarrow.dataset", "Scanner")
+    )
 
 
 def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Iterator[Any]]:
@@ -122,5 +129,6 @@ def _tables(begin: Callable[[], Iterable[Any]]) -> Callable[[], Iterator[Table]]
 def _refuse(source: Any) -> TypeError:
     return TypeError(
         f"source must be readable more than once; got {type(source).__module__}."
-        f"{type(source).__name__}: pass a function that returns a new iterator of tables each time"
+        f"{type(source).__name__}: pass a function that returns a new iterator of tables each "
+        "time, or spool=True"
     )
