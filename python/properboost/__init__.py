@@ -5,6 +5,7 @@ from types import ModuleType
 
 from properboost import (
     _core,
+    batches,
     datasets,
     diagnostics,
     export,
@@ -72,6 +73,7 @@ __all__ = [
     "UDTClassifier",
     "WeightBoost",
     "__version__",
+    "batches",
     "datasets",
     "diagnostics",
     "export",

@@ -18,7 +18,9 @@ from properboost.data.binning import (
     CategoricalBins,
     CodedTable,
     NumericBins,
+    RestoredTable,
 )
+from properboost.data.entries import find_entries
 from properboost.data.frames import find_categorical, open_table
 from properboost.data.table import CategoricalColumn, CodedLabels, Column, Table
 from properboost.parameters import checks
@@ -27,7 +29,7 @@ from properboost.parameters.kinds import CategoricalFeatures, ClassWeight, Rando
 from properboost.parameters.shared import ROWS_PER_BIN, BinningOptions
 from properboost.whole_file import AnyPath
 
-__all__ = ["QuantizedTable", "open_training"]
+__all__ = ["QuantizedTable", "open_labelled", "open_training"]
 
 
 class QuantizedTable(CodedTable):
@@ -35,7 +37,8 @@ class QuantizedTable(CodedTable):
 
     It is made by `from_batches`, and taken by the ``fit`` of `ProperBoostClassifier` and
     `ProperBoostClassifierCV` in the place of X, y and sample_weight.  Features are cut into bins
-    once, for any number of fits.
+    once, for any number of fits.  Models of the same bins predict its rows, and take it as
+    validation rows (`X_val`).
 
     See Also
     --------
@@ -292,6 +295,11 @@ class QuantizedTable(CodedTable):
         ]
 
     @property
+    def y(self) -> NDArray[Any]:
+        """The label of each row, made anew."""
+        return find_entries(self.labels.values, self.labels.codes)
+
+    @property
     def nbytes(self) -> int:
         """The bytes that codes, labels and weights take."""
         weight = self._rows.weight
@@ -319,6 +327,11 @@ class QuantizedTable(CodedTable):
     def weight(self) -> NDArray[np.float64] | None:
         """The sample weights as they were read; None if all are 1."""
         return self._rows.weight
+
+    @property
+    def binning(self) -> Binning:
+        """How the features are cut."""
+        return self._rows.binning
 
     def binning_for(
         self,
@@ -366,6 +379,23 @@ class QuantizedTable(CodedTable):
         codes = self._rows.codes
         return codes if order is None else codes.take(self._find_places()[order], axis=1)
 
+    def restore(self) -> RestoredTable:
+        """Return the rows as values that have these codes, to predict from."""
+        if self._rows.codes.shape[1] < self.n_rows:
+            raise ValueError(
+                "X: a QuantizedTable with rows of weight 0, which have no codes, cannot be "
+                "predicted: leave weights out where it is made"
+            )
+        return RestoredTable(
+            self.take(), self._find_places(), self._rows.binning.features, self.names
+        )
+
+    def take_counted(self) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the rows that count, and their codes, in the order of the source."""
+        weight = self.weight
+        counted = np.arange(self.n_rows) if weight is None else np.flatnonzero(weight > 0.0)
+        return counted, self.take(counted)
+
     def _find_places(self) -> NDArray[np.int64]:
         """Return where the codes of each row are, of those that count."""
         own = count_rows(self.labels, self.weight).sort().order
@@ -401,10 +431,18 @@ def open_training(
     model: BaseEstimator, X: Any, y: ArrayLike | None, sample_weight: Any, *, reset: bool
 ) -> tuple[Table, Any, Any]:
     """Open the rows to learn from; return them with their labels and weights."""
+    X, y, sample_weight = open_labelled(X, y, sample_weight, ("y", "sample_weight"))
     if not isinstance(X, QuantizedTable):
         return open_table(model, X, reset=reset), y, sample_weight
-    for name, given in (("y", y), ("sample_weight", sample_weight)):
+    X.set_features(model, reset=reset)
+    return X, y, sample_weight
+
+
+def open_labelled(X: Any, y: Any, sample_weight: Any, names: tuple[str, str]) -> tuple[Any, ...]:
+    """Return rows with their labels and weights, which a quantized table has itself."""
+    if not isinstance(X, QuantizedTable):
+        return X, y, sample_weight
+    for name, given in zip(names, (y, sample_weight), strict=True):
         if given is not None:
             raise ValueError(f"{name} must not be given with a QuantizedTable, which has its own")
-    X.set_features(model, reset=reset)
     return X, X.labels, X.weight

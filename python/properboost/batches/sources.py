@@ -22,11 +22,16 @@ ALLOWED = (
 )
 
 
-def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator[Table]]:
-    """Return what begins to read a source, each time from its first row.
+def open_source(
+    source: Any, columns: list[str] | None, *, once: bool = False
+) -> Callable[[], Iterator[Table]]:
+    """Return what begins to read a source, each time from its first row, or `once`.
 
     `columns` are those that are wanted, in any order and among others; None is all.
     """
+    if once and comes_once(source):
+        scanned = is_a(source, "pyarrow.dataset", "Scanner")
+        return _tables(lambda: source.to_reader() if scanned else source)
     paths = source if isinstance(source, list | tuple) and len(source) else [source]
     if all(isinstance(path, str | PathLike) for path in paths):
         return _tables(_open_files([fspath(path) for path in paths], columns))

@@ -224,6 +224,11 @@ def find_classes(
     y: Any, n_rows: int, classes: NDArray[Any], names: tuple[str, str] = ("X", "y")
 ) -> NDArray[np.intp]:
     """Return the position in `classes` of the label of each row."""
+    if isinstance(y, CodedLabels):
+        held = _distinct(y.codes)
+        place = np.zeros(len(y.values), dtype=np.intp)
+        place[held] = find_classes(y.values[held], len(held), classes, names)
+        return find_entries(place, y.codes)
     labels = column_or_1d(y, warn=True)
     _check_length(labels, n_rows, names)
     try:
