@@ -8,7 +8,7 @@ from properboost.data.frames import is_a, open_frame
 from properboost.data.table import Table
 from properboost.extras import import_extra
 
-__all__ = ["BATCH_ROWS", "comes_once", "open_source"]
+__all__ = ["BATCH_ROWS", "BUFFER_BYTES", "comes_once", "open_source"]
 
 BATCH_ROWS = 2**16
 """Rows that files and lazy frames are read by."""
