@@ -83,6 +83,14 @@ def test_a_batch_may_count_nothing():
     assert found["log_loss"] == pytest.approx(expected)
 
 
+def test_names_that_are_no_strings():
+    rows = ROWS[["b", "a", "y"]].set_axis([1, 0, "y"], axis=1)
+    table = pb.QuantizedTable.from_batches(rows, "y")
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(table)
+    (found,) = pb.batches.predict(model, rows[["y", 0, 1]])
+    np.testing.assert_array_equal(found, model.predict_proba(table))
+
+
 def test_models_of_others():
     rows = ROWS.fillna({"a": 0.0})
     model = LogisticRegression().fit(rows[["a", "b"]], rows["y"])

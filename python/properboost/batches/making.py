@@ -56,6 +56,7 @@ def cut(
         n_threads=n_threads,
     )
     binning = Binning(bins, features.from_dtype)
+    del features  # the sample is not needed any more
     means = _Means(binning, rows) if bin_means else None
     codes = _encode(batches, looked, binning, means, n_threads)
     return CodedRows(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from properboost.batches.sources import open_source
+from properboost.data.frames import is_a
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.data.weights import read_weights
@@ -144,11 +145,15 @@ def _find_names(model: Any) -> list[str] | None:
 
 def _take(table: Table, names: list[str] | None) -> Any:
     """Return the rows of a batch as their library has them: these columns, in this order."""
-    known = list(table.names or ())
-    if names is None or known == names:
-        return table.source
+    known, source = list(table.names or ()), table.source
+    if names is None:
+        return source
     lacking = [name for name in names if name not in known]
     if lacking:
         raise ValueError(f"source has no column {lacking[0]!r}; it has {known}")
-    select = getattr(table.source, "select", None)
-    return table.source[names] if select is None else select(names)
+    if not is_a(source, "pandas", "DataFrame"):
+        return source if known == names else source.select(names)
+    if source.columns.tolist() == names:
+        return source
+    # A table takes names that are no strings for strings.
+    return source.iloc[:, [known.index(name) for name in names]].set_axis(names, axis=1)
