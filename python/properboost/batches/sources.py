@@ -66,6 +66,7 @@ def comes_once(source: Any) -> bool:
 
 def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Iterator[Any]]:
     """Return what reads Parquet files one after the other, those of a folder by their names."""
+    arrow = import_extra("pyarrow", "reading Parquet files needs", "arrow")
     parquet = import_extra("pyarrow.parquet", "reading Parquet files needs", "arrow")
     datasets = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
     found = [datasets.dataset(path, format="parquet") for path in paths]
@@ -77,6 +78,8 @@ def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Ite
                 with dataset.filesystem.open_input_file(path) as stream:
                     file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
                     yield from file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
+                    del file
+        arrow.default_memory_pool().release_unused()  # which Arrow would keep for another reading
 
     return read
 
