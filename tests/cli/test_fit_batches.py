@@ -88,6 +88,14 @@ def test_held_out_rows_are_not_learnt_from(capsys):
     assert "held out: none was asked for" in out
 
 
+def test_too_few_rows_to_hold_any_out(capsys):
+    rows = make_rows(4).assign(grade=["good", "bad", "bad", "bad"])
+    held = np.random.default_rng(0).random(4)
+    given = ["--in-batches", "--target", "grade", "--test-size", f"{held[0] + 1e-9}"]
+    out, _ = run(capsys, "fit", write(rows), *given)
+    assert "held out: none, because there are too few rows" in out
+
+
 def test_another_file_is_scored(capsys):
     rows = make_rows()
     write(rows)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from properboost.batches.predictions import evaluate
 from properboost.batches.quantized_table import QuantizedTable
-from properboost.cli.csv_table import FileError, name_source, require
+from properboost.cli.csv_table import FileError, import_pandas, name_source, require
 from properboost.cli.file_columns import (
     Once,
     Unseen,
@@ -62,7 +62,7 @@ def fit_in_batches(arguments: argparse.Namespace, estimator: Any, reader: Reader
             require(next(others), rows.columns)
     with _named(arguments.file):
         table = rows.quantize(estimator, "reading", lambda held: held | True)
-    numbers = table.y.dtype.kind in "iuf"
+    numbers = table.classes.dtype.kind in "iuf"
     check_classes(
         arguments.target, table.classes.tolist(), many=arguments.many_classes or not numbers
     )
@@ -88,8 +88,10 @@ def _hold_out(
     """Return what the report says of rows that a model has not seen."""
     if arguments.test_size == 0.0:
         return "held out: none was asked for"
-    with _named(arguments.file):
+    try:
         table = rows.quantize(estimator, "reading without the held-out rows", np.logical_not)
+    except ValueError:  # of one class
+        return "held out: none, because there are too few rows"
     if table.classes.tolist() != classes.tolist() or len(table) == n_rows:
         return "held out: none, because there are too few rows"
     trial = clone(estimator).fit(table)
@@ -116,7 +118,7 @@ def _score_other(arguments: argparse.Namespace, model: Any, reader: Reader) -> S
             dropped = [c for c in (*reserved, *arguments.drop) if c in own]
             X = arrange(own.drop(columns=dropped), known, tell)
             unseen.add(X)
-            yield X.assign(**{name: own[name] for name in reserved})
+            yield import_pandas().concat([X, own[reserved]], axis=1)
 
     with _named(arguments.eval):
         found = evaluate(model, read(), arguments.target, arguments.sample_weight)

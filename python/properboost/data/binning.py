@@ -430,16 +430,18 @@ def find_spans(
     Rows of weight 0 are no rows; where none is left, or all are NaN, they are inf and -inf.
     """
     columns = values.reshape(len(values), -1)
-    spans = np.tile([np.inf, -np.inf], (columns.shape[1], 1))
-    step = max(1, COPY_BYTES // (8 * len(spans)))
+    low, high = np.full(columns.shape[1], np.inf), np.full(columns.shape[1], -np.inf)
+    step = max(1, COPY_BYTES // (8 * len(low)))
     for begin in range(0, len(columns), step):
         some = columns[begin : begin + step]
         if weight is not None:
             some = some[weight[begin : begin + step] > 0.0]
         if len(some):
-            np.fmin(spans[:, 0], np.fmin.reduce(some, axis=0), out=spans[:, 0])
-            np.fmax(spans[:, 1], np.fmax.reduce(some, axis=0), out=spans[:, 1])
-    return spans + 0.0  # of the two zeros, the one that does not depend on batches
+            np.fmin(low, np.fmin.reduce(some, axis=0), out=low)
+            np.fmax(high, np.fmax.reduce(some, axis=0), out=high)
+    return (
+        np.array([low, high]).T + 0.0
+    )  # of the two zeros, the one that does not depend on batches
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:

@@ -163,7 +163,7 @@ class _ArrowTable(Table):
         super().__init__(table, table.column_names)
 
     def declares_categorical(self, j: int) -> bool:
-        return bool(sys.modules["pyarrow"].types.is_dictionary(self.source.schema.types[j]))
+        return bool(sys.modules["pyarrow"].types.is_dictionary(self.source.schema.field(j).type))
 
     def numeric(self, j: int) -> Column:
         arrow, column = sys.modules["pyarrow"], self.source.column(j)
