@@ -94,7 +94,8 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--share", type=float, help="of the codes that memory may hold")
-    parser.add_argument("--file", help="rows in Parquet to read, instead of random ones")
+    parser.add_argument("--selections", nargs="+", choices=SELECTIONS, default=SELECTIONS)
+    parser.add_argument("--file", help="rows in Parquet, or a table that was saved (.codes)")
     parser.add_argument("--fit", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.fit:
@@ -106,10 +107,13 @@ def main() -> int:
         rows, codes = Path(args.file or Path(folder) / "rows.parquet"), Path(folder) / "rows.codes"
         if not rows.exists():
             make_file(rows, args.rows, args.columns, 0.0)
-        pb.QuantizedTable.from_batches(rows, "y").save(codes)
+        if rows.suffix == ".codes":
+            codes = rows
+        else:
+            pb.QuantizedTable.from_batches(rows, "y").save(codes)
         found: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for _ in range(args.repeats):
-            for selection in SELECTIONS:
+            for selection in args.selections:
                 limit = None
                 for way in WAYS:
                     drop(codes)
@@ -134,7 +138,7 @@ def main() -> int:
             f"{of['read']:9.0f}"
         )
     same = True
-    for selection in SELECTIONS:
+    for selection in args.selections:
         both = [found[selection, way] for way in WAYS]
         ratios = [b["seconds"] / a["seconds"] for a, b in zip(*both, strict=True)]
         print(

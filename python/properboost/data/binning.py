@@ -439,9 +439,8 @@ def find_spans(
         if len(some):
             np.fmin(low, np.fmin.reduce(some, axis=0), out=low)
             np.fmax(high, np.fmax.reduce(some, axis=0), out=high)
-    return (
-        np.array([low, high]).T + 0.0
-    )  # of the two zeros, the one that does not depend on batches
+    # Of the two zeros, the one that does not depend on batches.
+    return np.array([low, high]).T + 0.0
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
