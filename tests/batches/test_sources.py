@@ -164,6 +164,14 @@ def test_an_iterator_that_is_given_again_is_refused():
         pb.QuantizedTable.from_batches(lambda: batches, "y")
 
 
+def test_a_file_that_changes_is_refused(tmp_path):
+    begin = open_source(write(tmp_path), None)
+    assert sum(table.n_rows for table in begin()) == 300
+    write(tmp_path, ARROW.slice(0, 299))
+    with pytest.raises(ValueError, match=r"must not change while it is read; .*rows\.parquet did"):
+        next(begin())
+
+
 class Collection:
     """What Dask's collections have."""
 

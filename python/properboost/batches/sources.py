@@ -70,11 +70,16 @@ def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Ite
     parquet = import_extra("pyarrow.parquet", "reading Parquet files needs", "arrow")
     datasets = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
     found = [datasets.dataset(path, format="parquet") for path in paths]
+    marks: dict[str, tuple[int, int]] = {}
 
     def read() -> Iterator[Any]:
         # A Dataset would read a row group at a time, however large.
         for dataset in found:
             for path in dataset.files:
+                seen = dataset.filesystem.get_file_info(path)
+                mark = seen.size, seen.mtime_ns
+                if marks.setdefault(path, mark) != mark:
+                    raise ValueError(f"source must not change while it is read; {path} did")
                 with dataset.filesystem.open_input_file(path) as stream:
                     file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
                     yield from file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
