@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils.validation import column_or_1d
 
+from properboost.batches.quantized_table import QuantizedTable, open_labelled, open_training
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
 from properboost.boosting.engine import Training, cut_features, find_pairs, lay_grids, prepare
@@ -42,7 +43,6 @@ from properboost.boosting.watch import Validation, Watch, read_validation
 from properboost.data.frames import find_feature, open_table, take_rows
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import read_groups, read_rows
-from properboost.data.quantized_table import QuantizedTable, open_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
 from properboost.estimators.editing import EditingMixin
@@ -342,7 +342,8 @@ class ProperBoostClassifier(
             ``early_stopping=True`` holds out.
         X_val, y_val : array or table, and array-like, optional
             Validation rows, which the model does not learn from: they are scored after every
-            estimator, see `early_stopping` and `validation_scores_`.
+            estimator, see `early_stopping` and `validation_scores_`.  A quantized table, made with
+            the bins of `X` (``bins_of``), has its labels and weights.
         sample_weight_val : array-like, optional
             How often each of these rows counts in the score.
         init_score : array-like of shape (n_rows,) or (n_rows, n_classes), optional
@@ -370,6 +371,9 @@ class ProperBoostClassifier(
         """
         loss = check_parameters(self)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
+        X_val, y_val, sample_weight_val = open_labelled(
+            X_val, y_val, sample_weight_val, ("y_val", "sample_weight_val")
+        )
         check_companion("y_val", y_val, X_val=X_val)
         check_companion("X_val", X_val, y_val=y_val, sample_weight_val=sample_weight_val)
         check_companion("X_val", X_val, init_score_val=init_score_val)

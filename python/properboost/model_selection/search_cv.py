@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
+from properboost.batches.quantized_table import open_training
 from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder
 from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows, read_groups, read_rows
-from properboost.data.quantized_table import open_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier
