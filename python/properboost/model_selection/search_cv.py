@@ -570,12 +570,17 @@ class ProperBoostClassifierCV(
         of_splits = split_pairs(chosen, at, split_rows, max(numbers))
         if not of_splits[0].training.pairs:  # one feature has no pairs
             numbers = [0]
+        of_candidates = np.column_stack(
+            [self.cv_results_[f"split{k}_test_score"] for k in range(self.n_splits_)]
+        )
         results: list[dict[str, Any]] = []
         boosted: list[Winner] = []
+        by_split: list[NDArray[np.float64]] = []
         known = {name: chosen.params[name] for name in {"temperature"} & {*chosen.params}}
         if 0 in numbers or self.family_results_ is not None:
             results.append({"interactions": 0, "mean_test_score": score, **known})
             boosted.append((chosen, at, split_rows))
+            by_split.append(of_candidates[c])
         for n in sorted(set(numbers) - {0}):
             some = [replace(rows, training=rows.training.first_pairs(n)) for rows in of_splits]
             candidates = [for_pairs(chosen, n, *values) for values in grid]
@@ -586,6 +591,7 @@ class ProperBoostClassifierCV(
                 tuned = _set_temperature(candidates[k], scores.temperatures[k, end])
                 settings = {**tuned.params, "interaction_estimators": end + 1}
                 boosted.append((tuned, end + 1, some))
+                by_split.append(scores.values[0, k, :, end])
                 results.append({**settings, "mean_test_score": float(mean[end])})
         names = list(results[-1])
         self.interaction_results_ = {
@@ -597,8 +603,13 @@ class ProperBoostClassifierCV(
         reached = params.pop("mean_test_score")
         if self.family_results_ is not None:
             seconds = time.perf_counter() - begin
+            of_families = of_candidates[self.family_results_["best_index"]]
             self.family_results_ = add_pairs(
-                self.family_results_, reached, len(results) - 1, seconds
+                self.family_results_,
+                of_families,
+                (reached, by_split[best]),
+                len(results) - 1,
+                seconds,
             )
             if best == 0 or reached <= self.best_score_:
                 return winner

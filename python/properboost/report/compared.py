@@ -12,9 +12,6 @@ __all__ = ["is_additive", "read_search"]
 MOST_CANDIDATES = 12
 """Candidates that are listed where no families were compared."""
 
-_PAIRS = "pairs"
-
-
 def read_search(model: Any) -> Compared | None:
     """Return what a search compared; None where the model is none."""
     results = getattr(model, "cv_results_", None)
@@ -29,8 +26,8 @@ def read_search(model: Any) -> Compared | None:
         order = {name: (not is_additive(name), k) for k, name in enumerate(names)}
         own = order.get(str(model.family_), (False, -1))
         simpler = [rival for rival in rivals if order[rival.name] < own]
-        if rivals[0].name == _PAIRS:
-            # What is known of the others is how far they are behind the best family without pairs.
+        if np.isnan(rivals[0].error):
+            # Once errors were known only beside the best family without pairs: those are others.
             rivals = [replace(rival, error=np.nan) for rival in rivals]
             simpler = [replace(rival, error=np.nan) for rival in simpler]
         simpler.sort(key=lambda rival: order[rival.name])
