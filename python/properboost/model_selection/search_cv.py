@@ -61,6 +61,7 @@ from properboost.model_selection.families import (
     is_auto,
     list_plans,
 )
+from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
@@ -133,7 +134,8 @@ class ProperBoostClassifierCV(
     best_score_ : float
         Its mean score over the splits, with that number of estimators, before calibration.
     best_estimator_ : ProperBoostClassifier
-        The fitted model as that estimator; with `refit` only.
+        The fitted model as that estimator, which keeps in `search_` what was compared; with
+        `refit` only.
     calibration_ : dict or None
         Slope and intercept (of one-vs-rest models also temperature), the gain in
         log loss of rows held out, its standard error (error), and whether they were kept.  None
@@ -628,6 +630,7 @@ class ProperBoostClassifierCV(
     ) -> None:
         best._boost(loss, training, kept)
         best._set_features_of(self)
+        best.search_ = record_search(self)
         self.best_estimator_ = best
         self._set_fitted(
             loss,

@@ -294,6 +294,11 @@ class Rival:
         """Whether the standard error is known, and says anything."""
         return self.error > 0.0
 
+    @property
+    def has_seconds(self) -> bool:
+        """Whether it is known what its candidates took."""
+        return self.seconds >= 0.0
+
 
 @dataclass(frozen=True)
 class Compared:
