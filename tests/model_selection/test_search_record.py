@@ -74,23 +74,3 @@ def test_it_lasts_until_something_else_is_fitted_or_merged(rows):
     assert edited.search_["n_candidates"] == 3
     assert not hasattr(pb.merge_models([model, edited]), "search_")
     assert not hasattr(copy.deepcopy(model).fit(*rows), "search_")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"compared": {"name": {"dtype": "object", "values": ["a"]}}}, "must have the columns"),
-        ({"chosen": None}, "search.chosen must hold entries"),
-        ({"calibration": {"entries": {}}}, "search.calibration must be null, or"),
-        ({"n_splits": 0}, "search.n_splits must be an integer from 1"),
-        ({"scoring": 1}, "search.scoring must be a string"),
-        ({"more": 1}, "unknown field 'more'"),
-    ],
-)
-def test_a_record_in_a_file_is_checked(change, message, rows, tmp_path):
-    path = tmp_path / "model.json"
-    search(effort=None).fit(*rows).best_estimator_.save_model(path)
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps(document | {"search": document["search"] | change}))
-    with pytest.raises(ValueError, match=message):
-        pb.load_model(path)
