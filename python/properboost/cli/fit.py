@@ -180,7 +180,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     model = estimator.set_params(categorical_features=categorical)
     held_out = hold_out(model, rows, arguments.test_size)
     rows.fit(model)
-    # A search is saved as the model that it chose: its curves are not needed to predict.
+    # A search is saved as the model that it chose, which has a record of what was compared.
     chosen = getattr(model, "best_estimator_", model)
     chosen.save_model(arguments.output, compact=arguments.compact)
     scores = [evaluate(model, rows, "training"), held_out]

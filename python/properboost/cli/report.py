@@ -35,8 +35,8 @@ FILE has test rows, which the model has not learnt from.  If a column holds
 their classes the page has scores: --target names it; without, it is the one
 column that the model does not use and that holds nothing but its classes.
 
-The page is one file that needs no network: open it in a browser.  Searches tell
-what they compared if they were saved themselves (save_model in Python).
+The page is one file that needs no network: open it in a browser.  If a search
+chose the model, it tells what was compared.
 
 Errors are compared between groups of rows: by features such as sex and age if
 there are any, or by the columns of --groups, which the model need not use.

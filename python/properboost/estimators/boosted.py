@@ -46,6 +46,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     multiclass_: Coupling | None
     temperature_: float | None
     validation_scores_: NDArray[np.float64]
+    search_: dict[str, Any]
     _ensemble: Ensemble
     _seed: int
     _begins_with_scores: bool = False

@@ -164,6 +164,9 @@ class ProperBoostClassifier(
         The score of the validation rows after each estimator, more being better; also of those
         that were not kept.  Only after a fit with such rows.  Estimators are chosen before an
         `intercept` is found, but the scores of those that are kept have it.
+    search_ : dict
+        What a `ProperBoostClassifierCV` compared before it chose this model, and how; only of its
+        `best_estimator_`.  `properboost report` shows it.
     feature_importances_ : ndarray of shape (n_features_in_,)
         How much each feature moves the raw prediction, adding up to 1.
 
@@ -552,7 +555,8 @@ class ProperBoostClassifier(
                 )
                 finish.stages.append(later)
         ensemble = finish.ensemble()
-        self.__dict__.pop("validation_scores_", None)
+        for name in ("validation_scores_", "search_"):
+            self.__dict__.pop(name, None)
         if watch is not None and validation is not None:
             scores = np.array(watch.scores)
             if isinstance(finish.intercept, str) and ensemble.intercepts:
