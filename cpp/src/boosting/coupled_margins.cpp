@@ -187,7 +187,8 @@ class CoupledMargins::Strip {
     }
   }
 
-  std::int64_t slope(const Directions& directions, const TermUnits& units) const {
+  // `largest` becomes the largest of its terms, if that is larger.
+  std::int64_t slope(const Directions& directions, const TermUnits& units, double& largest) const {
     std::int64_t total = 0;
     for (std::size_t k = 0; k < m_.classes_; ++k) {
       if (directions.empty() || directions[k].table.empty()) continue;
@@ -195,6 +196,14 @@ class CoupledMargins::Strip {
       const float* const along = along_ + k * n_;
       const std::int64_t own =
           sum(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
+      vectorized([=, &largest, n = n_] {
+        float most = static_cast<float>(largest);
+        for (std::size_t i = 0; i < n; ++i) {
+          const float size = std::abs(w[i] * along[i]);
+          most = size > most ? size : most;
+        }
+        largest = wide(most);
+      });
       total += k == own_ ? own : -own;
     }
     return total;
@@ -537,22 +546,21 @@ double CoupledMargins::slope_ahead(std::size_t model, const Directions& directio
                                    Team& team) {
   Path* const path = paths_.empty() ? nullptr : &paths_[model];
   if (path != nullptr) path->add(step);
-  Bounds most = bounds_ahead(0.0);
+  double most = farthest(directions, team);
   while (true) {
-    const TermUnits units = units_along(directions, most.weight, team);
+    const TermUnits units = units_of_slope(most);
     std::vector<std::int64_t> parts(blocks_.size(), 0);
-    std::vector<Bounds> largest(parts.size(), Bounds{});
+    std::vector<double> largest(parts.size(), 0.0);
     for_training_strips(model, team, [&](std::size_t c, Strip& strip) {
       strip.place(directions);
       float* const shift = path == nullptr ? nullptr : strip.shift();
       if (path != nullptr) path->guess(strip.begin(), strip.size(), shift);
       strip.weigh(false, false, shift);
       if (path != nullptr) path->keep(strip.begin(), strip.size(), shift);
-      strip.note_largest(false, false, largest[c]);
-      parts[c] += strip.slope(directions, units);
+      parts[c] += strip.slope(directions, units, largest[c]);
     });
-    const Bounds there = largest_of(largest, most, false, false);
-    if (!are_loose(most, there)) {
+    const double there = *std::max_element(largest.begin(), largest.end());
+    if (!is_loose(most, there)) {
       const std::int64_t slope = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
       return units.value(0, slope) / training_weight_[model];
     }
@@ -575,14 +583,19 @@ double CoupledMargins::farthest(const std::vector<float>& table, const float* li
   return wide(most) + wide(*std::max_element(parts.begin(), parts.end()));
 }
 
-TermUnits CoupledMargins::units_along(const Directions& directions, double most_weight,
-                                      Team& team) const {
+// The same of all classes that move.  No weight is larger than 1, so that no term of a slope is
+// larger than this.
+double CoupledMargins::farthest(const Directions& directions, Team& team) const {
   double most = 0.0;
   for (const Direction& own : directions) {
     if (!own.table.empty()) most = std::max(most, farthest(own.table, own.lines, team));
   }
+  return most;
+}
+
+TermUnits CoupledMargins::units_of_slope(double most) const {
   TermUnits units;
-  units.set(0, most_weight * most, sample_weight_, total_weight_ * static_cast<double>(classes_));
+  units.set(0, most, sample_weight_, total_weight_ * static_cast<double>(classes_));
   return units;
 }
 
@@ -608,20 +621,29 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
                                         const std::vector<PassRequest>& requests, Team& team) {
   std::vector<Move> here;
   double farthest_move = 0.0;
+  std::vector<double> most(joint_models(), 0.0);  // of a slope's terms
   for (const Move& move : moves) {
     const std::vector<float> entries(move.table.begin(), move.table.end());
-    farthest_move = std::max(farthest_move, std::abs(move.t) * farthest(entries, move.lines, team));
+    const double far = farthest(entries, move.lines, team);
+    most[move.lane / classes_] = std::max(most[move.lane / classes_], far);
+    farthest_move = std::max(farthest_move, std::abs(move.t) * far);
     here.push_back({move.lane, move.codes, move.table, 0.0, move.width, move.lines});
   }
   const Bounds bounds = bounds_ahead(farthest_move);
-  std::vector<Point> points = move_all(moves, requests, bounds, team);
-  if (are_loose(bounds, largest_)) points = move_all(here, requests, Bounds(largest_), team);
+  const std::vector<double> bounds_of_slopes = most;
+  std::vector<Point> points = move_all(moves, requests, bounds, most, team);
+  bool loose = are_loose(bounds, largest_);
+  for (std::size_t model = 0; model < most.size(); ++model) {
+    loose = loose || is_loose(bounds_of_slopes[model], most[model]);
+  }
+  if (loose) points = move_all(here, requests, Bounds(largest_), most, team);
   return points;
 }
 
 std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
                                             const std::vector<PassRequest>& requests,
-                                            const Bounds& bounds, Team& team) {
+                                            const Bounds& bounds, std::vector<double>& most_slopes,
+                                            Team& team) {
   for (const auto& batch : batches_) batch->begin();
   const bool needs_risk = requests.front().risk;
   struct Sums {
@@ -641,9 +663,8 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   std::vector<TermUnits> slope_units;
   TermUnits risk_units, weight_units, curvature_units;
   slope_units.reserve(joint_models());
-  for (const Directions& own : directions) {
-    slope_units.push_back(units_along(own, bounds.weight, team));
-  }
+  for (const double most : most_slopes) slope_units.push_back(units_of_slope(most));
+  std::vector<double> largest_slopes(joint_models() * n_blocks, 0.0);
   risk_units.set(0, bounds.loss, sample_weight_, total_weight_);
   weight_units.set(0, bounds.weight, sample_weight_, total_weight_);
   curvature_units.set(0, bounds.curvature, sample_weight_, total_weight_);
@@ -678,7 +699,8 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
         if (shift != nullptr && moved[model] != 0.0) paths_[model].keep(begin, n, shift);
         strip.note_largest(needs_curvature_, needs_risk, largest[c]);
         Sums& own = sums[model * n_blocks + c];
-        own.slope += strip.slope(directions[model], slope_units[model]);
+        own.slope += strip.slope(directions[model], slope_units[model],
+                                 largest_slopes[model * n_blocks + c]);
         if (needs_risk) own.risk += strip.risk(risk_units);
         for (std::size_t b = 0; b < batches_.size(); ++b) {
           const std::size_t lane = batches_[b]->first();
@@ -702,6 +724,10 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   });
   largest_score_ = *std::max_element(largest_scores.begin(), largest_scores.end());
   largest_ = largest_of(largest, bounds, needs_curvature_, needs_risk);
+  for (std::size_t model = 0; model < joint_models(); ++model) {
+    const auto first = largest_slopes.begin() + static_cast<std::ptrdiff_t>(model * n_blocks);
+    most_slopes[model] = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n_blocks));
+  }
   for (std::size_t b = 0; b < batches_.size(); ++b) {
     Totals all;
     for (std::size_t c = 0; c < n_blocks; ++c) {
