@@ -48,9 +48,11 @@ Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::i
     const PackedCodes packed(rows, bins.size(), team);
     TreeGrower grower(rows, packed, bins);
     const std::vector<float> ones(rows.rows, 1.0f);
+    const double total = sample_weight.sum(0, rows.rows), most = sample_weight.most(rows.rows);
+    const RowWeights weights{ones.data(), ones.data(), sample_weight, {total, total, most, most}};
     tree = grower.grow(
-        Slots::of_classes(of_segments), {ones.data(), ones.data(), sample_weight}, *criterion,
-        Regularizers{}, limits, 0, [&] { reporter(0, 0.0); }, team);
+        Slots::of_classes(of_segments), weights, *criterion, Regularizers{}, limits, 0,
+        [&] { reporter(0, 0.0); }, team);
   });
   return tree;
 }

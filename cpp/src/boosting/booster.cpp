@@ -410,7 +410,8 @@ class Boosting::State {
                                    algorithm_.coupling(), needs_curvature);
     } else {
       const bool keeps_weights = grows_trees(first) || !algorithm_.selection().in_turn();
-      all += Margins::needs(codes_.rows, widths.front(), keeps_weights, needs_curvature);
+      all +=
+          Margins::needs(codes_.rows, widths.front(), *first.loss, keeps_weights, needs_curvature);
     }
     if (algorithm_.step().solves() != Solved::kNone) {
       all.kept += models.size() * CoefficientSolver::bytes(codes_.rows);

@@ -9,12 +9,30 @@
 #include <utility>
 
 #include "properboost/boosting/fill_feature.hpp"
-#include "properboost/boosting/row_sums.hpp"
 #include "properboost/boosting/shifted_rows.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/data/transpose.hpp"
+#include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
+
+// The largest of those of the blocks; what was not found is as it was.
+CoupledMargins::Bounds CoupledMargins::largest_of(const std::vector<Bounds>& blocks,
+                                                  const Bounds& before, bool has_curvature,
+                                                  bool has_loss) {
+  Bounds all{0.0, has_curvature ? 0.0 : before.curvature, has_loss ? 0.0 : before.loss};
+  for (const Bounds& block : blocks) {
+    all.weight = std::max(all.weight, block.weight);
+    if (has_curvature) all.curvature = std::max(all.curvature, block.curvature);
+    if (has_loss) all.loss = std::max(all.loss, block.loss);
+  }
+  return all;
+}
+
+bool CoupledMargins::are_loose(const Bounds& bounds, const Bounds& largest) {
+  return is_loose(bounds.weight, largest.weight) || is_loose(bounds.curvature, largest.curvature) ||
+         is_loose(bounds.loss, largest.loss);
+}
 
 class CoupledMargins::Path {
  public:
@@ -169,18 +187,44 @@ class CoupledMargins::Strip {
     }
   }
 
-  double slope(const Directions& directions) const {
-    double total = 0.0;
+  // `largest` becomes the largest of its terms, if that is larger.
+  std::int64_t slope(const Directions& directions, const TermUnits& units, double& largest) const {
+    std::int64_t total = 0;
     for (std::size_t k = 0; k < m_.classes_; ++k) {
       if (directions.empty() || directions[k].table.empty()) continue;
       const float* const w = weights(k);
       const float* const along = along_ + k * n_;
-      total += wide(sign(k)) * sum([=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
+      const std::int64_t own =
+          sum(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
+      vectorized([=, &largest, n = n_] {
+        float most = static_cast<float>(largest);
+        for (std::size_t i = 0; i < n; ++i) {
+          const float size = std::abs(w[i] * along[i]);
+          most = size > most ? size : most;
+        }
+        largest = wide(most);
+      });
+      total += k == own_ ? own : -own;
     }
     return total;
   }
-  double risk() const {
-    return sum([loss = losses_](std::size_t i) { return wide(loss[i]); });
+  std::int64_t risk(const TermUnits& units) const { return sum_of(losses_, units); }
+  std::int64_t sum_of(const float* numbers, const TermUnits& units) const {
+    return sum(units, [=](std::size_t i) { return wide(numbers[i]); });
+  }
+
+  // Makes these the largest terms, if those of some rows are larger.
+  void note_largest(bool has_curvature, bool has_loss, Bounds& largest) const {
+    const auto note = [](const float* terms, std::size_t n, double& most) {
+      auto own = static_cast<float>(most);
+      vectorized([=, &own] {
+        for (std::size_t i = 0; i < n; ++i) own = terms[i] > own ? terms[i] : own;
+      });
+      most = wide(own);
+    };
+    note(weights_, m_.classes_ * n_, largest.weight);
+    if (has_curvature) note(curvatures_, m_.classes_ * n_, largest.curvature);
+    if (has_loss) note(losses_, n_, largest.loss);
   }
 
   void store_margins(float* u) const {
@@ -192,17 +236,22 @@ class CoupledMargins::Strip {
       });
     }
   }
+  float largest_score() const {
+    float most = 0.0F;
+    for (std::size_t j = 0; j < m_.classes_ * n_; ++j) most = std::max(most, std::abs(scores_[j]));
+    return most;
+  }
 
  private:
   std::size_t first() const noexcept { return model_ * m_.classes_; }
 
   template <class Term>
-  double sum(const Term& term) const {
-    double total = 0.0;
-    vectorized([s = m_.sample_weight_.from(begin_), n = n_, to = &total, term] {
-      add_rows<1>(n, s, to, term);
+  std::int64_t sum(const TermUnits& units, const Term& term) const {
+    WholeSums total{};
+    vectorized([&, s = m_.sample_weight_.from(begin_), n = n_, term] {
+      add_rows<1>(n, s, units, total, term);
     });
-    return total;
+    return total[0];
   }
 
   std::size_t begin_, n_, model_, own_ = 0;
@@ -228,6 +277,8 @@ class CoupledMargins::Batch final : public BatchMargins {
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
+  const CellUnits& cell_units() const noexcept override { return units_; }
+  double most_weight(std::size_t /*lane*/) const noexcept override { return m_.largest_.weight; }
   double slope_along(const Move& direction, Team& team) override;
   std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
                                            const std::vector<RowShare>& shares, std::size_t n_cells,
@@ -242,6 +293,9 @@ class CoupledMargins::Batch final : public BatchMargins {
     weight_ = {};
     curvature_ = {};
   }
+  // Gets the sums of the weights, and the curvatures, of a lone lane.
+  void set_units(const CellUnits& units) noexcept { units_ = units; }
+  std::size_t first() const noexcept { return first_; }
   // Keeps the weights of a joint model's rows: of its classes that are in this batch.
   void store(std::size_t model, const Strip& strip) {
     const std::size_t begin = std::max(first_, model * m_.classes_);
@@ -265,8 +319,8 @@ class CoupledMargins::Batch final : public BatchMargins {
             curvature_.empty() ? nullptr : curvature_.data() + block.begin * W, block.begin,
             block.end - block.begin);
       };
-      fill_feature<W>(cells, m_.rows_, m_.blocks_, roles_, m_.needs_curvature_, nanoseconds, team,
-                      pass);
+      fill_feature<W>(cells, m_.rows_, m_.blocks_, roles_, m_.needs_curvature_, units_, nanoseconds,
+                      team, pass);
     });
   }
 
@@ -282,6 +336,7 @@ class CoupledMargins::Batch final : public BatchMargins {
   const std::size_t first_, models_, width_;
   const std::vector<SegmentRoles>& roles_;
   Aligned<float> weight_, curvature_;
+  CellUnits units_;
 };
 
 // The risk of a joint model along the look-up tables of its classes.
@@ -319,27 +374,40 @@ class CoupledMargins::ByCell final : public ShiftedRows {
  private:
   float shift_for(double value) const override { return static_cast<float>(value / m_.share_); }
 
-  std::vector<CellSums> sum_blocks(const CellOfCode& cell_of,
-                                   const std::array<float, kMaxCodes>& shift) override {
-    std::vector<CellSums> parts(m_.blocks_.size());
-    const std::size_t k = lane_ % m_.classes_;
-    m_.for_training_strips(lane_ / m_.classes_, team_, [&](std::size_t c, Strip& strip) {
-      strip.place({});
-      strip.shift_class(k, codes_, shift.data());
-      const bool remembers = !m_.shift_.empty();
-      if (remembers) {
-        const std::size_t place = lane_ / m_.classes_ * m_.codes_.rows + strip.begin();
-        std::copy_n(m_.shift_.data() + place, strip.size(), strip.shift());
-      }
-      strip.weigh(true, false, remembers ? strip.shift() : nullptr);
-      for (std::size_t i = 0; i < strip.size(); ++i) {
-        const double s = m_.sample_weight_[strip.begin() + i];
-        const std::size_t cell = cell_of[codes_[strip.begin() + i]];
-        parts[c].slope[cell] += s * wide(strip.sign(k) * strip.weights(k)[i]);
-        parts[c].curvature[cell] += s * wide(strip.curvatures(k)[i]);
-      }
-    });
-    return parts;
+  CellSums sum_rows(const CellOfCode& cell_of, const std::array<float, kMaxCodes>& shift) override {
+    const std::size_t model = lane_ / m_.classes_, k = lane_ % m_.classes_;
+    const double total = 2.0 * m_.training_weight_[model];
+    const double of_row = std::max(1.0, m_.most_sample_weight_);
+    const bool remembers = !m_.shift_.empty();
+    Bounds most = m_.bounds_ahead(0.0);
+    while (true) {
+      std::vector<CellSums> parts(m_.blocks_.size());
+      std::vector<Bounds> largest(parts.size(), Bounds{});
+      CellSums all;
+      all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
+                   of_row * most.curvature};
+      m_.for_training_strips(model, team_, [&](std::size_t c, Strip& strip) {
+        strip.place({});
+        strip.shift_class(k, codes_, shift.data());
+        if (remembers) {
+          const std::size_t place = model * m_.codes_.rows + strip.begin();
+          std::copy_n(m_.shift_.data() + place, strip.size(), strip.shift());
+        }
+        strip.weigh(true, false, remembers ? strip.shift() : nullptr);
+        strip.note_largest(true, false, largest[c]);
+        const std::int64_t sign = strip.sign(k) > 0.0F ? 1 : -1;
+        for (std::size_t i = 0; i < strip.size(); ++i) {
+          const double s = m_.sample_weight_[strip.begin() + i];
+          const std::size_t cell = cell_of[codes_[strip.begin() + i]];
+          parts[c].slope[cell] += sign * all.units.weight.round(s * wide(strip.weights(k)[i]));
+          parts[c].curvature[cell] += all.units.curvature.round(s * wide(strip.curvatures(k)[i]));
+        }
+      });
+      for (const CellSums& part : parts) all += part;
+      const Bounds there = largest_of(largest, most, true, false);
+      if (!are_loose(most, there)) return all;
+      most = there;
+    }
   }
 
   const CoupledMargins& m_;
@@ -351,7 +419,16 @@ class CoupledMargins::ByCell final : public ShiftedRows {
 double CoupledMargins::Batch::slope_along(const Move& direction, Team& team) {
   const std::size_t lane = direction.lane;
   const std::vector<float> entries(direction.table.begin(), direction.table.end());
-  std::vector<double> parts(m_.blocks_.size(), 0.0);
+  const RowSampleWeights given =  // wide batches have them in their weights
+      width_ == 1 ? m_.sample_weight_ : RowSampleWeights{};
+  TermUnits units;
+  const double most = m_.largest_.weight * m_.farthest(entries, direction.lines, team);
+  if (given.all_ones() && !m_.sample_weight_.all_ones()) {
+    units.set(0, most * m_.most_sample_weight_, m_.codes_.rows);
+  } else {
+    units.set(0, most, given, m_.total_weight_);
+  }
+  std::vector<WholeSums> parts(m_.blocks_.size(), WholeSums{});
   team.for_each(parts.size(), static_cast<double>(m_.codes_.rows), [&](std::size_t c) {
     const RowBlock& block = m_.blocks_[c];
     const Role role = m_.role(first_ + lane, block.segment);
@@ -359,18 +436,16 @@ double CoupledMargins::Batch::slope_along(const Move& direction, Team& team) {
     const float* const w = weight_.data() + block.begin * width_ + lane;
     const std::uint8_t* const code = direction.codes + block.begin;
     const float* const lines = direction.lines == nullptr ? nullptr : direction.lines + block.begin;
-    const RowSampleWeights s =  // wide batches have them in their weights
-        width_ == 1 ? m_.sample_weight_.from(block.begin) : RowSampleWeights{};
-    double total = 0.0;
-    add_rows<1>(block.end - block.begin, s, &total, [&](std::size_t i) {
-      const float line = lines == nullptr ? 0.0F : lines[i];
-      return wide(w[i * width_]) * wide(entries[code[i]] + line);
-    });
-    parts[c] = sign_of(role) * total;
+    add_rows<1>(block.end - block.begin, given.from(block.begin), units, parts[c],
+                [&](std::size_t i) {
+                  const float line = lines == nullptr ? 0.0F : lines[i];
+                  return wide(w[i * width_]) * wide(entries[code[i]] + line);
+                });
+    if (sign_of(role) < 0.0) parts[c][0] = -parts[c][0];
   });
-  double slope = 0.0;
-  for (const double part : parts) slope += part;
-  return slope / training_weight(lane);
+  std::int64_t slope = 0;
+  for (const WholeSums& part : parts) slope += part[0];
+  return units.value(0, slope) / training_weight(lane);
 }
 
 std::unique_ptr<RowsByCell> CoupledMargins::Batch::rows_by_cell(std::size_t lane,
@@ -404,6 +479,8 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
       share_(share),
       needs_curvature_(needs_curvature),
       strip_(rows_of_strip(coupling.classes)),
+      total_weight_(sample_weight_.sum(0, rows.codes.rows)),
+      most_sample_weight_(sample_weight_.most(rows.codes.rows)),
       training_weight_(joint_models(), 0.0),
       u_(rows.codes.rows * roles_.size(), 0.0F) {
   if (joint_->remembers_shifts()) {
@@ -411,14 +488,17 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
     guess_ = shift_;
     paths_.resize(joint_models());
   }
-  for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
-    bool used = false;
+  std::vector<bool> used(codes_.segments.size() - 1, false);
+  for (std::size_t s = 0; s < used.size(); ++s) {
+    const double total = sample_weight_.sum(codes_.segments[s], codes_.segments[s + 1]);
     for (std::size_t model = 0; model < joint_models(); ++model) {
-      const Role own = role(model * classes_, block.segment);
-      used = used || own != Role::kNone;
-      if (learns(own)) training_weight_[model] += sample_weight_.sum(block.begin, block.end);
+      const Role own = role(model * classes_, s);
+      used[s] = used[s] || own != Role::kNone;
+      if (learns(own)) training_weight_[model] += total;
     }
-    if (used) blocks_.push_back(block);
+  }
+  for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
+    if (used[block.segment]) blocks_.push_back(block);
   }
   std::size_t first = 0;
   for (const BatchLanes& batch : batches) {
@@ -466,18 +546,66 @@ double CoupledMargins::slope_ahead(std::size_t model, const Directions& directio
                                    Team& team) {
   Path* const path = paths_.empty() ? nullptr : &paths_[model];
   if (path != nullptr) path->add(step);
-  std::vector<double> parts(blocks_.size(), 0.0);
-  for_training_strips(model, team, [&](std::size_t c, Strip& strip) {
-    strip.place(directions);
-    float* const shift = path == nullptr ? nullptr : strip.shift();
-    if (path != nullptr) path->guess(strip.begin(), strip.size(), shift);
-    strip.weigh(false, false, shift);
-    if (path != nullptr) path->keep(strip.begin(), strip.size(), shift);
-    parts[c] += strip.slope(directions);
+  double most = farthest(directions, team);
+  while (true) {
+    const TermUnits units = units_of_slope(most);
+    std::vector<std::int64_t> parts(blocks_.size(), 0);
+    std::vector<double> largest(parts.size(), 0.0);
+    for_training_strips(model, team, [&](std::size_t c, Strip& strip) {
+      strip.place(directions);
+      float* const shift = path == nullptr ? nullptr : strip.shift();
+      if (path != nullptr) path->guess(strip.begin(), strip.size(), shift);
+      strip.weigh(false, false, shift);
+      if (path != nullptr) path->keep(strip.begin(), strip.size(), shift);
+      parts[c] += strip.slope(directions, units, largest[c]);
+    });
+    const double there = *std::max_element(largest.begin(), largest.end());
+    if (!is_loose(most, there)) {
+      const std::int64_t slope = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+      return units.value(0, slope) / training_weight_[model];
+    }
+    most = there;
+  }
+}
+
+// The largest entry of a look-up table, with what lines add to it.
+double CoupledMargins::farthest(const std::vector<float>& table, const float* lines,
+                                Team& team) const {
+  float most = 0.0F;
+  for (const float x : table) most = std::max(most, std::abs(x));
+  if (lines == nullptr) return wide(most);
+  std::vector<float> parts(blocks_.size(), 0.0F);
+  team.for_each(parts.size(), 0.2 * static_cast<double>(codes_.rows), [&](std::size_t c) {
+    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
+      parts[c] = std::max(parts[c], std::abs(lines[i]));
+    }
   });
-  double slope = 0.0;
-  for (const double part : parts) slope += part;
-  return slope / training_weight_[model];
+  return wide(most) + wide(*std::max_element(parts.begin(), parts.end()));
+}
+
+// The same of all classes that move.  No weight is larger than 1, so that no term of a slope is
+// larger than this.
+double CoupledMargins::farthest(const Directions& directions, Team& team) const {
+  double most = 0.0;
+  for (const Direction& own : directions) {
+    if (!own.table.empty()) most = std::max(most, farthest(own.table, own.lines, team));
+  }
+  return most;
+}
+
+TermUnits CoupledMargins::units_of_slope(double most) const {
+  TermUnits units;
+  units.set(0, most, sample_weight_, total_weight_ * static_cast<double>(classes_));
+  return units;
+}
+
+// Once no score has moved farther than so.
+CoupledMargins::Bounds CoupledMargins::bounds_ahead(double farthest) const {
+  const auto classes = static_cast<double>(classes_);
+  const double least = -wide(largest_score_) - farthest;
+  return {1.0,  // a probability
+          (classes - 1.0) / classes / share_ * loss_.most_curvature(0.0),
+          2.0 * classes * loss_.most_loss(least)};
 }
 
 std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<Move>& directions,
@@ -491,10 +619,35 @@ std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<M
 
 std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
                                         const std::vector<PassRequest>& requests, Team& team) {
+  std::vector<Move> here;
+  double farthest_move = 0.0;
+  std::vector<double> most(joint_models(), 0.0);  // of a slope's terms
+  for (const Move& move : moves) {
+    const std::vector<float> entries(move.table.begin(), move.table.end());
+    const double far = farthest(entries, move.lines, team);
+    most[move.lane / classes_] = std::max(most[move.lane / classes_], far);
+    farthest_move = std::max(farthest_move, std::abs(move.t) * far);
+    here.push_back({move.lane, move.codes, move.table, 0.0, move.width, move.lines});
+  }
+  const Bounds bounds = bounds_ahead(farthest_move);
+  const std::vector<double> bounds_of_slopes = most;
+  std::vector<Point> points = move_all(moves, requests, bounds, most, team);
+  bool loose = are_loose(bounds, largest_);
+  for (std::size_t model = 0; model < most.size(); ++model) {
+    loose = loose || is_loose(bounds_of_slopes[model], most[model]);
+  }
+  if (loose) points = move_all(here, requests, Bounds(largest_), most, team);
+  return points;
+}
+
+std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
+                                            const std::vector<PassRequest>& requests,
+                                            const Bounds& bounds, std::vector<double>& most_slopes,
+                                            Team& team) {
   for (const auto& batch : batches_) batch->begin();
   const bool needs_risk = requests.front().risk;
   struct Sums {
-    double slope = 0.0, risk = 0.0;
+    std::int64_t slope = 0, risk = 0;
   };
   std::vector<Sums> sums(joint_models() * blocks_.size());
   std::vector<Directions> directions(joint_models(), Directions(classes_));
@@ -506,6 +659,21 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
   for (std::size_t model = 0; model < paths_.size(); ++model) {
     if (moved[model] != 0.0) paths_[model].move_by(moved[model]);
   }
+  const std::size_t n_blocks = blocks_.size();
+  std::vector<TermUnits> slope_units;
+  TermUnits risk_units, weight_units, curvature_units;
+  slope_units.reserve(joint_models());
+  for (const double most : most_slopes) slope_units.push_back(units_of_slope(most));
+  std::vector<double> largest_slopes(joint_models() * n_blocks, 0.0);
+  risk_units.set(0, bounds.loss, sample_weight_, total_weight_);
+  weight_units.set(0, bounds.weight, sample_weight_, total_weight_);
+  curvature_units.set(0, bounds.curvature, sample_weight_, total_weight_);
+  struct Totals {
+    std::int64_t weight = 0, curvature = 0;
+  };
+  std::vector<Totals> totals(batches_.size() * n_blocks);  // of lone lanes
+  std::vector<float> largest_scores(n_blocks, 0.0F);
+  std::vector<Bounds> largest(n_blocks, Bounds{});
   const double nanoseconds = 4.0 * static_cast<double>(codes_.rows * roles_.size());
   team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
     const RowBlock& block = blocks_[c];
@@ -517,6 +685,7 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
         Strip strip(*this, model, block, begin, n);
         strip.place(directions[model]);
         strip.store_margins(u_.data());
+        largest_scores[c] = std::max(largest_scores[c], strip.largest_score());
         if (!learns(role)) continue;
         float* shift = nullptr;
         if (!paths_.empty()) {
@@ -528,9 +697,19 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
         }
         strip.weigh(needs_curvature_, needs_risk, shift);
         if (shift != nullptr && moved[model] != 0.0) paths_[model].keep(begin, n, shift);
-        Sums& own = sums[model * blocks_.size() + c];
-        own.slope += strip.slope(directions[model]);
-        if (needs_risk) own.risk += strip.risk();
+        strip.note_largest(needs_curvature_, needs_risk, largest[c]);
+        Sums& own = sums[model * n_blocks + c];
+        own.slope += strip.slope(directions[model], slope_units[model],
+                                 largest_slopes[model * n_blocks + c]);
+        if (needs_risk) own.risk += strip.risk(risk_units);
+        for (std::size_t b = 0; b < batches_.size(); ++b) {
+          const std::size_t lane = batches_[b]->first();
+          if (batches_[b]->lanes() > 1 || lane / classes_ != model) continue;
+          Totals& total = totals[b * n_blocks + c];
+          total.weight += strip.sum_of(strip.weights(lane % classes_), weight_units);
+          if (!needs_curvature_) continue;
+          total.curvature += strip.sum_of(strip.curvatures(lane % classes_), curvature_units);
+        }
         const auto store = [&](bool alone) {
           for (const auto& batch : batches_) {
             if ((batch->lanes() == 1) == alone) batch->store(model, strip);
@@ -543,19 +722,39 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
       }
     }
   });
+  largest_score_ = *std::max_element(largest_scores.begin(), largest_scores.end());
+  largest_ = largest_of(largest, bounds, needs_curvature_, needs_risk);
+  for (std::size_t model = 0; model < joint_models(); ++model) {
+    const auto first = largest_slopes.begin() + static_cast<std::ptrdiff_t>(model * n_blocks);
+    most_slopes[model] = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n_blocks));
+  }
   for (std::size_t b = 0; b < batches_.size(); ++b) {
+    Totals all;
+    for (std::size_t c = 0; c < n_blocks; ++c) {
+      all.weight += totals[b * n_blocks + c].weight;
+      all.curvature += totals[b * n_blocks + c].curvature;
+    }
+    // What is so small that none was seen may still be some.
+    const double scale = TermUnits::scale_of(sample_weight_);
+    const auto unseen = static_cast<std::int64_t>(total_weight_ * scale) + 1;
+    const double s = std::max(1.0, most_sample_weight_);
+    batches_[b]->set_units(
+        {weight_units.value(0, all.weight + unseen),
+         needs_curvature_ ? curvature_units.value(0, all.curvature + unseen) : 0.0,
+         s * largest_.weight, s * largest_.curvature});
     const std::optional<CellsOfFeature>& cells = requests[b].cells;
     if (cells) batches_[b]->fill(*cells, team);
   }
   std::vector<Point> points(roles_.size());
   for (std::size_t model = 0; model < joint_models(); ++model) {
-    Point point;
-    for (std::size_t c = 0; c < blocks_.size(); ++c) {
-      point.slope += sums[model * blocks_.size() + c].slope;
-      point.risk += sums[model * blocks_.size() + c].risk;
+    Sums all;
+    for (std::size_t c = 0; c < n_blocks; ++c) {
+      all.slope += sums[model * n_blocks + c].slope;
+      all.risk += sums[model * n_blocks + c].risk;
     }
-    point.slope /= training_weight_[model];
-    point.risk /= training_weight_[model];
+    Point point;
+    point.slope = slope_units[model].value(0, all.slope) / training_weight_[model];
+    point.risk = risk_units.value(0, all.risk) / training_weight_[model];
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     point.held_out = {kNone, kNone, kNone};
     std::fill_n(points.begin() + static_cast<std::ptrdiff_t>(model * classes_), classes_, point);

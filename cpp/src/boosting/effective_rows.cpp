@@ -5,31 +5,30 @@
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
 namespace {
 
-// The mean and the mean square of the boosting weight need no more rows of a segment: they are off
-// by some percent, in all features alike.
+// In many lanes the mean and the mean square of the boosting weight need no more rows of a segment:
+// they are off by some percent, in all features alike.
 constexpr std::size_t kEnough = 1024;
 
 using Sums = std::array<double, kMostLanes>;
 
 // Adds up the weights of every so-manieth row, and their squares; returns the rows' sample weight.
 template <std::size_t W>
-double add_rows(std::size_t begin, std::size_t end, std::size_t stride, RowSampleWeights given,
-                const float* weight, Sums& sum, Sums& squares) {
+double add_some_rows(std::size_t begin, std::size_t end, std::size_t stride, RowSampleWeights given,
+                     const float* weight, Sums& sum, Sums& squares) {
   double seen = 0.0;
   vectorized([&] {
     for (std::size_t i = begin; i < end; i += stride) {
-      const double s = given[i];
-      // In more than one lane the kept weights contain the sample weight.
-      const double once = W > 1 ? 1.0 : s, twice = W > 1 ? 1.0 / s : s;
+      const double s = given[i];  // which the kept weights contain
       seen += s;
       for (std::size_t k = 0; k < W; ++k) {
         const auto w = static_cast<double>(weight[i * W + k]);
-        sum[k] += once * w;
-        squares[k] += twice * (w * w);
+        sum[k] += w;
+        squares[k] += w * w / s;
       }
     }
   });
@@ -40,16 +39,58 @@ double add_rows(std::size_t begin, std::size_t end, std::size_t stride, RowSampl
 
 EffectiveRowCount::EffectiveRowCount(const TrainingRows& rows, const SampleWeights& weights,
                                      const ModelBatch& batch)
-    : rows_(rows), weights_(weights), batch_(batch) {
+    : rows_(rows),
+      weights_(weights),
+      batch_(batch),
+      total_(rows.sample_weight.sum(0, rows.codes.rows)) {
   const std::vector<std::size_t>& segments = rows.codes.segments;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     segment_weight_.push_back(rows.sample_weight.sum(segments[s], segments[s + 1]));
   }
 }
 
-std::vector<EffectiveRows> EffectiveRowCount::count() const {
+// All rows of a lone lane, whose order does not matter.
+EffectiveRows EffectiveRowCount::count_all(Team& team) const {
+  const BatchMargins& margins = *batch_.margins;
+  const double most = margins.most_weight(0);
+  TermUnits units, units_of_squares;
+  units.set(0, most, rows_.sample_weight, total_);
+  units_of_squares.set(0, most * most, rows_.sample_weight, total_);
+  struct Part {
+    WholeSums sum{}, squares{};
+  };
+  const std::vector<RowBlock> blocks = cut_into_row_blocks(rows_.codes.segments);
+  std::vector<Part> parts(blocks.size());
+  team.for_each(blocks.size(), 0.5 * static_cast<double>(rows_.codes.rows), [&](std::size_t c) {
+    const auto& [segment, begin, end] = blocks[c];
+    if (!batch_.roles[segment].trains) return;
+    vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
+                weight = margins.weight() + begin] {
+      add_rows<1>(n, s, units, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); });
+      add_rows<1>(n, s, units_of_squares, parts[c].squares,
+                  [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
+    });
+  });
+  std::array<std::int64_t, 2> sum{}, squares{};  // of the negative class, and of the positive
+  for (std::size_t c = 0; c < blocks.size(); ++c) {
+    const std::size_t own = batch_.roles[blocks[c].segment].sign[0] > 0.0F ? 1 : 0;
+    sum[own] += parts[c].sum[0];
+    squares[own] += parts[c].squares[0];
+  }
+  const auto of = [&](std::size_t own) {
+    return rows_of(units.value(0, sum[own]), units_of_squares.value(0, squares[own]));
+  };
+  return {of(1), of(0)};
+}
+
+double EffectiveRowCount::rows_of(double sum, double squares) const {
+  return squares > 0.0 ? weights_.unscaled(sum * (sum / squares)) : 0.0;
+}
+
+std::vector<EffectiveRows> EffectiveRowCount::count(Team& team) const {
   const std::vector<std::size_t>& segments = rows_.codes.segments;
   const std::size_t lanes = batch_.margins->lanes();
+  if (lanes == 1) return {count_all(team)};
   Sums positive{}, negative{}, positive_squares{}, negative_squares{};
   for (std::size_t s = 0; s < batch_.roles.size(); ++s) {
     const SegmentRoles& roles = batch_.roles[s];
@@ -58,8 +99,8 @@ std::vector<EffectiveRows> EffectiveRowCount::count() const {
     const std::size_t stride = (n + kEnough - 1) / kEnough;
     Sums sum{}, squares{};
     const double seen = visit_width(lanes, [&](auto width) {
-      return add_rows<width>(segments[s], segments[s + 1], stride, rows_.sample_weight,
-                             batch_.margins->weight(), sum, squares);
+      return add_some_rows<width>(segments[s], segments[s + 1], stride, rows_.sample_weight,
+                                  batch_.margins->weight(), sum, squares);
     });
     const double scale = segment_weight_[s] / seen;
     for (std::size_t k = 0; k < lanes; ++k) {
@@ -70,11 +111,9 @@ std::vector<EffectiveRows> EffectiveRowCount::count() const {
     }
   }
   std::vector<EffectiveRows> rows(lanes);
-  const auto of = [&](double sum, double squares) {
-    return squares > 0.0 ? weights_.unscaled(sum * (sum / squares)) : 0.0;
-  };
   for (std::size_t k = 0; k < lanes; ++k) {
-    rows[k] = {of(positive[k], positive_squares[k]), of(negative[k], negative_squares[k])};
+    rows[k] = {rows_of(positive[k], positive_squares[k]),
+               rows_of(negative[k], negative_squares[k])};
   }
   return rows;
 }

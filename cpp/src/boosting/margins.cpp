@@ -2,18 +2,36 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "properboost/boosting/fill_feature.hpp"
-#include "properboost/boosting/row_sums.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math.hpp"
+#include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
 namespace {
 
 constexpr std::size_t kStrip = 2048;  // margins that stay in the first cache
 using Strip = std::array<float, kStrip>;
+
+// A probability of 0 counts as the smallest step of a double, as in scikit-learn.
+constexpr float kLeastProbability = 2.22044605e-16F;
+
+// least[k] becomes the least of its lane.
+template <std::size_t W>
+void find_least(const float* u, std::size_t n, float* least) {
+  constexpr std::size_t kTogether = W < 16 ? 16 : W;
+  float own[kTogether];
+  for (std::size_t k = 0; k < kTogether; ++k) own[k] = least[k % W];
+  std::size_t j = 0;
+  for (; j + kTogether <= n * W; j += kTogether) {
+    for (std::size_t k = 0; k < kTogether; ++k) own[k] = u[j + k] < own[k] ? u[j + k] : own[k];
+  }
+  for (; j < n * W; ++j) own[j % W] = std::min(own[j % W], u[j]);
+  for (std::size_t k = 0; k < kTogether; ++k) least[k % W] = std::min(least[k % W], own[k]);
+}
 
 template <std::size_t W>
 void look_up(const std::uint8_t* code, const float* table, std::size_t n, bool first,
@@ -63,7 +81,7 @@ void find_errors(std::size_t n, const float* __restrict p, const float* __restri
                  float* __restrict brier) {
   vectorized([=] {
     for (std::size_t j = 0; j < n; ++j) {
-      log_loss[j] = -math::log(math::at_least(p[j], 2.22044605e-16F));
+      log_loss[j] = -math::log(math::at_least(p[j], kLeastProbability));
       brier[j] = (1.0f - p[j]) * (1.0f - p[j]);
     }
   });
@@ -74,6 +92,10 @@ void find_errors(std::size_t n, const float* __restrict p, const float* __restri
       error[j] = u[j] == 0.0f ? at_zero : below;
     }
   });
+}
+
+double least_of(const std::vector<float>& blocks) {
+  return wide(*std::min_element(blocks.begin(), blocks.end()));
 }
 
 }  // namespace
@@ -102,15 +124,28 @@ class Margins::Pass {
         moves_(moves),
         request_(request),
         joint_(join(moves)),
+        sums_cells_(request.cells && (W > 1 || are_bounded(margins.loss_))),
+        sums_weights_(W == 1 && !margins.weight_.empty()),
         parts_(margins.blocks_.size()) {}
 
   std::vector<Point> run(Team& team) {
-    if (request_.cells) {
-      fill_feature<W>(*request_.cells, m_.rows_, m_.blocks_, m_.roles_, m_.needs_curvature_,
-                      m_.nanoseconds(2.5), team,
-                      [&](std::size_t c, const auto& add) { pass_block(c, add); });
+    set_units(team);
+    if (sums_cells_) {
+      fill(team, [&](std::size_t c, const auto& add) { pass_block(c, add); });
     } else {
       m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, [](auto&&...) {}); });
+    }
+    note_least();
+    if (sums_weights_) m_.units_ = add_up_weights();
+    if (request_.cells && !sums_cells_) {
+      units_of_cells_ = m_.units_;
+      fill(team, [&](std::size_t c, const auto& add) {
+        const RowBlock& block = m_.blocks_[c];
+        if (!m_.roles_[block.segment].trains) return;
+        add(m_.weight_.data() + block.begin,
+            m_.curvature_.empty() ? nullptr : m_.curvature_.data() + block.begin, block.begin,
+            block.end - block.begin);
+      });
     }
     m_.least_ = std::numeric_limits<double>::infinity();
     for (const BlockSums& part : parts_) m_.least_ = std::min(m_.least_, wide(part.least));
@@ -119,16 +154,35 @@ class Margins::Pass {
     std::vector<Point> points(m_.lanes_);
     for (std::size_t k = 0; k < points.size(); ++k) {
       Point& p = points[k];
+      std::int64_t slope = 0, risk = 0;
+      struct HeldOut {
+        std::int64_t log_loss = 0, error = 0, brier = 0;
+      };
+      std::array<HeldOut, 2> held_out;  // of the negative class, and of the positive
       for (std::size_t c = 0; c < m_.blocks_.size(); ++c) {
         const SegmentRoles& r = m_.roles_[m_.blocks_[c].segment];
-        p.slope += r.train(k) * wide(r.sign[k]) * parts_[c].slope[k];
-        p.risk += r.train(k) * parts_[c].risk[k];
-        for (HeldOutMeans* const means : {&p.held_out, &p.of_class[r.sign[k] > 0.0F ? 1 : 0]}) {
-          means->log_loss += r.held_out[k] * parts_[c].log_loss[k];
-          means->error += r.held_out[k] * parts_[c].error[k];
-          means->brier += r.held_out[k] * parts_[c].brier[k];
+        const bool positive = r.sign[k] > 0.0F;
+        if (r.train(k) != 0.0) {
+          slope += positive ? parts_[c].slope[k] : -parts_[c].slope[k];
+          risk += parts_[c].risk[k];
+        }
+        if (r.held_out[k] != 0.0) {
+          HeldOut& own = held_out[positive ? 1 : 0];
+          own.log_loss += parts_[c].log_loss[k];
+          own.error += parts_[c].error[k];
+          own.brier += parts_[c].brier[k];
         }
       }
+      p.slope = slope_units_.value(k, slope);
+      p.risk = risk_units_.value(k, risk);
+      const auto value = [&](const HeldOut& own) {
+        return HeldOutMeans{log_loss_units_.value(k, own.log_loss),
+                            share_units_.value(k, own.error), share_units_.value(k, own.brier)};
+      };
+      for (std::size_t c = 0; c < 2; ++c) p.of_class[c] = value(held_out[c]);
+      p.held_out =
+          value({held_out[0].log_loss + held_out[1].log_loss, held_out[0].error + held_out[1].error,
+                 held_out[0].brier + held_out[1].brier});
       p.slope /= m_.training_weight_[k] * (t[k] == 0.0 ? 1.0 : t[k]);
       p.risk *= m_.weighting_->risk_factor() / m_.training_weight_[k];
       const auto divide = [](HeldOutMeans& sums, double weight) {
@@ -142,8 +196,16 @@ class Margins::Pass {
 
  private:
   struct BlockSums {
-    Sums slope{}, risk{}, log_loss{}, error{}, brier{};
+    WholeSums slope{}, risk{}, log_loss{}, error{}, brier{};
+    WholeSums weight{}, curvature{};                       // of a lone lane
     float least = std::numeric_limits<float>::infinity();  // under voting classifiers
+    std::array<float, W> least_u = all_infinite();
+
+    static std::array<float, W> all_infinite() {
+      std::array<float, W> all;
+      all.fill(std::numeric_limits<float>::infinity());
+      return all;
+    }
   };
 
   // Lanes that move along the same codes, with one look-up table [code][lane]; or one lane, [code].
@@ -199,6 +261,90 @@ class Margins::Pass {
     return joint;
   }
 
+  // How far each lane's rows move at most.
+  Sums find_farthest(Team& team) const {
+    Sums farthest{};
+    for (const JointMove& move : joint_) {
+      const std::size_t stride = move.alone ? 1 : W;
+      const std::size_t first = move.alone ? move.moves.front()->lane : 0;
+      for (std::size_t i = 0; i < move.table.size(); ++i) {
+        double& own = farthest[first + i % stride];
+        own = std::max(own, wide(std::abs(move.table[i])));
+      }
+      if (W > 1 || move.lines == nullptr) continue;
+      std::vector<float> parts(m_.blocks_.size(), 0.0F);
+      m_.for_blocks(0.2, team, [&](std::size_t c) {
+        for (std::size_t i = m_.blocks_[c].begin; i < m_.blocks_[c].end; ++i) {
+          parts[c] = std::max(parts[c], std::abs(move.lines[i]));
+        }
+      });
+      const float line = *std::max_element(parts.begin(), parts.end());
+      farthest[0] += wide(std::abs(move.t)) * wide(line);
+    }
+    return farthest;
+  }
+
+  void set_units(Team& team) {
+    const Sums farthest = find_farthest(team);
+    const RowSampleWeights s = m_.sample_weight_;
+    const double total = m_.total_weight_;
+    for (std::size_t k = 0; k < W; ++k) {
+      const Bounds most = m_.bounds_ahead(k, farthest[k]);
+      m_.bounds_[k] = most;
+      slope_units_.set(k, most.weight * farthest[k], s, total);
+      risk_units_.set(k, most.loss, s, total);
+      log_loss_units_.set(k, -std::log(wide(kLeastProbability)), s, total);
+      share_units_.set(k, 1.0, s, total);
+      if (W > 1) continue;
+      weight_units_.set(k, most.weight, s, total);
+      curvature_units_.set(k, most.curvature, s, total);
+      if (sums_cells_) {  // before they are known
+        const double twice = 2.0 * m_.training_weight_[0];
+        const double of_row = std::max(1.0, m_.most_sample_weight_);
+        units_of_cells_ = {most.weight * twice, m_.needs_curvature_ ? most.curvature * twice : 0.0,
+                           most.weight * of_row, most.curvature * of_row};
+      }
+    }
+  }
+
+  void note_least() {
+    std::array<float, W> least = BlockSums::all_infinite();
+    for (std::size_t c = 0; c < parts_.size(); ++c) {
+      const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
+      for (std::size_t k = 0; k < W; ++k) {  // rows held out may be far below
+        if (roles.train(k) != 0.0) least[k] = std::min(least[k], parts_[c].least_u[k]);
+      }
+    }
+    for (std::size_t k = 0; k < W; ++k) {
+      if (least[k] < std::numeric_limits<float>::infinity()) m_.least_u_[k] = least[k];
+    }
+  }
+
+  CellUnits add_up_weights() const {
+    std::int64_t weight = 0, curvature = 0;
+    for (const BlockSums& part : parts_) {
+      weight += part.weight[0];
+      curvature += part.curvature[0];
+    }
+    // What is so small that none was seen may still be some.
+    const double scale = TermUnits::scale_of(m_.sample_weight_);
+    const auto unseen = static_cast<std::int64_t>(m_.total_weight_ * scale) + 1;
+    const auto at_most = [&](const TermUnits& units, std::int64_t sum) {
+      return units.value(0, sum + unseen);
+    };
+    const Bounds most = m_.bounds_ahead(0, 0.0);
+    const double s = std::max(1.0, m_.most_sample_weight_);
+    return {at_most(weight_units_, weight),
+            m_.needs_curvature_ ? at_most(curvature_units_, curvature) : 0.0, s * most.weight,
+            s * most.curvature};
+  }
+
+  template <class PassBlock>
+  void fill(Team& team, const PassBlock& pass) {
+    fill_feature<W>(*request_.cells, m_.rows_, m_.blocks_, m_.roles_, m_.needs_curvature_,
+                    units_of_cells_, m_.nanoseconds(2.5), team, pass);
+  }
+
   // add(weights, curvatures, begin, n): what to do with the training weights of a strip of rows.
   template <class Add>
   void pass_block(std::size_t c, const Add& add) {
@@ -213,6 +359,7 @@ class Margins::Pass {
       float* const u = m_.u_.data() + begin * W;
       const RowSampleWeights s = m_.sample_weight_.from(begin);
       if (!joint_.empty()) shift_strip(block, begin, n, u, shift.data());
+      vectorized([n, u, least = sums.least_u.data()] { find_least<W>(u, n, least); });
       if (roles.trains) {
         float* const w = stores ? m_.weight_.data() + begin * W : own_w.data();
         float* q = nullptr;
@@ -225,7 +372,8 @@ class Margins::Pass {
           if (q != nullptr) m_.loss_.curvatures(x, q, n * W);
         }
         m_.weighting_->damp_weights(n, u, w);
-        add_strip(n, s, w, shift.data(), request_.risk ? loss.data() : nullptr, sums);
+        add_strip(n, s, w, q, shift.data(), request_.risk ? loss.data() : nullptr, roles.trained,
+                  sums);
         if (W > 1 && !s.all_ones()) {
           scale_strip<W>(n, s, w);
           if (q != nullptr) scale_strip<W>(n, s, q);
@@ -259,19 +407,27 @@ class Margins::Pass {
     vectorized([=] { add_signed<W>(sign, shift, n, u); });
   }
 
-  static void add_strip(std::size_t n, RowSampleWeights s, const float* w, const float* shift,
-                        const float* loss, BlockSums& sums) {
-    double* const slope = sums.slope.data();
-    vectorized([=] {
-      add_rows<W>(n, s, slope, [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); });
-    });
-    if (loss == nullptr) return;
-    double* const risk = sums.risk.data();
-    vectorized([=] { add_rows<W>(n, s, risk, [=](std::size_t j) { return wide(loss[j]); }); });
+  void add_strip(std::size_t n, RowSampleWeights s, const float* w, const float* q,
+                 const float* shift, const float* loss, const std::array<bool, kMostLanes>& trained,
+                 BlockSums& sums) const {
+    if (!joint_.empty()) {
+      vectorized([&, n, s, w, shift] {
+        const auto term = [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); };
+        add_rows<W>(n, s, slope_units_, sums.slope, term, &trained);
+      });
+    }
+    const auto add = [&](const float* from, const TermUnits& units, WholeSums& total) {
+      vectorized([&, n, s, from] {
+        add_rows<W>(n, s, units, total, [=](std::size_t j) { return wide(from[j]); }, &trained);
+      });
+    };
+    if (loss != nullptr) add(loss, risk_units_, sums.risk);
+    if (!sums_weights_) return;
+    add(w, weight_units_, sums.weight);
+    if (q != nullptr) add(q, curvature_units_, sums.curvature);
   }
 
-  // The predicted label is 1 where F > 0, and a probability of 0 counts as the smallest step of a
-  // double (both as in scikit-learn).
+  // The predicted label is 1 where F > 0, as in scikit-learn.
   void add_held_out(const SegmentRoles& roles, std::size_t n, RowSampleWeights s, const float* u,
                     BlockSums& sums) const {
     alignas(64) Strip p, log_loss, error, brier;
@@ -279,12 +435,14 @@ class Margins::Pass {
     alignas(64) Strip signs;
     for (std::size_t j = 0; j < n * W; j += W) std::copy_n(roles.sign.data(), W, &signs[j]);
     find_errors(n * W, p.data(), u, signs.data(), log_loss.data(), error.data(), brier.data());
-    const std::pair<const Strip&, Sums&> held_out[] = {
-        {log_loss, sums.log_loss}, {error, sums.error}, {brier, sums.brier}};
-    for (const auto& [entries, total] : held_out) {
-      const float* const entry = entries.data();
-      double* const out = total.data();
-      vectorized([=] { add_rows<W>(n, s, out, [=](std::size_t j) { return wide(entry[j]); }); });
+    const std::tuple<const Strip&, const TermUnits&, WholeSums&> held_out[] = {
+        {log_loss, log_loss_units_, sums.log_loss},
+        {error, share_units_, sums.error},
+        {brier, share_units_, sums.brier}};
+    for (const auto& [entries, units, total] : held_out) {
+      vectorized([n, s, entry = entries.data(), &units = units, &total = total] {
+        add_rows<W>(n, s, units, total, [=](std::size_t j) { return wide(entry[j]); });
+      });
     }
   }
 
@@ -292,11 +450,28 @@ class Margins::Pass {
   const std::vector<Move>& moves_;
   const PassRequest& request_;
   const std::vector<JointMove> joint_;
+  const bool sums_cells_;    // as rows move, or else once all have
+  const bool sums_weights_;  // which are kept
   std::vector<BlockSums> parts_;
+  TermUnits slope_units_, risk_units_, log_loss_units_, share_units_;
+  TermUnits weight_units_, curvature_units_;
+  CellUnits units_of_cells_;
 };
 
-Memory Margins::needs(std::size_t rows, std::size_t lanes, bool keeps_weights,
+bool Margins::are_bounded(const Loss& loss) {
+  constexpr double kFar = -1e6;
+  return loss.most_weight(kFar) <= 4.0 * loss.weight(0.0);
+}
+
+Margins::Bounds Margins::bounds_at(double least) const {
+  const double x = weighting_->least_argument(least);
+  const double factor = weighting_->most_amplified(least);
+  return {factor * loss_.most_weight(x), loss_.most_curvature(x), loss_.most_loss(x)};
+}
+
+Memory Margins::needs(std::size_t rows, std::size_t lanes, const Loss& loss, bool keeps_weights,
                       bool needs_curvature) noexcept {
+  keeps_weights = keeps_weights || (lanes == 1 && !are_bounded(loss));
   const std::size_t margins = rows * lanes * sizeof(float);
   return {margins, keeps_weights ? margins * (needs_curvature ? 2 : 1) : 0};
 }
@@ -313,35 +488,62 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
       needs_curvature_(needs_curvature),
       targets_(targets),
       u_(rows.codes.rows * lanes, 0.0f),
+      total_weight_(sample_weight_.sum(0, rows.codes.rows)),
+      most_sample_weight_(sample_weight_.most(rows.codes.rows)),
       weighting_(std::move(weighting)) {
-  for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
-    const SegmentRoles& r = roles[block.segment];
+  for (std::size_t i = 0; i + 1 < codes_.segments.size(); ++i) {
+    const SegmentRoles& r = roles[i];
     if (!r.trains && !r.holds_out) continue;
-    blocks_.push_back(block);
-    const double total = sample_weight_.sum(block.begin, block.end);
+    const double total = sample_weight_.sum(codes_.segments[i], codes_.segments[i + 1]);
     for (std::size_t k = 0; k < lanes; ++k) {
       training_weight_[k] += r.train(k) * total;
       held_out_weight_[k] += r.held_out[k] * total;
       held_out_of_class_[r.sign[k] > 0.0F ? 1 : 0][k] += r.held_out[k] * total;
     }
   }
+  for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
+    const SegmentRoles& r = roles[block.segment];
+    if (r.trains || r.holds_out) blocks_.push_back(block);
+  }
 }
 
 std::vector<Point> Margins::move(const std::vector<Move>& moves,
                                  const std::vector<PassRequest>& requests, Team& team) {
   const PassRequest& request = requests.front();
-  if ((!request.cells || request.keeps_weights) && weight_.empty()) {
+  const bool sums_as_rows_move = request.cells && (lanes_ > 1 || are_bounded(loss_));
+  if ((!sums_as_rows_move || request.keeps_weights) && weight_.empty()) {
     weight_.resize(u_.size());
     if (needs_curvature_) curvature_.resize(u_.size());
   }
   weighting_->settle(moves.empty() ? 0.0 : moves[0].t);
-  const auto go = [&](const std::vector<Move>& some) {
-    return visit_width(lanes_,
-                       [&](auto width) { return Pass<width>(*this, some, request).run(team); });
-  };
-  std::vector<Point> points = go(moves);
-  if (weighting_->follow(least_)) points = go({});
+  std::vector<Point> points = move_all(moves, request, team);
+  if (weighting_->follow(least_)) points = move_all({}, request, team);
+  bool loose = false;
+  for (std::size_t k = 0; k < lanes_; ++k) loose = loose || has_loose_sums(points[k], k);
+  if (!loose) return points;
+  Sums slopes{};
+  for (std::size_t k = 0; k < lanes_; ++k) slopes[k] = points[k].slope;
+  for (const Move& move : moves) {
+    const std::size_t k = move.lane;
+    if (move.t != 0.0 && has_loose_sums(points[k], k)) slopes[k] = slope_along(move, team);
+  }
+  points = move_all({}, request, team);
+  for (std::size_t k = 0; k < lanes_; ++k) points[k].slope = slopes[k];
   return points;
+}
+
+std::vector<Point> Margins::move_all(const std::vector<Move>& moves, const PassRequest& request,
+                                     Team& team) {
+  return visit_width(lanes_,
+                     [&](auto width) { return Pass<width>(*this, moves, request).run(team); });
+}
+
+// Rows might have moved anywhere, or so far that little is left of their weights.
+bool Margins::has_loose_sums(const Point& point, std::size_t lane) const {
+  if (training_weight_[lane] == 0.0) return false;
+  const Bounds here = bounds_ahead(lane, 0.0), there = bounds_[lane];
+  return std::isnan(point.risk) || is_loose(there.weight, here.weight) ||
+         is_loose(there.loss, here.loss);
 }
 
 void Margins::note_weights(double mean, Team& team) {
@@ -372,46 +574,67 @@ void Margins::set_direction(const Move& direction, Team& team) {
   float* const along = spare() + (lanes_ == 1 ? 0 : codes_.rows);
   along_ = along;
   std::vector<float> entries(direction.table.begin(), direction.table.end());
+  std::vector<float> parts(blocks_.size(), 0.0F);
   const std::size_t width = entries.size() / targets_.count;
   for_training_blocks(
-      direction.lane, 1.0, team, [&](std::size_t, const RowBlock& block, double wide_sign) {
+      direction.lane, 1.0, team, [&](std::size_t c, const RowBlock& block, double wide_sign) {
         const auto sign = static_cast<float>(wide_sign);
         const float* const entry = entries.data() + targets_.of(block.segment) * width;
         for (std::size_t i = block.begin; i < block.end; ++i) {
           along[i] = sign * entry[direction.codes[i]];
         }
-        if (direction.lines == nullptr) return;
-        for (std::size_t i = block.begin; i < block.end; ++i) along[i] += sign * direction.lines[i];
+        if (direction.lines != nullptr) {
+          for (std::size_t i = block.begin; i < block.end; ++i) {
+            along[i] += sign * direction.lines[i];
+          }
+        }
+        for (std::size_t i = block.begin; i < block.end; ++i) {
+          parts[c] = std::max(parts[c], std::abs(along[i]));
+        }
       });
+  farthest_ = 0.0;
+  for (const float part : parts) farthest_ = std::max(farthest_, wide(part));
 }
 
 double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
-  std::vector<double> parts(blocks_.size(), 0.0);
   const auto step = static_cast<float>(t);
-  for_training_blocks(lane, 1.0, team, [&](std::size_t c, const RowBlock& block, double) {
-    alignas(64) Strip x, w;
-    for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
-      const std::size_t n = std::min(kStrip, block.end - begin);
-      const float* from = own_ + begin;
-      const float* along = along_ + begin;
-      float* to = x.data();
-      vectorized([=] {
-        for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
-      });
-      alignas(64) Strip speed;
-      along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
-      loss_.weights(x.data(), w.data(), n);
-      const RowSampleWeights s = sample_weight_.from(begin);
-      double* total = &parts[c];
-      const float* weight = w.data();
-      vectorized([=] {
-        add_rows<1>(n, s, total, [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
-      });
+  const double speed_ahead = weighting_->most_speed(farthest_);
+  double most = bounds_ahead(lane, std::abs(t) * farthest_).weight;
+  while (true) {
+    TermUnits units;
+    units.set(0, most * speed_ahead, sample_weight_, total_weight_);
+    std::vector<WholeSums> parts(blocks_.size(), WholeSums{});
+    std::vector<float> least(blocks_.size(), std::numeric_limits<float>::infinity());
+    for_training_blocks(lane, 1.0, team, [&](std::size_t c, const RowBlock& block, double) {
+      alignas(64) Strip x, w;
+      for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+        const std::size_t n = std::min(kStrip, block.end - begin);
+        const float* from = own_ + begin;
+        const float* along = along_ + begin;
+        float* to = x.data();
+        vectorized([=] {
+          for (std::size_t i = 0; i < n; ++i) to[i] = from[i] + step * along[i];
+        });
+        vectorized([n, to, least = &least[c]] { find_least<1>(to, n, least); });
+        alignas(64) Strip speed;
+        along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
+        loss_.weights(x.data(), w.data(), n);
+        const RowSampleWeights s = sample_weight_.from(begin);
+        const float* weight = w.data();
+        vectorized([&, n, s, weight, along] {
+          add_rows<1>(n, s, units, parts[c],
+                      [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
+        });
+      }
+    });
+    const double most_there = bounds_at(least_of(least)).weight;
+    if (!is_loose(most, most_there)) {
+      std::int64_t slope = 0;
+      for (const WholeSums& part : parts) slope += part[0];
+      return units.value(0, slope) / training_weight_[lane];
     }
-  });
-  double slope = 0.0;
-  for (const double part : parts) slope += part;
-  return slope / training_weight_[lane];
+    most = most_there;
+  }
 }
 
 double Margins::Oracle::slope_at(double t) {
@@ -436,30 +659,45 @@ float* Margins::spare() {
   return scratch_.data();
 }
 
-std::vector<ShiftedRows::CellSums> Margins::ByCell::sum_blocks(
-    const CellOfCode& cell_of, const std::array<float, kMaxCodes>& shift) {
+ShiftedRows::CellSums Margins::ByCell::sum_rows(const CellOfCode& cell_of,
+                                                const std::array<float, kMaxCodes>& shift) {
   Margins& m = margins_;
   if (!ready_) m.select_lane(lane_, team_);
   ready_ = true;
-  std::vector<CellSums> parts(m.blocks_.size());
-  m.for_training_blocks(
-      lane_, 8.0, team_, [&](std::size_t k, const RowBlock& block, double wide_sign) {
-        const auto sign = static_cast<float>(wide_sign);
-        for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
-          const std::size_t n = std::min(kStrip, block.end - begin);
-          alignas(64) Strip u, w, c;
-          const std::uint8_t* code = codes_ + begin;
-          for (std::size_t i = 0; i < n; ++i) u[i] = m.own_[begin + i] + sign * shift[code[i]];
-          m.loss_.weights(u.data(), w.data(), n);
-          m.loss_.curvatures(u.data(), c.data(), n);
-          for (std::size_t i = 0; i < n; ++i) {
-            const double s = m.sample_weight_[begin + i];
-            parts[k].slope[cell_of[code[i]]] += s * wide(sign * w[i]);
-            parts[k].curvature[cell_of[code[i]]] += s * wide(c[i]);
+  const double total = 2.0 * m.training_weight_[lane_];
+  const double of_row = std::max(1.0, m.most_sample_weight_);
+  Bounds most = m.bounds_ahead(lane_, farthest(shift));
+  while (true) {
+    CellSums all;
+    all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
+                 of_row * most.curvature};
+    std::vector<CellSums> parts(m.blocks_.size());
+    std::vector<float> least(m.blocks_.size(), std::numeric_limits<float>::infinity());
+    m.for_training_blocks(
+        lane_, 8.0, team_, [&](std::size_t k, const RowBlock& block, double wide_sign) {
+          const auto sign = static_cast<float>(wide_sign);
+          for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
+            const std::size_t n = std::min(kStrip, block.end - begin);
+            alignas(64) Strip u, w, c;
+            const std::uint8_t* code = codes_ + begin;
+            for (std::size_t i = 0; i < n; ++i) u[i] = m.own_[begin + i] + sign * shift[code[i]];
+            vectorized([n, &u, least = &least[k]] { find_least<1>(u.data(), n, least); });
+            m.loss_.weights(u.data(), w.data(), n);
+            m.loss_.curvatures(u.data(), c.data(), n);
+            for (std::size_t i = 0; i < n; ++i) {
+              const double s = m.sample_weight_[begin + i];
+              parts[k].slope[cell_of[code[i]]] += all.units.weight.round(s * wide(w[i]));
+              parts[k].curvature[cell_of[code[i]]] += all.units.curvature.round(s * wide(c[i]));
+            }
           }
-        }
-      });
-  return parts;
+          if (sign > 0.0F) return;
+          for (std::int64_t& slope : parts[k].slope) slope = -slope;
+        });
+    for (const CellSums& part : parts) all += part;
+    const Bounds there = m.bounds_at(least_of(least));
+    if (!is_loose(most.weight, there.weight)) return all;
+    most = there;
+  }
 }
 
 }  // namespace properboost

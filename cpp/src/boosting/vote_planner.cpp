@@ -114,7 +114,8 @@ class VotePlanner : public Planner {
                                 const std::function<void()>& progress, Team& team) final {
     std::vector<RoundUpdate> updates(1);
     if (!active[0]) return updates;
-    const RowWeights rows{at_.batch.margins->weight(), nullptr, at_.rows.sample_weight};
+    const BatchMargins& margins = *at_.batch.margins;
+    const RowWeights rows{margins.weight(), nullptr, at_.rows.sample_weight, margins.cell_units()};
     find_cells(updates[0], rows, progress, team);
     find_agreement(updates[0], rows, team);
     updates[0].may_move_later = draws_;

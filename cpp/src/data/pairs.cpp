@@ -1,11 +1,12 @@
 #include "properboost/data/pairs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "properboost/core/aligned.hpp"
+#include "properboost/core/fixed_point.hpp"
 #include "properboost/data/codes.hpp"
-#include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/sums.hpp"
 
 namespace properboost {
@@ -61,25 +62,28 @@ struct Sums {
 constexpr double kBetweenReports = 1e8;  // nanoseconds
 constexpr std::size_t kCells = kLevels * kLevels * kLevels;
 
-// The sums of the joint cells of three features: in float32 over accumulation blocks.
+double find_largest(const float* x, std::size_t n) {
+  float largest = 0.0F;
+  for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
+  return static_cast<double>(largest);
+}
+
+// The sums of the joint cells of three features, in whole units.
 std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::size_t n,
-                         const float* gradient, const float* variance) {
+                         const float* gradient, const float* variance, const CellUnits& units) {
   const std::uint8_t* const a = levels + triple.features[0] * n;
   const std::uint8_t* const b = levels + triple.features[1] * n;
   const std::uint8_t* const c = levels + triple.features[2] * n;
+  Aligned<RowSums<true>> whole(kCells);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
+    whole[cell] += RowSums<true>(units.weight.round_signed(static_cast<double>(gradient[i])),
+                                 units.curvature.round(static_cast<double>(variance[i])));
+  }
   std::vector<Sums> sums(kCells);
-  Aligned<RowSums<float, true>> part(kCells);
-  for (std::size_t begin = 0; begin < n; begin += AccumulationBlock::kRows) {
-    const std::size_t end = std::min(begin + AccumulationBlock::kRows, n);
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
-      part[cell] += RowSums<float, true>(gradient[i], variance[i]);
-    }
-    for (std::size_t k = 0; k < kCells; ++k) {
-      sums[k].gradient += part[k].weight(0);
-      sums[k].variance += part[k].curvature(0);
-    }
-    std::fill(part.begin(), part.end(), RowSums<float, true>());
+  for (std::size_t k = 0; k < kCells; ++k) {
+    sums[k] = {units.weight.value(whole[k].weight(0)),
+               units.curvature.value(whole[k].curvature(0))};
   }
   return sums;
 }
@@ -151,6 +155,9 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
       first = std::min(first, k);
     }
   }
+  const double most = find_largest(gradient, n), most_variance = find_largest(variance, n);
+  const auto rows = static_cast<double>(n);
+  const CellUnits units{rows * most, rows * most_variance, most, most_variance};
   const double a_triple = static_cast<double>(n) + 2e4;  // nanoseconds
   const std::size_t some =
       std::max(2 * team.size(), static_cast<std::size_t>(kBetweenReports / a_triple));
@@ -159,7 +166,7 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
     team.for_each(count, a_triple * static_cast<double>(count), [&](std::size_t task) {
       const std::size_t k = begin + task;
       const Triple& triple = triples[k];
-      const std::vector<Sums> joint = add_up(triple, levels, n, gradient, variance);
+      const std::vector<Sums> joint = add_up(triple, levels, n, gradient, variance, units);
       for (const auto& [x, y] : kPairs) {
         if (triple.features[x] == triple.features[y]) continue;
         const std::size_t pair = pair_of(triple, x, y);

@@ -13,8 +13,6 @@ struct BundleLimits {
   // Sums of several lanes differ in their last digits from those of single lanes, which might show
   // with so few rows.
   static constexpr std::size_t kFewRows = 16'384;
-  // Rows of a cell that can be summed in float32 without losing digits that matter.
-  static constexpr double kRowsInFloat = 2048.0;
 
   std::size_t lanes;
   bool has_curvature;
@@ -25,22 +23,9 @@ struct BundleLimits {
       : lanes(n_lanes), has_curvature(needs_curvature) {
     const std::size_t rows = count_rows(blocks);
     if (rows == 0 || (lanes > 1 && rows < kFewRows)) return;
-    rows_ = rows / blocks.size();
-    cells = std::min(BundleSet::most_cells(lanes, has_curvature), rows_ / kRowsPerCell);
+    const std::size_t rows_of_block = rows / blocks.size();
+    cells = std::min(BundleSet::most_cells(lanes, has_curvature), rows_of_block / kRowsPerCell);
   }
-
-  // Many rows of a single model are summed in float32 if no cell is crowded: twice as many sums fit
-  // the cache, and twice as many pairs of weight and curvature are added at a time.
-  bool in_float(const Bundle& bundle) const noexcept {
-    return lanes > 1 ||
-           (rows_ >= kFewRows && bundle.fullest * static_cast<double>(rows_) <= kRowsInFloat);
-  }
-  std::size_t sum_bytes(bool in_float) const noexcept {
-    return lanes * (has_curvature ? 2 : 1) * (in_float ? sizeof(float) : sizeof(double));
-  }
-
- private:
-  std::size_t rows_ = 0;  // of a block
 };
 
 // Divides features into bundles, the widest first, and each into the fullest bundle that has room;
@@ -57,7 +42,6 @@ std::vector<Bundle> deal_into_bundles(const Bins& bins, const BundleLimits& limi
     bundle.features.push_back(f);
     bundle.cells *= width(f);
     bundle.crowding *= crowding[f];
-    bundle.fullest = std::min(bundle.fullest, crowding[f]);
   };
   std::size_t open = 0;  // earlier bundles have no room for the narrowest feature
   for (const std::size_t f : order) {
@@ -89,32 +73,31 @@ std::vector<BundleSet> deal_into_sets(const Bins& bins, std::size_t most,
                    [](const Bundle& a, const Bundle& b) { return a.cells > b.cells; });
   // Takes the bundles for which `fits` is true; size_for(first one) of them make a set.
   const auto deal = [&](std::size_t stride, const auto& fits, const auto& size_for) {
-    for (const bool in_float : {false, true}) {
-      const auto rest = std::stable_partition(bundles.begin(), bundles.end(), [&](const Bundle& b) {
-        return !fits(b) || limits.in_float(b) != in_float;
-      });
-      for (auto first = rest; first != bundles.end();) {
-        std::size_t size = size_for(*first, in_float);
-        while (static_cast<std::size_t>(bundles.end() - first) < size) size /= 2;
-        const auto last = first + static_cast<std::ptrdiff_t>(size);
-        const bool waits = first->joint() && size <= 2 && std::any_of(first, last, crowded);
-        sets.push_back({{first, last}, stride, std::size_t{waits ? 2u : 1u}, in_float});
-        first = last;
-      }
-      bundles.erase(rest, bundles.end());
+    const auto rest = std::stable_partition(bundles.begin(), bundles.end(),
+                                            [&](const Bundle& b) { return !fits(b); });
+    for (auto first = rest; first != bundles.end();) {
+      std::size_t size = size_for(*first);
+      while (static_cast<std::size_t>(bundles.end() - first) < size) size /= 2;
+      const auto last = first + static_cast<std::ptrdiff_t>(size);
+      const bool waits = first->joint() && size <= 2 && std::any_of(first, last, crowded);
+      sets.push_back({{first, last}, stride, std::size_t{waits ? 2u : 1u}});
+      first = last;
     }
+    bundles.erase(rest, bundles.end());
   };
   deal(
       BundleSet::most_cells(limits.lanes, limits.has_curvature),
       [](const Bundle& b) { return b.joint(); },
-      [&](const Bundle& b, bool in_float) {
-        const std::size_t fit = BundleSet::kBytes / (b.cells * limits.sum_bytes(in_float));
+      [&](const Bundle& b) {
+        const std::size_t fit =
+            BundleSet::kBytes /
+            (b.cells * BundleSet::sum_bytes(limits.lanes, limits.has_curvature));
         return std::size_t{fit >= 4 ? 4u : fit >= 2 ? 2u : 1u};
       });
-  const auto eight = [](const Bundle&, bool) { return std::size_t{8}; };
+  const auto eight = [](const Bundle&) { return std::size_t{8}; };
   deal(BundleSet::kNarrow, [](const Bundle& b) { return b.cells <= BundleSet::kNarrow; }, eight);
   if (limits.lanes == 1) deal(kMaxCodes, crowded, eight);
-  deal(kMaxCodes, [](const Bundle&) { return true; }, [&](const Bundle&, bool) { return most; });
+  deal(kMaxCodes, [](const Bundle&) { return true; }, [&](const Bundle&) { return most; });
   return sets;
 }
 

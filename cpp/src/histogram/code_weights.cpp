@@ -1,5 +1,7 @@
 #include "properboost/histogram/code_weights.hpp"
 
+#include "properboost/core/fixed_point.hpp"
+
 namespace properboost {
 namespace {
 
@@ -11,12 +13,16 @@ double nanoseconds(std::size_t rows, const Bins& bins) {
 
 std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,
                                 RowSampleWeights weight, Team& team) {
-  std::vector<double> held(bins.total_width());
+  const FixedPoint units(weight.sum(0, rows));
+  std::vector<std::int64_t> sums(bins.total_width(), 0);
   team.for_each(bins.size(), nanoseconds(rows, bins), [&](std::size_t f) {
     add_by_code(
-        codes + f * rows, 0, rows, bins[f].width(), [weight](std::size_t i) { return weight[i]; },
-        held.data() + bins.offset(f));
+        codes + f * rows, 0, rows, bins[f].width(),
+        [&](std::size_t i) { return units.round(weight[i]); }, sums.data() + bins.offset(f));
   });
+  std::vector<double> held;
+  held.reserve(sums.size());
+  for (const std::int64_t sum : sums) held.push_back(units.value(sum));
   return held;
 }
 

@@ -45,21 +45,20 @@ void find_joint_cells(const Bundle& bundle, const Bins& bins, const Codes& codes
 
 // Sums over `first` times `rest` joint cells of kNumbers numbers each: own[a] of the cells with
 // first index a, others[r] of those with second index r.
-template <std::size_t kNumbers, class From>
-void marginalize(const From* joint, std::size_t first, std::size_t rest, double* own,
-                 double* others) {
+template <std::size_t kNumbers, class From, class To>
+void marginalize(const From* joint, std::size_t first, std::size_t rest, To* own, To* others) {
   // Works on a block of numbers at a time, over all first indices, so that no sum waits for the one
   // just before.
   constexpr std::size_t kSums = kNumbers < 8 ? 8 : kNumbers;
   const std::size_t n = rest * kNumbers;
-  alignas(64) double parts[kMaxCodes][kSums];  // of own[a], by place in the block
-  for (std::size_t a = 0; a < first; ++a) std::fill_n(parts[a], kSums, 0.0);
+  alignas(64) To parts[kMaxCodes][kSums];  // of own[a], by place in the block
+  for (std::size_t a = 0; a < first; ++a) std::fill_n(parts[a], kSums, To{0});
   const auto add_block = [&](std::size_t j, std::size_t size) {
-    double sums[kSums] = {};
+    To sums[kSums] = {};
     for (std::size_t a = 0; a < first; ++a) {
       const From* const from = joint + a * n + j;
       for (std::size_t k = 0; k < kSums; ++k) {
-        const double x = k < size ? static_cast<double>(from[k]) : 0.0;
+        const To x = k < size ? static_cast<To>(from[k]) : To{0};
         sums[k] += x;
         parts[a][k] += x;
       }
@@ -70,7 +69,7 @@ void marginalize(const From* joint, std::size_t first, std::size_t rest, double*
   for (; j + kSums <= n; j += kSums) add_block(j, kSums);
   if (j < n) add_block(j, n - j);
   for (std::size_t a = 0; a < first; ++a) {
-    for (std::size_t k = 0; k < kNumbers; ++k) own[a * kNumbers + k] = 0.0;
+    for (std::size_t k = 0; k < kNumbers; ++k) own[a * kNumbers + k] = To{0};
     for (std::size_t k = 0; k < kSums; ++k) own[a * kNumbers + k % kNumbers] += parts[a][k];
   }
 }
@@ -113,19 +112,19 @@ void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes
 // flush for joint cells and the features of their bundle.
 template <class Sum>
 void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const SegmentRoles& roles,
-                 Histogram& histogram, std::vector<double>& scratch) {
+                 Histogram& histogram, Aligned<unsigned char>& scratch) {
   using Number = typename Sum::Number;
-  using Own = DoubleSums<Sum::kLanes, Sum::kHasCurvature>;
+  using Total = typename Sum::Total;
+  using Own = TotalSums<Total, Sum::kLanes, Sum::kHasCurvature>;
   constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Number);
   // The sums of feature k alone, the joint sums of it and later features, and those of the later
   // features only.
   const std::size_t half = bundle.cells * kNumbers / 2;
-  if (scratch.size() < kMaxCodes * kNumbers + 2 * half) {
-    scratch.resize(kMaxCodes * kNumbers + 2 * half);
-  }
-  double* const own = scratch.data();
-  double* rest = own + kMaxCodes * kNumbers;
-  double* next = rest + half;
+  const std::size_t bytes = (kMaxCodes * kNumbers + 2 * half) * sizeof(Total);
+  if (scratch.size() < bytes) scratch.resize(bytes);
+  Total* const own = reinterpret_cast<Total*>(scratch.data());
+  Total* rest = own + kMaxCodes * kNumbers;
+  Total* next = rest + half;
   std::size_t left = bundle.cells;
   for (std::size_t k = 0; k < bundle.features.size(); ++k) {
     const std::size_t f = bundle.features[k];
@@ -194,7 +193,7 @@ void add_set(const BundleSet& set, const Codes& codes, const Bins& bins, const T
 // Adds a set's sums to the cells of its features, and clears them.
 template <class Sum>
 void flush_set(const BundleSet& set, const Bins& bins, const SegmentRoles& roles, Sum* sums,
-               std::vector<double>& scratch, Histogram& histogram) {
+               Aligned<unsigned char>& scratch, Histogram& histogram) {
   const std::size_t size = set.bundles.size();
   for (std::size_t k = 0; k < size; ++k) {
     const Bundle& bundle = set.bundles[k];
@@ -213,17 +212,6 @@ void flush_set(const BundleSet& set, const Bins& bins, const SegmentRoles& roles
       const std::size_t f = bundle.features.front();
       vectorized([&, f, width = bundle.cells, to] { flush_sums(to, width, roles, histogram, f); });
     }
-  }
-}
-
-// Calls visitor(terms, sums) for a set, with terms and its memory of the type they are summed in.
-template <class Terms, class Visitor>
-void visit_sums(const BundleSet& set, const Terms& terms, unsigned char* memory,
-                const Visitor& visitor) {
-  if (set.in_float) {
-    visitor(terms.in_float(), reinterpret_cast<typename Terms::InFloat::Sum*>(memory));
-  } else {
-    visitor(terms, reinterpret_cast<typename Terms::Sum*>(memory));
   }
 }
 
@@ -258,12 +246,14 @@ class HistogramBuilder::State {
 
   // A task owns its features' cells in one part of the rows and walks them in order, and parts are
   // added in order.
-  void fill(const float* weight, const float* curvature, Histogram& histogram, Team& team) {
+  void fill(const float* weight, const float* curvature, const CellUnits& units,
+            Histogram& histogram, Team& team) {
+    histogram.set_units(units);
     const double nanoseconds = (0.3 + 0.06 * static_cast<double>(lanes_)) *
                                static_cast<double>(bins_.size() * codes_.rows);
     visit_kind(curvature != nullptr, [&](auto kind) {
       using Terms = decltype(kind);
-      const Terms terms = kind.of(weight, curvature, sample_weight_);
+      const Terms terms = kind.of(weight, curvature, sample_weight_, units);
       // A task gets as many features as their sums allow, because it reads every row's terms.
       const std::size_t least =
           (bins_.size() + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
@@ -290,6 +280,7 @@ class HistogramBuilder::State {
   void set_tasks(std::size_t n) {
     if (memory_->sums.size() < n) memory_->sums.resize(n);
     if (memory_->scratch.size() < n) memory_->scratch.resize(n);
+    if (memory_->terms.size() < n) memory_->terms.resize(n);
   }
 
   // Memory for a task: zero at first, and again once the sums are read off.
@@ -304,6 +295,23 @@ class HistogramBuilder::State {
     return own.data();
   }
 
+  // Makes what all features add of the rows from `begin` to `end`.
+  template <class Terms>
+  static typename Terms::Made make(const Terms& terms, std::size_t begin, std::size_t end,
+                                   Aligned<unsigned char>& memory) {
+    if constexpr (std::is_same_v<Terms, typename Terms::Made>) {
+      return terms;
+    } else {
+      using Sum = typename Terms::Sum;
+      if (memory.empty()) memory.resize(Terms::kRows * sizeof(Sum));
+      Sum* const made = reinterpret_cast<Sum*>(memory.data());
+      vectorized([terms, begin, end, made] {
+        for (std::size_t i = begin; i < end; ++i) made[i - begin] = terms[i];
+      });
+      return {made, begin};
+    }
+  }
+
   // The cells of the features of every `tasks`-th set, from the task's on, in one part of the rows.
   template <class Terms>
   void fill_sets(const Terms& terms, std::size_t task, std::size_t tasks, std::size_t part,
@@ -313,7 +321,7 @@ class HistogramBuilder::State {
     std::vector<std::size_t> place{0};  // of each set's sums
     for (std::size_t g = task; g < sets_.size(); g += tasks) {
       sets.push_back(&sets_[g]);
-      // Room for sums of either type, and whole cache lines.
+      // In whole cache lines.
       place.push_back(place.back() +
                       (sizeof(typename Terms::Sum) * sets.back()->sums() + 63) / 64 * 64);
       for (const Bundle& bundle : sets.back()->bundles) {
@@ -321,23 +329,23 @@ class HistogramBuilder::State {
       }
     }
     unsigned char* const memory = get(place_of_task, place.back());
-    std::vector<double>& scratch = memory_->scratch[place_of_task];
+    Aligned<unsigned char>& scratch = memory_->scratch[place_of_task];
+    const auto sums_of = [&](std::size_t g) {
+      return reinterpret_cast<typename Terms::Sum*>(memory + place[g]);
+    };
     for (const AccumulationBlock& block : parts_[part]) {
       for (const auto& [begin_range, end_range] : block.ranges) {
         for (std::size_t begin = begin_range; begin < end_range;) {
           const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
+          const typename Terms::Made made = make(terms, begin, end, memory_->terms[place_of_task]);
           for (std::size_t g = 0; g < sets.size(); ++g) {
-            visit_sums(*sets[g], terms, memory + place[g], [&](const auto& kind, auto* sums) {
-              add_set(*sets[g], codes_, bins_, kind, begin, end, sums);
-            });
+            add_set(*sets[g], codes_, bins_, made, begin, end, sums_of(g));
           }
           begin = end;
         }
       }
       for (std::size_t g = 0; g < sets.size(); ++g) {
-        visit_sums(*sets[g], terms, memory + place[g], [&](const auto&, auto* sums) {
-          flush_set(*sets[g], bins_, *block.roles, sums, scratch, histogram);
-        });
+        flush_set(*sets[g], bins_, *block.roles, sums_of(g), scratch, histogram);
       }
     }
   }
@@ -360,9 +368,9 @@ HistogramBuilder::HistogramBuilder(const TrainingRows& rows,
                                      std::move(memory))) {}
 HistogramBuilder::~HistogramBuilder() = default;
 
-void HistogramBuilder::fill(const float* weight, const float* curvature, Histogram& histogram,
-                            Team& team) {
-  state_->fill(weight, curvature, histogram, team);
+void HistogramBuilder::fill(const float* weight, const float* curvature, const CellUnits& units,
+                            Histogram& histogram, Team& team) {
+  state_->fill(weight, curvature, units, histogram, team);
 }
 
 }  // namespace properboost

@@ -59,7 +59,7 @@ struct Storage {
   std::string name;
   std::vector<Cubic<double>> weights, tails;
   std::vector<Cubic<float>> single_weights, single_tails;
-  std::vector<double> losses;
+  std::vector<double> losses, weight_from, curvature_from;
   std::vector<float> single_losses;
   Table policy;
 
@@ -84,6 +84,9 @@ struct Storage {
     policy.name = name.c_str();
     policy.singles = {single_weights.data(), single_losses.data(), single_tails.data()};
     policy.doubles = {weights.data(), losses.data(), tails.data()};
+    fill_bounds();
+    policy.weight_from = weight_from.data();
+    policy.curvature_from = curvature_from.data();
   }
 
  private:
@@ -139,6 +142,31 @@ struct Storage {
     }
     policy.convex = is_convex(table);
     policy.canonical = apart <= 1e-6;
+  }
+
+  // A cubic and its slope are no larger in a cell than their coefficients together.
+  void fill_bounds() {
+    const auto size = [](const Cubic<double>& c) {
+      return std::fabs(c.c0) + std::fabs(c.c1) + std::fabs(c.c2) + std::fabs(c.c3);
+    };
+    const auto steepest = [&](const Cubic<double>& c, std::size_t k) {
+      return (std::fabs(c.c1) + 2.0 * std::fabs(c.c2) + 3.0 * std::fabs(c.c3)) /
+             (policy.scale * cell_width(k));
+    };
+    weight_from.resize(2 * kCells);
+    curvature_from.resize(2 * kCells);
+    double weight = 0.0, curvature = 0.0;
+    const auto add = [&](std::size_t k, std::size_t cell) {
+      weight = std::max(weight, size(weights[cell]));
+      curvature = std::max(
+          curvature, policy.convex
+                         ? steepest(weights[cell], k)
+                         : steepest(tails[k], k) * (size(weights[k]) + size(weights[kCells + k])));
+      weight_from[cell] = weight;
+      curvature_from[cell] = curvature;
+    };
+    for (std::size_t k = kCells; k-- > 0;) add(k, k);
+    for (std::size_t k = 0; k < kCells; ++k) add(k, kCells + k);
   }
 
   // No weight may rise with u by more than a small share of the slopes nearer to 0 (or within a
@@ -308,7 +336,12 @@ class Called final : public Loss {
  public:
   Called(std::shared_ptr<const Loss> base, std::shared_ptr<const MarginFunction> weight,
          std::shared_ptr<const MarginFunction> loss)
-      : base_(std::move(base)), weight_(std::move(weight)), loss_(std::move(loss)) {}
+      : base_(std::move(base)), weight_(std::move(weight)), loss_(std::move(loss)) {
+    constexpr float kMiddle = 0.0F;
+    float at_zero = 0.0F;
+    losses(&kMiddle, &at_zero, 1);
+    beside_ = std::fabs(static_cast<double>(at_zero) - base_->loss(0.0));
+  }
 
   const char* name() const noexcept override { return base_->name(); }
   bool convex() const noexcept override { return base_->convex(); }
@@ -360,7 +393,19 @@ class Called final : public Loss {
   double link(double p) const noexcept override { return base_->link(p); }
   double minimum_risk(double p) const noexcept override { return base_->minimum_risk(p); }
 
+  // The functions differ from the table of them, and their loss may differ by a constant.
+  double most_loss(double least) const noexcept override {
+    return kAllowed * (base_->most_loss(least) + beside_);
+  }
+  double most_weight(double least) const noexcept override {
+    return kAllowed * base_->most_weight(least);
+  }
+  double most_curvature(double least) const noexcept override {
+    return base_->most_curvature(least);
+  }
+
  private:
+  static constexpr double kAllowed = 16.0;
   static constexpr float kLargestWeight = 6.2351491e27F;  // e^64: sums stay finite
 
   void check(const char* what, float least, const float* u, const float* out, std::size_t n) const {
@@ -385,6 +430,7 @@ class Called final : public Loss {
 
   std::shared_ptr<const Loss> base_;
   std::shared_ptr<const MarginFunction> weight_, loss_;
+  double beside_ = 0.0;  // the difference to the table's loss
 };
 
 }  // namespace

@@ -14,18 +14,12 @@ constexpr std::size_t kStrip = 256;  // rows whose numbers stay in the first cac
 using Strip = std::array<double, kStrip>;
 using ByCode = std::array<double, kMaxCodes>;
 
-// The sum of a[i] b[i], with a fixed number of accumulators.
-double sum_of_products(const double* a, const double* b, std::size_t n) {
-  constexpr std::size_t kSums = 8;
-  double sums[kSums] = {};
-  std::size_t i = 0;
-  for (; i + kSums <= n; i += kSums) {
-    for (std::size_t k = 0; k < kSums; ++k) sums[k] += a[i + k] * b[i + k];
-  }
-  for (std::size_t k = 0; i + k < n; ++k) sums[k] += a[i + k] * b[i + k];
-  double total = 0.0;
-  for (const double sum : sums) total += sum;
-  return total;
+// Adds the sum of a[i] b[i].
+void add_products(const double* a, const double* b, std::size_t n, const TermUnits& units,
+                  std::int64_t& to) {
+  WholeSums sum{};
+  add_rows<1>(n, {}, units, sum, [=](std::size_t i) { return a[i] * b[i]; });
+  to += sum[0];
 }
 
 // Solves a symmetric system of n unknowns, of which the lower triangle is given by rows; returns
@@ -157,8 +151,32 @@ void LeafLines::gather() {
   });
 }
 
+void LeafLines::Means::operator+=(const Means& other) {
+  weight += other.weight;
+  squares += other.squares;
+  for (std::size_t j = 0; j < kMost; ++j) {
+    present[j] += other.present[j];
+    position[j] += other.position[j];
+  }
+}
+
+void LeafLines::Products::operator+=(const Products& other) {
+  for (std::size_t j = 0; j < kMost; ++j) gradient[j] += other.gradient[j];
+  for (std::size_t p = 0; p < kProducts; ++p) curvature[p] += other.curvature[p];
+}
+
+template <class Sums>
+LeafLines::OfClasses<Sums> LeafLines::add_up(const Leaf& leaf, const Slots& slots,
+                                             const std::vector<Sums>& of_tasks) const {
+  OfClasses<Sums> all;
+  for (std::size_t t = leaf.first_task; t < leaf.last_task; ++t) {
+    all[slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0] += of_tasks[t];
+  }
+  return all;
+}
+
 LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weights,
-                                      bool needs_curvature) const {
+                                      bool needs_curvature, const Units& units) const {
   const Leaf& leaf = leaves_[task.leaf];
   const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
   const std::uint8_t* const code = codes(task);
@@ -180,19 +198,20 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
       base[i] = needs_curvature ? weights.curvature_of(r) : weights.weight_of(r);
       ratio[i] = static_cast<double>(needs_curvature ? weights.curvature[r] : weights.weight[r]);
     }
-    const auto add = [&](const Strip& a, const Strip& b, double& to) {
-      vectorized([from = a.data(), other = b.data(), n, sum = &to] {
-        *sum += sum_of_products(from, other, n);
+    const auto add = [&](const Strip& a, const Strip& b, std::int64_t& to,
+                         const TermUnits& its_units) {
+      vectorized([from = a.data(), other = b.data(), n, &to, &its_units] {
+        add_products(from, other, n, its_units, to);
       });
     };
-    add(base, ones, sums.weight);
-    add(base, ratio, sums.squares);
+    add(base, ones, sums.weight, units.curvature);
+    add(base, ratio, sums.squares, units.squares);
     for (std::size_t j = 0; j < leaf.terms; ++j) {
       for (std::size_t i = 0; i < n; ++i) x[i] = position[j][code[(begin + i) * kMost + j]];
-      add(base, x, sums.position[j]);
+      add(base, x, sums.position[j], units.curvature);
       if (!leaf.may_miss[j]) continue;
       for (std::size_t i = 0; i < n; ++i) x[i] = present[j][code[(begin + i) * kMost + j]];
-      add(base, x, sums.present[j]);
+      add(base, x, sums.present[j], units.curvature);
     }
   }
   for (std::size_t j = 0; j < leaf.terms; ++j) {
@@ -202,7 +221,7 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
 }
 
 LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& weights,
-                                            bool needs_curvature,
+                                            bool needs_curvature, const Units& units,
                                             const std::array<double, kMost>& center) const {
   const Leaf& leaf = leaves_[task.leaf];
   const std::size_t terms = leaf.terms;
@@ -228,14 +247,14 @@ LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& 
     for (std::size_t j = 0; j < terms; ++j) {
       for (std::size_t i = 0; i < n; ++i) x[j][i] = difference[j][code[(begin + i) * kMost + j]];
     }
-    vectorized([&sums, &weight, &curvature, &x, &scaled, terms, n] {
+    vectorized([&sums, &weight, &curvature, &x, &scaled, &units, terms, n] {
       for (std::size_t j = 0; j < terms; ++j) {
         double* __restrict const to = scaled[j].data();
         const double* const from = x[j].data();
         for (std::size_t i = 0; i < n; ++i) to[i] = curvature[i] * from[i];
-        sums.gradient[j] += sum_of_products(weight.data(), from, n);
+        add_products(weight.data(), from, n, units.gradient, sums.gradient[j]);
         for (std::size_t k = 0; k <= j; ++k) {
-          sums.curvature[place(j, k)] += sum_of_products(to, x[k].data(), n);
+          add_products(to, x[k].data(), n, units.curvature, sums.curvature[place(j, k)]);
         }
       }
     });
@@ -274,31 +293,39 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
   constexpr double kLeastVariance = 1e-24;  // of positions: less is rounding
   const bool needs_curvature = response.needs_curvature();
   const auto rows = static_cast<double>(rows_.grown());
+  const CellUnits& most = weights.units;
+  const double a_curvature = needs_curvature ? most.most_curvature : most.most_weight;
+  Units units;
+  units.curvature.set(0, a_curvature, rows_.grown());
+  units.squares.set(0, a_curvature * a_curvature, rows_.grown());
+  units.gradient.set(0, most.most_weight, rows_.grown());
   std::vector<Means> means(tasks_.size());
   std::vector<Products> products(tasks_.size());
-  team_.for_each(tasks_.size(), 6.0 * rows,
-                 [&](std::size_t t) { means[t] = sum_means(tasks_[t], weights, needs_curvature); });
+  team_.for_each(tasks_.size(), 6.0 * rows, [&](std::size_t t) {
+    means[t] = sum_means(tasks_[t], weights, needs_curvature, units);
+  });
   struct Balance {
     LineTwin twin;
     double weight = 0.0, squares = 0.0;
     std::array<double, kMost> center{};
   };
   std::vector<Balance> balances(leaves_.size());
-  const auto factor = [&](const LineTwin& twin, const Task& task) {
-    return slots.of_segment[task.segment] == Slots::kPositive ? twin.positive : twin.negative;
+  const auto factor = [](const LineTwin& twin, std::size_t own_class) {
+    return own_class == 1 ? twin.positive : twin.negative;
   };
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     const Leaf& leaf = leaves_[k];
     Balance& own = balances[k];
     own.twin = response.line_twin(values[leaf.node], r);
     std::array<double, kMost> present{};
-    for (std::size_t t = leaf.first_task; t < leaf.last_task; ++t) {
-      const double f = factor(own.twin, tasks_[t]);
-      own.weight += f * means[t].weight;
-      own.squares += f * f * means[t].squares;
+    const OfClasses<Means> sums = add_up(leaf, slots, means);
+    for (std::size_t c = 0; c < 2; ++c) {
+      const double f = factor(own.twin, c);
+      own.weight += f * units.curvature.value(0, sums[c].weight);
+      own.squares += f * f * units.squares.value(0, sums[c].squares);
       for (std::size_t j = 0; j < leaf.terms; ++j) {
-        present[j] += f * means[t].present[j];
-        own.center[j] += f * means[t].position[j];
+        present[j] += f * units.curvature.value(0, sums[c].present[j]);
+        own.center[j] += f * units.curvature.value(0, sums[c].position[j]);
       }
     }
     for (std::size_t j = 0; j < leaf.terms; ++j) {
@@ -307,7 +334,7 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
   }
   team_.for_each(tasks_.size(), 12.0 * rows, [&](std::size_t t) {
     products[t] =
-        sum_products(tasks_[t], weights, needs_curvature, balances[tasks_[t].leaf].center);
+        sum_products(tasks_[t], weights, needs_curvature, units, balances[tasks_[t].leaf].center);
   });
 
   FittedLines fitted;
@@ -325,15 +352,18 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
     ++next;
     std::array<double, kMost> slope{}, gradient{};  // of the twin, and of the risk
     std::array<double, kProducts> curvature{};
-    for (std::size_t t = leaf.first_task; t < leaf.last_task; ++t) {
-      const double f = factor(own.twin, tasks_[t]);
-      const bool positive = slots.of_segment[tasks_[t].segment] == Slots::kPositive;
+    const OfClasses<Products> sums = add_up(leaf, slots, products);
+    for (std::size_t c = 0; c < 2; ++c) {
+      const double f = factor(own.twin, c);
       for (std::size_t j = 0; j < leaf.terms; ++j) {
-        const double part = positive ? products[t].gradient[j] : -products[t].gradient[j];
+        const double size = units.gradient.value(0, sums[c].gradient[j]);
+        const double part = c == 1 ? size : -size;
         gradient[j] += part;
         slope[j] += f * part;
       }
-      for (std::size_t p = 0; p < kProducts; ++p) curvature[p] += f * products[t].curvature[p];
+      for (std::size_t p = 0; p < kProducts; ++p) {
+        curvature[p] += f * units.curvature.value(0, sums[c].curvature[p]);
+      }
     }
     std::array<std::size_t, kMost> used{};
     std::array<double, kMost> scale{}, x{};

@@ -55,6 +55,7 @@ class Growth {
     Leaf root;
     if (sums_.at_once(0)) root.sums = sums_.add_up(0);
     add_node(root);
+    if (limits_.chance > 0.0) squares_.push_back(cells_.squares(rows_, 0, team_));
     if (limits_.by_level) {
       grow_levels(std::move(root), progress);
     } else if (limits_.only_left) {
@@ -327,7 +328,7 @@ class Growth {
   }
 
   ChanceSaving chance_at(std::size_t node) const {
-    ChanceSaving one_cut = cells_.saving_by_chance(totals_[node], rows_, node);
+    ChanceSaving one_cut = cells_.saving_by_chance(totals_[node], squares_[node]);
     one_cut.mean = std::max(0.0, one_cut.mean);
     return one_cut;
   }
@@ -428,6 +429,7 @@ class Growth {
       sums_.give_back(std::move(parent.sums));
     }
     for (const Leaf& child : children) add_node(child);
+    if (limits_.chance > 0.0) add_squares(parent.node);
     return children;
   }
 
@@ -447,10 +449,23 @@ class Growth {
     }
   }
 
+  // Those of a node's children.
+  void add_squares(std::size_t parent) {
+    const auto left = static_cast<std::size_t>(tree_.left[parent]);
+    squares_.resize(left + 2);
+    const auto rows = [&](std::size_t node) { return rows_.place(node).size(); };
+    const std::size_t small = rows(left) <= rows(left + 1) ? left : left + 1;
+    squares_[small] = cells_.squares(rows_, small, team_);
+    typename Cells::Squares others = squares_[parent];
+    for (std::size_t j = 0; j < others.size(); ++j) others[j] -= squares_[small][j];
+    squares_[2 * left + 1 - small] = std::move(others);
+  }
+
   // Makes the left child of the root the right one; both are leaves.
   void exchange_children() {
     std::swap(tree_.goes_left[0], tree_.goes_right[0]);
     std::swap(totals_[1], totals_[2]);
+    if (limits_.chance > 0.0) std::swap(squares_[1], squares_[2]);
     rows_.exchange(1, 2);
   }
 
@@ -464,6 +479,7 @@ class Growth {
   Team& team_;
   Tree tree_;
   std::vector<Total> totals_;
+  std::vector<typename Cells::Squares> squares_;  // of each node, where chance is allowed for
   std::size_t leaves_ = 1;
   std::vector<Waiting> waiting_;  // a heap
   std::size_t kept_ = 0;          // bytes that waiting leaves hold
@@ -513,8 +529,7 @@ class TreeGrower::State {
     for (std::size_t s = 0; s < slots.segments.size(); ++s) {
       class_of[slots.segments[s]] = slots.of_segment[s];
     }
-    joint_.set(classes, criterion.needs_curvature(), class_of, rows_.blocks(), codes_.rows, key,
-               team);
+    joint_.set(classes, criterion.needs_curvature(), class_of, rows_.blocks(), packed_, key, team);
     take(classes.front().share, key, [](std::size_t) { return true; }, team);
     auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
@@ -556,14 +571,18 @@ class TreeGrower::State {
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
                           Team& team) const {
     std::vector<Cell> weight(tree.size(), Cell{});
+    const FixedPoint units(sample_weight.sum(0, codes_.rows));
     team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
         double sum = static_cast<double>(bounds[s + 1] - bounds[s]);
         if (!sample_weight.all_ones()) {
-          sum = 0.0;
-          for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) sum += sample_weight[row[i]];
+          std::int64_t whole = 0;
+          for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
+            whole += units.round(sample_weight[row[i]]);
+          }
+          sum = units.value(whole);
         }
         const bool positive = slots.of_segment[s] == Slots::kPositive;
         (positive ? weight[node].positive : weight[node].negative) += sum;
@@ -597,8 +616,8 @@ class TreeGrower::State {
     rows_.take(mark, team);
   }
 
-  // The sums of each class at each node, in double from the weights themselves: what is rounded for
-  // the search is too coarse for the values of leaves whose rows are light.
+  // The sums of each class at each node, from the weights themselves: what is rounded for the
+  // search is too coarse for the values of leaves whose rows are light.
   std::vector<std::vector<Cell>> sum_classes(const Tree& tree, const Slots& slots,
                                              const std::vector<RowWeights>& classes,
                                              bool needs_curvature, Team& team) const {
@@ -609,14 +628,19 @@ class TreeGrower::State {
       const std::size_t k = task / tree.size(), node = task % tree.size();
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
-      Cell& own = cells[k][node];
+      const CellUnits& units = classes[k].units;
+      std::int64_t positive = 0, negative = 0, curvature = 0;
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
-        double& sum = slots.of_segment[s] == k ? own.positive : own.negative;
+        std::int64_t& sum = slots.of_segment[s] == k ? positive : negative;
         for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
-          sum += classes[k].weight_of(row[i]);
-          if (needs_curvature) own.curvature += classes[k].curvature_of(row[i]);
+          sum += units.weight.round(classes[k].weight_of(row[i]));
+          if (needs_curvature) {
+            curvature += units.curvature.round(classes[k].curvature_of(row[i]));
+          }
         }
       }
+      cells[k][node] = {units.weight.value(positive), units.weight.value(negative),
+                        units.curvature.value(curvature)};
     });
     for (std::vector<Cell>& own : cells) add_up_from_leaves(tree, own);
     return cells;
@@ -676,7 +700,8 @@ std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
 std::size_t TreeGrower::joint_bytes(const Bins& bins, std::size_t rows, std::size_t training,
                                     std::size_t classes, std::size_t leaves) noexcept {
   const std::size_t stride = JointUnits::stride_for(classes);
-  return rows * stride * sizeof(std::int32_t) + training * 2 * sizeof(std::uint32_t) +
+  return rows * (stride * sizeof(std::int32_t) + sizeof(std::uint64_t)) +
+         training * 2 * sizeof(std::uint32_t) +
          LeafSums<JointAdder>::bytes_of(stride * bins.total_width(),
                                         training * bins.size() * stride, leaves);
 }

@@ -17,6 +17,7 @@ VoteRowWeighting::VoteRowWeighting(const VoteWeighting& weighting, std::size_t r
 void VoteRowWeighting::settle(double t) {
   const auto step = static_cast<float>(t);
   steps_ += t;
+  largest_share_ = find_largest_share();
   for (std::size_t i = 0; i < share_.size(); ++i) influence_[i] += step * share_[i];
 }
 
@@ -26,6 +27,21 @@ bool VoteRowWeighting::follow(double least) {
   if (!(std::abs(least - offset_) > kFar)) return false;
   offset_ = least;
   return true;
+}
+
+double VoteRowWeighting::most_amplified(double least) const {
+  return std::exp(weighting_.damping * std::max(0.0, offset_ - std::max(0.0, least)));
+}
+
+double VoteRowWeighting::most_speed(double along) const {
+  const double share = find_largest_share();  // no mean of shares is larger
+  return along + 2.0 * weighting_.mistrust * share * share;
+}
+
+double VoteRowWeighting::find_largest_share() const {
+  double largest = largest_share_;
+  for (const float share : share_) largest = std::max(largest, static_cast<double>(share));
+  return largest;
 }
 
 double VoteRowWeighting::risk_factor() const { return math::exp(-offset_); }

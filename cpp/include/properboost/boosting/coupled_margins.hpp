@@ -6,6 +6,8 @@
 // batch.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +20,7 @@
 #include "properboost/core/aligned.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
+#include "properboost/histogram/row_sums.hpp"
 #include "properboost/joint/joint_loss.hpp"
 #include "properboost/losses/loss.hpp"
 
@@ -54,6 +57,7 @@ class CoupledMargins final : public MovingMargins {
   }
   void set_u(std::size_t row, std::size_t lane, float u) noexcept override {
     u_[lane * codes_.rows + row] = u;
+    largest_score_ = std::max(largest_score_, std::abs(u));
   }
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
                           Team& team) override;
@@ -83,12 +87,28 @@ class CoupledMargins final : public MovingMargins {
   std::size_t joint_models() const noexcept { return roles_.size() / classes_; }
   Role role(std::size_t lane, std::size_t segment) const { return (*roles_[lane])[segment]; }
   void direct(const Move& move, Directions& classes) const;
+  // What no term of a row and class exceeds.
+  struct Bounds {
+    double weight, curvature, loss;
+  };
+  Bounds bounds_ahead(double farthest) const;
+  static Bounds largest_of(const std::vector<Bounds>& blocks, const Bounds& before,
+                           bool has_curvature, bool has_loss);
+  static bool are_loose(const Bounds& bounds, const Bounds& largest);
+  double farthest(const std::vector<float>& table, const float* lines, Team& team) const;
+  double farthest(const Directions& directions, Team& team) const;
+  TermUnits units_of_slope(double most) const;
   // task(c, strip) for the strips of the blocks that a joint model trains on; each has its part of
   // the margins in it.
   template <class Task>
   void for_training_strips(std::size_t model, Team& team, const Task& task) const;
   // The slope at a step, along directions that lead there from where the model is.
   double slope_ahead(std::size_t model, const Directions& directions, double step, Team& team);
+  // One pass over the rows, which moves every lane; sums are in units of these bounds, and of what
+  // no term of a joint model's slope exceeds, which becomes the largest.
+  std::vector<Point> move_all(const std::vector<Move>& moves,
+                              const std::vector<PassRequest>& requests, const Bounds& bounds,
+                              std::vector<double>& most_slopes, Team& team);
 
   const TrainingRows& rows_;
   const Codes& codes_;
@@ -99,10 +119,13 @@ class CoupledMargins final : public MovingMargins {
   const std::shared_ptr<const JointLoss> joint_;
   const double share_;
   const bool needs_curvature_;
-  const std::size_t strip_;              // rows whose scores stay in the cache
-  std::vector<RowBlock> blocks_;         // of the segments with a role
+  const std::size_t strip_;       // rows whose scores stay in the cache
+  std::vector<RowBlock> blocks_;  // of the segments with a role
+  const double total_weight_, most_sample_weight_;
   std::vector<double> training_weight_;  // of the joint models
-  Aligned<float> u_;                     // [lane][row]
+  float largest_score_ = 0.0F;
+  Bounds largest_{1.0, 0.0, 0.0};  // of the terms of the last pass
+  Aligned<float> u_;               // [lane][row]
   // [joint model][row]: what the joint loss remembers, and what it was given when it was last asked
   // after a move.  Asked again where nothing has moved, it says the same, to the bit.
   Aligned<float> shift_, guess_;

@@ -17,11 +17,13 @@
 namespace properboost {
 
 // pass(c, add) calls add(weights, curvatures, begin, n) for the training rows of block c, strip by
-// strip.  Every block has its own sums, which are added to the cells in order.
+// strip.  Every block has its own sums, which are added to the cells in order; those of a lone lane
+// are in these units.
 template <std::size_t W, class Pass>
 void fill_feature(const CellsOfFeature& cells, const TrainingRows& rows,
                   const std::vector<RowBlock>& blocks, const std::vector<SegmentRoles>& roles,
-                  bool has_curvature, double nanoseconds, Team& team, const Pass& pass) {
+                  bool has_curvature, const CellUnits& units, double nanoseconds, Team& team,
+                  const Pass& pass) {
   const std::size_t f = cells.feature;
   const auto width = static_cast<std::size_t>(rows.bins[f].width());
   visit_terms<W>(has_curvature, !rows.sample_weight.all_ones(), [&](auto kind) {
@@ -33,7 +35,7 @@ void fill_feature(const CellsOfFeature& cells, const TrainingRows& rows,
       const auto add = [&](const float* w, const float* curvature, std::size_t begin,
                            std::size_t n) {
         const std::uint8_t* const code = rows.codes.feature(f) + begin;
-        const Terms terms = kind.of(w, curvature, rows.sample_weight.from(begin));
+        const Terms terms = kind.of(w, curvature, rows.sample_weight.from(begin), units);
         vectorized([&, terms, n] { add_terms<1, kMaxCodes>(&code, terms, 0, n, own); });
       };
       pass(c, add);
@@ -41,6 +43,7 @@ void fill_feature(const CellsOfFeature& cells, const TrainingRows& rows,
       std::copy_n(own, width, sums.begin() + static_cast<std::ptrdiff_t>(c * width));
     });
     cells.histogram.clear(f);
+    cells.histogram.set_units(units);
     for (std::size_t c = 0; c < blocks.size(); ++c) {
       const SegmentRoles& of_block = roles[blocks[c].segment];
       if (!of_block.trains) continue;

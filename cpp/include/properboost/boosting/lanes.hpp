@@ -36,6 +36,7 @@ struct SegmentRoles {
   // The signed label of the segment's rows, or 0 if the lane ignores it.
   alignas(64) std::array<float, kMostLanes> sign{};
   std::array<double, kMostLanes> positive{}, negative{}, held_out{};  // 0 or 1
+  std::array<bool, kMostLanes> trained{};                             // by each lane
   bool trains = false, holds_out = false;                             // any lane
 
   void set(std::size_t lane, Role role) {
@@ -43,6 +44,7 @@ struct SegmentRoles {
     positive[lane] = role == Role::kPositive ? 1.0 : 0.0;
     negative[lane] = role == Role::kNegative ? 1.0 : 0.0;
     held_out[lane] = is_held_out(role) ? 1.0 : 0.0;
+    trained[lane] = learns(role);
     trains = trains || learns(role);
     holds_out = holds_out || is_held_out(role);
   }

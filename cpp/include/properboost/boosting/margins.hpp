@@ -8,6 +8,7 @@
 // the weights at once instead.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,8 +40,9 @@ class Margins final : public BatchMargins, public MovingMargins {
           const Loss& loss, bool needs_curvature, const VoteTargets& targets,
           std::unique_ptr<RowWeighting> weighting);
 
-  // What so many rows and lanes take; weights are kept unless cells are summed as rows move.
-  static Memory needs(std::size_t rows, std::size_t lanes, bool keeps_weights,
+  // What so many rows and lanes take; weights are kept unless cells are summed as rows move, which
+  // those of bounded losses are.
+  static Memory needs(std::size_t rows, std::size_t lanes, const Loss& loss, bool keeps_weights,
                       bool needs_curvature) noexcept;
 
   std::size_t lanes() const noexcept override { return lanes_; }
@@ -50,6 +52,10 @@ class Margins final : public BatchMargins, public MovingMargins {
   const float* weight() const noexcept override { return weight_.data(); }
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
+  }
+  const CellUnits& cell_units() const noexcept override { return units_; }
+  double most_weight(std::size_t lane) const noexcept override {
+    return bounds_ahead(lane, 0.0).weight;
   }
   double slope_along(const Move& direction, Team& team) override {
     return Oracle(*this, direction, team).slope_at(0.0);
@@ -67,6 +73,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   }
   void set_u(std::size_t row, std::size_t lane, float u) noexcept override {
     u_[row * lanes_ + lane] = u;
+    least_u_[lane] = std::min(least_u_[lane], u);
   }
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
                           Team& team) override;
@@ -105,8 +112,8 @@ class Margins final : public BatchMargins, public MovingMargins {
           team_(team) {}
 
    private:
-    std::vector<CellSums> sum_blocks(const CellOfCode& cell_of,
-                                     const std::array<float, kMaxCodes>& shift) override;
+    CellSums sum_rows(const CellOfCode& cell_of,
+                      const std::array<float, kMaxCodes>& shift) override;
 
     Margins& margins_;
     std::size_t lane_;
@@ -119,6 +126,17 @@ class Margins final : public BatchMargins, public MovingMargins {
   template <std::size_t W>
   class Pass;
 
+  // What the terms of sums do not exceed where no margin is below `least`, or once a lane's rows
+  // have moved no farther than so.
+  struct Bounds {
+    double weight, curvature, loss;
+  };
+  Bounds bounds_at(double least) const;
+  Bounds bounds_ahead(std::size_t lane, double farthest) const {
+    return bounds_at(static_cast<double>(least_u_[lane]) - farthest);
+  }
+  // Whether weights are so small, however far rows move, that cells may be summed as they do.
+  static bool are_bounded(const Loss& loss);
   float* spare();
   double nanoseconds(double a_margin) const {
     return a_margin * static_cast<double>(codes_.rows * lanes_);
@@ -126,6 +144,9 @@ class Margins final : public BatchMargins, public MovingMargins {
   void select_lane(std::size_t lane, Team& team);
   void set_direction(const Move& direction, Team& team);
   double slope_ahead(std::size_t lane, double t, Team& team);
+  std::vector<Point> move_all(const std::vector<Move>& moves, const PassRequest& request,
+                              Team& team);
+  bool has_loose_sums(const Point& point, std::size_t lane) const;
   template <class Task>
   void for_blocks(double ns_a_margin, Team& team, const Task& task);
   template <class Task>
@@ -144,10 +165,15 @@ class Margins final : public BatchMargins, public MovingMargins {
   std::array<Sums, 2> held_out_of_class_{};
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
+  double total_weight_, most_sample_weight_;
+  std::array<float, kMostLanes> least_u_{};  // no margin of a training row is below
+  std::array<Bounds, kMostLanes> bounds_{};  // those that the last pass went by
+  CellUnits units_;
   std::unique_ptr<RowWeighting> weighting_;
   double least_ = 0.0;          // the least argument of the loss, before any offset
   const float* own_ = nullptr;  // margins of the lane selected
   const float* along_ = nullptr;
+  double farthest_ = 0.0;  // entry of along_
 };
 
 }  // namespace properboost

@@ -16,6 +16,12 @@ class RowWeighting {
   // Gets the least argument of the loss; returns whether the loss must be evaluated at other
   // arguments.
   virtual bool follow(double /*least*/) { return false; }
+  // What the arguments are not below, and the factor that weights may get, where no margin is below
+  // `least`.
+  virtual double least_argument(double least) const { return least; }
+  virtual double most_amplified(double /*least*/) const { return 1.0; }
+  // The size of the derivatives that `place_ahead` returns, if those it is given are not larger.
+  virtual double most_speed(double along) const { return along; }
   // The factor on the risk at these arguments.
   virtual double risk_factor() const { return 1.0; }
   // These two damp the moves x, and the weights, of n rows of margins u.

@@ -19,7 +19,7 @@ class SampleWeights {
 
   // The scaled weights of the rows.
   RowSampleWeights rows() const noexcept {
-    return weights_.empty() ? RowSampleWeights() : RowSampleWeights(weights_.data());
+    return weights_.empty() ? RowSampleWeights() : RowSampleWeights(weights_.data(), unit_);
   }
 
   double scaled(double weight) const noexcept { return weight / unit_; }

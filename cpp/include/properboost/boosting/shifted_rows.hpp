@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "properboost/core/fixed_point.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/responses/response.hpp"
@@ -26,11 +29,10 @@ class ShiftedRows : public RowsByCell {
       for (std::size_t b = 0; b < kMaxCodes; ++b) {
         if (share.cell_of[b] < n_) shift[b] = shift_for(values[share.cell_of[b]]);
       }
-      for (const CellSums& part : sum_blocks(share.cell_of, shift)) {
-        for (std::size_t b = 0; b < n_; ++b) {
-          slope[b] += share.share * part.slope[b];
-          curvature[b] += share.share * part.curvature[b];
-        }
+      const CellSums sums = sum_rows(share.cell_of, shift);
+      for (std::size_t b = 0; b < n_; ++b) {
+        slope[b] += share.share * sums.units.weight.value(sums.slope[b]);
+        curvature[b] += share.share * sums.units.curvature.value(sums.curvature[b]);
       }
     }
   }
@@ -48,13 +50,26 @@ class ShiftedRows : public RowsByCell {
 
  protected:
   struct CellSums {
-    std::array<double, kMaxCodes> slope{}, curvature{};
+    CellUnits units;
+    std::array<std::int64_t, kMaxCodes> slope{}, curvature{};
+
+    void operator+=(const CellSums& other) {
+      for (std::size_t b = 0; b < kMaxCodes; ++b) {
+        slope[b] += other.slope[b];
+        curvature[b] += other.curvature[b];
+      }
+    }
   };
+  static double farthest(const std::array<float, kMaxCodes>& shift) {
+    double most = 0.0;
+    for (const float x : shift) most = std::max(most, static_cast<double>(std::abs(x)));
+    return most;
+  }
   // How far rows are moved for a cell's value.
   virtual float shift_for(double value) const { return static_cast<float>(value); }
-  // The sums of each block of rows, if those of each code were moved so far.
-  virtual std::vector<CellSums> sum_blocks(const CellOfCode& cell_of,
-                                           const std::array<float, kMaxCodes>& shift) = 0;
+  // The sums of all rows, if those of each code were moved so far.
+  virtual CellSums sum_rows(const CellOfCode& cell_of,
+                            const std::array<float, kMaxCodes>& shift) = 0;
 
  private:
   const Loss& loss_;

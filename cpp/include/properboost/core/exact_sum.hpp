@@ -41,6 +41,11 @@ class ExactSum {
     return std::ldexp(over.fraction / under.fraction, 32 * (over.place - under.place));
   }
   bool is_positive() const { return round().fraction > 0.0; }
+  // The sum, to a few units in the last place.
+  double value() const {
+    const Rounded own = round();
+    return std::ldexp(own.fraction, 32 * (own.place - 2) - 1074);
+  }
 
  private:
   static constexpr std::uint64_t kDigit = 0xffffffff;

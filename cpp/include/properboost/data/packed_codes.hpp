@@ -39,6 +39,7 @@ class PackedCodes {
     return rows * stride_for(features);
   }
 
+  std::size_t rows() const noexcept { return stride_ == 0 ? 0 : bytes_.size() / stride_; }
   bool empty() const noexcept { return bytes_.empty(); }
   std::size_t words() const noexcept { return (features_ + kTogether - 1) / kTogether; }
   // How many features the w-th word has: w * kTogether and those after it.

@@ -1,7 +1,10 @@
 // The sample weights of rows, as every stage of the engine reads them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+
+#include "properboost/core/exact_sum.hpp"
 
 namespace properboost {
 
@@ -9,29 +12,36 @@ namespace properboost {
 class RowSampleWeights {
  public:
   RowSampleWeights() = default;
-  // Null for ones.
-  explicit RowSampleWeights(const double* weight) : weight_(weight) {}
+  // Null for ones.  They were divided by `unit`, a power of two.
+  explicit RowSampleWeights(const double* weight, double unit = 1.0)
+      : weight_(weight), unit_(unit) {}
 
+  double unit() const noexcept { return unit_; }
   bool all_ones() const noexcept { return weight_ == nullptr; }
   double operator[](std::size_t row) const noexcept {
     return weight_ == nullptr ? 1.0 : weight_[row];
   }
   // The same where not all are ones, for loops that are written twice.
   double given(std::size_t row) const noexcept { return weight_[row]; }
-  // The sum of the rows from `begin` to `end`, added one by one.
-  double sum(std::size_t begin, std::size_t end) const noexcept {
+  // The sum of the rows from `begin` to `end`; their order does not matter.
+  double sum(std::size_t begin, std::size_t end) const {
     if (all_ones()) return static_cast<double>(end - begin);
-    double total = 0.0;
-    for (std::size_t i = begin; i < end; ++i) total += weight_[i];
-    return total;
+    ExactSum total;
+    for (std::size_t i = begin; i < end; ++i) total.add(weight_[i]);
+    return total.value();
+  }
+  // The largest of n rows.
+  double most(std::size_t n) const noexcept {
+    return all_ones() || n == 0 ? 1.0 : *std::max_element(weight_, weight_ + n);
   }
   // Those of the rows from `begin` on.
   RowSampleWeights from(std::size_t begin) const noexcept {
-    return RowSampleWeights(weight_ == nullptr ? nullptr : weight_ + begin);
+    return RowSampleWeights(weight_ == nullptr ? nullptr : weight_ + begin, unit_);
   }
 
  private:
   const double* weight_ = nullptr;
+  double unit_ = 1.0;
 };
 
 }  // namespace properboost

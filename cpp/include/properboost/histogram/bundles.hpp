@@ -5,7 +5,9 @@
 // from the codes as they are read, so that only the sums need other memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "properboost/data/binning.hpp"
@@ -18,7 +20,6 @@ struct Bundle {
   std::vector<std::size_t> features;
   std::size_t cells = 1;
   double crowding = 1.0;  // share of rows in the fullest cell, if features are independent
-  double fullest = 1.0;   // an upper bound for any features
 
   bool joint() const noexcept { return features.size() > 1; }
 };
@@ -31,15 +32,17 @@ struct BundleSet {
   // 64 bins, with missing and unseen values, do.
   static constexpr std::size_t kMostCells = 66 * 66;
   static constexpr std::size_t kBytes = 8 * kMostCells;
+  // What a cell's sums take: whole numbers of 64 bits in a single lane, floats in more.
+  static constexpr std::size_t sum_bytes(std::size_t lanes, bool has_curvature) {
+    return (lanes == 1 ? sizeof(std::int64_t) : lanes * sizeof(float)) * (has_curvature ? 2 : 1);
+  }
   static constexpr std::size_t most_cells(std::size_t lanes, bool has_curvature) {
-    const std::size_t bytes = sizeof(float) * lanes * (has_curvature ? 2 : 1);
-    return bytes * kMostCells <= kBytes ? kMostCells : kBytes / bytes;
+    return std::min(kMostCells, kBytes / sum_bytes(lanes, has_curvature));
   }
 
   std::vector<Bundle> bundles;  // 1, 2, 4 or 8, all joint or of one feature each
   std::size_t stride;  // of their sums: kNarrow, kMaxCodes, or the most cells of a joint bundle
   std::size_t copies;  // of their sums: 2 if joint cells are crowded, else 1
-  bool in_float;
 
   bool joint() const noexcept { return bundles.front().joint(); }
   std::size_t sums() const noexcept { return copies * bundles.size() * stride; }

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/aligned.hpp"
+#include "properboost/core/fixed_point.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/training_rows.hpp"
@@ -18,42 +20,53 @@
 
 namespace properboost {
 
-// The cells of all features in all lanes.
+// The sums of the cells of all features in all lanes, [code][lane]: in whole units in a single
+// lane, in double in more.
 class Histogram {
  public:
   Histogram(const Bins& bins, std::size_t lanes, bool needs_curvature)
-      : bins_(&bins),
-        lanes_(lanes),
-        positive_(bins.total_width() * lanes),
-        negative_(bins.total_width() * lanes),
-        curvature_(needs_curvature ? bins.total_width() * lanes : 0) {}
+      : bins_(&bins), lanes_(lanes), has_curvature_(needs_curvature) {
+    const std::size_t n = bins.total_width() * lanes * (needs_curvature ? 3 : 2);
+    if (lanes == 1) {
+      whole_.resize(n);
+    } else {
+      rounded_.resize(n);
+    }
+  }
 
   static std::size_t bytes(const Bins& bins, std::size_t lanes, bool needs_curvature) noexcept {
     return bins.total_width() * lanes * (needs_curvature ? 3 : 2) * sizeof(double);
   }
 
-  // Sums of feature f, [code][lane]; null if there is no curvature.
-  double* positive(std::size_t f) noexcept { return positive_.data() + first(f); }
-  double* negative(std::size_t f) noexcept { return negative_.data() + first(f); }
-  double* curvature(std::size_t f) noexcept {
-    return curvature_.empty() ? nullptr : curvature_.data() + first(f);
+  // Sums of feature f; null if there is no curvature.
+  template <class Number>
+  Number* positive(std::size_t f) noexcept {
+    return numbers<Number>().data() + first(f);
+  }
+  template <class Number>
+  Number* negative(std::size_t f) noexcept {
+    return positive<Number>(f) + all();
+  }
+  template <class Number>
+  Number* curvature(std::size_t f) noexcept {
+    return has_curvature_ ? negative<Number>(f) + all() : nullptr;
   }
 
   void clear(std::size_t f) {
-    const std::size_t n = lanes_ * static_cast<std::size_t>((*bins_)[f].width());
-    std::fill_n(positive(f), n, 0.0);
-    std::fill_n(negative(f), n, 0.0);
-    if (!curvature_.empty()) std::fill_n(curvature(f), n, 0.0);
+    if (lanes_ == 1) {
+      clear_numbers<std::int64_t>(f);
+    } else {
+      clear_numbers<double>(f);
+    }
   }
+
+  // The units of a single lane's sums.
+  void set_units(const CellUnits& units) noexcept { units_ = units; }
 
   // Adds the sums of other rows.
   void operator+=(const Histogram& other) {
-    const auto add = [](Aligned<double>& to, const Aligned<double>& from) {
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-    };
-    add(positive_, other.positive_);
-    add(negative_, other.negative_);
-    add(curvature_, other.curvature_);
+    for (std::size_t i = 0; i < whole_.size(); ++i) whole_[i] += other.whole_[i];
+    for (std::size_t i = 0; i < rounded_.size(); ++i) rounded_[i] += other.rounded_[i];
   }
 
   // One lane's cells of feature f, gathered into `buffer`; `occupied` has one byte per code, all
@@ -62,25 +75,53 @@ class Histogram {
                        std::array<Cell, kMaxCodes>& buffer) const {
     const FeatureCells result{buffer.data(), occupied + bins_->offset(f), &(*bins_)[f]};
     std::size_t i = first(f) + lane;
+    if (lanes_ == 1) {
+      for (std::size_t b = 0; b < result.width(); ++b, ++i) {
+        buffer[b] = {units_.weight.value(whole_[i]), units_.weight.value(whole_[i + all()]),
+                     has_curvature_ ? units_.curvature.value(whole_[i + 2 * all()]) : 0.0};
+      }
+      return result;
+    }
     for (std::size_t b = 0; b < result.width(); ++b, i += lanes_) {
-      buffer[b] = {positive_[i], negative_[i], curvature_.empty() ? 0.0 : curvature_[i]};
+      buffer[b] = {rounded_[i], rounded_[i + all()],
+                   has_curvature_ ? rounded_[i + 2 * all()] : 0.0};
     }
     return result;
   }
 
  private:
   std::size_t first(std::size_t f) const noexcept { return bins_->offset(f) * lanes_; }
+  std::size_t all() const noexcept { return bins_->total_width() * lanes_; }
+
+  template <class Number>
+  Aligned<Number>& numbers() noexcept {
+    if constexpr (std::is_same_v<Number, double>) {
+      return rounded_;
+    } else {
+      return whole_;
+    }
+  }
+  template <class Number>
+  void clear_numbers(std::size_t f) {
+    const std::size_t n = lanes_ * static_cast<std::size_t>((*bins_)[f].width());
+    std::fill_n(positive<Number>(f), n, Number{0});
+    std::fill_n(negative<Number>(f), n, Number{0});
+    if (has_curvature_) std::fill_n(curvature<Number>(f), n, Number{0});
+  }
 
   const Bins* bins_;
   std::size_t lanes_;
-  Aligned<double> positive_, negative_, curvature_;
+  bool has_curvature_;
+  CellUnits units_;
+  Aligned<std::int64_t> whole_;
+  Aligned<double> rounded_;
 };
 
 // What sums take while they are made, by task.  Builders that work one after the other share it:
 // it is several megabytes per thread.
 struct HistogramMemory {
   std::vector<Aligned<unsigned char>> sums;  // zero between fills
-  std::vector<std::vector<double>> scratch;
+  std::vector<Aligned<unsigned char>> scratch, terms;
 };
 
 // Sums the weights of the same rows in every round.
@@ -94,8 +135,10 @@ class HistogramBuilder {
   ~HistogramBuilder();
 
   // Cells of every feature from the rows' weights and curvatures (null where there are none).  No
-  // sum depends on the number of threads.
-  void fill(const float* weight, const float* curvature, Histogram& histogram, Team& team);
+  // sum depends on the number of threads; those of a single lane, in these units, do not depend on
+  // the order of rows either.
+  void fill(const float* weight, const float* curvature, const CellUnits& units,
+            Histogram& histogram, Team& team);
 
  private:
   class State;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "properboost/core/vectors.hpp"
 
@@ -11,6 +12,7 @@ namespace properboost {
 template <std::size_t W, bool kCurvature>
 struct LaneSums {
   using Number = float;
+  using Total = double;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = kCurvature;
 
@@ -29,6 +31,7 @@ struct LaneSums {
 template <std::size_t W>
 struct LaneSums<W, false> {
   using Number = float;
+  using Total = double;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = false;
 
@@ -38,45 +41,48 @@ struct LaneSums<W, false> {
   double weight(std::size_t lane) const noexcept { return static_cast<double>(weights.data[lane]); }
 };
 
-// The same for one lane, in float or double: weight and curvature are one vector add.
-template <class Real, bool kCurvature>
+// The same for one lane, in whole units: weight and curvature are one vector add.
+template <bool kCurvature>
 struct RowSums {
-  using Number = Real;
+  using Number = std::int64_t;
+  using Total = std::int64_t;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = true;
 
-  Two<Real> both{};
+  Two<std::int64_t> both{};
 
   RowSums() = default;
-  RowSums(Real weight, Real curvature) : both{{weight, curvature}} {}
+  RowSums(std::int64_t weight, std::int64_t curvature) : both{{weight, curvature}} {}
   void operator+=(const RowSums& other) noexcept { both += other.both; }
-  double weight(std::size_t) const noexcept { return static_cast<double>(both.data[0]); }
-  double curvature(std::size_t) const noexcept { return static_cast<double>(both.data[1]); }
+  std::int64_t weight(std::size_t) const noexcept { return both.data[0]; }
+  std::int64_t curvature(std::size_t) const noexcept { return both.data[1]; }
 };
-template <class Real>
-struct RowSums<Real, false> {
-  using Number = Real;
+template <>
+struct RowSums<false> {
+  using Number = std::int64_t;
+  using Total = std::int64_t;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = false;
 
-  Real sum = 0;
+  std::int64_t sum = 0;
 
   RowSums() = default;
-  explicit RowSums(Real weight) : sum(weight) {}
+  explicit RowSums(std::int64_t weight) : sum(weight) {}
   void operator+=(const RowSums& other) noexcept { sum += other.sum; }
-  double weight(std::size_t) const noexcept { return static_cast<double>(sum); }
+  std::int64_t weight(std::size_t) const noexcept { return sum; }
 };
 
-// The same for every lane, in double.
-template <std::size_t W, bool kCurvature>
-struct DoubleSums {
+// The same for every lane, in the numbers that cells are kept in.
+template <class Number, std::size_t W, bool kCurvature>
+struct TotalSums {
+  using Total = Number;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = kCurvature;
 
-  double sums[kCurvature ? 2 * W : W];
+  Number sums[kCurvature ? 2 * W : W];
 
-  double weight(std::size_t lane) const noexcept { return sums[lane]; }
-  double curvature(std::size_t lane) const noexcept { return sums[W + lane]; }
+  Number weight(std::size_t lane) const noexcept { return sums[lane]; }
+  Number curvature(std::size_t lane) const noexcept { return sums[W + lane]; }
 };
 
 }  // namespace properboost

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/core/fixed_point.hpp"
 #include "properboost/core/vectors.hpp"
 #include "properboost/core/words.hpp"
 #include "properboost/data/row_sample_weights.hpp"
@@ -18,41 +19,50 @@ namespace properboost {
 // The numbers that a row adds to its cell.  Terms of `kRows` rows stay in the cache while the
 // features of a task take turns with them.
 
-// One lane: float32 from the loss, times the sample weight if rows have one.  The product is taken
-// in double, so that a weight of 3 adds what three rows add; and one scalar add costs the same in
-// double as in float, so the sums are exact to about 1e-8.
-template <class Real, bool kCurvature, bool kWeighted>
+// One lane: float32 from the loss, times the sample weight if rows have one, in whole units.  One
+// scalar add of whole numbers costs what one of floats does, and no order changes their sum.
+template <bool kCurvature, bool kWeighted>
 struct RowTerms {
-  using Sum = RowSums<Real, kCurvature>;
-  using InFloat = RowTerms<float, kCurvature, kWeighted>;
+  using Sum = RowSums<kCurvature>;
   static constexpr std::size_t kJointCells = BundleSet::most_cells(1, kCurvature);
-  static constexpr std::size_t kRows = SIZE_MAX;
-  static constexpr std::size_t kFeaturesPerTask = 4;
+  static constexpr std::size_t kRows = 4096;           // 32 KiB in whole units
+  static constexpr std::size_t kFeaturesPerTask = 64;  // whose sums stay in the second cache
+
+  // Terms of some rows, from `first` on, that have been made.
+  struct Made {
+    using Sum = RowTerms::Sum;
+    static constexpr std::size_t kJointCells = RowTerms::kJointCells;
+
+    const Sum* terms;
+    std::size_t first;
+
+    Sum operator[](std::size_t i) const noexcept { return terms[i - first]; }
+  };
 
   const float* weight = nullptr;
   const float* curvature = nullptr;
   RowSampleWeights sample_weight = {};
+  CellUnits units = {};
 
   // The same kind of terms of other rows.
-  RowTerms of(const float* w, const float* c, RowSampleWeights s) const noexcept {
-    return {w, c, s};
+  RowTerms of(const float* w, const float* c, RowSampleWeights s, const CellUnits& u) const {
+    return {w, c, s, u};
   }
-
-  InFloat in_float() const noexcept { return {weight, curvature, sample_weight}; }
 
   Sum operator[](std::size_t i) const noexcept {
     if constexpr (kCurvature) {
-      return Sum(times_weight(weight[i], i), times_weight(curvature[i], i));
+      return Sum(units.weight.round(times_weight(weight[i], i)),
+                 units.curvature.round(times_weight(curvature[i], i)));
     } else {
-      return Sum(times_weight(weight[i], i));
+      return Sum(units.weight.round(times_weight(weight[i], i)));
     }
   }
 
  private:
-  Real times_weight(float x, std::size_t i) const noexcept {
-    if constexpr (kWeighted)
-      return static_cast<Real>(sample_weight.given(i) * static_cast<double>(x));
-    return static_cast<Real>(x);
+  // In double, so that a weight of 3 adds what three rows add.
+  double times_weight(float x, std::size_t i) const noexcept {
+    if constexpr (kWeighted) return sample_weight.given(i) * static_cast<double>(x);
+    return static_cast<double>(x);
   }
 };
 
@@ -61,7 +71,6 @@ struct RowTerms {
 template <std::size_t W, bool kCurvature>
 struct LaneTerms {
   using Sum = LaneSums<W, kCurvature>;
-  using InFloat = LaneTerms;
   static constexpr std::size_t kJointCells = BundleSet::most_cells(W, kCurvature);
   static constexpr std::size_t kRows = 65'536 / W;     // 256 KiB: in the second cache
   static constexpr std::size_t kFeaturesPerTask = 26;  // so are their sums
@@ -69,8 +78,11 @@ struct LaneTerms {
   const float* weight = nullptr;
   const float* curvature = nullptr;
 
-  LaneTerms of(const float* w, const float* c, RowSampleWeights) const noexcept { return {w, c}; }
-  InFloat in_float() const noexcept { return *this; }
+  using Made = LaneTerms;  // as they are read
+
+  LaneTerms of(const float* w, const float* c, RowSampleWeights, const CellUnits&) const {
+    return {w, c};
+  }
 
   Sum operator[](std::size_t i) const noexcept {
     Sum term;
@@ -107,16 +119,17 @@ template <class Sum>
 void flush_sums(Sum* sums, std::size_t codes, const SegmentRoles& roles, Histogram& histogram,
                 std::size_t f) {
   constexpr std::size_t W = Sum::kLanes;
-  double* __restrict positive = histogram.positive(f);
-  double* __restrict negative = histogram.negative(f);
-  double* __restrict curvature = histogram.curvature(f);
+  using Total = typename Sum::Total;
+  Total* __restrict positive = histogram.positive<Total>(f);
+  Total* __restrict negative = histogram.negative<Total>(f);
+  Total* __restrict curvature = histogram.curvature<Total>(f);
   for (std::size_t b = 0; b < codes; ++b) {
     for (std::size_t k = 0; k < W; ++k) {
-      const double weight = sums[b].weight(k);
-      positive[b * W + k] += roles.positive[k] * weight;
-      negative[b * W + k] += roles.negative[k] * weight;
+      const Total weight = sums[b].weight(k);
+      positive[b * W + k] += static_cast<Total>(roles.positive[k]) * weight;
+      negative[b * W + k] += static_cast<Total>(roles.negative[k]) * weight;
       if constexpr (Sum::kHasCurvature) {
-        curvature[b * W + k] += roles.train(k) * sums[b].curvature(k);
+        curvature[b * W + k] += static_cast<Total>(roles.train(k)) * sums[b].curvature(k);
       }
     }
     sums[b] = {};
@@ -130,11 +143,11 @@ void visit_terms(bool has_curvature, [[maybe_unused]] bool has_weight, const Vis
     if (has_curvature) return visitor(LaneTerms<W, true>());
     return visitor(LaneTerms<W, false>());
   } else if (has_weight) {
-    if (has_curvature) return visitor(RowTerms<double, true, true>());
-    return visitor(RowTerms<double, false, true>());
+    if (has_curvature) return visitor(RowTerms<true, true>());
+    return visitor(RowTerms<false, true>());
   } else {
-    if (has_curvature) return visitor(RowTerms<double, true, false>());
-    return visitor(RowTerms<double, false, false>());
+    if (has_curvature) return visitor(RowTerms<true, false>());
+    return visitor(RowTerms<false, false>());
   }
 }
 

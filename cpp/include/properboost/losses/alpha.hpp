@@ -49,6 +49,9 @@ struct Alpha : Defaults, LogitLink<1> {
     const T tanh = math::tanh(T(alpha_) * t);
     return weight(u) * (probability(u) + T(alpha_) * (u < T(0) ? tanh : -tanh));
   }
+  double most_curvature(double least) const {
+    return (1.0 + alpha_) * static_cast<double>(weight(static_cast<float>(least)));
+  }
   double minimum_risk(double p) const {
     const double u = -link(p);
     return loss(u) + 2.0 * c_ * p * sinh_over_alpha(u);

@@ -13,6 +13,31 @@
 
 namespace properboost::losses {
 
+// What a policy has: `bind` says in one line what it lacks, instead of a page of template errors.
+template <class P>
+using LossOf = decltype(std::declval<const P&>().loss(1.0F));
+template <class P>
+using WeightOf = decltype(std::declval<const P&>().weight(1.0F));
+template <class P>
+using CurvatureOf = decltype(std::declval<const P&>().curvature(1.0F));
+template <class P>
+using ProbabilityOf = decltype(std::declval<const P&>().probability(1.0F));
+template <class P>
+using DensityOf = decltype(std::declval<const P&>().density(1.0F));
+template <class P>
+using LinkOf = decltype(std::declval<const P&>().link(0.5));
+template <class P>
+using MinimumRiskOf = decltype(std::declval<const P&>().minimum_risk(0.5));
+template <class P>
+using MostWeightOf = decltype(std::declval<const P&>().most_weight(0.0));
+template <class P>
+using MostCurvatureOf = decltype(std::declval<const P&>().most_curvature(0.0));
+
+template <template <class> class Member, class P, class = void>
+constexpr bool kHas = false;
+template <template <class> class Member, class P>
+constexpr bool kHas<Member, P, std::void_t<Member<P>>> = true;
+
 template <class Policy>
 class Bound : public Loss {
  public:
@@ -95,6 +120,22 @@ class Bound : public Loss {
     return half > 0.0 ? policy_.minimum_risk(half) : 0.0;
   }
 
+  // In single precision, where some losses stop growing.
+  double most_loss(double least) const noexcept override {
+    return static_cast<double>(policy_.loss(static_cast<float>(least)));
+  }
+  double most_weight(double least) const noexcept override {
+    if constexpr (kHas<MostWeightOf, Policy>) {
+      return policy_.most_weight(least);
+    } else {
+      static_assert(Policy::convex, "a loss that is not convex needs: double most_weight(double)");
+      return static_cast<double>(policy_.weight(static_cast<float>(least)));
+    }
+  }
+  double most_curvature(double least) const noexcept override {
+    return policy_.most_curvature(least);
+  }
+
  private:
   static float newton_curvature(const Policy& policy, float u) {
     if (policy.convex) {
@@ -117,27 +158,6 @@ class Bound : public Loss {
   Policy policy_;
 };
 
-// Says in one line what a policy lacks, instead of a page of template errors.
-template <class P>
-using LossOf = decltype(std::declval<const P&>().loss(1.0F));
-template <class P>
-using WeightOf = decltype(std::declval<const P&>().weight(1.0F));
-template <class P>
-using CurvatureOf = decltype(std::declval<const P&>().curvature(1.0F));
-template <class P>
-using ProbabilityOf = decltype(std::declval<const P&>().probability(1.0F));
-template <class P>
-using DensityOf = decltype(std::declval<const P&>().density(1.0F));
-template <class P>
-using LinkOf = decltype(std::declval<const P&>().link(0.5));
-template <class P>
-using MinimumRiskOf = decltype(std::declval<const P&>().minimum_risk(0.5));
-
-template <template <class> class Member, class P, class = void>
-constexpr bool kHas = false;
-template <template <class> class Member, class P>
-constexpr bool kHas<Member, P, std::void_t<Member<P>>> = true;
-
 template <class P>
 std::unique_ptr<Loss> bind(const P& policy) {
   static_assert(kHas<LossOf, P>, "a loss needs: template <class T> T loss(T u) const");
@@ -148,9 +168,10 @@ std::unique_ptr<Loss> bind(const P& policy) {
   static_assert(kHas<DensityOf, P>, "a loss needs: template <class T> T density(T u) const");
   static_assert(kHas<LinkOf, P>, "a loss needs: double link(double p) const");
   static_assert(kHas<MinimumRiskOf, P>, "a loss needs: double minimum_risk(double p) const");
+  static_assert(kHas<MostCurvatureOf, P>, "a loss needs: double most_curvature(double u) const");
   if constexpr (kHas<LossOf, P> && kHas<WeightOf, P> && kHas<CurvatureOf, P> &&
                 kHas<ProbabilityOf, P> && kHas<DensityOf, P> && kHas<LinkOf, P> &&
-                kHas<MinimumRiskOf, P>) {
+                kHas<MinimumRiskOf, P> && kHas<MostCurvatureOf, P>) {
     return std::make_unique<Bound<P>>(policy);
   } else {
     return nullptr;

@@ -22,6 +22,9 @@ struct Exponential : Defaults, LogitLink<2> {
   T curvature(T u) const {
     return loss(u);
   }
+  double most_curvature(double least) const {
+    return static_cast<double>(loss(static_cast<float>(least)));
+  }
   double minimum_risk(double p) const { return 2.0 * std::sqrt(p) * std::sqrt(1.0 - p); }
 };
 

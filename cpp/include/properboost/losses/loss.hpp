@@ -45,6 +45,12 @@ class Loss {
   virtual double density(double u) const noexcept = 0;      // its derivative
   virtual double link(double p) const noexcept = 0;         // -inf at 0, inf at 1, NaN outside
   virtual double minimum_risk(double p) const noexcept = 0;
+
+  // What losses, weights and Newton curvatures do not exceed at margins from `least` on, up to
+  // rounding: sums of them are made in units of these.
+  virtual double most_loss(double least) const noexcept = 0;
+  virtual double most_weight(double least) const noexcept = 0;
+  virtual double most_curvature(double least) const noexcept = 0;
 };
 
 // The loss called `name`; std::invalid_argument says what is wrong with a name or a parameter.

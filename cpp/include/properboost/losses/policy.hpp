@@ -9,6 +9,9 @@
 //   template <class T> T density(T u) const      derivative of the inverse link
 //   double link(double p) const                  for 0 < p <= 1/2; Bound mirrors it
 //   double minimum_risk(double p) const          for 0 < p <= 1/2; Bound mirrors it
+//   double most_curvature(double least) const    that of Newton steps, at no u below `least`
+// and, where it is not convex,
+//   double most_weight(double least) const       the same of weights
 // and it is constructed from its parameters, in the order it lists them in.
 #pragma once
 
@@ -82,6 +85,8 @@ struct Canonical : Defaults {
   T sum_of_areas(T joined) const {
     return joined;
   }
+  // The pdf has its mode at 0.
+  double most_curvature(double least) const { return density(math::at_least(least, 0.0)); }
   template <class T>
   T probability(T u) const {
     return weight(-u);

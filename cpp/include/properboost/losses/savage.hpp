@@ -29,6 +29,14 @@ struct Savage : Defaults, LogitLink<2> {
   T curvature(T u) const {
     return T(2) * weight(u) * (T(3) * probability(u) - T(1));
   }
+  // q is 2/3 where the weight is largest; Newton's curvature, 8 p^2 q^2, has its mode at 0.
+  double most_weight(double least) const {
+    return least > -0.5 * std::log(2.0) ? weight(least) : 16.0 / 27.0;
+  }
+  double most_curvature(double least) const {
+    const double u = math::at_least(least, 0.0);
+    return density(u) * (weight(u) + weight(-u));
+  }
   double minimum_risk(double p) const { return p * (1.0 - p); }
 };
 

@@ -60,6 +60,9 @@ struct Table {
   double steady = 0.0;  // the weight beyond it on the left, unless it falls there
   Cells<float> singles{};
   Cells<double> doubles{};
+  // The largest weight and Newton curvature from each cell on, to the right; borrowed.
+  const double* weight_from = nullptr;
+  const double* curvature_from = nullptr;
 
   template <class T>
   T weight(T u) const {
@@ -113,6 +116,9 @@ struct Table {
     const T beyond = math::at_most(math::at_least(tail.value(t), T(0)), T(1));
     return u < T(0) ? beyond : T(1) - beyond;
   }
+
+  double most_weight(double least) const { return weight_from[find(least).cell]; }
+  double most_curvature(double least) const { return curvature_from[find(least).cell]; }
 
   double link(double p) const;
   double minimum_risk(double p) const {

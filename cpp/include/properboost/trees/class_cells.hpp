@@ -31,6 +31,7 @@ class ClassCells {
         limits_(limits),
         rows_(rows),
         slots_(slots),
+        square_(limits.chance > 0.0 ? rows.units.most_weight * rows.units.total_weight : 0.0),
         weight_unit_(units.unit_of_weight()),
         curvature_unit_(units.unit_of_curvature()) {}
 
@@ -51,16 +52,22 @@ class ClassCells {
     return kCurvature || (total.positive > 0.0 && total.negative > 0.0);
   }
 
+  // The squares of the rows' boosting weights at a node, by slot, in a unit of their own.
+  using Squares = std::array<std::int64_t, 2>;
+  Squares squares(const LeafRows& rows, std::size_t node, Team& team) const {
+    const auto add = [&](const std::uint32_t* row, std::size_t n, std::size_t s, Squares& to) {
+      std::int64_t sum = 0;
+      for (std::size_t i = 0; i < n; ++i) sum += square_.round(rows_.square_of(row[i]));
+      to[slots_.of_segment[s]] += sum;
+    };
+    return rows.sum(node, Squares{}, 2.0, add, team);
+  }
   // What one cut of a node's rows saves by chance.
-  ChanceSaving saving_by_chance(const Total& total, const LeafRows& rows, std::size_t node) const {
-    std::array<double, 2> squares{};
-    for (std::size_t s = 0; s < slots_.segments.size(); ++s) {
-      squares[slots_.of_segment[s]] +=
-          rows.estimate_sum(node, s, [&](std::size_t i) { return rows_.square_of(i); });
-    }
-    return {properboost::saving_by_chance(criterion_, total, squares[Slots::kPositive],
-                                          squares[Slots::kNegative], regularizers_),
-            1.0};
+  ChanceSaving saving_by_chance(const Total& total, const Squares& squares) const {
+    return {
+        properboost::saving_by_chance(criterion_, total, square_.value(squares[Slots::kPositive]),
+                                      square_.value(squares[Slots::kNegative]), regularizers_),
+        1.0};
   }
 
   // The cells of a feature's codes.
@@ -109,6 +116,7 @@ class ClassCells {
   const TreeLimits& limits_;
   const RowWeights& rows_;
   const Slots& slots_;
+  const FixedPoint square_;
   double weight_unit_, curvature_unit_;
 };
 

@@ -61,24 +61,50 @@ class JointCells {
   }
   static bool may_be_split(const Total& /*total*/) { return true; }
 
+  // The squares of the rows' gradients at a node: of each class's own rows, then of the others.
+  using Squares = std::vector<std::int64_t>;
+  Squares squares(const LeafRows& rows, std::size_t node, Team& team) const {
+    const std::size_t n = classes_.size();
+    const RowSampleWeights weight = classes_.front().sample_weight;
+    const auto add = [&](const std::uint32_t* row, std::size_t count, std::size_t s, Squares& to) {
+      const std::size_t own = slots_.of_segment[s];
+      Squares sums(n, 0);
+      vectorized([=, &units = units_, sum = sums.data()] {
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::int32_t* const gradient = units.row(row[i]);
+          if (weight.all_ones()) {
+            for (std::size_t k = 0; k < n; ++k) {
+              sum[k] += static_cast<std::int64_t>(gradient[k]) * gradient[k];
+            }
+            continue;
+          }
+          const double once = 1.0 / weight.given(row[i]);  // a weight of 2 is two such rows
+          for (std::size_t k = 0; k < n; ++k) {
+            const auto g = static_cast<double>(gradient[k]);
+            sum[k] += static_cast<std::int64_t>(g * g * once + 0.5);
+          }
+        }
+      });
+      for (std::size_t k = 0; k < n; ++k) to[k == own ? k : n + k] += sums[k];
+    };
+    return rows.sum(node, Squares(2 * n, 0), 0.5 * static_cast<double>(n), add, team);
+  }
+
   // What one cut of a node's rows saves by chance, in all classes.  If all K classes save alike,
   // K - 1 are free.
-  ChanceSaving saving_by_chance(const Total& total, const LeafRows& rows, std::size_t node) const {
+  ChanceSaving saving_by_chance(const Total& total, const Squares& of_rows) const {
     const std::size_t n = classes_.size();
+    const double unit = units_.gradient_unit() * units_.gradient_unit();
     std::vector<double> positive(n), negative(n), curvature(n);
     unpack([&](std::size_t j) { return total[j]; }, positive.data(), negative.data(),
            curvature.data());
     double sum = 0.0, squares = 0.0;
     for (std::size_t k = 0; k < n; ++k) {
-      double own = 0.0, others = 0.0;
-      for (std::size_t s = 0; s < slots_.segments.size(); ++s) {
-        (slots_.of_segment[s] == k ? own : others) +=
-            rows.estimate_sum(node, s, [&](std::size_t i) { return classes_[k].square_of(i); });
-      }
-      const double saving =
-          std::max(0.0, properboost::saving_by_chance(criterion_,
-                                                      Cell{positive[k], negative[k], curvature[k]},
-                                                      own, others, regularizers_));
+      const Cell cell{positive[k], negative[k], curvature[k]};
+      const auto value = [&](std::size_t j) { return unit * static_cast<double>(of_rows[j]); };
+      const double saving = std::max(
+          0.0,
+          properboost::saving_by_chance(criterion_, cell, value(k), value(n + k), regularizers_));
       sum += saving;
       squares += saving * saving;
     }

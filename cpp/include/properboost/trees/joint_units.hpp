@@ -6,56 +6,43 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/data/codes.hpp"
+#include "properboost/data/packed_codes.hpp"
 #include "properboost/trees/row_units.hpp"
 
 namespace properboost {
 
 // For each class a row has a gradient (its weight, with the sign of its label) and beside it what
 // the criterion divides by: its curvature or its weight.  Both are rounded up or down at random, by
-// the tree's key, so that sums of 31 bits are right on average: a table of sums has a few numbers
-// for each code and class, and its size is what trees of several classes are slow by.
+// the tree's key and the row's codes, so that sums of 31 bits are right on average: a table of sums
+// has a few numbers for each code and class, and its size is what trees of several classes are slow
+// by.
 class JointUnits {
  public:
   // `classes` has every class's weights; `class_of` the class of each segment.
   void set(const std::vector<RowWeights>& classes, bool needs_curvature,
            const std::vector<std::size_t>& class_of, const std::vector<RowBlock>& blocks,
-           std::size_t all_rows, std::uint64_t key, Team& team) {
+           const PackedCodes& packed, std::uint64_t key, Team& team) {
     classes_ = classes.size();
-    struct Total {
-      double gradient = 0.0, beside = 0.0;
-    };
-    std::vector<Total> parts(blocks.size() * classes_);
     double a_pass = 0.0;
     for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
     a_pass *= static_cast<double>(classes_);
-    team.for_each(parts.size(), a_pass, [&](std::size_t task) {
-      const RowBlock& block = blocks[task / classes_];
-      const RowWeights& own = classes[task % classes_];
-      for (std::size_t i = block.begin; i < block.end; ++i) {
-        parts[task].gradient += own.weight_of(i);
-        if (needs_curvature) parts[task].beside += own.curvature_of(i);
-      }
-    });
-    Total most;
-    for (std::size_t k = 0; k < classes_; ++k) {
-      Total own;
-      for (std::size_t c = 0; c < blocks.size(); ++c) {
-        own.gradient += parts[c * classes_ + k].gradient;
-        own.beside += parts[c * classes_ + k].beside;
-      }
-      most.gradient = std::max(most.gradient, own.gradient);
-      most.beside = std::max(most.beside, own.beside);
+    double most_weight = 0.0, most_curvature = 0.0;  // of a class
+    for (const RowWeights& own : classes) {
+      most_weight = std::max(most_weight, own.units.total_weight);
+      most_curvature = std::max(most_curvature, own.units.total_curvature);
     }
-    gradient_ = FixedPoint(most.gradient, kBits);
-    beside_ = needs_curvature ? FixedPoint(most.beside, kBits) : gradient_;
+    gradient_ = FixedPoint(most_weight, kBits);
+    beside_ = needs_curvature ? FixedPoint(most_curvature, kBits) : gradient_;
     const double gradients = gradient_.per_unit, besides = beside_.per_unit;
-    units_.resize(all_rows * stride());
+    if (hashes_.empty()) hash_rows(packed, team);
+    units_.resize(packed.rows() * stride());
     const std::uint64_t stream = stream_key(key, kRoundingStream);
     team.for_each(blocks.size(), 3.0 * a_pass, [&](std::size_t c) {
       constexpr std::size_t kStrip = 128;  // rows whose units stay in the cache
@@ -64,7 +51,7 @@ class JointUnits {
       for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
         const std::size_t n = std::min(kStrip, block.end - begin);
         for (std::size_t i = 0; i < n; ++i) {
-          drawn[i] = static_cast<std::uint32_t>(draw_bits(stream, begin + i) >> 32);
+          drawn[i] = static_cast<std::uint32_t>(draw_bits(stream, hashes_[begin + i]) >> 32);
         }
         std::int32_t* const strip = units_.data() + begin * stride();
         std::fill_n(strip, n * stride(), 0);
@@ -104,9 +91,28 @@ class JointUnits {
 
   static constexpr int kBits = 30;  // of sums, before rounding
 
+  void hash_rows(const PackedCodes& packed, Team& team) {
+    constexpr std::size_t kRows = 4096;
+    hashes_.resize(packed.rows());
+    const std::size_t blocks = (packed.rows() + kRows - 1) / kRows;
+    const double nanoseconds = static_cast<double>(packed.rows() * packed.stride());
+    team.for_each(blocks, nanoseconds, [&](std::size_t c) {
+      for (std::size_t i = c * kRows; i < std::min(packed.rows(), (c + 1) * kRows); ++i) {
+        std::uint64_t hash = 0;
+        for (std::size_t w = 0; w < packed.words(); ++w) {
+          std::uint64_t word;
+          std::memcpy(&word, packed.row(i) + w * sizeof word, sizeof word);
+          hash = mix_bits(hash ^ word) + kStride;
+        }
+        hashes_[i] = hash;
+      }
+    });
+  }
+
   std::size_t classes_ = 0;
   FixedPoint gradient_, beside_;
   Aligned<std::int32_t> units_;
+  Aligned<std::uint64_t> hashes_;  // of the rows' codes
 };
 
 }  // namespace properboost

@@ -37,6 +37,7 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/packed_codes.hpp"
+#include "properboost/histogram/row_sums.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/limits.hpp"
@@ -90,23 +91,38 @@ class LeafLines {
     std::size_t leaf, segment, begin, end;
   };
   // By what the curvature is summed: the rows' own, or their weights.
+  struct Units {
+    TermUnits curvature, squares, gradient;
+  };
   struct Means {
-    double weight = 0.0, squares = 0.0;
-    std::array<double, kMost> present{}, position{};
+    std::int64_t weight = 0, squares = 0;
+    std::array<std::int64_t, kMost> present{}, position{};
+
+    void operator+=(const Means& other);
   };
   struct Products {
-    std::array<double, kMost> gradient{};
-    std::array<double, kProducts> curvature{};
+    std::array<std::int64_t, kMost> gradient{};
+    std::array<std::int64_t, kProducts> curvature{};
+
+    void operator+=(const Products& other);
   };
+  // Those of the negative class, and of the positive.
+  template <class Sums>
+  using OfClasses = std::array<Sums, 2>;
   struct Term {
     double slope, center;
   };
 
   void find_leaves(const Tree& tree);
   void gather();
-  Means sum_means(const Task& task, const RowWeights& weights, bool needs_curvature) const;
+  Means sum_means(const Task& task, const RowWeights& weights, bool needs_curvature,
+                  const Units& units) const;
   Products sum_products(const Task& task, const RowWeights& weights, bool needs_curvature,
-                        const std::array<double, kMost>& center) const;
+                        const Units& units, const std::array<double, kMost>& center) const;
+  // The sums of a leaf's tasks.
+  template <class Sums>
+  OfClasses<Sums> add_up(const Leaf& leaf, const Slots& slots,
+                         const std::vector<Sums>& of_tasks) const;
   const std::uint8_t* codes(const Task& task) const { return codes_.data() + task.begin * kMost; }
 
   const Tree& tree_;

@@ -48,20 +48,21 @@ class LeafRows {
   }
   // The number of rows that the tree is grown from.
   std::size_t grown() const;
-  // The sum over the rows of one training segment at a node, from so many of them as are enough for
-  // two digits: rows stand in for those that follow them.
-  template <class Term>
-  double estimate_sum(std::size_t node, std::size_t segment, const Term& term) const {
-    constexpr std::size_t kEnough = 1024;
-    const std::size_t begin = places_[node].bounds[segment],
-                      end = places_[node].bounds[segment + 1];
-    if (begin == end) return 0.0;
-    const std::size_t stride = (end - begin + kEnough - 1) / kEnough;
-    const std::uint32_t* const row = rows(node);
-    double sum = 0.0;
-    for (std::size_t i = begin; i < end; i += stride) sum += term(row[i]);
-    const std::size_t seen = (end - begin + stride - 1) / stride;
-    return sum * (static_cast<double>(end - begin) / static_cast<double>(seen));
+  // Whole numbers that the rows at a node add up to: add(row numbers, n, training segment, sums).
+  template <class Sums, class Add>
+  Sums sum(std::size_t node, Sums none, double ns_a_row, const Add& add, Team& team) const {
+    const Place& place = places_[node];
+    const std::vector<RowBlock> parts = cut_into_row_blocks(place.bounds);
+    std::vector<Sums> sums(parts.size(), none);
+    const double nanoseconds = ns_a_row * static_cast<double>(place.size());
+    team.for_each(parts.size(), nanoseconds, [&](std::size_t c) {
+      const RowBlock& part = parts[c];
+      add(rows(node) + part.begin, part.end - part.begin, part.segment, sums[c]);
+    });
+    for (const Sums& part : sums) {
+      for (std::size_t j = 0; j < none.size(); ++j) none[j] += part[j];
+    }
+    return none;
   }
   // Whether a node's rows follow each other inside each segment.
   bool follow_each_other(std::size_t node) const {

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
+#include "properboost/core/fixed_point.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/vectors.hpp"
 #include "properboost/data/codes.hpp"
@@ -23,6 +22,7 @@ struct RowWeights {
   const float* weight;
   const float* curvature;  // read only if the criterion needs it
   RowSampleWeights sample_weight;
+  CellUnits units;     // of all training rows
   double share = 1.0;  // share of the rows that count, drawn by the tree's number
 
   double weight_of(std::size_t row) const noexcept {
@@ -37,24 +37,6 @@ struct RowWeights {
   }
 };
 
-// Numbers as multiples of a unit, a power of two: their sum takes so many bits, and whole numbers
-// whose sum fits are stored unchanged.
-struct FixedPoint {
-  double per_unit = 1.0;
-  double unit = 1.0;
-
-  FixedPoint() = default;
-  explicit FixedPoint(double total, int bits = 61) {
-    if (!std::isfinite(total)) throw std::invalid_argument("weight must have a finite sum");
-    if (!(total > 0.0)) return;
-    per_unit = std::ldexp(1.0, std::min(bits - 1 - std::ilogb(total), 1023));
-    unit = 1.0 / per_unit;
-  }
-  // A call would keep loops from being vectorised, and x is not negative.
-  // NOLINTNEXTLINE(bugprone-incorrect-roundings)
-  std::int64_t round(double x) const { return static_cast<std::int64_t>(x * per_unit + 0.5); }
-};
-
 // The numbers that a row adds to its cells: its weight and, if needed, its curvature.
 template <bool kCurvature>
 using Units = std::conditional_t<kCurvature, Two<std::int64_t>, std::int64_t>;
@@ -62,32 +44,16 @@ using Units = std::conditional_t<kCurvature, Two<std::int64_t>, std::int64_t>;
 template <bool kCurvature>
 class RowUnits {
  public:
-  using Unit = Units<kCurvature>;
+  using Numbers = Units<kCurvature>;
 
   // Rounds the weights of the rows of these blocks.  `least` is the least number of units of a
   // positive weight: with 0, rows much lighter than the others do not count.
   void set(const RowWeights& rows, const std::vector<RowBlock>& blocks, std::size_t all_rows,
            std::int64_t least, Team& team) {
-    struct Part {
-      double weight = 0.0;
-      double curvature = 0.0;
-    };
-    std::vector<Part> parts(blocks.size());
     double a_pass = 0.0;
     for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
-    team.for_each(blocks.size(), a_pass, [&](std::size_t c) {
-      for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
-        parts[c].weight += rows.weight_of(i);
-        if (kCurvature) parts[c].curvature += rows.curvature_of(i);
-      }
-    });
-    Part sum;
-    for (const Part& part : parts) {
-      sum.weight += part.weight;
-      sum.curvature += part.curvature;
-    }
-    weight_ = FixedPoint(sum.weight);
-    curvature_ = FixedPoint(sum.curvature);
+    weight_ = rows.units.weight;
+    curvature_ = rows.units.curvature;
     units_.resize(all_rows);
     team.for_each(blocks.size(), a_pass, [&](std::size_t c) {
       for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
@@ -103,8 +69,8 @@ class RowUnits {
     });
   }
 
-  const Unit* data() const noexcept { return units_.data(); }
-  const Unit& operator[](std::size_t row) const noexcept { return units_[row]; }
+  const Numbers* data() const noexcept { return units_.data(); }
+  const Numbers& operator[](std::size_t row) const noexcept { return units_[row]; }
   bool counts(std::size_t row) const noexcept {
     if constexpr (kCurvature) {
       return units_[row].data[0] > 0 || units_[row].data[1] > 0;
@@ -116,7 +82,7 @@ class RowUnits {
   double unit_of_curvature() const noexcept { return curvature_.unit; }
 
  private:
-  Aligned<Unit> units_;
+  Aligned<Numbers> units_;
   FixedPoint weight_, curvature_;
 };
 

@@ -1,6 +1,7 @@
 // The slots of a vote in the cells of a tree.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -39,8 +40,11 @@ class VoteCells {
   double cost(const Total& total) const { return vote_.cost(total); }
   bool may_be_split(const Total& total) const { return cost(total) > 0.0; }
   // Votes are the papers' and allow for no chance.
-  static ChanceSaving saving_by_chance(const Total& /*total*/, const LeafRows& /*rows*/,
-                                       std::size_t /*node*/) {
+  using Squares = std::array<std::int64_t, 0>;
+  static Squares squares(const LeafRows& /*rows*/, std::size_t /*node*/, Team& /*team*/) {
+    return {};
+  }
+  static ChanceSaving saving_by_chance(const Total& /*total*/, const Squares& /*squares*/) {
     return {0.0, 1.0};
   }
   const CountingVote& vote() const noexcept { return vote_; }

@@ -30,6 +30,9 @@ class VoteRowWeighting final : public RowWeighting {
 
   void settle(double t) override;
   bool follow(double least) override;
+  double least_argument(double least) const override { return least - offset_; }
+  double most_amplified(double least) const override;
+  double most_speed(double along) const override;
   double risk_factor() const override;
   void damp_moves(std::size_t n, const float* u, float* x) const override;
   void damp_weights(std::size_t n, const float* u, float* x) const override;
@@ -40,6 +43,7 @@ class VoteRowWeighting final : public RowWeighting {
   void note_weights(std::size_t begin, std::size_t end, const float* weight, double mean) override;
 
  private:
+  double find_largest_share() const;
   bool mistrusts() const noexcept { return weighting_.mistrust > 0.0; }
   void damp(std::size_t n, const float* u, double from, float* x) const;
   void take_offset(std::size_t n, float* x) const noexcept;
@@ -47,6 +51,7 @@ class VoteRowWeighting final : public RowWeighting {
   VoteWeighting weighting_;
   Aligned<float> influence_, share_;  // of each row, if mistrust is above 0
   double steps_ = 0.0;                // the sum of the steps
+  double largest_share_ = 0.0;        // of any row before the last step
   double offset_ = 0.0;
 };
 

@@ -1,0 +1,154 @@
+// Sums over rows that depend on nothing but the rows: not on their order, nor on how they are cut
+// into blocks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
+
+namespace properboost {
+
+inline double wide(float x) { return static_cast<double>(x); }
+
+using WholeSums = std::array<std::int64_t, kMostLanes>;
+
+inline std::uint64_t to_bits(double x) noexcept {
+  std::uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+// A unit for numbers of less than 2^51 of it: adding `rounder` rounds a number to whole units,
+// which are then the difference of the bits to `zero`.  That is done with vectors.
+struct Unit {
+  double unit = 1.0;
+  double rounder = 0x1.8p52;
+  std::uint64_t zero = to_bits(0x1.8p52);
+
+  Unit() = default;
+  explicit Unit(double size) : unit(size), rounder(0x1.8p52 * size), zero(to_bits(rounder)) {}
+  // Everything is 0 of it, which is NaN.
+  static Unit of_nothing() { return Unit(std::numeric_limits<double>::infinity()); }
+
+  double value(std::int64_t sum) const noexcept { return static_cast<double>(sum) * unit; }
+};
+
+// Whether a bound, now that the largest is known, leaves sums too few digits: where all weights have
+// become tiny, as those of separated classes do, sums are found again in units of what they are.
+inline bool is_loose(double bound, double largest) noexcept { return bound > 256.0 * largest; }
+
+// The units of each lane's terms, powers of two.
+class TermUnits {
+ public:
+  TermUnits() = default;
+  TermUnits(const TermUnits& other)
+      : units_(other.units_), rounders_(other.rounders_), lost_(other.lost_.load()) {}
+  TermUnits& operator=(const TermUnits& other) {
+    units_ = other.units_;
+    rounders_ = other.rounders_;
+    lost_ = other.lost_.load();
+    return *this;
+  }
+
+  // No term is larger, and these are the weights of those that are added up, in total so much.
+  // Bounds are found with rounding, so that twice as much is allowed for.  Terms that have no bound
+  // have no sum: it is NaN.
+  //
+  // Terms are rounded before they are multiplied, so that a weight of 3 is three rows.
+  void set(std::size_t lane, double largest, RowSampleWeights weight, double total) {
+    const double scale = scale_of(weight);
+    const double sum = largest * (total * scale);
+    units_[lane] = sum < kMost ? Unit(unit_for(sum, kDigits) / scale) : Unit::of_nothing();
+    rounders_[lane] = units_[lane].rounder * scale;
+  }
+  // How many rows a weight of 1 is, as the engine has it; large weights are no numbers of rows.
+  static double scale_of(RowSampleWeights weight) noexcept {
+    return weight.unit() >= 1.0 && weight.unit() <= 16.0 ? weight.unit() : 1.0;
+  }
+  // The same of so many terms that are weighed already.
+  void set(std::size_t lane, double largest, std::size_t rows) {
+    int of_rows = 0;
+    while (rows >> of_rows != 0) ++of_rows;
+    units_[lane] = largest < kMost ? Unit(unit_for(largest, std::min(kDigits, 62 - of_rows)))
+                                   : Unit::of_nothing();
+  }
+  // What terms are rounded by before they are multiplied.
+  double rounder(std::size_t lane) const noexcept { return rounders_[lane]; }
+  const Unit& of(std::size_t lane) const noexcept { return units_[lane]; }
+  // A term was not finite, or larger than its bound: no sum is known.
+  void lose() const noexcept { lost_.store(true, std::memory_order_relaxed); }
+  double value(std::size_t lane, std::int64_t sum) const noexcept {
+    if (lost_.load(std::memory_order_relaxed)) return std::numeric_limits<double>::quiet_NaN();
+    return units_[lane].value(sum);
+  }
+
+ private:
+  static constexpr int kDigits = 50;
+  static constexpr double kLeast = 0x1p-900, kMost = 0x1p900;
+
+  static double unit_for(double most, int digits) {
+    int exponent = 0;
+    std::frexp(2.0 * std::max(most, kLeast), &exponent);
+    return std::ldexp(1.0, exponent - digits);
+  }
+
+  std::array<Unit, kMostLanes> units_;
+  std::array<double, kMostLanes> rounders_{};
+  mutable std::atomic<bool> lost_{false};
+};
+
+// total[k] += sum over rows of the row's weight times term(row x W + k), in whole units, with a
+// fixed number of accumulators, so that the compiler may use vectors.  Where `counts` is given, the
+// terms of lanes with a 0 there have no bound, and their sums are of no use.
+template <std::size_t W, class Term>
+void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units, WholeSums& total,
+              const Term& term, const std::array<bool, kMostLanes>* counts = nullptr) {
+  constexpr std::size_t kSums = W < 8 ? 8 : W;
+  const std::size_t n = rows * W;
+  double rounder[kSums];
+  std::uint64_t zero[kSums];
+  for (std::size_t k = 0; k < kSums; ++k) {
+    rounder[k] = units.of(k % W).rounder;
+    zero[k] = units.of(k % W).zero;
+  }
+  std::uint64_t sums[kSums] = {}, seen[kSums] = {};  // as often as there were, too much by zero
+  const auto add = [&](std::size_t k, double x) {
+    const std::uint64_t bits = to_bits(x + rounder[k]);
+    sums[k] += bits;
+    seen[k] |= bits ^ zero[k];
+  };
+  std::size_t j = 0;
+  if (weight.all_ones()) {
+    for (; j + kSums <= n; j += kSums) {
+      for (std::size_t k = 0; k < kSums; ++k) add(k, term(j + k));
+    }
+    for (std::size_t k = 0; j + k < n; ++k) add(k, term(j + k));
+  } else {
+    double first[kSums];
+    for (std::size_t k = 0; k < kSums; ++k) first[k] = units.rounder(k % W);
+    const auto add_weighed = [&](std::size_t k, std::size_t i) {
+      add(k, weight.given(i / W) * ((term(i) + first[k]) - first[k]));
+    };
+    for (; j + kSums <= n; j += kSums) {
+      for (std::size_t k = 0; k < kSums; ++k) add_weighed(k, j + k);
+    }
+    for (std::size_t k = 0; j + k < n; ++k) add_weighed(k, j + k);
+  }
+  std::uint64_t outside = 0;
+  for (std::size_t k = 0; k < kSums; ++k) {
+    const std::size_t added = n / kSums + (k < n % kSums ? 1 : 0);
+    total[k % W] += static_cast<std::int64_t>(sums[k] - added * zero[k]);
+    if (counts == nullptr || (*counts)[k % W]) outside |= seen[k] >> 52;
+  }
+  if (outside != 0) units.lose();
+}
+
+}  // namespace properboost
