@@ -628,9 +628,10 @@ class ProperBoostClassifierCV(
         training: Training,
         kept: NDArray[np.bool_] | None,
     ) -> None:
+        compared = record_search(self)  # another thread may begin to fit this search
         best._boost(loss, training, kept)
         best._set_features_of(self)
-        best.search_ = record_search(self)
+        best.search_ = compared
         self.best_estimator_ = best
         self._set_fitted(
             loss,
