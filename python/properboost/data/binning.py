@@ -439,7 +439,7 @@ def find_spans(
         if len(some):
             np.fmin(low, np.fmin.reduce(some, axis=0), out=low)
             np.fmax(high, np.fmax.reduce(some, axis=0), out=high)
-    # Of the two zeros, the one that does not depend on batches.
+    # That of the two zeros which does not depend on batches.
     return np.array([low, high]).T + 0.0
 
 
