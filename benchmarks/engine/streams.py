@@ -31,7 +31,7 @@ BLOCK = 500_000  # rows made at a time, and of a row group
 def make_file(path: Path, n_rows: int, n_columns: int, missing: float) -> None:
     """Write rows whose labels follow the first columns."""
     random = np.random.default_rng(0)
-    schema = pa.schema([(f"x{j}", pa.float64()) for j in range(n_columns)] + [("y", pa.int8())])
+    schema = pa.schema([(f"x{j}", pa.float64()) for j in range(n_columns)] + [("y", pa.int32())])
     with pq.ParquetWriter(path, schema) as writer:
         for begin in range(0, n_rows, BLOCK):
             n = min(BLOCK, n_rows - begin)
@@ -39,7 +39,7 @@ def make_file(path: Path, n_rows: int, n_columns: int, missing: float) -> None:
             score = X[0] + 0.5 * np.abs(X[1]) - 0.3 * X[2] + random.standard_normal(n)
             hidden = [random.random(n) < missing if missing else None for _ in X]
             columns = [pa.array(x, mask=own) for x, own in zip(X, hidden, strict=True)]
-            columns.append(pa.array((score > 0).astype(np.int8)))
+            columns.append(pa.array((score > 0).astype(np.int32)))
             writer.write_table(pa.table(columns, schema=schema))
 
 
@@ -48,14 +48,14 @@ def fit(way: str, path: str, threads: int, model_path: str) -> dict[str, Any]:
     import properboost as pb
 
     import_module("pyarrow.dataset")
-    start = _peak()
+    start = find_peak()
     model = pb.ProperBoostClassifier(
         weak_learner="stump", n_estimators=20, n_jobs=threads, learning_rate=0.3
     )
     before, begin = time.process_time(), time.perf_counter()
     if way == "batches":
         table = pb.QuantizedTable.from_batches(path, "y", n_jobs=threads)
-        codes, codes_peak = time.process_time() - before, _peak()
+        codes, codes_peak = time.process_time() - before, find_peak()
         model.fit(table)
     else:
         whole = pq.read_table(path)
@@ -70,18 +70,23 @@ def fit(way: str, path: str, threads: int, model_path: str) -> dict[str, Any]:
         "seconds": seconds,
         "start": start,
         "codes_peak": codes_peak,
-        "peak": _peak(),
+        "peak": find_peak(),
         "digest": digest,
     }
 
 
-def _peak() -> float:
+def find_peak() -> float:
     """Return the most memory that this process has held, in MB.
 
     Not by getrusage, which counts what the parent held when it forked.
     """
+    return find_status("VmHWM")
+
+
+def find_status(name: str) -> float:
+    """Return what the system says of this process's memory, in MB."""
     status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    return int(status.partition(f"{name}:")[2].split()[0]) / 1024
 
 
 def main() -> int:

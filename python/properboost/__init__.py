@@ -5,6 +5,7 @@ from types import ModuleType
 
 from properboost import (
     _core,
+    batches,
     datasets,
     diagnostics,
     export,
@@ -15,7 +16,7 @@ from properboost import (
     report,
 )
 from properboost._core import __version__
-from properboost.data.quantized_table import QuantizedTable
+from properboost.batches.quantized_table import QuantizedTable
 from properboost.estimators import arboost_file, properboost_file, udt_file
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model
@@ -72,6 +73,7 @@ __all__ = [
     "UDTClassifier",
     "WeightBoost",
     "__version__",
+    "batches",
     "datasets",
     "diagnostics",
     "export",

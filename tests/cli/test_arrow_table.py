@@ -234,7 +234,7 @@ def test_a_missing_pyarrow_is_named(capsys, monkeypatch):
 def test_files_are_written_in_pieces(monkeypatch):
     monkeypatch.setattr("properboost.cli.arrow_table._AT_ONCE", 100)
     frame = pd.DataFrame({"a": np.arange(500)})
-    pieces = [*make_arrow(frame, "t.parquet")]
+    pieces = [*make_arrow([frame], "t.parquet")]
     assert len(pieces) > 1
     Path("t.parquet").write_bytes(b"".join(pieces))
     assert read("t.parquet")["a"].tolist() == list(range(500))

@@ -263,6 +263,12 @@ def test_families_are_compared_without_being_asked(capsys):
         effort=1, cv=3, categorical_features=["colour", "flag"]
     ).fit(X, frame["grade"])
     np.testing.assert_array_equal(model.predict_proba(X), search.predict_proba(X))
+    assert model.search_["by_family"]
+    assert model.search_["compared"]["name"].tolist() == search.family_results_["family"].tolist()
+
+    first = Path("model.json").read_bytes()
+    run(capsys, *train, "--effort", "1", "--cv", "3", "--force")
+    assert Path("model.json").read_bytes() == first  # the record has no times
 
 
 def test_many_numbers_are_no_classes_unless_told(capsys):

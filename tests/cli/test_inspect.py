@@ -59,6 +59,7 @@ def test_every_file_is_described(path, capsys):
         ("udt", ["trees        1 with 11 nodes, 6 of them leaves", "  mu=0.3", "  phi='mu'"]),
         ("rados", ["rounds       15", "coefficients 4, from 50 rados", "  size: numeric"]),
         ("families", ["search       3 candidates, best score -0.630671", "  readable=True"]),
+        ("searched", ["search       3 candidates, best score -0.630671", "cycles       8"]),
         ("votes_classes", ["search       2 candidates, best score 0.542607"]),
         ("edited", ["edits        2", ("  flag removed; raw predictions moved by 0.505 in the mean "
                     "and 0.801 at most; reason: a test")]),

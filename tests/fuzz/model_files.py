@@ -1,11 +1,12 @@
-"""Attack the loading of model files: mutate files of every kind, and see what becomes of them.
+"""Attack the loading of files: mutate models and tables, and see what becomes of them.
 
     python tests/fuzz/model_files.py --minutes 5 --seed 1 --failures /tmp/failures
 
 A mutated file must be refused with a ValueError that names it, or be a model like any: it predicts
 finite numbers or refuses the rows, and what it is saved as, compact and packed, too, loads and
 predicts the same; the full file is saved as the same bytes.  All that within `MEMORY` and
-`SECONDS`.  What fails is kept, a file each.
+`SECONDS`.  What fails is kept, a file each.  One file in `TABLES` is of a quantized table, see
+`table_files`.
 """
 
 import argparse
@@ -28,12 +29,15 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import mutations
+import table_files
 
 MEMORY = (64 * 2**20, 10)
 """Bytes that may be taken for a file, and per byte of it."""
 
 SECONDS = (0.3, 2.0)
 """Seconds of processor time that may be taken for a file, and per MB of it."""
+
+TABLES = 4
 
 HANG = 60.0
 """Seconds without an outcome after which a worker is ended."""
@@ -187,22 +191,27 @@ def attack(folder, seed, inputs, minutes, outcomes, failures):
     warnings.simplefilter("ignore")
     folder.mkdir()
     files, rows = make_files(pb, folder)
-    for file in files.values():  # what is only done once is no file's fault
-        (folder / "input.json").write_bytes(file.data)
-        assert check_file(pb, folder / "input.json", rows) == "loaded"
     rng = np.random.default_rng(seed)
-    names, path = [*files], folder / "input.json"
+    path = folder / "input.json"
+    models = ([*files.values()], mutations.mutate, lambda: check_file(pb, path, rows))
+    sound = [*table_files.make_tables(pb, folder).values()]
+    tables = (sound, table_files.mutate_table, lambda: table_files.check_table(pb, path))
+    for own, _, check in (models, tables):  # what is only done once is no file's fault
+        for file in own:
+            path.write_bytes(file.data)
+            assert check() == "loaded"
     end = time.monotonic() + 60.0 * minutes
     for k in range(inputs):
         if time.monotonic() > end:
             break
-        one, other = (files[names[rng.integers(len(names))]] for _ in range(2))
-        how, data = mutations.mutate(one, other, rng)
+        own, mutate, check = tables if rng.integers(TABLES) == 0 else models
+        one, other = (own[rng.integers(len(own))] for _ in range(2))
+        how, data = mutate(one, other, rng)
         path.write_bytes(data)
         begin, problem, outcome = time.process_time(), "", "failed"
         try:
             limit_memory(len(data))
-            outcome = check_file(pb, path, rows)
+            outcome = check()
         except Exception:
             problem = traceback.format_exc()
         finally:

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.datasets import load_wine, make_classification
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
 from properboost.model_selection.cross_validation import Race
@@ -87,6 +90,26 @@ def test_readable_models_are_additive():
     assert set(families_of(model)) == ADDITIVE | {"pairs"}
     assert model.family_ == "pairs"
     assert model.shape_function(2).values.size > 1
+
+
+def test_errors_of_what_is_behind_are_known_where_pairs_are_best():
+    X, y = make_rows()
+    X = np.sign(X)  # so that every split finds the bins of all rows
+    given = {"effort": 2, "readable": True, "interactions": [1], "calibrate": False}
+    model = search(**given).fit(X, y)
+    assert model.family_ == "pairs"
+    results, own = model.family_results_, model.cv_results_
+    of_pairs = []
+    for fitted, held_out in StratifiedKFold(3).split(X, y):
+        again = pb.ProperBoostClassifier(**model.best_params_).fit(X[fitted], y[fitted])
+        of_pairs.append(-log_loss(y[held_out], again.predict_proba(X[held_out])))
+    np.testing.assert_allclose(results["mean_test_score"][-1], np.mean(of_pairs), atol=1e-7)
+    np.testing.assert_allclose(results["standard_error"][-1], stats.sem(of_pairs), atol=1e-7)
+    for k, at in enumerate(results["best_index"][:-1]):
+        scores = [own[f"split{s}_test_score"][at] for s in range(3)]
+        error = stats.sem(np.subtract(of_pairs, scores))
+        np.testing.assert_allclose(results["behind_error"][k], error, atol=1e-7)
+    assert results["behind"][-1] == results["behind_error"][-1] == 0.0
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,15 @@ def put(document, place, value):
 
 
 SMALL = [path for path in FILES if path.suffix == ".json" and path.stat().st_size < 13_000]
-BY_NAME = ("parameters", "params", "entries", "cv_results", "family_results", "interaction_results")
+BY_NAME = (
+    "parameters",
+    "params",
+    "entries",
+    "cv_results",
+    "family_results",
+    "interaction_results",
+    "compared",
+)
 """Objects whose keys are data, or whose values are anybody's."""
 
 
@@ -88,6 +96,7 @@ def test_it_allows_no_other_fields_and_needs_most(path, validator):
             "edits",
             "validation_curves",
             "validation_scores",
+            "search",
         )
         assert name in (*optional, "rounds", "coefficients") or not validator.is_valid(fewer), name
 

@@ -18,12 +18,13 @@ PAPERS = sorted(
 ELSEWHERE = {
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
+    "batches/test_table_file.py": ["batches/coded_rows.py"],
     "boosting/test_bag_tables.py": ["boosting/spread.py"],
     "boosting/test_engine.py": ["boosting/fit.py"],
     "estimators/test_editing.py": ["boosting/edits.py", "persistence/edits.py"],
     "estimators/test_merging.py": ["boosting/merging.py"],
     "data/test_frames.py": ["data/table.py"],
-    "data/test_quantized_table.py": ["data/bin_finder.py"],
+    "batches/test_quantized_table.py": ["batches/making.py", "data/bin_finder.py"],
     "estimators/test_parameters.py": [
         "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
     ],
@@ -33,7 +34,8 @@ ELSEWHERE = {
     "persistence/test_files.py": [
         "estimators/boosted_file.py", "estimators/properboost_file.py", "persistence/bins.py",
         "persistence/ensembles.py", "persistence/labels.py",
-        "persistence/json_reader.py", "persistence/json_writer.py", "persistence/parameters.py",
+        "persistence/json_reader.py", "persistence/json_writer.py", "persistence/pairs.py",
+        "persistence/parameters.py",
     ],
     "persistence/test_bags.py": ["persistence/spreads.py"],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],

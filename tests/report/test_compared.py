@@ -1,5 +1,7 @@
 """What a search compared, and what a simpler model costs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,15 @@ def test_families(table):
     simpler = [name for name in before if is_additive(name) or not is_additive(search.family_)]
     assert [one.name for one in found.simpler if one.name != "pairs"] == simpler
     assert dict(found.chosen)["n_estimators"] == str(search.n_estimators_)
+    assert all(one.has_seconds for one in found.rivals)
+
+    alone = read_search(search.best_estimator_)
+    untimed = [replace(one, seconds=0.0) for one in found.rivals]
+    assert not any(one.has_seconds for one in alone.rivals)
+    assert [replace(one, seconds=0.0) for one in alone.rivals] == untimed
+    assert [one.name for one in alone.simpler] == [one.name for one in found.simpler]
+    others = (alone.by_family, alone.n_candidates, alone.n_dropped, alone.chosen, alone.scoring)
+    assert others == (True, found.n_candidates, found.n_dropped, found.chosen, "neg_log_loss")
 
 
 @pytest.mark.filterwarnings("ignore:the chosen gain")

@@ -107,6 +107,25 @@ def test_reliability_is_by_tenths():
         assert (own.observed.low, own.observed.high) == pytest.approx((wilson.low, wilson.high))
 
 
+def test_limits_say_what_they_cost():
+    probability, codes, _ = two_classes(300, 5)
+    weight = np.arange(1.0, 301.0)
+    p = probability[:, 1]
+    found = judge(probability, codes, (p > 0.5).astype(int), weight).limits
+    assert [own.at for own in found] == pytest.approx(np.arange(1, 10) / 10)
+    for own in found:
+        called = (p > own.at).astype(int)
+        (right, false), (missed, hit) = confusion_matrix(codes, called, sample_weight=weight)
+        assert own.called == pytest.approx((false + hit) / weight.sum())
+        assert own.missed == pytest.approx(missed / (missed + hit))
+        assert own.false_alarms == pytest.approx(false / (right + false))
+        assert own.wrong == pytest.approx((false + missed) / weight.sum())
+    at_half = judge(probability, codes, np.ones(300, dtype=int)).limits[4]
+    assert (at_half.called, at_half.missed) == (1.0, 0.0)  # what was predicted counts
+    assert np.isnan(judge(probability, np.ones(300, dtype=int), codes).limits[0].false_alarms)
+    assert judge(np.full((6, 3), 1 / 3), np.arange(6) % 3, np.zeros(6, dtype=int)).limits == ()
+
+
 def test_what_cannot_be_known_is_not_told():
     # Probabilities that tell the classes apart have no calibration, and one row has no interval.
     codes = np.array([0, 0, 1, 1])

@@ -1,5 +1,6 @@
 """The page: complete, self-contained, escaped, and with the library's numbers."""
 
+import copy
 import html
 import re
 from dataclasses import replace
@@ -149,6 +150,7 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     # reliability, importances, ages, on two scales three features and a pair; then eight rows
     assert len(page.find("svg")) == 2 + 1 + 2 * 4 + 8
     assert {a["name"] for a in page.find("input")} == {"scale"}
+    assert "What would have changed it?" in page.text
     assert len(text) < 400_000
     # Whatever a script reads, it reads as text.
     assert "innerHTML" not in text
@@ -226,6 +228,33 @@ def test_a_search_and_edits_are_told(tmp_path):
     assert "Changed by hand" in page.text
 
 
+def test_the_record_of_a_search_is_told_and_what_is_chance(model, tmp_path):
+    X, y = make_rows(60, 1)
+    chosen = copy.copy(model)
+    chosen.search_ = {
+        "by_family": True,
+        "compared": {
+            "name": np.array([f"tables{NAME}", "stumps", "pairs"], dtype=object),
+            "mean_test_score": np.array([-0.5, -0.52, -0.4]),
+            "behind": np.array([0.1, 0.12, 0.0]),
+            "behind_error": np.array([0.02, 0.1, 0.0]),
+            "candidates": np.array([3, 2, 4]),
+            "is_chosen": np.array([False, False, True]),
+        },
+        "n_candidates": 9, "n_dropped": 2, "n_splits": 5, "scoring": "neg_log_loss",
+        "best_score": -0.4, "chosen": {"gain": 2.0}, "calibration": None, "ended": NAME,
+    }  # fmt: skip
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    _, page = write(tmp_path / "r.html", chosen, X, y, **little)
+    text = " ".join(page.text.split())
+    assert "9 candidates were compared, of 3 families of models; 2 were given up early" in text
+    assert f"The simplest, “tables{NAME}”, would cost 0.1 of log loss" in text
+    assert "is more than chance explains: it is 5.0 times its standard error" in text
+    assert "may be chance: it is 1.2 times its standard error" in text
+    assert "pairs (chosen)" in text
+    assert "seconds" not in text
+
+
 def test_what_was_missed_is_said_in_words(model, tmp_path):
     X, y = make_rows(300, 1)
     _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_pairs=0, max_rows=1)
@@ -236,6 +265,9 @@ def test_what_was_missed_is_said_in_words(model, tmp_path):
     assert f"Of those it called “{second}”, {kept}" in page.text
     assert f"really {second}" in page.text
     assert f"called {second}" in page.text
+    assert "What if the limit were another one?" in page.text
+    assert percent(np.mean(model.predict_proba(X)[really, 1] <= 0.3)) in page.text
+    assert "limits" in page.ids
     baseline = model.contributions(X[:1], scale="log_odds").baseline
     average = 1.0 / (1.0 + np.exp(-baseline))
     start = f"The average row has {percent(average)}, which is {signed(baseline)} points"

@@ -15,6 +15,17 @@
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
+namespace {
+
+// Of numbers that are not negative.
+template <class Number>
+Number largest_of(const std::vector<Number>& numbers) {
+  Number most{0};
+  for (const Number own : numbers) most = std::max(most, own);
+  return most;
+}
+
+}  // namespace
 
 // The largest of those of all processes' blocks; what was not found is as it was.
 CoupledMargins::Bounds CoupledMargins::share_largest(const std::vector<Bounds>& blocks,
@@ -28,11 +39,6 @@ CoupledMargins::Bounds CoupledMargins::share_largest(const std::vector<Bounds>& 
   }
   share.most(all.weight).most(all.curvature).most(all.loss).go();
   return all;
-}
-
-bool CoupledMargins::are_loose(const Bounds& bounds, const Bounds& largest) {
-  return is_loose(bounds.weight, largest.weight) || is_loose(bounds.curvature, largest.curvature) ||
-         is_loose(bounds.loss, largest.loss);
 }
 
 class CoupledMargins::Path {
@@ -188,7 +194,8 @@ class CoupledMargins::Strip {
     }
   }
 
-  std::int64_t slope(const Directions& directions, const TermUnits& units) const {
+  // `largest` becomes the largest of its terms, if that is larger.
+  std::int64_t slope(const Directions& directions, const TermUnits& units, double& largest) const {
     std::int64_t total = 0;
     for (std::size_t k = 0; k < m_.classes_; ++k) {
       if (directions.empty() || directions[k].table.empty()) continue;
@@ -196,6 +203,14 @@ class CoupledMargins::Strip {
       const float* const along = along_ + k * n_;
       const std::int64_t own =
           sum(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
+      vectorized([=, &largest, n = n_] {
+        float most = static_cast<float>(largest);
+        for (std::size_t i = 0; i < n; ++i) {
+          const float size = std::abs(w[i] * along[i]);
+          most = size > most ? size : most;
+        }
+        largest = wide(most);
+      });
       total += k == own_ ? own : -own;
     }
     return total;
@@ -371,11 +386,11 @@ class CoupledMargins::ByCell final : public ShiftedRows {
     const double total = 2.0 * m_.training_weight_[model];
     const double of_row = std::max(1.0, m_.most_sample_weight_);
     const bool remembers = !m_.shift_.empty();
-    Bounds most = m_.bounds_ahead(0.0);
-    while (true) {
+    CellSums all;
+    sum_tightly(m_.bounds_ahead(0.0), [&](const Bounds& most) {
       std::vector<CellSums> parts(m_.blocks_.size());
       std::vector<Bounds> largest(parts.size(), Bounds{});
-      CellSums all;
+      all = CellSums{};
       all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
                    of_row * most.curvature};
       m_.for_training_strips(model, team_, [&](std::size_t c, Strip& strip) {
@@ -396,13 +411,12 @@ class CoupledMargins::ByCell final : public ShiftedRows {
         }
       });
       for (const CellSums& part : parts) all += part;
-      const Bounds there = m_.share_largest(largest, most, true, false,
-                                            team_.share()
-                                                .sum(all.slope.data(), all.slope.size())
-                                                .sum(all.curvature.data(), all.curvature.size()));
-      if (!are_loose(most, there)) return all;
-      most = there;
-    }
+      return m_.share_largest(largest, most, true, false,
+                              team_.share()
+                                  .sum(all.slope.data(), all.slope.size())
+                                  .sum(all.curvature.data(), all.curvature.size()));
+    });
+    return all;
   }
 
   const CoupledMargins& m_;
@@ -546,31 +560,30 @@ double CoupledMargins::slope_ahead(std::size_t model, const Directions& directio
                                    Team& team) {
   Path* const path = paths_.empty() ? nullptr : &paths_[model];
   if (path != nullptr) path->add(step);
-  Bounds most = bounds_ahead(0.0);
-  while (true) {
-    const TermUnits units = units_along(directions, most.weight, team);
+  double slope = 0.0;
+  sum_tightly(farthest(directions, team), [&](double most) {
+    const TermUnits units = units_of_slope(most);
     std::vector<std::int64_t> parts(blocks_.size(), 0);
-    std::vector<Bounds> largest(parts.size(), Bounds{});
+    std::vector<double> largest(parts.size(), 0.0);
     for_training_strips(model, team, [&](std::size_t c, Strip& strip) {
       strip.place(directions);
       float* const shift = path == nullptr ? nullptr : strip.shift();
       if (path != nullptr) path->guess(strip.begin(), strip.size(), shift);
       strip.weigh(false, false, shift);
       if (path != nullptr) path->keep(strip.begin(), strip.size(), shift);
-      strip.note_largest(false, false, largest[c]);
-      parts[c] += strip.slope(directions, units);
+      parts[c] += strip.slope(directions, units, largest[c]);
     });
-    std::int64_t slope = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+    std::int64_t sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+    double there = largest_of(largest);
     double lost = 0.0;
     Share share = team.share();
-    units.share(share.sum(slope), lost);
-    const Bounds there = share_largest(largest, most, false, false, share);
-    if (!are_loose(most, there)) {
-      units.lose_if(lost);
-      return units.value(0, slope) / training_weight_[model];
-    }
-    most = there;
-  }
+    units.share(share.sum(sum).most(there), lost);
+    share.go();
+    units.lose_if(lost);
+    slope = units.value(0, sum);
+    return there;
+  });
+  return slope / training_weight_[model];
 }
 
 // The largest entry of a look-up table, with what lines add to it.
@@ -585,20 +598,24 @@ double CoupledMargins::farthest(const std::vector<float>& table, const float* li
       parts[c] = std::max(parts[c], std::abs(lines[i]));
     }
   });
-  double line = 0.0;
-  for (const float own : parts) line = std::max(line, wide(own));
+  double line = wide(largest_of(parts));
   team.share().most(line).go();
   return wide(most) + line;
 }
 
-TermUnits CoupledMargins::units_along(const Directions& directions, double most_weight,
-                                      Team& team) const {
+// The same of all classes that move.  No weight is larger than 1, so that no term of a slope is
+// larger than this.
+double CoupledMargins::farthest(const Directions& directions, Team& team) const {
   double most = 0.0;
   for (const Direction& own : directions) {
     if (!own.table.empty()) most = std::max(most, farthest(own.table, own.lines, team));
   }
+  return most;
+}
+
+TermUnits CoupledMargins::units_of_slope(double most) const {
   TermUnits units;
-  units.set(0, most_weight * most, sample_weight_, total_weight_ * static_cast<double>(classes_));
+  units.set(0, most, sample_weight_, total_weight_ * static_cast<double>(classes_));
   return units;
 }
 
@@ -624,20 +641,29 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
                                         const std::vector<PassRequest>& requests, Team& team) {
   std::vector<Move> here;
   double farthest_move = 0.0;
+  std::vector<double> most(joint_models(), 0.0);  // of a slope's terms
   for (const Move& move : moves) {
     const std::vector<float> entries(move.table.begin(), move.table.end());
-    farthest_move = std::max(farthest_move, std::abs(move.t) * farthest(entries, move.lines, team));
+    const double far = farthest(entries, move.lines, team);
+    most[move.lane / classes_] = std::max(most[move.lane / classes_], far);
+    farthest_move = std::max(farthest_move, std::abs(move.t) * far);
     here.push_back({move.lane, move.codes, move.table, 0.0, move.width, move.lines});
   }
   const Bounds bounds = bounds_ahead(farthest_move);
-  std::vector<Point> points = move_all(moves, requests, bounds, team);
-  if (are_loose(bounds, largest_)) points = move_all(here, requests, Bounds(largest_), team);
+  const std::vector<double> bounds_of_slopes = most;
+  std::vector<Point> points = move_all(moves, requests, bounds, most, team);
+  bool loose = is_loose(bounds, largest_);
+  for (std::size_t model = 0; model < most.size(); ++model) {
+    loose = loose || is_loose(bounds_of_slopes[model], most[model]);
+  }
+  if (loose) points = move_all(here, requests, Bounds(largest_), most, team);
   return points;
 }
 
 std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
                                             const std::vector<PassRequest>& requests,
-                                            const Bounds& bounds, Team& team) {
+                                            const Bounds& bounds, std::vector<double>& most_slopes,
+                                            Team& team) {
   for (const auto& batch : batches_) batch->begin();
   const bool needs_risk = requests.front().risk;
   struct Sums {
@@ -657,9 +683,8 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   std::vector<TermUnits> slope_units;
   TermUnits risk_units, weight_units, curvature_units;
   slope_units.reserve(joint_models());
-  for (const Directions& own : directions) {
-    slope_units.push_back(units_along(own, bounds.weight, team));
-  }
+  for (const double most : most_slopes) slope_units.push_back(units_of_slope(most));
+  std::vector<double> largest_slopes(joint_models() * n_blocks, 0.0);
   risk_units.set(0, bounds.loss, sample_weight_, total_weight_);
   weight_units.set(0, bounds.weight, sample_weight_, total_weight_);
   curvature_units.set(0, bounds.curvature, sample_weight_, total_weight_);
@@ -694,7 +719,8 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
         if (shift != nullptr && moved[model] != 0.0) paths_[model].keep(begin, n, shift);
         strip.note_largest(needs_curvature_, needs_risk, largest[c]);
         Sums& own = sums[model * n_blocks + c];
-        own.slope += strip.slope(directions[model], slope_units[model]);
+        own.slope += strip.slope(directions[model], slope_units[model],
+                                 largest_slopes[model * n_blocks + c]);
         if (needs_risk) own.risk += strip.risk(risk_units);
         for (std::size_t b = 0; b < batches_.size(); ++b) {
           const std::size_t lane = batches_[b]->first();
@@ -731,9 +757,14 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   Share share = team.share();
   for (Sums& own : all) share.sum(own.slope).sum(own.risk);
   for (Totals& own : in_all) share.sum(own.weight).sum(own.curvature);
-  double farthest_score = 0.0;
-  for (const float own : largest_scores) farthest_score = std::max(farthest_score, wide(own));
+  double farthest_score = wide(largest_of(largest_scores));
   share.most(farthest_score);
+  for (std::size_t model = 0; model < joint_models(); ++model) {
+    const auto first = largest_slopes.begin() + static_cast<std::ptrdiff_t>(model * n_blocks);
+    most_slopes[model] =
+        largest_of(std::vector<double>(first, first + static_cast<std::ptrdiff_t>(n_blocks)));
+    share.most(most_slopes[model]);
+  }
   std::vector<const TermUnits*> units = {&risk_units, &weight_units, &curvature_units};
   for (const TermUnits& own : slope_units) units.push_back(&own);
   std::vector<double> lost(units.size(), 0.0);

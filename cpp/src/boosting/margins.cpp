@@ -383,7 +383,7 @@ class Margins::Pass {
 
   template <class PassBlock>
   void fill(Team& team, const PassBlock& pass) {
-    fill_feature<W>(*request_.cells, m_.rows_, m_.blocks_, m_.roles_, m_.needs_curvature_,
+    fill_feature<W>(request_.cells.value(), m_.rows_, m_.blocks_, m_.roles_, m_.needs_curvature_,
                     units_of_cells_, m_.nanoseconds(2.5), team, pass);
   }
 
@@ -643,8 +643,8 @@ void Margins::set_direction(const Move& direction, Team& team) {
 double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
   const auto step = static_cast<float>(t);
   const double speed_ahead = weighting_->most_speed(farthest_);
-  double most = bounds_ahead(lane, std::abs(t) * farthest_).weight;
-  while (true) {
+  double slope = 0.0;
+  sum_tightly(bounds_ahead(lane, std::abs(t) * farthest_).weight, [&](double most) {
     TermUnits units;
     units.set(0, most * speed_ahead, sample_weight_, total_weight_);
     std::vector<WholeSums> parts(blocks_.size(), WholeSums{});
@@ -671,18 +671,17 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
         });
       }
     });
-    std::int64_t slope = 0;
-    for (const WholeSums& part : parts) slope += part[0];
+    std::int64_t sum = 0;
+    for (const WholeSums& part : parts) sum += part[0];
     double lost = 0.0;
     Share share = team.share();
-    units.share(share.sum(slope), lost);
-    const double most_there = bounds_at(share_least(least, share)).weight;
-    if (!is_loose(most, most_there)) {
-      units.lose_if(lost);
-      return units.value(0, slope) / training_weight_[lane];
-    }
-    most = most_there;
-  }
+    units.share(share.sum(sum), lost);
+    const double there = bounds_at(share_least(least, share)).weight;
+    units.lose_if(lost);
+    slope = units.value(0, sum);
+    return there;
+  });
+  return slope / training_weight_[lane];
 }
 
 double Margins::Oracle::slope_at(double t) {
@@ -714,9 +713,9 @@ ShiftedRows::CellSums Margins::ByCell::sum_rows(const CellOfCode& cell_of,
   ready_ = true;
   const double total = 2.0 * m.training_weight_[lane_];
   const double of_row = std::max(1.0, m.most_sample_weight_);
-  Bounds most = m.bounds_ahead(lane_, farthest(shift));
-  while (true) {
-    CellSums all;
+  CellSums all;
+  sum_tightly(m.bounds_ahead(lane_, farthest(shift)), [&](const Bounds& most) {
+    all = CellSums{};
     all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
                  of_row * most.curvature};
     std::vector<CellSums> parts(m.blocks_.size());
@@ -742,13 +741,11 @@ ShiftedRows::CellSums Margins::ByCell::sum_rows(const CellOfCode& cell_of,
           for (std::int64_t& slope : parts[k].slope) slope = -slope;
         });
     for (const CellSums& part : parts) all += part;
-    const Bounds there =
-        m.bounds_at(share_least(least, team_.share()
-                                           .sum(all.slope.data(), all.slope.size())
-                                           .sum(all.curvature.data(), all.curvature.size())));
-    if (!is_loose(most.weight, there.weight)) return all;
-    most = there;
-  }
+    return m.bounds_at(share_least(least, team_.share()
+                                              .sum(all.slope.data(), all.slope.size())
+                                              .sum(all.curvature.data(), all.curvature.size())));
+  });
+  return all;
 }
 
 }  // namespace properboost

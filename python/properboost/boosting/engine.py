@@ -179,10 +179,8 @@ def prepare(
     weight = rows.training_weight
     if isinstance(table, CodedTable):
         own = _find_binning(options, table, rows, means=wants_means)
-        if binning is not None and not binning.cuts_as(own):
-            raise ValueError(
-                "X: the QuantizedTable must have the bins of the model that warm_start goes on from"
-            )
+        if binning is not None:
+            table.check_bins(binning.features, "the model that warm_start goes on from")
         binning, codes = binning or own, table.take()
         # Weights may be too small to count beside those that a fit scales.
         if order.has_parts or order.segments[-1] < codes.shape[1]:

@@ -13,10 +13,11 @@ from properboost.boosting.engine import Training
 from properboost.boosting.ensemble import Ensemble, Fits, Rounds
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.patience import Patience
-from properboost.data.binning import Binning
+from properboost.data.binning import Binning, CodedTable
 from properboost.data.frames import open_table
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import find_classes
+from properboost.data.table import Table
 from properboost.data.weights import read_weights
 from properboost.losses.probabilities import Link
 from properboost.parameters.kinds import Scoring
@@ -71,22 +72,30 @@ def read_validation(
 ) -> Validation:
     """Return the validation rows that `fit` was given."""
     try:
-        table = open_table(model, X, reset=False)
+        if isinstance(X, CodedTable):
+            X.set_features(model, reset=False)
+            X.check_bins(training.binning.features, "the rows to learn from (bins_of)")
+            table: Table = X
+            rows, codes = X.take_counted()
+        else:
+            table = open_table(model, X, reset=False)
+            rows = np.arange(table.n_rows)
+            codes = training.binning.encode(table, None, training.n_threads)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X_val: {error}") from error
     names = ("X_val", "y_val")
-    codes = find_classes(y, table.n_rows, training.classes, names)
+    own = find_classes(y, table.n_rows, training.classes, names)
     try:
-        weight = read_weights(sample_weight, codes)
+        weight = read_weights(sample_weight, own)
     except (TypeError, ValueError) as error:
         raise type(error)(f"sample_weight_val: {error}") from error
     n_models = 1 if len(training.classes) == 2 else len(training.classes)
-    base = np.zeros((table.n_rows, n_models))
+    base = np.zeros((len(rows), n_models))
     if init_score is not None:
-        base = read_init_score(init_score, table.n_rows, n_models, "init_score_val")
+        base = read_init_score(init_score, table.n_rows, n_models, "init_score_val")[rows]
     return Validation(
-        rows=HeldOut(np.arange(table.n_rows), codes, weight),
-        codes=training.binning.encode(table, None, training.n_threads),
+        rows=HeldOut(rows, own[rows], None if weight is None else weight[rows]),
+        codes=codes,
         base=base,
         link=link,
         score=find_score(scoring, training.classes, table.source),

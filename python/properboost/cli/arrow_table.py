@@ -1,7 +1,8 @@
 """Parquet and Arrow files for the command line, by pyarrow: columns as `csv_table` makes them."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,19 @@ from properboost.cli.csv_table import FileError, check_header, import_pandas
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-__all__ = ["SUFFIXES", "is_arrow", "make_arrow", "read_arrow"]
+__all__ = [
+    "PARQUET",
+    "SUFFIXES",
+    "find_categories",
+    "find_names",
+    "find_strings",
+    "import_pyarrow",
+    "is_arrow",
+    "make_arrow",
+    "make_frame",
+    "name_errors",
+    "read_arrow",
+]
 
 PARQUET = ".parquet"
 SUFFIXES = (PARQUET, ".arrow", ".feather")
@@ -27,7 +40,7 @@ def is_arrow(file: str) -> bool:
     return Path(file).suffix in SUFFIXES
 
 
-def _import_pyarrow() -> Any:
+def import_pyarrow() -> Any:
     """Return pyarrow, or say how to get it."""
     try:
         import pyarrow
@@ -52,28 +65,56 @@ def read_arrow(
     what pandas wrote as categories are text, whatever they hold.  Columns that are not needed are
     there, but empty; an index without a name, which pandas wrote, is not.
     """
-    pyarrow, pandas = _import_pyarrow(), import_pandas()
-    try:
+    with name_errors(file):
         table = _read(file)
-        names = [name for name in table.column_names if not _INDEX.fullmatch(name)]
-        check_header(names, file)
-        texts = {*text, *(_find_categories(pyarrow, table.schema) if categories else ())}
-        columns = {}
-        for name in names:
-            column = table.column(name)
-            if not is_needed(name):
-                columns[name] = pandas.Series(np.full(len(table), np.nan))
-            elif name in texts:
-                columns[name] = _as_text(pyarrow, column, file, name)
-            else:
-                columns[name] = _as_it_is(pyarrow, column, file, name, is_label=name == labels)
-    except (pyarrow.ArrowException, OSError) as error:
+        names = find_names(table.schema, file)
+        texts = {*text, *(find_categories(table.schema) if categories else ())}
+        frame = make_frame(
+            table, file, texts, columns={name: is_needed(name) for name in names}, labels=labels
+        )
+    if len(frame) == 0:
+        raise FileError(f"{file}: there are no rows")
+    return frame
+
+
+@contextmanager
+def name_errors(file: str) -> Iterator[None]:
+    """Have errors of pyarrow name the file."""
+    try:
+        yield
+    except (import_pyarrow().ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise FileError(f"{file}: {error}") from error
-    frame: DataFrame = pandas.DataFrame(columns)
-    if len(frame) == 0:
-        raise FileError(f"{file}: there are no rows")
+
+
+def find_names(schema: Any, file: str) -> list[str]:
+    """Return the columns of a file, without an index that pandas wrote."""
+    names = [name for name in schema.names if not _INDEX.fullmatch(name)]
+    check_header(names, file)
+    return names
+
+
+def make_frame(
+    table: Any,
+    file: str,
+    texts: Collection[str],
+    *,
+    columns: Mapping[str, bool],
+    labels: str | None,
+) -> "DataFrame":
+    """Return rows of a file as `read_arrow` does: these columns, empty if they are not needed."""
+    pyarrow, pandas = import_pyarrow(), import_pandas()
+    made = {}
+    for name, needed in columns.items():
+        if not needed:
+            made[name] = pandas.Series(np.full(len(table), np.nan))
+        elif name in texts:
+            made[name] = _as_text(pyarrow, table.column(name), file, name)
+        else:
+            column = table.column(name)
+            made[name] = _as_it_is(pyarrow, column, file, name, is_label=name == labels)
+    frame: DataFrame = pandas.DataFrame(made)
     return frame
 
 
@@ -93,11 +134,22 @@ def _read(file: str) -> Any:
         return opened.read_all()
 
 
-def _find_categories(pyarrow: Any, schema: Any) -> list[str]:
+def find_categories(schema: Any) -> list[str]:
     """Return the dictionaries, and what pandas wrote as categories: Parquet keeps those of text."""
     known = (schema.pandas_metadata or {}).get("columns", [])
     of_pandas = [entry["field_name"] for entry in known if entry["pandas_type"] == "categorical"]
-    return [*of_pandas, *(f.name for f in schema if pyarrow.types.is_dictionary(f.type))]
+    is_dictionary = import_pyarrow().types.is_dictionary
+    return [*of_pandas, *(f.name for f in schema if is_dictionary(f.type))]
+
+
+def find_strings(schema: Any) -> list[str]:
+    """Return the columns of strings."""
+    types = import_pyarrow().types
+    return [
+        f.name
+        for f in schema
+        if types.is_string(f.type) or types.is_large_string(f.type) or types.is_string_view(f.type)
+    ]
 
 
 def _as_it_is(pyarrow: Any, column: Any, file: str, name: str, *, is_label: bool) -> "Series[Any]":
@@ -138,18 +190,46 @@ def _write(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def make_arrow(frame: "DataFrame", file: str) -> Iterator[memoryview]:
-    """Yield the pieces of a Parquet or Arrow file, as its suffix says."""
-    pyarrow = _import_pyarrow()
+def make_arrow(frames: Iterable["DataFrame"], file: str) -> Iterator[memoryview]:
+    """Yield the pieces of a Parquet or Arrow file, as its suffix says, of rows in turn."""
+    pyarrow = import_pyarrow()
     from pyarrow import ipc, parquet
 
-    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    sink = pyarrow.BufferOutputStream()
-    if Path(file).suffix == PARQUET:
-        parquet.write_table(table, sink)
-    else:
-        with ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
-    content = memoryview(sink.getvalue())
-    for begin in range(0, len(content), _AT_ONCE):
-        yield content[begin : begin + _AT_ONCE]
+    sink, schema, writer = _Sink(), None, None
+    for frame in frames:
+        table = pyarrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
+        if writer is None:
+            schema = table.schema
+            make = parquet.ParquetWriter if Path(file).suffix == PARQUET else ipc.new_file
+            writer = make(sink, schema)
+        writer.write_table(table)
+        yield from sink.take()
+    if writer is not None:
+        writer.close()
+    yield from sink.take()
+
+
+class _Sink:
+    """A file for pyarrow that gives away what was written to it."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, piece: Any) -> int:
+        self._pieces.append(bytes(piece))
+        return len(piece)
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def take(self) -> Iterator[memoryview]:
+        """Return what was written since it was last asked, cut to pieces."""
+        pieces, self._pieces = self._pieces, []
+        for piece in pieces:
+            own = memoryview(piece)
+            yield from (own[b : b + _AT_ONCE] for b in range(0, len(own), _AT_ONCE))

@@ -183,5 +183,5 @@ def first_text(column: "Series[Any]") -> tuple[int, str]:
     """
     numbers = import_pandas().to_numeric(column, errors="coerce")
     cells = np.flatnonzero(numbers.isna() & column.notna())
-    row = int(cells[0] if len(cells) else np.flatnonzero(column.notna())[0])
-    return row + 1, str(column.iloc[row])
+    at = int(cells[0] if len(cells) else np.flatnonzero(column.notna())[0])
+    return int(column.index[at]) + 1, str(column.iloc[at])

@@ -1,6 +1,6 @@
 """What the columns of a file are to the command line: labels, weights, features."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Note",
+    "Once",
+    "Unseen",
     "arrange",
+    "check_classes",
+    "check_labels",
     "find_categories",
     "find_text",
+    "keep_counted",
     "make_features",
     "note_unseen",
     "read_features",
@@ -46,14 +51,7 @@ def read_labels(
     column: "Series[Any]", *, many: bool = True, of: NDArray[Any] | None = None
 ) -> NDArray[Any]:
     """Return the classes of the rows: any, many numbers only if so allowed; or some of these."""
-    missing = int(column.isna().sum())
-    if missing:
-        raise FileError(
-            f"column {column.name!r} has missing cells ({missing:,}); rows need a class"
-        )
-    labels = column.to_numpy()
-    if labels.dtype.kind == "f" and np.any(labels % 1.0):
-        raise FileError(f"column {column.name!r} holds fractions, not classes")
+    labels = check_labels(column)
     classes = column.unique()
     if of is not None:
         unknown = [label for label in classes.tolist() if label not in of.tolist()]
@@ -63,14 +61,32 @@ def read_labels(
                 f"{list_names(unknown)}"
             )
         return labels.astype(of.dtype)
-    if len(classes) < 2:
-        raise FileError(f"column {column.name!r} holds one class only: {classes[0]!r}")
-    if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS and not many:
+    check_classes(str(column.name), classes.tolist(), many=many or labels.dtype.kind not in "iuf")
+    return labels
+
+
+def check_labels(column: "Series[Any]") -> NDArray[Any]:
+    """Return the cells of a column in which each is a class."""
+    missing = int(column.isna().sum())
+    if missing:
         raise FileError(
-            f"column {column.name!r} holds {len(classes):,} different numbers, each of which would "
+            f"column {column.name!r} has missing cells ({missing:,}); rows need a class"
+        )
+    labels: NDArray[Any] = column.to_numpy()
+    if labels.dtype.kind == "f" and np.any(labels % 1.0):
+        raise FileError(f"column {column.name!r} holds fractions, not classes")
+    return labels
+
+
+def check_classes(name: str, classes: Sequence[Any], *, many: bool) -> None:
+    """Refuse one class only, and more than a few unless they may be `many`."""
+    if len(classes) < 2:
+        raise FileError(f"column {name!r} holds one class only: {classes[0]!r}")
+    if len(classes) > MOST_NUMBERS and not many:
+        raise FileError(
+            f"column {name!r} holds {len(classes):,} different numbers, each of which would "
             "be a class; --many-classes takes them for that"
         )
-    return labels
 
 
 def read_weights(
@@ -79,16 +95,23 @@ def read_weights(
     """Return the rows that count and their weights."""
     if name is None:
         return frame, None
+    frame = keep_counted(frame, name)
+    if len(frame) == 0:
+        raise FileError(f"column {name!r} must hold weights; all of them are 0")
+    return frame, frame[name].to_numpy(dtype=np.float64)
+
+
+def keep_counted(frame: "DataFrame", name: str | None) -> "DataFrame":
+    """Return the rows that count, by the column of weights if there is one."""
+    if name is None:
+        return frame
     column = frame[name]
     if not is_numeric(column):
         row, cell = first_text(column)
         raise FileError(f"column {name!r} must hold weights; row {row} holds {cell!r}")
     if not (column >= 0.0).all():
         raise FileError(f"column {name!r} must hold weights; some are missing or below 0")
-    frame = frame[column > 0.0]
-    if len(frame) == 0:
-        raise FileError(f"column {name!r} must hold weights; all of them are 0")
-    return frame, frame[name].to_numpy(dtype=np.float64)
+    return frame[column > 0.0]
 
 
 def make_features(
@@ -123,13 +146,29 @@ def read_features(
     file: str,
     reader: Reader,
     note: Note,
-) -> "DataFrame":
+) -> Iterator["DataFrame"]:
     """Read the columns that a model fitted on named ones needs, in the model's order."""
     known = find_categories(model)
-    frame = reader.read(file, find_text(known), is_needed=known.__contains__)
-    X = arrange(frame, known, note)
-    note_unseen(model, X, note)
-    return X
+    told, unseen = Once(note), Unseen(model)
+    for frame in reader.read_batches(file, find_text(known), is_needed=known.__contains__):
+        X = arrange(frame, known, told)
+        unseen.add(X)
+        yield X
+    unseen.tell(note)
+
+
+class Once:
+    """Tells everything once."""
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
+        self._told: set[str] = set()
+
+    def __call__(self, message: str) -> None:
+        """Tell a message unless it was told."""
+        if message not in self._told:
+            self._told.add(message)
+            self._note(message)
 
 
 def find_text(known: Mapping[str, Collection[Any] | None]) -> list[str]:
@@ -166,10 +205,41 @@ def note_unseen(
     model: BoostedClassifier | RadoBoostClassifier | UDTClassifier, X: "DataFrame", note: Note
 ) -> None:
     """Note the categories that training did not have, and that share no bin with rare ones."""
-    sharing = _find_rare(model)
-    for name, categories in find_categories(model).items():
-        if categories is not None and name not in sharing:
-            _note_unseen(X[name], categories, note)
+    unseen = Unseen(model)
+    unseen.add(X)
+    unseen.tell(note)
+
+
+class Unseen:
+    """Counts the categories that training did not have, and that share no bin with rare ones."""
+
+    def __init__(self, model: BoostedClassifier | RadoBoostClassifier | UDTClassifier) -> None:
+        sharing = _find_rare(model)
+        self._known = {
+            name: list(categories)
+            for name, categories in find_categories(model).items()
+            if categories is not None and name not in sharing
+        }
+        self._found: dict[str, tuple[int, Any]] = {}
+
+    def add(self, X: "DataFrame") -> None:
+        """Take some rows."""
+        for name, categories in self._known.items():
+            column = X[name]
+            unseen = column.notna() & ~column.isin(categories)
+            if unseen.any():
+                before, example = self._found.get(name, (0, column[unseen].iloc[0]))
+                self._found[name] = before + int(unseen.sum()), example
+
+    def tell(self, note: Note) -> None:
+        """Note what was found."""
+        for name in self._known:
+            if name in self._found:
+                count, example = self._found[name]
+                note(
+                    f"column {name!r} holds categories that training did not have ({count:,} "
+                    f"cells, such as {example!r}); they add 0 to the raw prediction"
+                )
 
 
 def find_categories(
@@ -198,12 +268,3 @@ def _find_rare(model: BoostedClassifier | RadoBoostClassifier | UDTClassifier) -
 def _find_bins(model: BoostedClassifier | UDTClassifier) -> tuple[FeatureBins, ...]:
     binning = model._binning if isinstance(model, UDTClassifier) else model._ensemble.binning
     return binning.features
-
-
-def _note_unseen(column: "Series[Any]", categories: Collection[Any], note: Note) -> None:
-    unseen = column.notna() & ~column.isin(list(categories))
-    if unseen.any():
-        note(
-            f"column {column.name!r} holds categories that training did not have ({unseen.sum():,} "
-            f"cells, such as {column[unseen].iloc[0]!r}); they add 0 to the raw prediction"
-        )

@@ -1,6 +1,7 @@
 """``properboost fit``: a classifier, fitted to a file of rows and saved."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,26 @@ from properboost.cli.file_columns import (
     read_labels,
     read_weights,
 )
-from properboost.cli.fit_report import TrainingRows, describe_fit, evaluate, hold_out
+from properboost.cli.fit_batches import fit_in_batches
+from properboost.cli.fit_report import (
+    Counts,
+    TrainingRows,
+    describe_fit,
+    evaluate,
+    hold_out,
+    show_scores,
+)
 from properboost.cli.options import MODELS, add_parameters, make_classifier
-from properboost.cli.row_file import Reader
+from properboost.cli.parquet_parts import ParquetParts
+from properboost.cli.row_file import Reader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_threads, misuse_if_wrong
 from properboost.cli.shared_work import check_output, make_reader, note
 
 __all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
-FILE is CSV, or by its suffix Parquet (.parquet) or Arrow (.arrow, .feather).
+FILE is CSV, or by its suffix Parquet (.parquet) or Arrow (.arrow, .feather), or
+a folder of Parquet files, which are read in batches, however large they are.
 A column whose cells are all numbers is numeric; any other is categorical, with
 its cells as text.  Booleans of Parquet and Arrow are numbers, 0 and 1.
 
@@ -84,6 +95,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "all rows (default: %(default)s)",
     )
     parser.add_argument("--verbose", action="count", default=0, help="show progress on stderr")
+    parser.add_argument(
+        "--in-batches",
+        action="store_true",
+        help="read Parquet some rows at a time, and keep a byte a cell; so are folders, and files "
+        "that would fill the memory, without being asked",
+    )
     _add_columns(parser.add_argument_group("columns"))
     parser.add_argument(
         "--model",
@@ -136,7 +153,13 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         if column in reserved:
             parser.error(f"column {column!r} is the target or the weight, which are no features")
     reader = make_reader(arguments, parser, arguments.file, arguments.eval)
+    in_batches = _wants_batches(arguments, parser)
     check_output(arguments)
+    if in_batches:
+        found = fit_in_batches(arguments, estimator, reader)
+        lines = [own if isinstance(own, str) else show_scores(*own) for own in found.scores]
+        _tell(arguments, found.model, Counts(found.rows, found.weights), lines)
+        return
     frame = reader.read(
         arguments.file,
         arguments.categorical,
@@ -155,17 +178,42 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.eval is not None:
         others = _read_others(arguments, reader, rows)
     model = estimator.set_params(categorical_features=categorical)
-    scores = [hold_out(model, rows, arguments.test_size)]
+    held_out = hold_out(model, rows, arguments.test_size)
     rows.fit(model)
-    # A search is saved as the model that it chose: its curves are not needed to predict.
+    # A search is saved as the model that it chose, which has a record of what was compared.
     chosen = getattr(model, "best_estimator_", model)
     chosen.save_model(arguments.output, compact=arguments.compact)
+    scores = [evaluate(model, rows, "training"), held_out]
     if others is not None:
         note_unseen(chosen, others.X, note)
         scores.append(evaluate(model, others))
+    codes = np.searchsorted(model.classes_, labels)
+    held = np.bincount(codes, weight).astype(np.float64)
+    _tell(arguments, model, Counts(np.bincount(codes), held), scores)
+
+
+def _tell(arguments: argparse.Namespace, model: Any, counts: Counts, scores: list[str]) -> None:
     source = name_source(arguments.file)
-    print(describe_fit(model, rows, scores, source=source, target=arguments.target))
+    print(describe_fit(model, counts, scores, source=source, target=arguments.target))
     print(f"\nThe model, fitted on all rows, is in {arguments.output}.")
+
+
+def _wants_batches(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> bool:
+    """Whether rows are read in batches: if so asked, of a folder, and where memory is too small."""
+    file = arguments.file
+    if not comes_in_batches(file):
+        if arguments.in_batches:
+            parser.error("--in-batches is for Parquet files and folders of them")
+        return False
+    in_batches = arguments.in_batches or Path(file).is_dir()
+    if not in_batches and Path(file).exists():
+        parts = ParquetParts.open(file)
+        in_batches = parts.exceed_memory(len(parts.names) - len(arguments.drop))
+        if in_batches:
+            note(f"{file} is read in batches, as its {parts.n_rows:,} rows would fill the memory")
+    if in_batches and arguments.model == "rado":
+        parser.error("--model rado takes all rows at once, and cannot read them in batches")
+    return in_batches
 
 
 def _read_others(arguments: argparse.Namespace, reader: Reader, rows: TrainingRows) -> TrainingRows:

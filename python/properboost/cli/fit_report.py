@@ -16,7 +16,7 @@ from properboost.rado.estimator import RadoBoostClassifier
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["TrainingRows", "describe_fit", "evaluate", "hold_out"]
+__all__ = ["Counts", "TrainingRows", "describe_fit", "evaluate", "hold_out", "show_scores"]
 
 Model: TypeAlias = BoostedClassifier | RadoBoostClassifier
 
@@ -41,6 +41,13 @@ class TrainingRows(NamedTuple):
             model.fit(self.X, self.labels, self.weight)
 
 
+class Counts(NamedTuple):
+    """How many rows each class has, and what they count together."""
+
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
 def hold_out(model: Model, rows: TrainingRows, share: float) -> str:
     """Return what the report says of rows that a model has not seen."""
     if share == 0.0:
@@ -60,9 +67,9 @@ def hold_out(model: Model, rows: TrainingRows, share: float) -> str:
     return _scores("held out", unseen, trial.classes_, trial.predict_proba(unseen.X))
 
 
-def evaluate(model: Model, rows: TrainingRows) -> str:
-    """Return what the report says of the rows of another file."""
-    return _scores("other file", rows, model.classes_, model.predict_proba(rows.X))
+def evaluate(model: Model, rows: TrainingRows, name: str = "other file") -> str:
+    """Return what the report says of the rows of another file, or of others."""
+    return _scores(name, rows, model.classes_, model.predict_proba(rows.X))
 
 
 def _scores(
@@ -71,30 +78,32 @@ def _scores(
     _, labels, weight = rows
     loss = log_loss(labels, probability, sample_weight=weight, labels=classes)
     accuracy = accuracy_score(labels, classes[probability.argmax(1)], sample_weight=weight)
-    return f"{name:<13}{len(labels):>11,}{loss:>11.4f}{accuracy:>11.4f}"
+    return show_scores(name, len(labels), loss, accuracy)
+
+
+def show_scores(name: str, n_rows: int, loss: float, accuracy: float) -> str:
+    """Return a line of the report's table."""
+    return f"{name:<13}{n_rows:>11,}{loss:>11.4f}{accuracy:>11.4f}"
 
 
 def describe_fit(
-    model: Model, rows: TrainingRows, unseen: Sequence[str], *, source: str, target: str
+    model: Model, counts: Counts, scores: Sequence[str], *, source: str, target: str
 ) -> str:
-    """Return the report; `unseen` are the lines that `hold_out` and `evaluate` returned."""
-    X, labels, weight = rows
-    classes = model.classes_
-    own = labels[:, None] == classes
-    shares = np.tile(np.average(own, axis=0, weights=weight), (len(labels), 1))
-    counts = [f"{label} ({count:,} rows)" for label, count in zip(classes, own.sum(0), strict=True)]
+    """Return the report; `scores` are lines, first that of the saved model on all rows."""
+    classes, n_rows = model.classes_, int(counts.rows.sum())
+    shares = counts.weights / counts.weights.sum()
+    named = [f"{label} ({n:,} rows)" for label, n in zip(classes, counts.rows, strict=True)]
     if len(classes) > 10:
-        counts[10:] = [f"and {len(classes) - 10} more"]
+        named[10:] = [f"and {len(classes) - 10} more"]
     categorical = model.get_params()["categorical_features"]
-    features = f"{X.shape[1]} features ({len(categorical)} categorical)"
+    features = f"{len(model.feature_names_in_)} features ({len(categorical)} categorical)"
     lines = [
-        f"{source}: {len(X):,} rows, {features}",
-        f"classes of {target}: {', '.join(counts)}",
+        f"{source}: {n_rows:,} rows, {features}",
+        f"classes of {target}: {', '.join(named)}",
         "",
         f"{'':<13}{'rows':>11}{'log loss':>11}{'accuracy':>11}",
-        _scores("class shares", rows, classes, shares),
-        _scores("training", rows, classes, model.predict_proba(X)),
-        *unseen,
+        show_scores("class shares", n_rows, -float(shares @ np.log(shares)), float(shares.max())),
+        *scores,
         "",
         *_describe_search(model),
         *_describe_features(model),

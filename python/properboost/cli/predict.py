@@ -2,8 +2,9 @@
 
 import argparse
 import io
+import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 from properboost.cli.arrow_table import is_arrow, make_arrow
 from properboost.cli.csv_table import FileError, import_pandas
 from properboost.cli.file_columns import read_features
+from properboost.cli.parquet_parts import ParquetParts
+from properboost.cli.row_file import comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
 from properboost.cli.shared_work import check_output, load_named, make_reader, note
+from properboost.progress import show_progress
 from properboost.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -23,7 +27,8 @@ __all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
 Columns are found by name, in any order; a missing one is an error, others are
-ignored with a note.  Give the same --na and --sep as to fit if the file is
+ignored with a note.  Parquet, and a folder of such files, is read and predicted
+in batches, however large it is.  Give the same --na and --sep as to fit if the file is
 written in the same way.  FILE and the output are Parquet or Arrow by suffix,
 and CSV otherwise.
 
@@ -69,6 +74,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="write, after the predictions, what each feature contributes to the raw prediction, "
         "and the baseline that this is added to",
     )
+    parser.add_argument(
+        "--verbose", action="count", default=0, help="show on stderr how far Parquet is predicted"
+    )
     add_threads(parser)
 
 
@@ -87,7 +95,33 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.output != "-":
         check_output(arguments)
     model = load_named(arguments)
-    X = read_features(model, arguments.file, reader, note)
+    predictions = _predict_all(arguments, model, read_features(model, arguments.file, reader, note))
+    if arguments.output == "-":
+        for k, frame in enumerate(predictions):
+            frame.to_csv(sys.stdout, index=False, header=k == 0)
+    else:
+        make = make_arrow if is_arrow(arguments.output) else _make_csv
+        write_whole(arguments.output, make(predictions, arguments.output))
+
+
+def _predict_all(
+    arguments: argparse.Namespace, model: Any, batches: Iterator["DataFrame"]
+) -> Iterator["DataFrame"]:
+    """Yield what is written of each batch of rows."""
+    total = 0
+    if arguments.verbose and comes_in_batches(arguments.file):
+        total = ParquetParts.open(arguments.file).n_rows
+    with show_progress(total, total, "predicting", "", "row") as report:
+        done = 0
+        for X in batches:
+            yield _predict(arguments, model, X)
+            done += len(X)
+            if report is not None:
+                report(done, math.nan)
+
+
+def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> "DataFrame":
+    """Return what is written of some rows."""
     columns: dict[str, NDArray[Any]] = {}
     if arguments.raw:
         raw = model.decision_function(X)
@@ -108,12 +142,8 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
                 columns |= {f"low_{label}": ends[:, k, 0], f"high_{label}": ends[:, k, 1]}
     if arguments.explain:
         columns |= _explain(arguments, model, X)
-    predictions = import_pandas().DataFrame(columns)
-    if arguments.output == "-":
-        predictions.to_csv(sys.stdout, index=False)
-    else:
-        make = make_arrow if is_arrow(arguments.output) else _make_csv
-        write_whole(arguments.output, make(predictions, arguments.output))
+    frame: DataFrame = import_pandas().DataFrame(columns)
+    return frame
 
 
 def _explain(
@@ -150,14 +180,18 @@ def _find_method(
     return ask
 
 
-def _make_csv(frame: "DataFrame", file: str) -> Iterator[bytes]:
+def _make_csv(frames: Iterable["DataFrame"], file: str) -> Iterator[bytes]:
     """Yield the pieces of a CSV file, which is compressed as the end of its name says."""
-    compression = import_pandas().io.common.infer_compression(file, "infer")
+    common = import_pandas().io.common
+    compression = common.infer_compression(file, "infer")
     if compression is None:
-        for begin in range(0, max(1, len(frame)), _ROWS_AT_ONCE):
-            rows = frame.iloc[begin : begin + _ROWS_AT_ONCE]
-            yield rows.to_csv(index=False, header=begin == 0).encode()
+        for k, frame in enumerate(frames):
+            for begin in range(0, max(1, len(frame)), _ROWS_AT_ONCE):
+                rows = frame.iloc[begin : begin + _ROWS_AT_ONCE]
+                yield rows.to_csv(index=False, header=k + begin == 0).encode()
     else:
         packed = io.BytesIO()
-        frame.to_csv(packed, index=False, compression=compression)
+        with common.get_handle(packed, "w", compression=compression, is_text=True) as handles:
+            for k, frame in enumerate(frames):
+                frame.to_csv(handles.handle, index=False, header=k == 0)
         yield packed.getvalue()

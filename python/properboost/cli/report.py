@@ -2,6 +2,7 @@
 
 import argparse
 import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from properboost.cli.file_columns import (
     read_labels,
     read_weights,
 )
+from properboost.cli.parquet_parts import ParquetParts
+from properboost.cli.row_file import comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
 from properboost.cli.shared_work import check_output, load_named, make_reader, note
 from properboost.report.write import write_report
@@ -24,13 +27,16 @@ if TYPE_CHECKING:
 
 __all__ = ["EPILOG", "add_options", "run"]
 
+MOST_ROWS = 1_000_000
+"""Rows of Parquet that are read if nothing is said, where all are too many."""
+
 EPILOG = """\
 FILE has test rows, which the model has not learnt from.  If a column holds
 their classes the page has scores: --target names it; without, it is the one
 column that the model does not use and that holds nothing but its classes.
 
-The page is one file that needs no network: open it in a browser.  Searches tell
-what they compared if they were saved themselves (save_model in Python).
+The page is one file that needs no network: open it in a browser.  If a search
+chose the model, it tells what was compared.
 
 Errors are compared between groups of rows: by features such as sex and age if
 there are any, or by the columns of --groups, which the model need not use.
@@ -64,6 +70,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="columns by which errors are compared, which the model need not use; none for no "
         "groups (default: features whose names suggest sex, age, origin and the like, or else "
         "those of few categories)",
+    )
+    parser.add_argument(
+        "--sample-rows",
+        metavar="N",
+        type=_count,
+        help="draw so many rows of Parquet by lot (default: all, but at most "
+        f"{MOST_ROWS:,} of a folder, and of a file that would fill the memory)",
     )
     parser.add_argument("--title", metavar="TEXT", help="the title of the page")
     for name, what in (
@@ -107,6 +120,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Write the page."""
     reader = make_reader(arguments, parser, arguments.file)
+    if arguments.sample_rows is not None and not comes_in_batches(arguments.file):
+        parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
     model = load_named(arguments)
     known = find_categories(model)
@@ -117,12 +132,15 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     groups = arguments.groups or []
     is_text = model.classes_.dtype.kind in "OU"
     text = [*find_text(known), *([arguments.target] if is_text and arguments.target else [])]
-    frame = reader.read(
-        arguments.file,
-        text,
-        is_needed={*known, *named, *groups}.__contains__,
-        labels=arguments.target,
-    )
+    is_needed = {*known, *named, *groups}.__contains__
+    if _wants_sample(arguments, len(known)):
+        parts = ParquetParts.open(arguments.file)
+        most = arguments.sample_rows or MOST_ROWS
+        frame = parts.sample(most, text, is_needed=is_needed, labels=arguments.target)
+        if len(frame) < parts.n_rows:
+            note(f"the page is about {len(frame):,} of {parts.n_rows:,} rows, drawn by lot")
+    else:
+        frame = reader.read(arguments.file, text, is_needed=is_needed, labels=arguments.target)
     require(frame, [*named, *groups])
     frame, weight = read_weights(frame, arguments.sample_weight)
     target = arguments.target or _find_target(
@@ -151,6 +169,24 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         max_rows=arguments.max_rows,
     )
     print(f"The report on {len(X):,} rows is in {arguments.output}.")
+
+
+def _wants_sample(arguments: argparse.Namespace, n_features: int) -> bool:
+    """Whether rows are drawn by lot: if so asked, of a folder, and where memory is too small."""
+    if not comes_in_batches(arguments.file):
+        return False
+    if arguments.sample_rows is not None or Path(arguments.file).is_dir():
+        return True
+    return Path(arguments.file).exists() and ParquetParts.open(arguments.file).exceed_memory(
+        n_features
+    )
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1; got {text}")
+    return count
 
 
 def _find_target(others: "DataFrame", classes: NDArray[Any]) -> str | None:

@@ -1,16 +1,18 @@
 """Files of rows for the command line: CSV, Parquet or Arrow, by suffix."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from properboost.cli.arrow_table import is_arrow, read_arrow
-from properboost.cli.csv_table import read_csv
+from properboost.cli.arrow_table import PARQUET, is_arrow, read_arrow
+from properboost.cli.csv_table import FileError, read_csv
+from properboost.cli.parquet_parts import ParquetParts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Reader"]
+__all__ = ["Reader", "comes_in_batches"]
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,34 @@ class Reader:
         categories : bool, default=False
             Whether columns of categories are text, whatever these are.
         """
+        if Path(file).is_dir():
+            raise FileError(f"{file}: it is a folder, which is read in batches only")
         if is_arrow(file):
             return read_arrow(file, text, is_needed=is_needed, labels=labels, categories=categories)
         return read_csv(file, text, sep=self.sep or ",", na=self.na)
 
+    def read_batches(
+        self,
+        file: str,
+        text: Collection[str],
+        *,
+        is_needed: Callable[[str], bool],
+        labels: str | None = None,
+    ) -> Iterator["DataFrame"]:
+        """Read a file as `read` does: Parquet and folders some rows at a time, others at once."""
+        if comes_in_batches(file):
+            yield from ParquetParts.open(file).read(text, is_needed=is_needed, labels=labels)
+        else:
+            yield self.read(file, text, is_needed=is_needed, labels=labels)
+
     def find_unused(self, files: Sequence[str]) -> str | None:
         """Return an option that none of these files is read by, if it was given."""
-        if not all(map(is_arrow, files)):
+        if not all(is_arrow(file) or Path(file).is_dir() for file in files):
             return None
         given = {"--sep": self.sep, "--na": self.na}
         return next((option for option, value in given.items() if value is not None), None)
+
+
+def comes_in_batches(file: str) -> bool:
+    """Whether a file can be read in batches: Parquet, or a folder of it."""
+    return Path(file).suffix == PARQUET or Path(file).is_dir()

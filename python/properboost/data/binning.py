@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.data.entries import ROWS
+from properboost.data.entries import ROWS, find_entries
 from properboost.data.table import CategoricalColumn, Category, Table
 from properboost.parameters.kinds import CategoricalFeatures
 
@@ -21,6 +21,7 @@ __all__ = [
     "CodedTable",
     "FeatureBins",
     "NumericBins",
+    "RestoredTable",
     "count_numeric_bins",
     "find_bins",
     "find_categories",
@@ -292,6 +293,28 @@ class Binning:
 class CodedTable(Table):
     """A table of codes, whose features are cut already."""
 
+    @property
+    @abstractmethod
+    def binning(self) -> Binning:
+        """How the features are cut."""
+
+    @abstractmethod
+    def set_features(self, model: Any, *, reset: bool) -> None:
+        """Set the features of a model, or check that they are these."""
+
+    def check_bins(self, features: Sequence[FeatureBins], whose: str) -> None:
+        """Refuse a model whose bins are other ones."""
+        if not self.binning.cuts_as(Binning(tuple(features), self.binning.from_dtype)):
+            raise ValueError(f"X: the QuantizedTable must have the bins of {whose}")
+
+    @abstractmethod
+    def take_counted(self) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the rows that count, and their codes, in the order of the source."""
+
+    @abstractmethod
+    def restore(self) -> Table:
+        """Return the rows as values that have these codes, to predict from."""
+
     @abstractmethod
     def binning_for(
         self,
@@ -309,6 +332,51 @@ class CodedTable(Table):
 
         None is all of them, sorted by class: these are not copied.
         """
+
+
+class RestoredTable(Table):
+    """Values that have the codes of rows: of a numeric feature, the largest of each bin.
+
+    ``places[i]`` is where the codes (n_features, n) have row i.
+    """
+
+    holds_bins = True
+
+    def __init__(
+        self,
+        codes: NDArray[np.uint8],
+        places: NDArray[np.int64],
+        features: Sequence[FeatureBins],
+        names: Sequence[str] | None,
+    ) -> None:
+        super().__init__(np.broadcast_to(np.uint8(0), (len(places), len(features))), names)
+        self._codes, self._places, self._features = codes, places, features
+
+    def declares_categorical(self, j: int) -> bool:
+        """Whether feature `j` has categories."""
+        return isinstance(self._features[j], CategoricalBins)
+
+    def numeric(self, j: int) -> NDArray[np.float64]:
+        """Return the values of feature `j`; of categories the bin, -1 missing and -2 unseen."""
+        own = self._features[j]
+        if isinstance(own, NumericBins):
+            values = np.array([*own.edges, np.inf, np.nan])
+        else:
+            values = np.array([*range(own.n_bins), -1.0, -2.0])
+        return find_entries(values, self._codes[j].take(self._places))
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        """Refuse: there are only bins."""
+        raise TypeError(f"{self.label(j)} has bins, and no categories")
+
+    def values(self, j: int) -> Any:
+        """Return what `numeric` does."""
+        return self.numeric(j)
+
+    def rows(self, start: int, stop: int) -> "RestoredTable":
+        """Return the rows from `start` to `stop`, whose codes are not copied."""
+        some = self._places[start:stop]
+        return RestoredTable(self._codes, some, self._features, self.names)
 
 
 def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:
@@ -362,16 +430,17 @@ def find_spans(
     Rows of weight 0 are no rows; where none is left, or all are NaN, they are inf and -inf.
     """
     columns = values.reshape(len(values), -1)
-    spans = np.tile([np.inf, -np.inf], (columns.shape[1], 1))
-    step = max(1, COPY_BYTES // (8 * len(spans)))
+    low, high = np.full(columns.shape[1], np.inf), np.full(columns.shape[1], -np.inf)
+    step = max(1, COPY_BYTES // (8 * len(low)))
     for begin in range(0, len(columns), step):
         some = columns[begin : begin + step]
         if weight is not None:
             some = some[weight[begin : begin + step] > 0.0]
         if len(some):
-            np.fmin(spans[:, 0], np.fmin.reduce(some, axis=0), out=spans[:, 0])
-            np.fmax(spans[:, 1], np.fmax.reduce(some, axis=0), out=spans[:, 1])
-    return spans + 0.0  # of the two zeros, the one that does not depend on batches
+            np.fmin(low, np.fmin.reduce(some, axis=0), out=low)
+            np.fmax(high, np.fmax.reduce(some, axis=0), out=high)
+    # That of the two zeros which does not depend on batches.
+    return np.array([low, high]).T + 0.0
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:

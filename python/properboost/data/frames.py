@@ -163,7 +163,7 @@ class _ArrowTable(Table):
         super().__init__(table, table.column_names)
 
     def declares_categorical(self, j: int) -> bool:
-        return bool(sys.modules["pyarrow"].types.is_dictionary(self.source.schema.types[j]))
+        return bool(sys.modules["pyarrow"].types.is_dictionary(self.source.schema.field(j).type))
 
     def numeric(self, j: int) -> Column:
         arrow, column = sys.modules["pyarrow"], self.source.column(j)
@@ -201,8 +201,8 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
         return X
     if isinstance(X, Table):
         raise TypeError(
-            f"X must be rows; got a {type(X).__name__}, which only fit of ProperBoostClassifier "
-            "and ProperBoostClassifierCV takes"
+            f"X must be rows; got a {type(X).__name__}, which has codes and no values: models of "
+            "its bins are fitted to it and predict it, but nothing else takes it"
         )
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
@@ -320,7 +320,7 @@ def _check_held(X: Any) -> None:
     if isinstance(X, str | PathLike | Iterator) or hasattr(X, "__dask_graph__") or streams:
         raise TypeError(
             f"X must be a table in memory; got {type(X).__module__}.{type(X).__name__}: fit reads "
-            "what comes in batches as pb.QuantizedTable.from_batches; predict rows batch by batch"
+            "what comes in batches as pb.QuantizedTable.from_batches, and pb.batches predicts it"
         )
 
 

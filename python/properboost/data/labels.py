@@ -12,11 +12,11 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from properboost.data.entries import find_entries
 from properboost.data.frames import is_plain
+from properboost.data.table import CodedLabels
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.parameters.kinds import ClassWeight
 
 __all__ = [
-    "CodedLabels",
     "LabelReader",
     "Rows",
     "SortedRows",
@@ -106,14 +106,6 @@ class Rows:
         return SortedRows(
             keys, counts, segments, held // n_parts, held % n_parts, parts is not None
         )
-
-
-@dataclass(frozen=True, eq=False)
-class CodedLabels:
-    """Labels that were checked: that of row i is ``values[codes[i]]``; `values` ascend."""
-
-    values: NDArray[Any]
-    codes: NDArray[np.unsignedinteger[Any]]
 
 
 class LabelReader:
@@ -232,6 +224,11 @@ def find_classes(
     y: Any, n_rows: int, classes: NDArray[Any], names: tuple[str, str] = ("X", "y")
 ) -> NDArray[np.intp]:
     """Return the position in `classes` of the label of each row."""
+    if isinstance(y, CodedLabels):
+        held = _distinct(y.codes)
+        place = np.zeros(len(y.values), dtype=np.intp)
+        place[held] = find_classes(y.values[held], len(held), classes, names)
+        return find_entries(place, y.codes)
     labels = column_or_1d(y, warn=True)
     _check_length(labels, n_rows, names)
     try:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CategoricalColumn", "Category", "Column", "SomeColumns", "Table"]
+__all__ = ["CategoricalColumn", "Category", "CodedLabels", "Column", "SomeColumns", "Table"]
 
 Category: TypeAlias = str | int | float | bool
 Column: TypeAlias = NDArray[np.generic]
@@ -20,6 +20,14 @@ class CategoricalColumn:
 
     codes: NDArray[np.int64]
     values: tuple[Category, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedLabels:
+    """Labels that were checked: that of row i is ``values[codes[i]]``; `values` ascend."""
+
+    values: NDArray[Any]
+    codes: NDArray[np.unsignedinteger[Any]]
 
 
 class Table(ABC):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from properboost.data.binning import FeatureBins
+from properboost.data.binning import CodedTable, FeatureBins
 from properboost.data.drift import Weights, count_drift
 from properboost.data.frames import open_table
 from properboost.data.rows import RowReader
@@ -56,9 +56,16 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
                 "appropriate arguments before using this estimator."
             )
 
-    def _open(self, X: Any) -> tuple[Table, int]:
-        """Return the rows to predict, and the threads to do it with."""
+    def _open(self, X: Any, *, coded: bool = False) -> tuple[Table, int]:
+        """Return the rows to predict, and the threads to do it with.
+
+        With `coded` they may be codes, of which only bins are known.
+        """
         self._check_fitted()
+        if coded and isinstance(X, CodedTable):
+            X.set_features(self, reset=False)
+            X.check_bins(self._describe_training()[0], "the model")
+            return X.restore(), checks.count_threads(self.n_jobs)
         return open_table(self, X, reset=False), checks.count_threads(self.n_jobs)
 
     def _set_features(self, n_features: int, names: NDArray[np.object_] | None) -> None:

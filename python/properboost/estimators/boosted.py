@@ -46,6 +46,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
     multiclass_: Coupling | None
     temperature_: float | None
     validation_scores_: NDArray[np.float64]
+    search_: dict[str, Any]
     _ensemble: Ensemble
     _seed: int
     _begins_with_scores: bool = False
@@ -104,7 +105,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         ndarray of shape (n_rows,), or (n_rows, n_classes) with more than two classes
             With two classes, the raw prediction of ``classes_[1]``.
         """
-        table, n_threads = self._open(X)
+        table, n_threads = self._open(X, coded=True)
         base = self._read_base(init_score, table.n_rows)
         raw = self._ensemble.raw_predictions(table, n_threads)
         return self._decide(raw if base is None else raw + base)
@@ -185,7 +186,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         ndarray
             The last one equals `decision_function` up to rounding.
         """
-        table, n_threads = self._open(X)
+        table, n_threads = self._open(X, coded=True)
         base = self._read_base(init_score, table.n_rows)
         self._check_complete("what each round adds")
         for raw in self._ensemble.staged_raw_predictions(table, n_threads):
@@ -340,7 +341,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         >>> bool(low < model.predict_proba(X[:1])[0, 1] < high)
         True
         """
-        table, n_threads = self._open(X)
+        table, n_threads = self._open(X, coded=True)
         spread = self._tables().spread
         if spread is None:
             raise ValueError("predict_interval needs a model that was fitted with outer_bags")

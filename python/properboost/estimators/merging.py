@@ -103,7 +103,8 @@ def merge_models(
         edits=tuple(model._ensemble.edits for model in parts),
     )
     merged = copy(first)
-    merged.__dict__.pop("validation_scores_", None)
+    for name in ("validation_scores_", "search_"):
+        merged.__dict__.pop(name, None)
     merged._ensemble = replace(found.ensemble, edits=(edit,))
     return merged
 

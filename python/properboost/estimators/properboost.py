@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils.validation import column_or_1d
 
+from properboost.batches.quantized_table import QuantizedTable, open_labelled, open_training
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
 from properboost.boosting.engine import Training, cut_features, find_pairs, lay_grids, prepare
@@ -42,7 +43,6 @@ from properboost.boosting.watch import Validation, Watch, read_validation
 from properboost.data.frames import find_feature, open_table, take_rows
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import read_groups, read_rows
-from properboost.data.quantized_table import QuantizedTable, open_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
 from properboost.estimators.editing import EditingMixin
@@ -164,6 +164,9 @@ class ProperBoostClassifier(
         The score of the validation rows after each estimator, more being better; also of those
         that were not kept.  Only after a fit with such rows.  Estimators are chosen before an
         `intercept` is found, but the scores of those that are kept have it.
+    search_ : dict
+        What a `ProperBoostClassifierCV` compared before it chose this model, and how; only of its
+        `best_estimator_`.  `properboost report` shows it.
     feature_importances_ : ndarray of shape (n_features_in_,)
         How much each feature moves the raw prediction, adding up to 1.
 
@@ -342,7 +345,8 @@ class ProperBoostClassifier(
             ``early_stopping=True`` holds out.
         X_val, y_val : array or table, and array-like, optional
             Validation rows, which the model does not learn from: they are scored after every
-            estimator, see `early_stopping` and `validation_scores_`.
+            estimator, see `early_stopping` and `validation_scores_`.  A quantized table, made with
+            the bins of `X` (``bins_of``), has its labels and weights.
         sample_weight_val : array-like, optional
             How often each of these rows counts in the score.
         init_score : array-like of shape (n_rows,) or (n_rows, n_classes), optional
@@ -370,6 +374,9 @@ class ProperBoostClassifier(
         """
         loss = check_parameters(self)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
+        X_val, y_val, sample_weight_val = open_labelled(
+            X_val, y_val, sample_weight_val, ("y_val", "sample_weight_val")
+        )
         check_companion("y_val", y_val, X_val=X_val)
         check_companion("X_val", X_val, y_val=y_val, sample_weight_val=sample_weight_val)
         check_companion("X_val", X_val, init_score_val=init_score_val)
@@ -548,7 +555,8 @@ class ProperBoostClassifier(
                 )
                 finish.stages.append(later)
         ensemble = finish.ensemble()
-        self.__dict__.pop("validation_scores_", None)
+        for name in ("validation_scores_", "search_"):
+            self.__dict__.pop(name, None)
         if watch is not None and validation is not None:
             scores = np.array(watch.scores)
             if isinstance(finish.intercept, str) and ensemble.intercepts:

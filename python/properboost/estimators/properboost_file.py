@@ -18,6 +18,7 @@ from properboost.persistence.parameters import (
     describe_parameters,
     knows_parameter,
 )
+from properboost.persistence.search_records import SEARCH, build_search, describe_search
 from properboost.persistence.spreads import SPREADS, add_spread, describe_spread
 
 __all__ = ["ProperBoostFile"]
@@ -62,7 +63,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         others[INTERCEPTS] = others[SLOPES] = knows_parameter(node, "intercept")
         with_bags = knows_parameter(node, "outer_bags")
         others |= {name: with_bags and name in node.mapping() for name in SPREADS}
-        others |= {name: name in node.mapping() for name in (SCORES, OFFSET)}
+        others |= {name: name in node.mapping() for name in (SCORES, OFFSET, SEARCH)}
         fields = node.fields(*find_fields(node, version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
             fields["voting"].fail("must be null")
@@ -100,6 +101,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
                 fields[SCORES].fail("must have a score for every estimator")
         if OFFSET in fields:
             model._begins_with_scores = fields[OFFSET].boolean()
+        if SEARCH in fields:
+            model.search_ = build_search(fields[SEARCH])
         return model
 
 
@@ -110,6 +113,8 @@ def _describe_fit(model: ProperBoostClassifier) -> dict[str, Any]:
         found[SCORES] = write_reals(model.validation_scores_)
     if model._begins_with_scores:
         found[OFFSET] = True
+    if hasattr(model, "search_"):
+        found[SEARCH] = describe_search(model.search_)
     return found
 
 

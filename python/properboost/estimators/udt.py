@@ -224,7 +224,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         ndarray of shape (n_rows,)
             A leaf of `tree_`, or the node beyond which a row's values were not seen in training.
         """
-        table, n_threads = self._open(X)
+        table, n_threads = self._open(X, coded=True)
         return self.tree_.find_nodes(self._binning, table, n_threads)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

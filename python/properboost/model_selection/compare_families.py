@@ -216,15 +216,7 @@ def describe_families(
     families = [c.family for c in found.candidates]
     names = [name for name in names if name in families]
     at = [found.find_best(name) for name in names]
-    means = scores.mean(axis=1)
-    behind = scores[max(at, key=lambda k: means[k])] - scores[at]
-    n_splits = scores.shape[1]
-
-    def error(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        if n_splits < 2:
-            return np.full(len(values), np.nan)
-        deviations: NDArray[np.float64] = values.std(axis=1, ddof=1) / n_splits**0.5
-        return deviations
+    means = scores.mean(axis=1)[at]
 
     def add_up(values: Sequence[float]) -> NDArray[np.float64]:
         sums = [
@@ -234,10 +226,9 @@ def describe_families(
 
     return {
         "family": np.array(names, dtype=object),
-        "mean_test_score": means[at],
-        "standard_error": error(scores[at]),
-        "behind": behind.mean(axis=1),
-        "behind_error": error(behind),
+        "mean_test_score": means,
+        "standard_error": _find_errors(scores[at]),
+        **_find_distances(means, scores[at]),
         "candidates": add_up([1] * len(families)),
         "dropped": add_up(found.dropped),
         "seconds": add_up(found.seconds),
@@ -246,23 +237,52 @@ def describe_families(
 
 
 def add_pairs(
-    results: dict[str, NDArray[Any]], score: float, n_candidates: int, seconds: float
+    results: dict[str, NDArray[Any]],
+    scores: NDArray[np.float64],
+    of_pairs: tuple[float, NDArray[np.float64]],
+    n_candidates: int,
+    seconds: float,
 ) -> dict[str, NDArray[Any]]:
-    """Return the results of families with those of pairs."""
+    """Return the results of families with those of pairs.
+
+    `scores` are those of each family's best candidate in each split, (n_families, n_splits), and
+    `of_pairs` the mean score of the best pairs and their scores in the same splits.
+    """
+    mean, own = of_pairs
+    joined = np.vstack([scores, own])
     more = {
         "family": PAIRS,
-        "mean_test_score": score,
-        "standard_error": np.nan,
-        "behind": max(results["mean_test_score"].max() - score, 0.0),
+        "mean_test_score": mean,
+        "standard_error": _find_errors(joined)[-1],
+        "behind": np.nan,
         "behind_error": np.nan,
         "candidates": n_candidates,
         "dropped": 0,
         "seconds": seconds,
         "best_index": -1,
     }
-    best = max(results["mean_test_score"].max(), score)
-    joined = {name: np.append(values, more[name]) for name, values in results.items()}
-    return joined | {"behind": best - joined["mean_test_score"]}
+    all_of_them = {name: np.append(values, more[name]) for name, values in results.items()}
+    return all_of_them | _find_distances(all_of_them["mean_test_score"], joined)
+
+
+def _find_distances(
+    means: NDArray[np.float64], scores: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """Return how far each is behind the best in the mean, and the standard error of that."""
+    best = np.nanargmax(means)
+    return {
+        "behind": means[best] - means,
+        "behind_error": _find_errors(scores[best] - scores),
+    }
+
+
+def _find_errors(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return standard errors of means over the splits, the second axis; NaN of one split."""
+    n_splits = values.shape[1]
+    if n_splits < 2:
+        return np.full(len(values), np.nan)
+    errors: NDArray[np.float64] = values.std(axis=1, ddof=1) / n_splits**0.5
+    return errors
 
 
 def tell_families(results: dict[str, NDArray[Any]]) -> str:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
+from properboost.batches.quantized_table import open_training
 from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder
 from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows, read_groups, read_rows
-from properboost.data.quantized_table import open_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier
@@ -61,6 +61,7 @@ from properboost.model_selection.families import (
     is_auto,
     list_plans,
 )
+from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
@@ -133,7 +134,8 @@ class ProperBoostClassifierCV(
     best_score_ : float
         Its mean score over the splits, with that number of estimators, before calibration.
     best_estimator_ : ProperBoostClassifier
-        The fitted model as that estimator; with `refit` only.
+        The fitted model as that estimator, which keeps in `search_` what was compared; with
+        `refit` only.
     calibration_ : dict or None
         Slope and intercept (of one-vs-rest models also temperature), the gain in
         log loss of rows held out, its standard error (error), and whether they were kept.  None
@@ -570,12 +572,17 @@ class ProperBoostClassifierCV(
         of_splits = split_pairs(chosen, at, split_rows, max(numbers))
         if not of_splits[0].training.pairs:  # one feature has no pairs
             numbers = [0]
+        of_candidates = np.column_stack(
+            [self.cv_results_[f"split{k}_test_score"] for k in range(self.n_splits_)]
+        )
         results: list[dict[str, Any]] = []
         boosted: list[Winner] = []
+        by_split: list[NDArray[np.float64]] = []
         known = {name: chosen.params[name] for name in {"temperature"} & {*chosen.params}}
         if 0 in numbers or self.family_results_ is not None:
             results.append({"interactions": 0, "mean_test_score": score, **known})
             boosted.append((chosen, at, split_rows))
+            by_split.append(of_candidates[c])
         for n in sorted(set(numbers) - {0}):
             some = [replace(rows, training=rows.training.first_pairs(n)) for rows in of_splits]
             candidates = [for_pairs(chosen, n, *values) for values in grid]
@@ -586,6 +593,7 @@ class ProperBoostClassifierCV(
                 tuned = _set_temperature(candidates[k], scores.temperatures[k, end])
                 settings = {**tuned.params, "interaction_estimators": end + 1}
                 boosted.append((tuned, end + 1, some))
+                by_split.append(scores.values[0, k, :, end])
                 results.append({**settings, "mean_test_score": float(mean[end])})
         names = list(results[-1])
         self.interaction_results_ = {
@@ -597,8 +605,13 @@ class ProperBoostClassifierCV(
         reached = params.pop("mean_test_score")
         if self.family_results_ is not None:
             seconds = time.perf_counter() - begin
+            of_families = of_candidates[self.family_results_["best_index"]]
             self.family_results_ = add_pairs(
-                self.family_results_, reached, len(results) - 1, seconds
+                self.family_results_,
+                of_families,
+                (reached, by_split[best]),
+                len(results) - 1,
+                seconds,
             )
             if best == 0 or reached <= self.best_score_:
                 return winner
@@ -615,8 +628,10 @@ class ProperBoostClassifierCV(
         training: Training,
         kept: NDArray[np.bool_] | None,
     ) -> None:
+        compared = record_search(self)  # another thread may begin to fit this search
         best._boost(loss, training, kept)
         best._set_features_of(self)
+        best.search_ = compared
         self.best_estimator_ = best
         self._set_fitted(
             loss,

@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from properboost import _core
+from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_file import ProperBoostFile
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.compare_families import ENDS, PAIRS
 from properboost.model_selection.families import NAMES, check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import N_GAINS
 from properboost.parameters.declare import declared
 from properboost.parameters.shared import PairParameters
@@ -35,6 +37,7 @@ from properboost.persistence.results import (
     describe_curves,
     describe_value,
 )
+from properboost.persistence.search_records import SEARCH
 
 __all__ = ["ProperBoostCVFile"]
 
@@ -122,7 +125,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             "family_results": None if families is None else describe_columns(families, losses),
             "interaction_results": None if pairs is None else describe_columns(pairs, losses),
             **({} if model._is_compact else {_CURVES: describe_curves(model.validation_curves_)}),
-            "best_estimator": None if best is None else ProperBoostFile().describe(best),
+            "best_estimator": None if best is None else _describe_best(best),
         }
         return {"losses": losses.describe(), **fields}
 
@@ -225,8 +228,17 @@ def _count_candidates(parameters: Mapping[str, Any]) -> int:
     return max(n_for_pairs, math.prod(sizes.values()))
 
 
+def _describe_best(best: ProperBoostClassifier) -> dict[str, Any]:
+    """Return the fields of the model that was chosen, without what the search has itself."""
+    return {n: own for n, own in ProperBoostFile().describe(best).items() if n != SEARCH}
+
+
 def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:
     best = ProperBoostFile().build(node, version)
+    try:
+        best.search_ = record_search(model)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        node.fail(f"is of a search whose results lack something, or have something else: {error!r}")
     if best._is_compact != model._is_compact:
         node.fail("must have rounds where, and only where, there are validation_curves")
     same = best.classes_.dtype == model.classes_.dtype

@@ -1,13 +1,11 @@
-"""Bins of features and of pairs of them, with their training weights, as documents hold them."""
+"""Bins of features, with their training weights, as documents hold them."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.interactions import MOST_CELLS, PairBins
 from properboost.data.binning import (
     MAX_CATEGORIES,
     Binning,
@@ -19,15 +17,15 @@ from properboost.persistence.json_node import INFINITE, Node, write_reals
 from properboost.persistence.labels import build_categories, describe_categories
 
 __all__ = [
+    "Weights",
     "build_bins",
-    "build_pairs",
     "build_weighted_bins",
+    "build_weights",
     "describe_bins",
-    "describe_pairs",
     "describe_weighted_bins",
 ]
 
-Weights = tuple[NDArray[np.float64], ...]
+Weights: TypeAlias = tuple[NDArray[np.float64], ...]
 
 _MOST_EDGES = 254
 
@@ -70,7 +68,7 @@ def build_weighted_bins(node: Node, from_dtype: bool) -> tuple[Binning, Weights]
     for entry in node.entries():
         bins, others = _build_feature(entry, "weights")
         features.append(bins)
-        weights.append(_build_weights(others["weights"], bins.width))
+        weights.append(build_weights(others["weights"], bins.width))
     if not features:
         node.fail("must not be empty")
     return Binning(tuple(features), from_dtype), tuple(weights)
@@ -118,61 +116,11 @@ def _build_span(node: Node) -> tuple[float, float]:
     return low, high
 
 
-def _build_weights(node: Node, width: int) -> NDArray[np.float64]:
+def build_weights(node: Node, width: int) -> NDArray[np.float64]:
+    """Return the training weight of each of so many codes."""
     weight = node.reals(width)
     with np.errstate(over="ignore"):
         total = weight.sum()
     if np.any(weight < 0.0) or not 0.0 < total < math.inf:
         node.fail("must hold no number below 0, and have a positive finite sum")
     return weight
-
-
-def describe_pairs(pairs: Sequence[PairBins], weights: Weights) -> list[dict[str, Any]]:
-    """Return what stands for the grids of pairs and the training weight of each code."""
-    return [
-        {
-            "features": [pair.first, pair.second],
-            "levels": [pair.first_level.tolist(), pair.second_level.tolist()],
-            "ordered": list(pair.ordered),
-            "weights": weight.tolist(),
-        }
-        for pair, weight in zip(pairs, weights, strict=True)
-    ]
-
-
-def build_pairs(node: Node, binning: Binning) -> tuple[tuple[PairBins, ...], Weights]:
-    """Return the grids of pairs of features and the training weight of each code."""
-    pairs: list[PairBins] = []
-    weights = []
-    for entry in node.entries():
-        fields = entry.fields("features", "levels", "ordered", "weights")
-        features = fields["features"].integers(0, len(binning.features) - 1)
-        if len(features) != 2 or features[0] >= features[1]:
-            fields["features"].fail("must hold two positions, the smaller first")
-        sides = fields["levels"].entries(2)
-        levels = [
-            _build_levels(side, binning.features[j].width)
-            for side, j in zip(sides, features, strict=True)
-        ]
-        ordered = fields["ordered"].integers(0, MOST_CELLS).tolist()
-        sizes = [int(level.max()) + 1 for level in levels]
-        if len(ordered) != 2 or any(a > b for a, b in zip(ordered, sizes, strict=True)):
-            fields["ordered"].fail("must hold two numbers, of levels at most")
-        first, second = features.tolist()
-        pair = PairBins(first, second, levels[0], levels[1], (ordered[0], ordered[1]))
-        if pair.n_cells > MOST_CELLS:
-            fields["levels"].fail(f"must make at most {MOST_CELLS} cells")
-        pairs.append(pair)
-        weights.append(_build_weights(fields["weights"], pair.width))
-    return tuple(pairs), tuple(weights)
-
-
-def _build_levels(node: Node, width: int) -> NDArray[np.int16]:
-    levels = node.integers(-1, MOST_CELLS - 1)
-    if len(levels) != width or not np.array_equal(
-        np.unique(levels[levels >= 0]), np.arange(levels.max() + 1)
-    ):
-        node.fail(f"must hold {width} levels, -1 or from 0 on without a gap")
-    if levels.max() < 0:
-        node.fail("must hold a level")
-    return levels.astype(np.int16)

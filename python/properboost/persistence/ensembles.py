@@ -21,14 +21,10 @@ from properboost.boosting.ensemble import (
 from properboost.boosting.lines import Lines
 from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning
-from properboost.persistence.bins import (
-    build_pairs,
-    build_weighted_bins,
-    describe_pairs,
-    describe_weighted_bins,
-)
+from properboost.persistence.bins import build_weighted_bins, describe_weighted_bins
 from properboost.persistence.edits import RECORD, build_edits, describe_edits
 from properboost.persistence.json_node import Node
+from properboost.persistence.pairs import build_pairs, describe_pairs
 from properboost.persistence.trees import (
     build_lines,
     build_tree,

@@ -5,104 +5,60 @@ from typing import Any
 
 import numpy as np
 
+from properboost.model_selection.search_record import record_search
 from properboost.report.found import Compared, Rival
 
 __all__ = ["is_additive", "read_search"]
 
-MOST_CANDIDATES = 12
-"""Candidates that are listed where no families were compared."""
-
-_PAIRS = "pairs"
+_COLUMNS = ("mean_test_score", "behind", "behind_error", "candidates")
 
 
 def read_search(model: Any) -> Compared | None:
-    """Return what a search compared; None where the model is none."""
-    results = getattr(model, "cv_results_", None)
-    if results is None:
+    """Return what a search compared; None where the model is none, and was chosen by none."""
+    is_search = hasattr(model, "cv_results_")
+    record = record_search(model) if is_search else getattr(model, "search_", None)
+    if record is None:
         return None
-    families = getattr(model, "family_results_", None)
-    rivals = _list_candidates(model) if families is None else _list_families(model)
-    rivals.sort(key=lambda rival: -rival.score)
+    by_family, compared = record["by_family"], record["compared"]
+    names = [str(name) for name in compared["name"]]
+    seconds = model.family_results_["seconds"] if by_family and is_search else [np.nan] * len(names)
+    own = [
+        Rival(name, float(score), float(behind), float(error), int(n), float(time), bool(chosen))
+        for name, score, behind, error, n, time, chosen in zip(
+            names,
+            *(compared[column] for column in _COLUMNS),
+            seconds,
+            compared["is_chosen"],
+            strict=True,
+        )
+    ]
+    if by_family and np.isnan(max(own, key=lambda rival: rival.score).error):
+        # Once errors were known only beside the best family without pairs: those are others.
+        own = [replace(rival, error=np.nan) for rival in own]
     simpler = []
-    if families is not None:
-        names = [str(name) for name in families["family"]]  # simple ones first, pairs at the end
-        order = {name: (not is_additive(name), k) for k, name in enumerate(names)}
-        own = order.get(str(model.family_), (False, -1))
-        simpler = [rival for rival in rivals if order[rival.name] < own]
-        if rivals[0].name == _PAIRS:
-            # What is known of the others is how far they are behind the best family without pairs.
-            rivals = [replace(rival, error=np.nan) for rival in rivals]
-            simpler = [replace(rival, error=np.nan) for rival in simpler]
-        simpler.sort(key=lambda rival: order[rival.name])
-    scoring = getattr(model, "scoring", None)
-    chosen = getattr(model, "best_params_", None) or {}
+    if by_family:  # simple ones stand first, pairs at the end
+        ranks = [(not is_additive(rival.name), k) for k, rival in enumerate(own)]
+        least = min((r for r, rival in zip(ranks, own, strict=True) if rival.is_chosen), default=())
+        before = [pair for pair in zip(ranks, own, strict=True) if pair[0] < least]
+        simpler = [rival for _, rival in sorted(before, key=lambda pair: pair[0])]
     return Compared(
-        by_family=families is not None,
-        rivals=tuple(rivals[:MOST_CANDIDATES] if families is None else rivals),
+        by_family=by_family,
+        rivals=tuple(sorted(own, key=lambda rival: -rival.score)),
         simpler=tuple(simpler),
-        n_candidates=_count(model, "candidates", len(results["params"])),
-        n_dropped=_count(model, "dropped", 0),
-        n_splits=sum(name.startswith("split") for name in results if "test_score" in name),
-        chosen=tuple((name, _word(value)) for name, value in chosen.items()),
-        scoring="accuracy" if scoring is None else str(scoring),
-        best_score=float(model.best_score_),
-        ended=getattr(model, "ended_", None),
-        calibration=getattr(model, "calibration_", None),
+        n_candidates=record["n_candidates"],
+        n_dropped=record["n_dropped"],
+        n_splits=record["n_splits"],
+        chosen=tuple((name, _word(value)) for name, value in record["chosen"].items()),
+        scoring=record["scoring"],
+        best_score=record["best_score"],
+        ended=record["ended"],
+        calibration=record["calibration"],
     )
 
 
 def is_additive(family: str) -> bool:
     """Whether the models of a family are sums of functions of a feature, or of two."""
     return "trees" not in family.split()
-
-
-def _count(model: Any, column: str, otherwise: int) -> int:
-    """Return the sum of a column of families, those of pairs included."""
-    families = getattr(model, "family_results_", None)
-    return otherwise if families is None else int(families[column].sum())
-
-
-def _list_families(model: Any) -> list[Rival]:
-    results = model.family_results_
-    columns = ("family", "mean_test_score", "behind", "behind_error", "candidates", "seconds")
-    return [
-        Rival(str(name), float(score), float(behind), float(error), int(n), float(seconds),
-              name == model.family_)
-        for name, score, behind, error, n, seconds in zip(
-            *(results[column] for column in columns), strict=True
-        )
-    ]  # fmt: skip
-
-
-def _list_candidates(model: Any) -> list[Rival]:
-    results = model.cv_results_
-    splits = np.array([
-        values for name, values in results.items()
-        if name.startswith("split") and name.endswith("test_score")
-    ], dtype=np.float64)  # fmt: skip
-    best = getattr(model, "best_index_", int(np.argmax(results["mean_test_score"])))
-    behind = splits[:, [best]] - splits
-    n = len(splits)
-    errors = behind.std(axis=0, ddof=1) / n**0.5 if n > 1 else np.full(splits.shape[1], np.nan)
-    varied = [
-        name for name, values in results.items()
-        if name.startswith("param_") and len({repr(value) for value in values}) > 1
-    ]  # fmt: skip
-    found = []
-    for k, score in enumerate(results["mean_test_score"]):
-        words = [f"{name.removeprefix('param_')} {_word(results[name][k])}" for name in varied]
-        found.append(
-            Rival(
-                ", ".join(words) or f"candidate {k + 1}",
-                float(score),
-                float(behind[:, k].mean()),
-                float(errors[k]),
-                1,
-                np.nan,
-                k == best,
-            )
-        )
-    return found
 
 
 def _word(value: Any) -> str:

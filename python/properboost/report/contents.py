@@ -25,6 +25,15 @@ def list_contents(model: Any) -> Iterator[tuple[str, Any]]:
                 or model.best_estimator_.get_params(),
             },
         )
+    elif record := getattr(model, "search_", None):
+        yield (
+            "search",
+            {
+                "candidates": record["n_candidates"],
+                "best_score": write_real(record["best_score"]),
+                "chosen": record["chosen"],
+            },
+        )
     if hasattr(model, "_ensemble"):
         loss = model.loss_
         yield "loss", {"name": loss.name, "gain": loss.gain, **loss.parameters}

@@ -26,6 +26,7 @@ __all__ = [
     "Group",
     "Grouping",
     "Judged",
+    "Limit",
     "PairEffect",
     "Reliability",
     "ReliabilityBin",
@@ -124,13 +125,28 @@ class Reliability:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What a limit of the probability of the second class costs, from which on it is called so.
+
+    All are shares: `called` and `wrong` of all rows, `missed` of those of the class, `false_alarms`
+    of the others; NaN where there are none.
+    """
+
+    at: float
+    called: float
+    missed: float
+    false_alarms: float
+    wrong: float
+
+
+@dataclass(frozen=True)
 class Judged:
     """What is known of predicted probabilities, from rows whose labels are known.
 
     `scores` are "error", "log_loss", "brier" and "auc".  ``confusion[k, j]`` is the weight of the
     rows of class `k` that were taken for `j`, and `shares` are those of the classes.  ``missed[k]``
     is the share of the rows of class `k` that were taken for another one, and ``kept[k]`` the share
-    of those taken for `k` that were of it.
+    of those taken for `k` that were of it.  `limits` are of two classes only.
     """
 
     scores: dict[str, Score]
@@ -139,6 +155,7 @@ class Judged:
     missed: tuple[Estimate, ...]
     kept: tuple[Estimate, ...]
     reliability: Reliability
+    limits: tuple[Limit, ...]
     n_resamples: int
 
 
@@ -293,6 +310,11 @@ class Rival:
     def has_error(self) -> bool:
         """Whether the standard error is known, and says anything."""
         return self.error > 0.0
+
+    @property
+    def has_seconds(self) -> bool:
+        """Whether it is known what its candidates took."""
+        return self.seconds >= 0.0
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from properboost.report.found import (
     Array,
     Estimate,
     Judged,
+    Limit,
     Reliability,
     ReliabilityBin,
     Score,
@@ -116,8 +117,33 @@ def judge(
             slope=slope,
             intercept=intercepts[0] if intercepts else None,
         ),
+        limits=_list_limits(said, so, predicted == 1, own) if n_classes == 2 else (),
         n_resamples=n_resamples,
     )
+
+
+def _list_limits(
+    said: Array, so: NDArray[np.bool_], predicted: NDArray[np.bool_], weight: Array
+) -> tuple[Limit, ...]:
+    """Return what limits in steps of a tenth cost; `predicted` is what the one of 50% says."""
+
+    def find_share(these: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
+        total = weight[among].sum()
+        return float(weight[these & among].sum() / total) if total > 0.0 else np.nan
+
+    found, everyone = [], np.ones(len(said), dtype=bool)
+    for tenths in range(1, N_BINS):
+        called = predicted if 2 * tenths == N_BINS else said > tenths / N_BINS
+        found.append(
+            Limit(
+                at=tenths / N_BINS,
+                called=find_share(called, everyone),
+                missed=find_share(~called, so),
+                false_alarms=find_share(called, ~so),
+                wrong=find_share(called != so, everyone),
+            )
+        )
+    return tuple(found)
 
 
 def _list_scores(

@@ -129,6 +129,10 @@ MODELS = {
         pb.ProperBoostClassifierCV(effort=1, readable=True, cv=2, max_estimators=20, max_bins=6),
         TWO,
     ),
+    "searched": (
+        pb.ProperBoostClassifierCV(effort=1, readable=True, cv=2, max_estimators=20, max_bins=6),
+        TWO,
+    ),
     "udt": (pb.UDTClassifier("mu", mu=0.3, max_leaf_nodes=6, max_bins=8), TWO),
     "votes_two_classes": (
         VOTES(rho=2.0, n_estimators=9, max_bins=8, damping=0.2, class_weight={"no": 2, "yes": 1}),
@@ -153,12 +157,13 @@ MODELS = {
 }  # fmt: skip
 
 EDITED = {
+    "searched": lambda model: model.best_estimator_,
     "edited": lambda model: model.remove_feature("flag", reason="a test").set_shape_function(
         "size", np.linspace(-1, 1, len(model.shape_function("size").values))
     ),
     "merged": lambda model: pb.merge_models([model, model], [1, 3]),
 }
-"""What is done to those that are edited after their fit."""
+"""What is done to models after their fit."""
 
 COMPACT = {
     "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",

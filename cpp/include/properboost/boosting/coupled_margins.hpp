@@ -17,6 +17,7 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/moving_margins.hpp"
+#include "properboost/boosting/term_bounds.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
@@ -87,26 +88,24 @@ class CoupledMargins final : public MovingMargins {
   std::size_t joint_models() const noexcept { return roles_.size() / classes_; }
   Role role(std::size_t lane, std::size_t segment) const { return (*roles_[lane])[segment]; }
   void direct(const Move& move, Directions& classes) const;
-  // What no term of a row and class exceeds.
-  struct Bounds {
-    double weight, curvature, loss;
-  };
+  using Bounds = TermBounds;  // of a row and class
   Bounds bounds_ahead(double farthest) const;
   static Bounds share_largest(const std::vector<Bounds>& blocks, const Bounds& before,
                               bool has_curvature, bool has_loss, Share share);
-  static bool are_loose(const Bounds& bounds, const Bounds& largest);
   double farthest(const std::vector<float>& table, const float* lines, Team& team) const;
-  TermUnits units_along(const Directions& directions, double most_weight, Team& team) const;
+  double farthest(const Directions& directions, Team& team) const;
+  TermUnits units_of_slope(double most) const;
   // task(c, strip) for the strips of the blocks that a joint model trains on; each has its part of
   // the margins in it.
   template <class Task>
   void for_training_strips(std::size_t model, Team& team, const Task& task) const;
   // The slope at a step, along directions that lead there from where the model is.
   double slope_ahead(std::size_t model, const Directions& directions, double step, Team& team);
-  // One pass over the rows, which moves every lane; sums are in units of these bounds.
+  // One pass over the rows, which moves every lane; sums are in units of these bounds, and of what
+  // no term of a joint model's slope exceeds, which becomes the largest.
   std::vector<Point> move_all(const std::vector<Move>& moves,
                               const std::vector<PassRequest>& requests, const Bounds& bounds,
-                              Team& team);
+                              std::vector<double>& most_slopes, Team& team);
 
   const TrainingRows& rows_;
   const Codes& codes_;

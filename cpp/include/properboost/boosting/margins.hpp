@@ -22,6 +22,7 @@
 #include "properboost/boosting/moving_margins.hpp"
 #include "properboost/boosting/row_weighting.hpp"
 #include "properboost/boosting/shifted_rows.hpp"
+#include "properboost/boosting/term_bounds.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/training_rows.hpp"
@@ -126,11 +127,8 @@ class Margins final : public BatchMargins, public MovingMargins {
   template <std::size_t W>
   class Pass;
 
-  // What the terms of sums do not exceed where no margin is below `least`, or once a lane's rows
-  // have moved no farther than so.
-  struct Bounds {
-    double weight, curvature, loss;
-  };
+  // Where no margin is below `least`, or once a lane's rows have moved no farther than so.
+  using Bounds = TermBounds;
   Bounds bounds_at(double least) const;
   Bounds bounds_ahead(std::size_t lane, double farthest) const {
     return bounds_at(static_cast<double>(least_u_[lane]) - farthest);

@@ -42,11 +42,6 @@ struct Unit {
   double value(std::int64_t sum) const noexcept { return static_cast<double>(sum) * unit; }
 };
 
-// Whether a bound, now that the largest is known, leaves sums too few digits: where all weights
-// have become tiny, as those of separated classes do, sums are found again in units of what they
-// are.
-inline bool is_loose(double bound, double largest) noexcept { return bound > 256.0 * largest; }
-
 // The units of each lane's terms, powers of two.
 class TermUnits {
  public:

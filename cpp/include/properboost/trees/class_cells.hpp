@@ -31,7 +31,7 @@ class ClassCells {
         limits_(limits),
         rows_(rows),
         slots_(slots),
-        square_(rows.units.most_weight * rows.units.total_weight),
+        square_(limits.chance > 0.0 ? rows.units.most_weight * rows.units.total_weight : 0.0),
         weight_unit_(units.unit_of_weight()),
         curvature_unit_(units.unit_of_curvature()) {}
 

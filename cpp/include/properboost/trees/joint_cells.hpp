@@ -81,7 +81,7 @@ class JointCells {
           const double once = 1.0 / weight.given(row[i]);  // a weight of 2 is two such rows
           for (std::size_t k = 0; k < n; ++k) {
             const auto g = static_cast<double>(gradient[k]);
-            sum[k] += static_cast<std::int64_t>(g * g * once + 0.5);
+            sum[k] += std::llround(g * g * once);
           }
         }
       });

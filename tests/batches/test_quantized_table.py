@@ -181,6 +181,24 @@ def test_validation_rows_stop_the_same(tmp_path):
     np.testing.assert_array_equal(model.validation_scores_, scores)
 
 
+def test_validation_rows_as_codes_stop_the_same(tmp_path):
+    held = make_rows(400, seed=1)
+    held["w"] += 0.5
+    table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w")
+    coded = pb.QuantizedTable.from_batches(cut(held, 90), "y", "w", bins_of=table)
+    for more in ({}, {"weak_learner": "tree"}, {"interactions": 2}):
+        model = pb.ProperBoostClassifier(early_stopping=True, n_iter_no_change=3, **more)
+        model.fit(table, X_val=features(held), y_val=held["y"], sample_weight_val=held["w"])
+        expected, scores = file_of(model, tmp_path), model.validation_scores_
+        assert file_of(model.fit(table, X_val=coded), tmp_path) == expected
+        np.testing.assert_array_equal(model.validation_scores_, scores)
+    with pytest.raises(ValueError, match="y_val must not be given"):
+        model.fit(table, X_val=coded, y_val=held["y"])
+    other = pb.QuantizedTable.from_batches(held, "y", "w")
+    with pytest.raises(ValueError, match=r"X_val: X: .* bins of the rows to learn from"):
+        model.fit(table, X_val=other)
+
+
 def test_searches_choose_the_same(tmp_path):
     search = pb.ProperBoostClassifierCV(
         weak_learner="stump", gains=[0.5, 1.0], max_estimators=8, cv=3, effort=None
@@ -234,12 +252,40 @@ def test_a_source_is_read_twice():
     assert readings == [7, 7]
 
 
-# -- what is refused ------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def table():
     return pb.QuantizedTable.from_batches(cut(ROWS, 500), "y", "w")
+
+
+def test_new_rows_in_known_bins(tmp_path):
+    table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w")
+    same = pb.QuantizedTable.from_batches(cut(ROWS, 90), "y", "w", bins_of=table)
+    model = pb.ProperBoostClassifier(n_estimators=3)
+    expected = file_of(model.fit(table), tmp_path)
+    assert file_of(model.fit(same), tmp_path) == expected
+    one_class = ROWS[ROWS["y"] == "yes"].drop(columns="w")
+    new = pb.QuantizedTable.from_batches(one_class, "y", bins_of=table)
+    assert new.classes.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(new.bins[0], table.bins[0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "message"),
+    [
+        (ROWS, {"bins_of": 3}, "bins_of must be a QuantizedTable; got a int"),
+        (ROWS, {"max_bins": 20}, "max_bins must not be given with bins_of"),
+        (ROWS, {"bin_means": True}, "bin_means must not be given with bins_of"),
+        (ROWS, {"features": ["double"]}, "features must be those of bins_of"),
+        (ROWS.assign(y="maybe"), {}, r"labels among \['no', 'yes'\].*got 'maybe'"),
+        (ROWS.drop(columns="flag"), {}, "source has no column 'flag'"),
+    ],
+)
+def test_what_does_not_fit_known_bins_is_refused(table, rows, arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pb.QuantizedTable.from_batches(rows, "y", "w", **{"bins_of": table, **arguments})
+
+
+# -- what is refused ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -260,10 +306,10 @@ def test_fits_that_are_refused(table, parameters, arguments, message):
         pb.ProperBoostClassifier(**parameters).fit(table, **arguments)
 
 
-def test_other_estimators_and_predictions_take_rows(table):
+def test_other_estimators_and_methods_take_rows(table):
     model = pb.ProperBoostClassifier(n_estimators=1).fit(table)
     with pytest.raises(TypeError, match="X must be rows; got a QuantizedTable"):
-        model.predict(table)
+        model.contributions(table)
     with pytest.raises(TypeError, match="X must be rows; got a QuantizedTable"):
         pb.ARBoostClassifier().fit(table, ROWS["y"])
 

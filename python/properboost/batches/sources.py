@@ -8,7 +8,7 @@ from properboost.data.frames import is_a, open_frame
 from properboost.data.table import Table
 from properboost.extras import import_extra
 
-__all__ = ["BATCH_ROWS", "open_source"]
+__all__ = ["BATCH_ROWS", "BUFFER_BYTES", "comes_once", "open_source"]
 
 BATCH_ROWS = 2**16
 """Rows that files and lazy frames are read by."""
@@ -22,11 +22,16 @@ ALLOWED = (
 )
 
 
-def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator[Table]]:
-    """Return what begins to read a source, each time from its first row.
+def open_source(
+    source: Any, columns: list[str] | None, *, once: bool = False
+) -> Callable[[], Iterator[Table]]:
+    """Return what begins to read a source, each time from its first row, or `once`.
 
     `columns` are those that are wanted, in any order and among others; None is all.
     """
+    if once and comes_once(source):
+        scanned = is_a(source, "pyarrow.dataset", "Scanner")
+        return _tables(lambda: source.to_reader() if scanned else source)
     paths = source if isinstance(source, list | tuple) and len(source) else [source]
     if all(isinstance(path, str | PathLike) for path in paths):
         return _tables(_open_files([fspath(path) for path in paths], columns))
@@ -38,9 +43,7 @@ def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator
             raise TypeError("source is a LazyFrame of a polars that cannot read it in batches")
         wanted = source if columns is None else source.select(columns)
         return _tables(lambda: wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True))
-    if hasattr(source, "__dask_graph__") or isinstance(source, Iterator):
-        raise _refuse(source)
-    if is_a(source, "pyarrow", "RecordBatchReader") or is_a(source, "pyarrow.dataset", "Scanner"):
+    if hasattr(source, "__dask_graph__") or comes_once(source):
         raise _refuse(source)
     if open_frame(source) is not None:
         return _tables(lambda: [source])
@@ -52,19 +55,36 @@ def open_source(source: Any, columns: list[str] | None) -> Callable[[], Iterator
     raise TypeError(f"source must be {ALLOWED}; got {source!r}")
 
 
+def comes_once(source: Any) -> bool:
+    """Whether a source can be read once only."""
+    return (
+        isinstance(source, Iterator)
+        or is_a(source, "pyarrow", "RecordBatchReader")
+        or is_a(source, "pyarrow.dataset", "Scanner")
+    )
+
+
 def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Iterator[Any]]:
     """Return what reads Parquet files one after the other, those of a folder by their names."""
+    arrow = import_extra("pyarrow", "reading Parquet files needs", "arrow")
     parquet = import_extra("pyarrow.parquet", "reading Parquet files needs", "arrow")
     datasets = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
     found = [datasets.dataset(path, format="parquet") for path in paths]
+    marks: dict[str, tuple[int, int]] = {}
 
     def read() -> Iterator[Any]:
         # A Dataset would read a row group at a time, however large.
         for dataset in found:
             for path in dataset.files:
+                seen = dataset.filesystem.get_file_info(path)
+                mark = seen.size, seen.mtime_ns
+                if marks.setdefault(path, mark) != mark:
+                    raise ValueError(f"source must not change while it is read; {path} did")
                 with dataset.filesystem.open_input_file(path) as stream:
                     file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
                     yield from file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
+                    del file
+        arrow.default_memory_pool().release_unused()  # which Arrow would keep for another reading
 
     return read
 
@@ -122,5 +142,6 @@ def _tables(begin: Callable[[], Iterable[Any]]) -> Callable[[], Iterator[Table]]
 def _refuse(source: Any) -> TypeError:
     return TypeError(
         f"source must be readable more than once; got {type(source).__module__}."
-        f"{type(source).__name__}: pass a function that returns a new iterator of tables each time"
+        f"{type(source).__name__}: pass a function that returns a new iterator of tables each "
+        "time, or spool=True"
     )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from properboost.data import sources
-from properboost.data.sources import open_source
+from properboost.batches import sources
+from properboost.batches.sources import open_source
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -162,6 +162,14 @@ def test_an_iterator_that_is_given_again_is_refused():
     batches = iter(ARROW.to_batches())
     with pytest.raises(TypeError, match="a new iterator each time; got the same one again"):
         pb.QuantizedTable.from_batches(lambda: batches, "y")
+
+
+def test_a_file_that_changes_is_refused(tmp_path):
+    begin = open_source(write(tmp_path), None)
+    assert sum(table.n_rows for table in begin()) == 300
+    write(tmp_path, ARROW.slice(0, 299))
+    with pytest.raises(ValueError, match=r"must not change while it is read; .*rows\.parquet did"):
+        next(begin())
 
 
 class Collection:

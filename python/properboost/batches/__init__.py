@@ -1,0 +1,5 @@
+"""Rows that come in batches: predictions and scores, with one batch in memory at a time."""
+
+from properboost.batches.predictions import evaluate, predict
+
+__all__ = ["evaluate", "predict"]

@@ -1,0 +1,321 @@
+"""From batches to codes: rows are read twice, and never held as numbers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.batches.coded_rows import CodedRows
+from properboost.batches.sources import open_source
+from properboost.data.bin_finder import BinFinder
+from properboost.data.binning import (
+    MAX_CATEGORIES,
+    Binning,
+    NumericBins,
+    count_numeric_bins,
+)
+from properboost.data.entries import ROWS, find_entries
+from properboost.data.frames import find_categorical
+from properboost.data.labels import LabelReader, Rows, read_rows
+from properboost.data.table import CodedLabels, SomeColumns, Table
+from properboost.parameters import checks
+from properboost.parameters.kinds import ClassWeight
+from properboost.parameters.shared import BinningOptions
+
+__all__ = ["Batches", "count_rows", "cut", "cut_as"]
+
+
+def cut(
+    batches: "Batches",
+    options: BinningOptions,
+    class_weight: ClassWeight,
+    normalize_weights: bool,
+    bin_means: bool,
+) -> CodedRows:
+    """Find the bins of rows, then their codes."""
+    features = _Features(options)
+    looked = _look(batches, features.look_at)
+    labels, weight = looked.labels, looked.weight
+    rows = read_rows(labels, len(labels.codes), weight, class_weight, normalize_weights)
+    lost = weight is not None and rows.weight is not None and (weight > 0) & (rows.weight == 0)
+    if np.any(lost):
+        raise ValueError(
+            f"the column {batches.weight!r} of weights must not hold numbers that are too small to "
+            "be told from 0 beside the largest"
+        )
+    max_numeric = count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total)
+    n_threads = checks.count_threads(options.n_jobs)
+    bins = features.finder.find(
+        rows.weigh,
+        max_numeric=max_numeric,
+        max_categories=options.max_bins,
+        n_threads=n_threads,
+    )
+    binning = Binning(bins, features.from_dtype)
+    del features  # the sample is not needed any more
+    means = _Means(binning, rows) if bin_means else None
+    codes = _encode(batches, looked, binning, means, n_threads)
+    return CodedRows(
+        names=batches.features,
+        labels=labels,
+        weight=weight,
+        binning=binning if means is None else means.add_to(binning),
+        max_numeric=max_numeric,
+        max_categories=min(options.max_bins, MAX_CATEGORIES),
+        codes=codes,
+    )
+
+
+def cut_as(batches: "Batches", known: CodedRows, n_threads: int) -> CodedRows:
+    """Find the codes of rows in known bins, whose classes are known, too."""
+    looked = _look(batches, lambda *_: None)
+    position = {label: k for k, label in enumerate(known.labels.values.tolist())}
+    found = looked.labels.values.tolist()
+    unknown = [label for label in found if label not in position]
+    if unknown:
+        raise ValueError(
+            f"the column {batches.label!r} must hold labels among {[*position]}, which bins_of "
+            f"has; got {unknown[0]!r}"
+        )
+    kind = np.min_scalar_type(len(position))
+    moved = np.array([position[label] for label in found], dtype=kind)
+    looked = _Looked(
+        CodedLabels(known.labels.values, find_entries(moved, looked.labels.codes)),
+        looked.weight,
+        looked.reader,
+        find_entries(moved, looked.places),
+    )
+    codes = _encode(batches, looked, known.binning, None, n_threads)
+    return CodedRows(
+        names=batches.features,
+        labels=looked.labels,
+        weight=looked.weight,
+        binning=known.binning,
+        max_numeric=known.max_numeric,
+        max_categories=known.max_categories,
+        codes=codes,
+    )
+
+
+def count_rows(labels: CodedLabels, weight: NDArray[np.float64] | None) -> Rows:
+    """Return rows by all labels that there are; those of weight 0 do not count."""
+    codes, n_classes = labels.codes, len(labels.values)
+    if weight is not None:
+        codes = np.where(weight > 0.0, codes, np.min_scalar_type(n_classes).type(n_classes))
+    return Rows(labels.values, codes, None, None, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """The batches of a source: their features, labels and weights."""
+
+    readings: Iterator[Iterator[Table]]
+    names: list[str]
+    features: list[str]
+    label: str
+    weight: str | None
+
+    @classmethod
+    def open(
+        cls, source: Any, label: str, weight: str | None, features: Sequence[str] | None
+    ) -> "Batches":
+        """Look at the columns of the first batch."""
+        others = [label] if weight is None else [label, weight]
+        if not all(isinstance(name, str) for name in others):
+            raise TypeError(f"label and weight must be names of columns; got {others!r}")
+        wanted = None if features is None else [*features, *others]
+        begin = open_source(source, wanted)
+        begun = begin()
+        first = next(begun, None)
+        if first is None:
+            raise ValueError("source must give rows; got no batch")
+        names = list(first.names or ())
+        if len(set(names)) < len(names):
+            raise ValueError(f"source must give columns of different names; got {names}")
+        lacking = [name for name in wanted or others if name not in names]
+        if lacking:
+            raise ValueError(f"source has no column {lacking[0]!r}; it has {names}")
+        found = [name for name in names if name not in others]
+        if features is not None:
+            found = list(features)
+            if len({*found, *others}) < len(found) + len(others):
+                raise ValueError("features must be different columns, without label and weight")
+        if not found:
+            raise ValueError("source must have a column besides label and weight")
+        readings = chain([chain([first], begun)], (begin() for _ in count()))
+        return cls(readings, names, found, label, weight)
+
+    def read(self) -> Iterator["_Batch"]:
+        """Read the batches, from the first on."""
+        place = {name: p for p, name in enumerate(self.names)}
+        positions = [place[name] for name in self.features]
+        weight = None if self.weight is None else place[self.weight]
+        for k, table in enumerate(next(self.readings)):
+            if list(table.names or ()) != self.names:
+                raise ValueError(
+                    f"source must give batches of the same columns, {self.names}; batch {k} has "
+                    f"{list(table.names or ())}"
+                )
+            if table.n_rows > 0:
+                yield _Batch(table, SomeColumns(table, positions), place[self.label], weight)
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    whole: Table
+    features: Table
+    label_at: int
+    weight_at: int | None
+
+    @property
+    def n_rows(self) -> int:
+        return self.whole.n_rows
+
+    @property
+    def labels(self) -> Any:
+        return self.whole.values(self.label_at)
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        if self.weight_at is None:
+            return None
+        return np.array(self.whole.numeric(self.weight_at), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """What the first reading finds.  The labels that `reader` has numbered have `places`."""
+
+    labels: CodedLabels
+    weight: NDArray[np.float64] | None
+    reader: LabelReader
+    places: NDArray[np.unsignedinteger[Any]]
+
+
+def _look(
+    batches: Batches, look_at: Callable[[Table, NDArray[np.float64] | None], None]
+) -> _Looked:
+    """Read all rows for the first time; `look_at` takes each batch's features and weights."""
+    reader = LabelReader()
+    numbers, weights = [], []
+    for batch in batches.read():
+        numbers.append(reader.read(batch.labels, batch.n_rows))
+        weight = batch.weight
+        if weight is not None:
+            weights.append(weight)
+        look_at(batch.features, weight)
+    if not numbers:
+        raise ValueError("source must give rows; got none")
+    values, places = reader.sort()
+    labels = CodedLabels(values, find_entries(places, np.concatenate(numbers)))
+    return _Looked(labels, np.concatenate(weights) if weights else None, reader, places)
+
+
+class _Features:
+    """Looks at the features of batches, to find their bins."""
+
+    finder: BinFinder
+
+    def __init__(self, options: BinningOptions) -> None:
+        self.from_dtype = False
+        self._options = options
+        self._categorical: list[int] | None = None
+
+    def look_at(self, features: Table, weight: NDArray[np.float64] | None) -> None:
+        """Take a batch."""
+        if self._categorical is None:
+            self._categorical, self.from_dtype = find_categorical(
+                self._options.categorical_features, features
+            )
+            seed = checks.seed(self._options.random_state)
+            self.finder = BinFinder(features.n_features, self._categorical, seed)
+        elif self.from_dtype:
+            found, _ = find_categorical("from_dtype", features)
+            if found != self._categorical:
+                names = [features.label(j) for j in self._categorical]
+                raise ValueError(
+                    f"source must give batches of the same types; categories had first {names}"
+                )
+        self.finder.add(features, weight)
+
+
+def _encode(
+    batches: Batches,
+    looked: _Looked,
+    binning: Binning,
+    means: "_Means | None",
+    n_threads: int,
+) -> NDArray[np.uint8]:
+    """Read all rows again, and return the codes of those that count, sorted by class."""
+    rows = count_rows(looked.labels, looked.weight)
+    n_classes, n_rows = len(rows.classes), len(rows.codes)
+    counts = np.bincount(rows.codes, minlength=n_classes + 1)[:n_classes]
+    place = np.cumsum([0, *counts])  # of the next row of each class
+    codes = np.empty((len(binning.features), int(place[-1])), dtype=np.uint8)
+    begin = 0
+    for batch in batches.read():
+        end = begin + batch.n_rows
+        numbers = looked.reader.read(batch.labels, batch.n_rows)
+        if end > n_rows or len(looked.reader) > len(looked.places):
+            raise _changed(f"row {begin} and those after it")
+        codes_read = find_entries(looked.places, numbers)
+        if not np.array_equal(codes_read, looked.labels.codes[begin:end]):
+            raise _changed(f"the labels of the rows {begin} to {end}")
+        own = rows.codes[begin:end]
+        held = np.bincount(own, minlength=n_classes + 1)[:n_classes]
+        order = np.argsort(own, kind="stable")[: held.sum()]
+        found = binning.encode(batch.features, order, n_threads)
+        first = 0
+        for c in np.flatnonzero(held):
+            stop = first + held[c]
+            codes[:, place[c] : place[c] + held[c]] = found[:, first:stop]
+            place[c] += held[c]
+            first = stop
+        if means is not None:
+            means.add(batch.features, order, begin, end, n_threads)
+        begin = end
+    if begin < n_rows:
+        raise _changed(f"only {begin} of {n_rows} rows")
+    return codes
+
+
+def _changed(what: str) -> ValueError:
+    return ValueError(
+        f"source must give the same rows each time it is read; the second time {what} differed"
+    )
+
+
+class _Means:
+    """The means of numeric features' bins, of the rows that count."""
+
+    def __init__(self, binning: Binning, rows: Rows) -> None:
+        self._rows = rows
+        self._numeric = {
+            j: own for j, own in enumerate(binning.features) if isinstance(own, NumericBins)
+        }
+        largest = 1.0
+        if rows.weight is not None or rows.factor is not None:
+            begins = range(0, len(rows.codes), ROWS)
+            some = (rows.weigh(slice(begin, begin + ROWS)) for begin in begins)
+            largest = max(own.max() for own in some if own is not None)
+        bins = _core.Bins([own.edges for own in self._numeric.values()])
+        self._sums = _core.BinSums(bins, float(largest))
+
+    def add(
+        self, features: Table, order: NDArray[np.int64], begin: int, end: int, n_threads: int
+    ) -> None:
+        """Add the rows of a batch, those of the source from `begin` to `end`, in that `order`."""
+        weight = self._rows.weigh(slice(begin, end))
+        columns = [features.numeric(j) for j in self._numeric]
+        if columns:
+            own = None if weight is None else weight[order]
+            self._sums.add(columns, order, own, n_threads)
+
+    def add_to(self, binning: Binning) -> Binning:
+        """Return the binning with the means."""
+        found = self._sums.find_means()
+        return binning.with_found_means(dict(zip(self._numeric, found, strict=True)))

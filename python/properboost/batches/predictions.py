@@ -1,0 +1,159 @@
+"""Predictions and scores of rows that come in batches."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from properboost.batches.sources import open_source
+from properboost.data.frames import is_a
+from properboost.data.labels import find_classes
+from properboost.data.table import Table
+from properboost.data.weights import read_weights
+
+__all__ = ["evaluate", "predict"]
+
+LEAST = float(np.finfo(np.float64).eps)
+"""The least probability that a log loss takes, as scikit-learn's."""
+
+
+def predict(
+    model: Any, source: Any, *, method: str = "predict_proba", **arguments: Any
+) -> Iterator[Any]:
+    """Predict rows batch by batch.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier of this package, or another with such methods.
+    source : object
+        Where rows come from, as `QuantizedTable.from_batches` takes it; or what can be read once,
+        as an iterator of tables or a RecordBatchReader.  Columns that the model does not know are
+        left out, if it was fitted to columns with names.
+    method : str, default="predict_proba"
+        What is asked of the model: "predict", "predict_proba", "predict_log_proba",
+        "decision_function", "predict_interval", "contributions" or any other of its methods that
+        takes rows.
+    **arguments
+        What the method takes besides rows, as ``scale="log_odds"``.
+
+    Yields
+    ------
+    object
+        What the method returns of each batch, an array of as many rows in most cases.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the source is none, or a column is missing; and what the method raises.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import properboost as pb
+    >>> rows = pd.DataFrame({"x": range(90), "y": [0, 0, 1] * 30})
+    >>> model = pb.ProperBoostClassifier().fit(rows[["x"]], rows["y"])
+    >>> batches = (rows[begin : begin + 40] for begin in range(0, 90, 40))
+    >>> [own.shape for own in pb.batches.predict(model, batches)]
+    [(40, 2), (40, 2), (10, 2)]
+    """
+    ask = getattr(model, method, None)
+    if not callable(ask):
+        raise ValueError(f"method must be one of {type(model).__name__}'s; got {method!r}")
+    names = _find_names(model)
+    return (
+        ask(_take(table, names), **arguments)
+        for table in open_source(source, names, once=True)()
+        if table.n_rows > 0
+    )
+
+
+def evaluate(model: Any, source: Any, label: str, weight: str | None = None) -> dict[str, float]:
+    """Score the probabilities of rows that come in batches.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier with `predict_proba` and `classes_`.
+    source : object
+        Where rows come from, as `predict` takes it.
+    label : str
+        The column of the labels, all among the model's classes.
+    weight : str, optional
+        The column that says how often each row counts.
+
+    Returns
+    -------
+    dict
+        ``rows``, how many there are; ``weight``, what they count together; ``log_loss`` and
+        ``accuracy``, means by weight.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the source is none, a column is missing, or labels and weights are not as described.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import properboost as pb
+    >>> rows = pd.DataFrame({"x": range(90), "y": [0, 0, 1] * 30})
+    >>> model = pb.ProperBoostClassifier().fit(rows[["x"]], rows["y"])
+    >>> pb.batches.evaluate(model, rows, "y")["rows"]
+    90
+    """
+    others = [label] if weight is None else [label, weight]
+    names = _find_names(model)
+    wanted = None if names is None else [*names, *others]
+    n_rows, sums = 0, np.zeros(3)  # of weights, losses and hits
+    for k, table in enumerate(open_source(source, wanted, once=True)()):
+        if table.n_rows == 0:
+            continue
+        place = {name: j for j, name in enumerate(table.names or ())}
+        lacking = [name for name in others if name not in place]
+        if lacking:
+            raise ValueError(f"source has no column {lacking[0]!r}; it has {list(place)}")
+        of = (f"batch {k} of source", f"the column {label!r}")
+        codes = find_classes(table.values(place[label]), table.n_rows, model.classes_, of)
+        own = None
+        if weight is not None:
+            given = np.array(table.numeric(place[weight]), dtype=np.float64)
+            own = read_weights(given, codes) if given.any() else given
+        features = names or [name for name in place if name not in others]
+        probability = model.predict_proba(_take(table, features))
+        n_rows += len(codes)
+        losses = -np.log(np.clip(probability[np.arange(len(codes)), codes], LEAST, 1.0))
+        hits = probability.argmax(axis=1) == codes
+        each = np.stack([np.ones(len(codes)), losses, hits])
+        sums += each.sum(axis=1) if own is None else each @ own
+    if not sums[0] > 0.0:
+        raise ValueError("source must give rows of positive weight; got none")
+    return {
+        "rows": n_rows,
+        "weight": float(sums[0]),
+        "log_loss": float(sums[1] / sums[0]),
+        "accuracy": float(sums[2] / sums[0]),
+    }
+
+
+def _find_names(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model was fitted to, if they had any."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _take(table: Table, names: list[str] | None) -> Any:
+    """Return the rows of a batch as their library has them: these columns, in this order."""
+    known, source = list(table.names or ()), table.source
+    if names is None:
+        return source
+    lacking = [name for name in names if name not in known]
+    if lacking:
+        raise ValueError(f"source has no column {lacking[0]!r}; it has {known}")
+    if not is_a(source, "pandas", "DataFrame"):
+        return source if known == names else source.select(names)
+    if source.columns.tolist() == names:
+        return source
+    # A table takes names that are no strings for strings.
+    return source.iloc[:, [known.index(name) for name in names]].set_axis(names, axis=1)

@@ -1,0 +1,448 @@
+"""Rows as codes: a table of one byte a cell, made of batches, never of floats at once."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from properboost.batches import table_file
+from properboost.batches.coded_rows import CodedRows, check_codes
+from properboost.batches.making import Batches, count_rows, cut, cut_as
+from properboost.batches.spool import spooled
+from properboost.data.binning import (
+    MAX_CATEGORIES,
+    Binning,
+    CategoricalBins,
+    CodedTable,
+    NumericBins,
+    RestoredTable,
+)
+from properboost.data.entries import find_entries
+from properboost.data.frames import find_categorical, open_table
+from properboost.data.table import CategoricalColumn, CodedLabels, Column, Table
+from properboost.parameters import checks
+from properboost.parameters.declare import read
+from properboost.parameters.kinds import CategoricalFeatures, ClassWeight, RandomState
+from properboost.parameters.shared import ROWS_PER_BIN, BinningOptions
+from properboost.whole_file import AnyPath
+
+__all__ = ["QuantizedTable", "open_labelled", "open_training"]
+
+
+class QuantizedTable(CodedTable):
+    """Training rows as codes, one byte a cell, with their labels and weights.
+
+    It is made by `from_batches`, and taken by the ``fit`` of `ProperBoostClassifier` and
+    `ProperBoostClassifierCV` in the place of X, y and sample_weight.  Features are cut into bins
+    once, for any number of fits.  Models of the same bins predict its rows, and take it as
+    validation rows (`X_val`).
+
+    See Also
+    --------
+    QuantizedTable.from_batches : Make one.
+    """
+
+    def __init__(self, rows: CodedRows) -> None:
+        self.n_rows, self.n_features = len(rows.labels.codes), len(rows.names)
+        # For splitters, which look at the number of rows.
+        self.source = np.broadcast_to(np.uint8(0), (self.n_rows, 1))
+        self.names = rows.names
+        self._rows = rows
+
+    @classmethod
+    def from_batches(
+        cls,
+        source: Any,
+        label: str,
+        weight: str | None = None,
+        *,
+        features: Sequence[str] | None = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        max_bins: int = 255,
+        rows_per_bin: float | str | None = "auto",
+        class_weight: ClassWeight = None,
+        normalize_weights: bool = False,
+        bin_means: bool = False,
+        bins_of: "QuantizedTable | None" = None,
+        spool: bool | str | PathLike[str] = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> Self:
+        """Read rows twice, batch by batch, and keep their codes.
+
+        The first reading finds classes, categories, the total of the weights and the sample of rows
+        that bins are found on; the second one makes the codes.  Numbers are held of one batch and
+        of the sample only.
+
+        Parameters
+        ----------
+        source : object
+            Where rows come from, in the same order each time: a path of a Parquet file or folder,
+            or a list of them; a pyarrow Dataset; a polars LazyFrame; a function without arguments
+            that returns a new iterator of pandas, polars or Arrow tables; such a table; or another
+            object with ``__arrow_c_stream__`` that can be read more than once.
+        label : str
+            The column of the labels: integers, booleans or strings.
+        weight : str, optional
+            The column that says how often each row counts, finite and at least 0.
+        features : sequence of str, optional
+            The columns to learn from; the default is all others.
+        categorical_features : "from_dtype", None, list of int or str, or mask
+            Which features are categorical, as an estimator's parameter says it.  Positions are
+            those among the features.
+        max_bins : int, default=255
+            The most bins of a feature, in [2, 255], not counting missing values.
+        rows_per_bin : float, None or "auto", default="auto"
+            A numeric feature also has at most one bin per this many rows; "auto" is 20.
+        class_weight : dict, "balanced" or None, default=None
+            The factor on the weights of each class, for bins.
+        normalize_weights : bool, default=False
+            Whether weights are scaled to a mean of 1.
+        bin_means : bool, default=False
+            Also find the means of bins, which `linear_leaves` needs.
+        bins_of : QuantizedTable, optional
+            A table whose features, bins and classes these rows get: validation rows for ``X_val``,
+            rows to predict, new rows for ``warm_start``.  Nothing else about bins can be given.
+        spool : bool, str or path, default=False
+            Accept a source that can be read once only, as an iterator or a RecordBatchReader, and
+            keep its batches meanwhile in a nameless file: in this folder, or with True in that for
+            temporary files.  The system removes it when the reading ends, in whatever way.
+        n_jobs : int, optional
+            Threads.  None and -1 use every CPU this process may use, or ``OMP_NUM_THREADS`` if set.
+        random_state : int, RandomState or None, default=None
+            Seed of the sample of rows from which bins are found (more than 200,000 rows).
+
+        Returns
+        -------
+        QuantizedTable
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described, batches have different columns, or the source gives
+            other rows when it is read again; the message says which.
+        ImportError
+            If a package is missing that reads the source; the message says what to install.
+
+        Notes
+        -----
+        A model that is fitted to it has the file of a fit to the same rows in memory, byte for
+        byte, whatever the batches, if that fit has the same `max_bins`, `rows_per_bin`,
+        `class_weight`, `normalize_weights` and `random_state`, and the columns the same types.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import properboost as pb
+        >>> rows = pd.DataFrame({"x": range(90), "y": [0, 0, 1] * 30})
+        >>> table = pb.QuantizedTable.from_batches(
+        ...     lambda: (rows[i : i + 40] for i in range(0, 90, 40)), label="y"
+        ... )
+        >>> table
+        QuantizedTable: 90 rows, 1 feature, 2 classes
+        >>> model = pb.ProperBoostClassifier().fit(table)
+        """
+        given = {
+            "categorical_features": (categorical_features, "from_dtype"),
+            "max_bins": (max_bins, 255),
+            "rows_per_bin": (rows_per_bin, "auto"),
+            "class_weight": (class_weight, None),
+            "normalize_weights": (normalize_weights, False),
+            "bin_means": (bin_means, False),
+            "random_state": (random_state, None),
+        }
+        options = read(
+            BinningOptions,
+            None,
+            max_bins=max_bins,
+            rows_per_bin=ROWS_PER_BIN if rows_per_bin == "auto" else rows_per_bin,
+            categorical_features=categorical_features,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        checks.check_class_weight("class_weight", class_weight)
+        checks.boolean("normalize_weights", normalize_weights)
+        checks.boolean("bin_means", bin_means)
+        known = None
+        if bins_of is not None:
+            if not isinstance(bins_of, QuantizedTable):
+                raise TypeError(f"bins_of must be a QuantizedTable; got a {type(bins_of).__name__}")
+            others = [name for name, (own, default) in given.items() if own is not default]
+            if others:
+                raise ValueError(f"{others[0]} must not be given with bins_of, which has its own")
+            known = bins_of._rows
+            if features is not None and list(features) != known.names:
+                raise ValueError(
+                    f"features must be those of bins_of, {known.names}; got {list(features)}"
+                )
+            features = known.names
+        with spooled(source, spool) as readable:
+            batches = Batches.open(readable, label, weight, features)
+            if known is not None:
+                return cls(cut_as(batches, known, checks.count_threads(options.n_jobs)))
+            return cls(cut(batches, options, class_weight, normalize_weights, bin_means))
+
+    # -- keeping ----------------------------------------------------------------------------------
+
+    def save(self, path: AnyPath) -> None:
+        """Write the table to a file, for `open`.
+
+        Parameters
+        ----------
+        path : str, bytes or path
+            The file.  An existing one is replaced once the new one is complete and on the disk.  It
+            takes a byte for each cell of rows that count, and for each row one for the label (of up
+            to 256 classes) and 8 for the weight, if there are weights.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written, as on a full disk, which leaves the one before as it was.
+        ValueError
+            If the table is mapped from a file that turns out to be damaged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import pandas as pd
+        >>> import properboost as pb
+        >>> rows = pd.DataFrame({"x": range(90), "y": [0, 0, 1] * 30})
+        >>> table = pb.QuantizedTable.from_batches(rows, label="y")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table.save(Path(folder) / "rows.codes")
+        ...     pb.QuantizedTable.open(Path(folder) / "rows.codes")
+        QuantizedTable: 90 rows, 1 feature, 2 classes
+        """
+        table_file.write(self._rows, path)
+
+    @classmethod
+    def open(cls, path: AnyPath, *, mmap: bool = True) -> Self:
+        """Open a table that was saved.
+
+        Parameters
+        ----------
+        path : str, bytes or path
+            The file.
+        mmap : bool, default=True
+            Leave codes in the file, which the system reads when they are needed and keeps as long
+            as there is memory.  A fit reads them as they are, with ``selection="cyclic"`` a feature
+            at a time.  The file must not be written to meanwhile (`save` replaces it, which leaves
+            the open one as it is).  False reads everything now.
+
+        Returns
+        -------
+        QuantizedTable
+            Fits to it have the model files of fits to the table that was saved, byte for byte.
+
+        Raises
+        ------
+        ValueError
+            If the file is no table that this version can read, or is damaged; the message names it.
+            Mapped codes are checked when they are first used, which reads them once.
+        OSError
+            If it cannot be read at all.
+        """
+        checks.boolean("mmap", mmap)
+        return cls(table_file.read(path, mapped=mmap))
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        kinds = (
+            (self.n_rows, "row", "rows"),
+            (self.n_features, "feature", "features"),
+            (len(self.classes), "class", "classes"),
+        )
+        counts = ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in kinds)
+        return f"{type(self).__name__}: {counts}"
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and of features."""
+        return self.n_rows, self.n_features
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features."""
+        return list(self._rows.names)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels, ascending; also those that only rows of weight 0 have."""
+        return self._rows.labels.values
+
+    @property
+    def n_bins(self) -> NDArray[np.int64]:
+        """The number of bins of each feature, not counting those of missing and unseen values."""
+        return np.array([own.n_bins for own in self._rows.binning.features], dtype=np.int64)
+
+    @property
+    def bins(self) -> list[NDArray[np.float64] | list[Any]]:
+        """The bin edges of each numeric feature, and the categories of each other.
+
+        Bin ``k`` holds the values with ``k`` edges below them.
+        """
+        return [
+            own.edges.copy() if isinstance(own, NumericBins) else list(own.categories)
+            for own in self._rows.binning.features
+        ]
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The label of each row, made anew."""
+        return find_entries(self.labels.values, self.labels.codes)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that codes, labels and weights take."""
+        weight = self._rows.weight
+        held = self._rows.codes.nbytes + self._rows.labels.codes.nbytes
+        return held + (0 if weight is None else weight.nbytes)
+
+    # -- what a fit takes -------------------------------------------------------------------------
+
+    def set_features(self, model: Any, *, reset: bool) -> None:
+        """Set the features of a model, or check that they are these."""
+        if reset:
+            model.n_features_in_ = self.n_features
+            model.feature_names_in_ = np.array(self._rows.names, dtype=object)
+            return
+        known = getattr(model, "feature_names_in_", None)
+        if known is None or known.tolist() != self._rows.names:
+            raise ValueError("X: the QuantizedTable must have the features that the model has")
+
+    @property
+    def labels(self) -> CodedLabels:
+        """The labels of the rows."""
+        return self._rows.labels
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """The sample weights as they were read; None if all are 1."""
+        return self._rows.weight
+
+    @property
+    def binning(self) -> Binning:
+        """How the features are cut."""
+        return self._rows.binning
+
+    def binning_for(
+        self,
+        categorical_features: CategoricalFeatures,
+        *,
+        max_numeric: int,
+        max_categories: int,
+        means: bool,
+    ) -> Binning:
+        """Return the bins, with `means` or without, if they are as a fit wants them."""
+        rows = self._rows
+        categorical = [j for j in range(self.n_features) if self.declares_categorical(j)]
+        has_numeric = len(categorical) < self.n_features
+        most = min(max_categories, MAX_CATEGORIES)
+        for kind, has, own, wanted in (
+            ("numeric", has_numeric, rows.max_numeric, max_numeric),
+            ("categorical", bool(categorical), rows.max_categories, most),
+        ):
+            if has and own != wanted:
+                raise ValueError(
+                    f"max_bins and rows_per_bin must be those of the QuantizedTable, which has at "
+                    f"most {own} bins for a {kind} feature; got {wanted}"
+                )
+        given = categorical_features
+        from_dtype = isinstance(given, str) and given == "from_dtype"
+        if not from_dtype and find_categorical(given, self)[0] != categorical:
+            raise ValueError(
+                "categorical_features must be those of the QuantizedTable, at the positions "
+                f"{categorical}; got {given!r}"
+            )
+        if not means:
+            return rows.binning.without_means() if rows.binning.has_means else rows.binning
+        if has_numeric and not rows.binning.has_means:
+            raise ValueError(
+                "linear_leaves needs the means of bins: make the QuantizedTable with bin_means=True"
+            )
+        return rows.binning
+
+    def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
+        """Return the codes (n_features, n_rows) of rows that count, in an order of theirs.
+
+        None is all of them, sorted by class: these are not copied.
+        """
+        self._rows = check_codes(self._rows)
+        codes = self._rows.codes
+        return codes if order is None else codes.take(self._find_places()[order], axis=1)
+
+    def restore(self) -> RestoredTable:
+        """Return the rows as values that have these codes, to predict from."""
+        if self._rows.codes.shape[1] < self.n_rows:
+            raise ValueError(
+                "X: a QuantizedTable with rows of weight 0, which have no codes, cannot be "
+                "predicted: leave weights out where it is made"
+            )
+        return RestoredTable(
+            self.take(), self._find_places(), self._rows.binning.features, self.names
+        )
+
+    def take_counted(self) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the rows that count, and their codes, in the order of the source."""
+        weight = self.weight
+        counted = np.arange(self.n_rows) if weight is None else np.flatnonzero(weight > 0.0)
+        return counted, self.take(counted)
+
+    def _find_places(self) -> NDArray[np.int64]:
+        """Return where the codes of each row are, of those that count."""
+        own = count_rows(self.labels, self.weight).sort().order
+        place = np.empty(self.n_rows, dtype=np.int64)
+        place[own] = np.arange(len(own))
+        return place
+
+    def declares_categorical(self, j: int) -> bool:
+        """Whether feature `j` has categories."""
+        return isinstance(self._rows.binning.features[j], CategoricalBins)
+
+    def numeric(self, j: int) -> Column:
+        """Refuse: there are only codes."""
+        self._refuse(j)
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        """Refuse: there are only codes."""
+        self._refuse(j)
+
+    def values(self, j: int) -> Any:
+        """Refuse: there are only codes."""
+        self._refuse(j)
+
+    def rows(self, start: int, stop: int) -> Table:  # noqa: ARG002
+        """Refuse: there are only codes."""
+        self._refuse(0)
+
+    def _refuse(self, j: int) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} has codes, and no values of {self.label(j)}")
+
+
+def open_training(
+    model: BaseEstimator, X: Any, y: ArrayLike | None, sample_weight: Any, *, reset: bool
+) -> tuple[Table, Any, Any]:
+    """Open the rows to learn from; return them with their labels and weights."""
+    X, y, sample_weight = open_labelled(X, y, sample_weight, ("y", "sample_weight"))
+    if not isinstance(X, QuantizedTable):
+        return open_table(model, X, reset=reset), y, sample_weight
+    X.set_features(model, reset=reset)
+    return X, y, sample_weight
+
+
+def open_labelled(X: Any, y: Any, sample_weight: Any, names: tuple[str, str]) -> tuple[Any, ...]:
+    """Return rows with their labels and weights, which a quantized table has itself."""
+    if not isinstance(X, QuantizedTable):
+        return X, y, sample_weight
+    for name, given in zip(names, (y, sample_weight), strict=True):
+        if given is not None:
+            raise ValueError(f"{name} must not be given with a QuantizedTable, which has its own")
+    return X, X.labels, X.weight

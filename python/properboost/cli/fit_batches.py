@@ -1,0 +1,216 @@
+"""``properboost fit`` over Parquet whose rows are not all in memory at once."""
+
+import argparse
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from properboost.batches.predictions import evaluate
+from properboost.batches.quantized_table import QuantizedTable
+from properboost.cli.csv_table import FileError, import_pandas, name_source, require
+from properboost.cli.file_columns import (
+    Once,
+    Unseen,
+    arrange,
+    check_classes,
+    check_labels,
+    find_categories,
+    find_text,
+    keep_counted,
+    make_features,
+)
+from properboost.cli.parquet_parts import ParquetParts
+from properboost.cli.row_file import Reader
+from properboost.cli.shared_work import note
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.progress import show_progress
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["FoundInBatches", "fit_in_batches"]
+
+Score: TypeAlias = tuple[str, int, float, float]
+
+Choose: TypeAlias = Callable[[NDArray[np.bool_]], NDArray[np.bool_]]
+"""Says which rows are taken, given which are held out."""
+
+
+class FoundInBatches(NamedTuple):
+    """A model; how many rows each class has, and their weight; and scores, or why there are none.
+
+    A score has a name, a number of rows, a log loss and an accuracy.
+    """
+
+    model: Any
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    scores: list[Score | str]
+
+
+def fit_in_batches(arguments: argparse.Namespace, estimator: Any, reader: Reader) -> FoundInBatches:
+    """Fit and save a model, and score it."""
+    rows = _Rows(arguments)
+    if arguments.eval is not None:
+        others = reader.read_batches(arguments.eval, [], is_needed=lambda _: False)
+        with _named(arguments.eval):
+            require(next(others), rows.columns)
+    with _named(arguments.file):
+        table = rows.quantize(estimator, "reading", lambda held: held | True)
+    numbers = table.classes.dtype.kind in "iuf"
+    check_classes(
+        arguments.target, table.classes.tolist(), many=arguments.many_classes or not numbers
+    )
+    estimator.set_params(categorical_features=rows.categorical)
+    model = clone(estimator).fit(table)
+    chosen = getattr(model, "best_estimator_", model)
+    chosen.save_model(arguments.output, compact=arguments.compact)
+    counts = np.bincount(table.labels.codes)
+    weights = np.bincount(table.labels.codes, table.weight).astype(np.float64)
+    del table
+    scores = [
+        rows.score(model, "training", lambda held: held | True),
+        _hold_out(estimator, rows, int(counts.sum()), model.classes_, arguments),
+    ]
+    if arguments.eval is not None:
+        scores.append(_score_other(arguments, chosen, reader))
+    return FoundInBatches(model, counts, weights, scores)
+
+
+def _hold_out(
+    estimator: Any, rows: "_Rows", n_rows: int, classes: Any, arguments: argparse.Namespace
+) -> Score | str:
+    """Return what the report says of rows that a model has not seen."""
+    if arguments.test_size == 0.0:
+        return "held out: none was asked for"
+    try:
+        table = rows.quantize(estimator, "reading without the held-out rows", np.logical_not)
+    except ValueError:  # of one class
+        return "held out: none, because there are too few rows"
+    if table.classes.tolist() != classes.tolist() or len(table) == n_rows:
+        return "held out: none, because there are too few rows"
+    trial = clone(estimator).fit(table)
+    del table
+    return rows.score(trial, "held out", lambda held: held)
+
+
+def _score_other(arguments: argparse.Namespace, model: Any, reader: Reader) -> Score:
+    """Return what the report says of the rows of another file."""
+    known, file = find_categories(model), name_source(arguments.eval)
+    reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
+    text = find_text(known)
+    if model.classes_.dtype.kind in "OU":
+        text.append(arguments.target)
+    unseen, tell = Unseen(model), Once(lambda message: note(f"{file}: {message}"))
+
+    def read() -> Iterator["DataFrame"]:
+        is_needed = {*known, *reserved}.__contains__
+        given = reader.read_batches(arguments.eval, text, is_needed=is_needed, labels=reserved[0])
+        for frame in given:
+            require(frame, reserved)
+            own = keep_counted(frame, arguments.sample_weight)
+            check_labels(own[arguments.target])
+            dropped = [c for c in (*reserved, *arguments.drop) if c in own]
+            X = arrange(own.drop(columns=dropped), known, tell)
+            unseen.add(X)
+            yield import_pandas().concat([X, own[reserved]], axis=1)
+
+    with _named(arguments.eval):
+        found = evaluate(model, read(), arguments.target, arguments.sample_weight)
+    unseen.tell(note)
+    return "other file", int(found["rows"]), found["log_loss"], found["accuracy"]
+
+
+@contextmanager
+def _named(file: str) -> Iterator[None]:
+    """Have errors of a source name the file."""
+    try:
+        yield
+    except (FileError, ValueError) as error:
+        name = name_source(file)
+        raise error if name in str(error) else FileError(f"{name}: {error}") from error
+
+
+class _Rows:
+    """The rows to learn from: features, then target and weight, of which some are held out."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._arguments = arguments
+        self._parts = ParquetParts.open(arguments.file)
+        given = (arguments.target, arguments.sample_weight)
+        self._reserved = [column for column in given if column is not None]
+        first = next(self._frames())
+        require(first, [*self._reserved, *arguments.categorical, *arguments.drop])
+        others = first.drop(columns=[*self._reserved, *arguments.drop])
+        _, self.categorical = make_features(others, arguments.categorical, note)
+        self._features = [str(name) for name in others]
+
+    @property
+    def columns(self) -> list[str]:
+        """The features, then the target and the weight."""
+        return [*self._features, *self._reserved]
+
+    def quantize(self, estimator: Any, task: str, choose: Choose) -> QuantizedTable:
+        """Return the codes of some rows."""
+        given = self._arguments
+        known = estimator.get_params(deep=False)
+        of_bins = ("max_bins", "rows_per_bin", "class_weight", "normalize_weights", "random_state")
+        means = isinstance(estimator, ProperBoostClassifierCV) or bool(known.get("linear_leaves"))
+        with self._progress(task, 2) as report:
+            return QuantizedTable.from_batches(
+                lambda: self._read(choose, report),
+                given.target,
+                given.sample_weight,
+                features=self._features,
+                categorical_features=self.categorical,
+                bin_means=means,
+                n_jobs=given.n_jobs,
+                **{name: known[name] for name in of_bins if name in known},
+            )
+
+    def score(self, model: Any, name: str, choose: Choose) -> Score:
+        """Score some rows."""
+        given = self._arguments
+        with _named(given.file), self._progress(f"scoring, {name}", 1) as report:
+            source = self._read(choose, report)
+            found = evaluate(model, source, given.target, given.sample_weight)
+        return name, int(found["rows"]), found["log_loss"], found["accuracy"]
+
+    @contextmanager
+    def _progress(self, task: str, n_readings: int) -> Iterator[Callable[[int], None]]:
+        total = n_readings * self._parts.n_rows
+        with show_progress(self._arguments.verbose, total, task, "", "row") as report:
+            done = 0
+
+            def add(n_rows: int) -> None:
+                nonlocal done
+                done += n_rows
+                if report is not None:
+                    report(done, math.nan)
+
+            yield add
+
+    def _frames(self) -> Iterator["DataFrame"]:
+        given = self._arguments
+        return self._parts.read(
+            given.categorical,
+            is_needed=lambda name: name not in given.drop,
+            labels=given.target,
+            categories=True,
+        )
+
+    def _read(self, choose: Choose, report: Callable[[int], None]) -> Iterator["DataFrame"]:
+        given = self._arguments
+        draws = np.random.default_rng(0)  # one a row, whatever the batches
+        types = dict.fromkeys(self.categorical, "category")
+        for frame in self._frames():
+            held = draws.random(len(frame)) < given.test_size
+            own = keep_counted(frame[choose(held)], given.sample_weight)
+            check_labels(own[given.target])
+            yield own[self.columns].astype(types)
+            report(len(frame))

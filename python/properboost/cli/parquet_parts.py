@@ -1,0 +1,159 @@
+"""Parquet files and folders of them, batch by batch, for the command line."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from properboost.batches.sources import BATCH_ROWS, BUFFER_BYTES
+from properboost.boosting.available_memory import find_available
+from properboost.cli.arrow_table import (
+    PARQUET,
+    find_categories,
+    find_names,
+    find_strings,
+    import_pyarrow,
+    make_frame,
+    name_errors,
+)
+from properboost.cli.csv_table import FileError, import_pandas, list_names
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["ParquetParts"]
+
+_CELL = 32
+"""Bytes that a cell takes at the most crowded moment where all rows are in memory."""
+
+Mark = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ParquetParts:
+    """A Parquet file, or those of a folder by their paths, of the same columns.
+
+    `marks` are their sizes and times of change: a file that changes while it is read is refused.
+    """
+
+    file: str
+    paths: tuple[Path, ...]
+    marks: tuple[Mark, ...]
+    schema: Any
+    n_rows: int
+
+    @classmethod
+    def open(cls, file: str) -> "ParquetParts":
+        """Find the files, and look at their columns."""
+        import_pyarrow()
+        from pyarrow import parquet
+
+        whole = Path(file)
+        paths = [whole]
+        if whole.is_dir():
+            inside = (path.relative_to(whole) for path in whole.rglob(f"*{PARQUET}"))
+            kept = sorted(p for p in inside if not any(n[0] in "._" for n in p.parts))
+            paths = [whole / path for path in kept]
+            if not paths:
+                raise FileError(f"{file}: the folder holds no file whose name ends with {PARQUET}")
+        schema, n_rows, marks = None, 0, []
+        for path in paths:
+            marks.append(_mark(path))
+            with name_errors(str(path)), path.open("rb") as stream:
+                opened = parquet.ParquetFile(stream)
+                own = opened.schema_arrow
+                n_rows += opened.metadata.num_rows
+            if schema is None:
+                schema = own
+            elif not own.equals(schema):
+                raise FileError(f"{path}: {_compare(own, schema, paths[0])}")
+        if n_rows == 0:
+            raise FileError(f"{file}: there are no rows")
+        return cls(file, tuple(paths), tuple(marks), schema, n_rows)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return find_names(self.schema, self.file)
+
+    def exceed_memory(self, n_needed: int) -> bool:
+        """Whether so many of the columns would hardly fit into memory."""
+        least = min((own.size for own in find_available()), default=None)
+        return least is not None and self.n_rows * n_needed * _CELL > least
+
+    def read(
+        self,
+        text: Collection[str],
+        *,
+        is_needed: Callable[[str], bool],
+        labels: str | None = None,
+        categories: bool = False,
+    ) -> Iterator["DataFrame"]:
+        """Read the rows as `row_file.Reader.read` does, some at a time, numbered from 0 on.
+
+        With `categories`, strings are text even where a batch has none.
+        """
+        import_pyarrow()
+        from pyarrow import Table, parquet
+
+        columns = {name: is_needed(name) for name in self.names}
+        needed = [name for name, own in columns.items() if own]
+        texts = {*text}
+        if categories:
+            texts |= {*find_categories(self.schema), *find_strings(self.schema)} - {labels}
+        begin = 0
+        for path, mark in zip(self.paths, self.marks, strict=True):
+            with name_errors(str(path)), path.open("rb") as stream:
+                if _mark(path) != mark:
+                    raise FileError(f"{path}: the file has changed since it was first read")
+                file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
+                for batch in file.iter_batches(BATCH_ROWS, columns=needed, use_threads=False):
+                    table = Table.from_batches([batch])
+                    frame = make_frame(table, str(path), texts, columns=columns, labels=labels)
+                    frame.index += begin
+                    begin += len(frame)
+                    yield frame
+
+    def sample(
+        self,
+        most: int,
+        text: Collection[str],
+        *,
+        is_needed: Callable[[str], bool],
+        labels: str | None = None,
+    ) -> "DataFrame":
+        """Return so many rows, drawn by lot, or all if there are fewer, in their order."""
+        drawn = np.arange(self.n_rows)
+        if most < self.n_rows:
+            random = np.random.default_rng(0)
+            drawn = np.sort(random.choice(self.n_rows, most, replace=False, shuffle=False))
+        parts, begin = [], 0
+        for frame in self.read(text, is_needed=is_needed, labels=labels):
+            first, last = np.searchsorted(drawn, [begin, begin + len(frame)])
+            parts.append(frame.iloc[drawn[first:last] - begin])
+            begin += len(frame)
+        whole: DataFrame = import_pandas().concat(parts, ignore_index=True)
+        return whole
+
+
+def _mark(path: Path) -> Mark:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _compare(own: Any, first: Any, path: Path) -> str:
+    """Return how the columns of a file are other ones than those of the first file."""
+    if own.names != first.names:
+        return (
+            f"its columns are {list_names(own.names)}, and those of {path} "
+            f"{list_names(first.names)}"
+        )
+    pairs = zip(own, first, strict=True)
+    name, kind, before = next(
+        ((a.name, a.type, b.type) for a, b in pairs if not a.equals(b)), ("", "", "")
+    )
+    if not name:
+        return f"its columns are described otherwise than those of {path}"
+    return f"column {name!r} holds {kind}, and that of {path} {before}"

@@ -1,0 +1,88 @@
+"""What a search compared, in short: what the model that it chose keeps of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.persistence.json_node import plain
+from properboost.scoring import name_score
+
+__all__ = ["record_search"]
+
+MOST_CANDIDATES = 12
+"""Candidates that are kept where no families were compared, the best first."""
+
+
+def record_search(search: Any) -> dict[str, Any]:
+    """Return what is known of a fitted search, without times: equal fits leave equal records."""
+    results = search.cv_results_
+    families = getattr(search, "family_results_", None)
+    splits = [name for name in results if name.startswith("split") and "test_score" in name]
+    if families is None:
+        compared = _compare_candidates(search, np.array([results[name] for name in splits]))
+        counts = {"n_candidates": len(results["params"]), "n_dropped": 0}
+    else:
+        columns = ("mean_test_score", "behind", "behind_error", "candidates")
+        compared = {
+            "name": families["family"].astype(object),
+            **{name: families[name].copy() for name in columns},
+            "is_chosen": families["family"] == search.family_,
+        }
+        counts = {f"n_{name}": int(families[name].sum()) for name in ("candidates", "dropped")}
+    return {
+        "by_family": families is not None,
+        "compared": compared,
+        **counts,
+        "n_splits": len(splits),
+        "scoring": name_score(search.scoring),
+        "best_score": float(search.best_score_),
+        "chosen": _make_plain(getattr(search, "best_params_", {})),
+        "calibration": _make_plain(getattr(search, "calibration_", None)),
+        "ended": getattr(search, "ended_", None),
+    }
+
+
+def _compare_candidates(search: Any, scores: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """Return the best candidates; `scores` are those in each split, (n_splits, n_candidates)."""
+    results = search.cv_results_
+    means = results["mean_test_score"]
+    best = getattr(search, "best_index_", int(np.argmax(means)))
+    n = len(scores)
+    with np.errstate(invalid="ignore"):  # scores may be infinite
+        behind = scores[:, [best]] - scores
+        errors = behind.std(axis=0, ddof=1) / n**0.5 if n > 1 else np.full(scores.shape[1], np.nan)
+    varied = [
+        name for name, values in results.items()
+        if name.startswith("param_") and len({repr(value) for value in values}) > 1
+    ]  # fmt: skip
+    kept = np.argsort(-means, kind="stable")[:MOST_CANDIDATES]
+    return {
+        "name": np.array([_name(results, varied, k) for k in kept], dtype=object),
+        "mean_test_score": means[kept],
+        "behind": behind.mean(axis=0)[kept],
+        "behind_error": errors[kept],
+        "candidates": np.ones(len(kept), dtype=np.int64),
+        "is_chosen": kept == best,
+    }
+
+
+def _name(results: Mapping[str, Any], varied: Sequence[str], k: int) -> str:
+    """Return what candidate k has that others have not."""
+    own = {name.removeprefix("param_"): results[name][k] for name in varied}
+    words = [
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in own.items()
+    ]
+    return ", ".join(words) or f"candidate {k + 1}"
+
+
+def _make_plain(value: Any) -> Any:
+    """Return values as files hold them: what is no number, list or dict is its text."""
+    if isinstance(value, Mapping):
+        return {name: _make_plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_make_plain(entry) for entry in value]
+    value = plain(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

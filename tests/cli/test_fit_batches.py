@@ -1,0 +1,195 @@
+"""``properboost fit`` over Parquet in batches: the model of all rows at once, and its report."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.commands import fail, misuse, run, table
+from properboost.cli import fit_batches, parquet_parts
+from properboost.data import binning
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch):
+    monkeypatch.setattr(parquet_parts, "BATCH_ROWS", 64)
+
+
+def make_rows(n=400):
+    rows = table(n)
+    rows["often"] = np.where(np.arange(n) % 9 == 0, 0.0, 1.0 + np.arange(n) % 3)
+    rows.loc[:80, "colour"] = None
+    rows["whole"] = pd.array([None if k % 7 == 5 else k % 40 for k in range(n)], dtype="Int16")
+    rows["yes"] = np.arange(n) % 2 == 0
+    return rows
+
+
+def write(rows, name="t.parquet", n_parts=1):
+    if n_parts == 1:
+        rows.to_parquet(name, index=False)
+        return name
+    Path(name).mkdir()
+    for k, part in enumerate(np.array_split(np.arange(len(rows)), n_parts)):
+        rows.iloc[part].to_parquet(f"{name}/part-{k}.parquet", index=False)
+    Path(name, "_SUCCESS").touch()
+    return name
+
+
+def scores_of(out):
+    names = "class shares|training|held out|other file"
+    found = re.findall(rf"^({names}) +(\S+) +(\S+) +(\S+)$", out, re.MULTILINE)
+    return {name: values for name, *values in found}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--weak-learner", "tree", "--loss", "gboost"],
+        ["--sample-weight", "often", "--categorical", "whole"],
+        ["--effort", "1", "--readable"],
+    ],
+    ids=lambda given: given[-1],
+)
+def test_the_model_and_the_report_are_those_of_all_rows(capsys, given, monkeypatch):
+    monkeypatch.setattr(binning, "SAMPLE_SIZE", 100)
+    rows = make_rows()
+    common = ["--target", "grade", "--drop", "id", *given, "--force"]
+    out, _ = run(capsys, "fit", write(rows), *common)
+    expected = Path("model.json").read_bytes()
+    write(rows, "parts", 3)
+    for how in (["t.parquet", "--in-batches"], ["parts"]):
+        found, _ = run(capsys, "fit", *how, *common)
+        assert Path("model.json").read_bytes() == expected
+        scores, wanted = scores_of(found), scores_of(out)
+        assert scores.pop("held out")[0] != "0"
+        wanted.pop("held out")
+        assert scores == wanted
+        kept = [line for line in out.splitlines() if re.match(r"classes of| +[0-9.]+%  ", line)]
+        assert len(kept) > 2
+        assert all(line in found.splitlines() for line in kept)
+
+
+def test_held_out_rows_are_not_learnt_from(capsys):
+    rows = make_rows()
+    given = ["--target", "grade", "--drop", "id", "--test-size", "0.3"]
+    out, _ = run(capsys, "fit", write(rows), "--in-batches", *given)
+    held = np.random.default_rng(0).random(len(rows)) < 0.3
+    X = rows.drop(columns=["id", "grade"]).astype({"colour": "category", "flag": "category"})
+    trial = pb.ProperBoostClassifier().fit(X[~held], rows["grade"][~held])
+    found = pb.batches.evaluate(trial, X[held].assign(y=rows["grade"][held]), "y")
+    expected = [str(held.sum()), f"{found['log_loss']:.4f}", f"{found['accuracy']:.4f}"]
+    assert scores_of(out)["held out"] == expected
+    out, _ = run(capsys, "fit", "t.parquet", "--in-batches", *given[:-1], "0")
+    assert "held out: none was asked for" in out
+
+
+def test_too_few_rows_to_hold_any_out(capsys):
+    rows = make_rows(4).assign(grade=["good", "bad", "bad", "bad"])
+    held = np.random.default_rng(0).random(4)
+    given = ["--in-batches", "--target", "grade", "--test-size", f"{held[0] + 1e-9}"]
+    out, _ = run(capsys, "fit", write(rows), *given)
+    assert "held out: none, because there are too few rows" in out
+
+
+def test_another_file_is_scored(capsys):
+    rows = make_rows()
+    write(rows)
+    other = make_rows(150)[::-1].assign(new=1.0)
+    other.loc[0, "colour"] = "mauve"
+    for name in ("o.parquet", "o.csv"):
+        other.to_csv(name, index=False) if name[2:] == "csv" else write(other, name)
+    given = ["--target", "grade", "--drop", "id", "whole", "yes", "--test-size", "0", "--force"]
+    out, notes = run(capsys, "fit", "t.parquet", *given, "--eval", "o.parquet")
+    for name in ("o.parquet", "o.csv"):
+        found, also = run(capsys, "fit", "t.parquet", "--in-batches", *given, "--eval", name)
+        assert scores_of(found)["other file"] == scores_of(out)["other file"]
+        assert sorted(also.splitlines()) == sorted(notes.replace("o.parquet", name).splitlines())
+
+
+def test_progress_is_shown(capsys):
+    _, err = run(
+        capsys, "fit", write(make_rows()), "--in-batches", "--target", "grade", "--verbose"
+    )
+    assert "reading" in err
+    assert "800/800" in err
+    assert "scoring, held out" in err
+
+
+def test_what_does_not_fit_into_memory_is_read_in_batches(capsys, monkeypatch):
+    monkeypatch.setattr(parquet_parts, "_CELL", 2**50)
+    _, err = run(capsys, "fit", write(make_rows()), "--target", "grade")
+    assert "t.parquet is read in batches, as its 400 rows would fill the memory" in err
+
+
+def test_another_file_must_have_the_columns(capsys):
+    write(make_rows())
+    write(make_rows().drop(columns="flag"), "o.parquet")
+    given = ["--in-batches", "--target", "grade", "--drop", "id"]
+    line = fail(capsys, "fit", "t.parquet", *given, "--eval", "o.parquet")
+    assert "o.parquet: the file lacks the column 'flag'" in line
+    assert not Path("model.json").exists()
+
+
+# -- what goes wrong ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "given", "message"),
+    [
+        (lambda r: r.drop(columns="grade"), [], "lacks the column 'grade'"),
+        (lambda r: r, ["--sample-weight", "none"], "lacks the column 'none'"),
+        (lambda r: r.assign(often=-1.0), ["--sample-weight", "often"], "below 0"),
+        (lambda r: r.assign(often=0.0), ["--sample-weight", "often"], "must give rows|weight"),
+        (lambda r: r.assign(grade=r["grade"].where(r["id"] < 399)), [], "has missing cells"),
+        (lambda r: r.assign(grade=r["size"]), [], "holds fractions, not classes"),
+        (lambda r: r.assign(grade=r["id"]), [], "400 different numbers.*--many-classes"),
+        (lambda r: r.assign(grade="one"), [], "at least two classes"),
+        (lambda r: r[["grade", "id"]], [], "no column is left"),
+        (lambda r: r[:0], [], "there are no rows"),
+    ],
+)  # fmt: skip
+def test_columns_that_are_refused(capsys, change, given, message):
+    file = write(change(make_rows()))
+    line = fail(capsys, "fit", file, "--in-batches", "--target", "grade", "--drop", "id", *given)
+    assert re.search(message, line)
+    assert sorted(path.name for path in Path().iterdir()) == ["t.parquet"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_nothing_is_left_of_a_fit_that_is_broken_off(capsys, monkeypatch, error):
+    from properboost import __main__ as cli
+
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.setattr(fit_batches.QuantizedTable, "from_batches", broken)
+    status = cli.main(["fit", write(make_rows()), "--in-batches", "--target", "grade"])
+    assert status == (130 if error is KeyboardInterrupt else 1)
+    assert sorted(path.name for path in Path().iterdir()) == ["t.parquet"]
+
+
+def test_a_file_that_changes_is_refused(capsys, monkeypatch):
+    file, rows = write(make_rows()), make_rows(500)
+    read = parquet_parts.ParquetParts.read
+
+    def changing(*given, **named):
+        yield from read(*given, **named)
+        write(rows)
+
+    monkeypatch.setattr(parquet_parts.ParquetParts, "read", changing)
+    line = fail(capsys, "fit", file, "--in-batches", "--target", "grade")
+    assert "t.parquet: the file has changed since it was first read" in line
+
+
+def test_arguments_that_are_refused(capsys):
+    write(make_rows())
+    line = misuse(capsys, "fit", "t.csv", "--target", "grade", "--in-batches")
+    assert "--in-batches is for Parquet" in line
+    given = ["--target", "grade", "--model", "rado"]
+    line = misuse(capsys, "fit", "t.parquet", "--in-batches", *given)
+    assert "--model rado takes all rows at once" in line

@@ -1,0 +1,76 @@
+"""What a model keeps of the search that chose it: in files, copies, edits, and until a new fit."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from properboost.model_selection.search_record import MOST_CANDIDATES, record_search
+
+pytestmark = pytest.mark.filterwarnings("ignore:the chosen gain")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)).round(1)
+    return X, (X[:, 0] + rng.logistic(size=120) > 0.0).astype(int)
+
+
+def search(**given):
+    settings = {"cv": 2, "max_estimators": 5, "gains": [0.5, 1.0, 2.0]}
+    return pb.ProperBoostClassifierCV(**settings | given)
+
+
+SEARCHES = {
+    "families": {"effort": 1, "readable": True},
+    "lists": {"effort": None},
+    "one split": {"effort": None, "cv": [(np.arange(60), np.arange(60, 120))]},
+    "many": {"effort": None, "smoothings": [0.0, 0.1, 0.2], "priors": [None, 0.01]},
+    "scorer": {"effort": None, "scoring": lambda estimator, X, y: estimator.score(X, y)},
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_it_comes_back_from_files(name, rows, tmp_path):
+    model = search(**SEARCHES[name]).fit(*rows)
+    record = model.best_estimator_.search_
+    compared = record["compared"]
+    assert record["best_score"] == model.best_score_
+    assert record["n_splits"] == model.n_splits_
+    assert record["n_candidates"] >= len(compared["name"])
+    assert len(compared["name"]) <= max(MOST_CANDIDATES, 2)
+    assert sum(compared["is_chosen"]) == 1
+    assert compared["behind"][compared["is_chosen"]] == 0.0
+    assert "0x" not in json.dumps(record, default=str)  # addresses differ from fit to fit
+
+    path = tmp_path / "model.json"
+    for compact in (False, True):
+        model.best_estimator_.save_model(path, compact=compact)
+        loaded = pb.load_model(path).search_
+        others = {key: value for key, value in record.items() if key != "compared"}
+        assert {key: value for key, value in loaded.items() if key != "compared"} == others
+        assert list(loaded["compared"]) == list(compared)
+        for column, values in compared.items():
+            np.testing.assert_array_equal(loaded["compared"][column], values)
+
+
+def test_a_loaded_search_gives_it_to_its_model(rows, tmp_path):
+    model = search(effort=1).fit(*rows)
+    model.save_model(tmp_path / "search.json")
+    assert '"search":' not in (tmp_path / "search.json").read_text()  # which has it itself
+    loaded = pb.load_model(tmp_path / "search.json").best_estimator_
+    for own in (model.best_estimator_, loaded):
+        own.save_model(tmp_path / "model.json")
+        assert (tmp_path / "model.json").stat().st_size > 0
+    assert str(loaded.search_) == str(model.best_estimator_.search_) == str(record_search(model))
+
+
+def test_it_lasts_until_something_else_is_fitted_or_merged(rows):
+    model = search(effort=None).fit(*rows).best_estimator_
+    edited = copy.deepcopy(model).remove_feature(2)
+    assert edited.search_["n_candidates"] == 3
+    assert not hasattr(pb.merge_models([model, edited]), "search_")
+    assert not hasattr(copy.deepcopy(model).fit(*rows), "search_")
