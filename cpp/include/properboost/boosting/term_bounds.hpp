@@ -1,0 +1,32 @@
+// What the terms of sums over rows do not exceed, and when sums are found again.
+#pragma once
+
+#include <algorithm>
+
+namespace properboost {
+
+struct TermBounds {
+  double weight, curvature, loss;
+};
+
+// Whether a bound, now that the largest is known, leaves sums too few digits: where all weights
+// have become tiny, as those of separated classes do, sums are found again in units of what they
+// are.
+inline bool is_loose(double bound, double largest) noexcept { return bound > 256.0 * largest; }
+inline bool is_loose(const TermBounds& bounds, const TermBounds& largest) noexcept {
+  return is_loose(bounds.weight, largest.weight) || is_loose(bounds.curvature, largest.curvature) ||
+         is_loose(bounds.loss, largest.loss);
+}
+
+// Calls pass(bound), which sums in units of a bound and returns the least bound it has found, until
+// that is no looser than it had to be.  Twice is enough unless bounds are found with rounding.
+template <class Bound, class Pass>
+void sum_tightly(Bound bound, const Pass& pass) {
+  for (;;) {
+    const Bound found = pass(bound);
+    if (!is_loose(bound, found)) return;
+    bound = found;
+  }
+}
+
+}  // namespace properboost
