@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "properboost/core/instruction_set.hpp"
@@ -162,26 +160,32 @@ void LeafLines::Means::operator+=(const Means& other) {
   }
 }
 
+void LeafLines::Means::add_to(Share& share) {
+  share.sum(weight).sum(squares).sum(present.data(), kMost).sum(position.data(), kMost);
+}
+
 void LeafLines::Products::operator+=(const Products& other) {
   for (std::size_t j = 0; j < kMost; ++j) gradient[j] += other.gradient[j];
   for (std::size_t p = 0; p < kProducts; ++p) curvature[p] += other.curvature[p];
 }
 
+void LeafLines::Products::add_to(Share& share) {
+  share.sum(gradient.data(), kMost).sum(curvature.data(), kProducts);
+}
+
 template <class Sums>
 std::vector<LeafLines::OfClasses<Sums>> LeafLines::add_up(const Slots& slots,
                                                           const std::vector<Sums>& of_tasks) const {
-  static_assert(std::is_trivially_copyable_v<Sums>, "it is an array of whole numbers");
   std::vector<OfClasses<Sums>> all(leaves_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const std::size_t own = slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0;
     all[tasks_[t].leaf][own] += of_tasks[t];
   }
-  if (team_.has_peers()) {
-    std::vector<std::int64_t> numbers(all.size() * sizeof(all[0]) / sizeof(std::int64_t));
-    std::memcpy(numbers.data(), all.data(), numbers.size() * sizeof(std::int64_t));
-    team_.share().sum(numbers.data(), numbers.size()).go();
-    std::memcpy(all.data(), numbers.data(), numbers.size() * sizeof(std::int64_t));
+  Share share = team_.share();
+  for (OfClasses<Sums>& leaf : all) {
+    for (Sums& own : leaf) own.add_to(share);
   }
+  share.go();
   return all;
 }
 

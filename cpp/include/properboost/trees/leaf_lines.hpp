@@ -99,12 +99,14 @@ class LeafLines {
     std::array<std::int64_t, kMost> present{}, position{};
 
     void operator+=(const Means& other);
+    void add_to(Share& share);
   };
   struct Products {
     std::array<std::int64_t, kMost> gradient{};
     std::array<std::int64_t, kProducts> curvature{};
 
     void operator+=(const Products& other);
+    void add_to(Share& share);
   };
   // Those of the negative class, and of the positive.
   template <class Sums>
