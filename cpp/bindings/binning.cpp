@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "properboost/data/edges.hpp"
 #include "properboost/data/row_sample.hpp"
 #include "properboost/histogram/code_weights.hpp"
+#include "py_peers.hpp"
 #include "run.hpp"
 
 namespace properboost::bindings {
@@ -150,7 +152,8 @@ py::list average(const Bins& bins, const py::object& object,
 }
 
 py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
-                          const std::optional<Array<double>>& weight, int n_threads) {
+                          const std::optional<Array<double>>& weight, int n_threads,
+                          const py::object& share) {
   if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
     throw py::value_error("codes must have shape (n_features, n_rows)");
   }
@@ -158,8 +161,12 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
   const RowSampleWeights w(borrow(weight, rows, "weight"));
   const std::uint8_t* code = codes.data();
   std::vector<double> held;
-  run(n_threads, 0.5 * static_cast<double>(rows * bins.size()),
-      [&](Team& team) { held = weigh_codes(code, rows, bins, w, team); });
+  const std::unique_ptr<PyPeers> peers =
+      share.is_none() ? nullptr : std::make_unique<PyPeers>(share);
+  run(n_threads, 0.5 * static_cast<double>(rows * bins.size()), [&](Team& team) {
+    team.join(peers.get());
+    held = weigh_codes(code, rows, bins, w, team);
+  });
   return to_array(held);
 }
 
@@ -176,6 +183,12 @@ struct OwnBinSums {
         [&, from = rows, size = n](Team& team) { sums.add(table, from, size, w, team); });
   }
   py::list find_means() const { return to_list(sums.means()); }
+  py::array_t<std::int64_t> digits() const { return to_array(sums.digits()); }
+  void add_digits(const Array<std::int64_t>& digits) {
+    const std::vector<std::int64_t> added(digits.data(), digits.data() + digits.size());
+    if (added.size() != sums.digits().size()) throw py::value_error("digits must be of these bins");
+    sums.add_digits(added);
+  }
 
   std::shared_ptr<Bins> bins;
   BinSums sums;
@@ -225,13 +238,15 @@ void bind_binning(pybind11::module_& m) {
       .def("find_means", &properboost::bindings::average, "table"_a, "order"_a = py::none(),
            "weight"_a = py::none(), "n_threads"_a = 1)
       .def("weigh", &properboost::bindings::weigh, "codes"_a, "weight"_a = py::none(),
-           "n_threads"_a = 1);
+           "n_threads"_a = 1, "share"_a = py::none());
   using properboost::bindings::OwnBinSums;
   properboost::bindings::make_class<OwnBinSums>(m, "BinSums")
       .def(py::init<std::shared_ptr<Bins>, double>(), "bins"_a, "largest_weight"_a = 1.0)
       .def("add", &OwnBinSums::add, "table"_a, "order"_a = py::none(), "weight"_a = py::none(),
            "n_threads"_a = 1)
-      .def("find_means", &OwnBinSums::find_means);
+      .def("find_means", &OwnBinSums::find_means)
+      .def_property_readonly("digits", &OwnBinSums::digits)
+      .def("add_digits", &OwnBinSums::add_digits, "digits"_a);
   using properboost::RowSample;
   properboost::bindings::make_class<RowSample>(m, "RowSample")
       .def(py::init<std::size_t, std::uint64_t>(), "size"_a, "seed"_a = 0)

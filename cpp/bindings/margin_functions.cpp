@@ -11,27 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "held.hpp"
+
 namespace properboost::bindings {
 namespace {
 
 namespace py = pybind11;
-
-// A Python object that may be released on any thread.
-class Held {
- public:
-  explicit Held(py::object object) : object_(std::move(object)) {}
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  // NOLINTNEXTLINE(bugprone-exception-escape): the process cannot go on without the GIL
-  ~Held() {
-    const py::gil_scoped_acquire acquire;
-    object_ = py::object();
-  }
-  const py::object& get() const { return object_; }
-
- private:
-  py::object object_;
-};
 
 // A C function; `owner` keeps it alive.  Called without the GIL, on any thread.
 template <class Call>

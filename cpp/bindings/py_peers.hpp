@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "held.hpp"
 #include "properboost/core/peers.hpp"
 
 namespace properboost::bindings {
@@ -19,24 +20,17 @@ namespace py = pybind11;
 class PyPeers final : public Peers {
  public:
   explicit PyPeers(py::object share) : share_(std::move(share)) {}
-  ~PyPeers() override {
-    const py::gil_scoped_acquire acquire;
-    share_ = py::object();
-  }
-  PyPeers(const PyPeers&) = delete;
-  PyPeers& operator=(const PyPeers&) = delete;
-
   void share(std::vector<std::int64_t>& sums, std::vector<double>& most) override {
     const py::gil_scoped_acquire acquire;
     py::array_t<std::int64_t> all(static_cast<py::ssize_t>(sums.size()), sums.data());
     py::array_t<double> largest(static_cast<py::ssize_t>(most.size()), most.data());
-    share_(all, largest);
+    share_.get()(all, largest);
     std::copy_n(all.data(), sums.size(), sums.begin());
     std::copy_n(largest.data(), most.size(), most.begin());
   }
 
  private:
-  py::object share_;
+  Held share_;
 };
 
 }  // namespace properboost::bindings

@@ -57,7 +57,8 @@ std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const Tr
     std::vector<std::int64_t> found(problem.rows);
     find_nodes(tree, problem.codes.data(), problem.rows, found.data(), team);
     digest.add(found);
-    for (const Cell& cell : grower.weigh(tree, slots, weight, team)) digest.add(cell);
+    const double total = weight.sum(0, problem.rows);
+    for (const Cell& cell : grower.weigh(tree, slots, weight, total, team)) digest.add(cell);
   });
   return digest.value();
 }

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 # A table is either one two-dimensional array (any real dtype, any strides) or a list of columns.
 # A categorical column is an int32 array of bins: 0 ... K - 1, -1 for missing, -2 for unseen.
 _Table = NDArray[np.generic] | Sequence[NDArray[np.generic]]
+# Takes whole numbers and others; see `Rows`.
+_Share = Callable[[NDArray[np.int64], NDArray[np.float64]], object]
 
 @type_check_only
 class _Bound(type): ...  # pybind11's
@@ -125,8 +127,12 @@ class Bins(metaclass=_Bound):
         codes: NDArray[np.uint8],
         weight: NDArray[np.float64] | None = ...,
         n_threads: int = ...,
+        share: _Share | None = ...,
     ) -> NDArray[np.float64]:
-        """Sum the weight of each code, or count its rows; features are side by side."""
+        """Sum the weight of each code, or count its rows; features are side by side.
+
+        For `share` see `Rows`.
+        """
 
 class BinSums(metaclass=_Bound):
     """Exact sums of the values in each bin of numeric features, of rows that come in batches."""
@@ -142,6 +148,11 @@ class BinSums(metaclass=_Bound):
         """Add rows; `weight` is that of the rows in order."""
     def find_means(self) -> list[NDArray[np.float64]]:
         """Return what `Bins.find_means` would of all rows together."""
+    @property
+    def digits(self) -> NDArray[np.int64]:
+        """The sums as whole numbers."""
+    def add_digits(self, digits: NDArray[np.int64]) -> None:
+        """Add the `digits` of sums of other rows in the same bins, with the same largest weight."""
 
 class RowSample(metaclass=_Bound):
     """The rows of positive weight with the least hashes, of rows that come in batches."""
@@ -318,7 +329,7 @@ class Rows(metaclass=_Bound):
         *,
         weight: NDArray[np.float64] | None = ...,
         base: NDArray[np.float64] | None = ...,
-        share: Callable[[NDArray[np.int64], NDArray[np.float64]], object] | None = ...,
+        share: _Share | None = ...,
         n_threads: int = ...,
     ) -> None: ...
 

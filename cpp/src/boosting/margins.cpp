@@ -134,7 +134,8 @@ class Margins::Pass {
         moves_(moves),
         request_(request),
         joint_(join(moves)),
-        sums_cells_(request.cells && (W > 1 || are_bounded(margins.loss_))),
+        cells_(request.cells ? &*request.cells : nullptr),
+        sums_cells_(cells_ != nullptr && (W > 1 || are_bounded(margins.loss_))),
         sums_weights_(W == 1 && margins.keeps_weights_),
         parts_(margins.blocks_.size()) {}
 
@@ -148,7 +149,7 @@ class Margins::Pass {
     std::vector<Totals> totals = add_up();
     share(totals, team);
     if (sums_weights_) m_.units_ = units_of(totals.front());
-    if (request_.cells && !sums_cells_) {
+    if (cells_ != nullptr && !sums_cells_) {
       units_of_cells_ = m_.units_;
       fill(team, [&](std::size_t c, const auto& add) {
         const RowBlock& block = m_.blocks_[c];
@@ -383,8 +384,8 @@ class Margins::Pass {
 
   template <class PassBlock>
   void fill(Team& team, const PassBlock& pass) {
-    fill_feature<W>(request_.cells.value(), m_.rows_, m_.blocks_, m_.roles_, m_.needs_curvature_,
-                    units_of_cells_, m_.nanoseconds(2.5), team, pass);
+    fill_feature<W>(*cells_, m_.rows_, m_.blocks_, m_.roles_, m_.needs_curvature_, units_of_cells_,
+                    m_.nanoseconds(2.5), team, pass);
   }
 
   // add(weights, curvatures, begin, n): what to do with the training weights of a strip of rows.
@@ -492,8 +493,9 @@ class Margins::Pass {
   const std::vector<Move>& moves_;
   const PassRequest& request_;
   const std::vector<JointMove> joint_;
-  const bool sums_cells_;    // as rows move, or else once all have
-  const bool sums_weights_;  // which are kept
+  const CellsOfFeature* const cells_;  // or null
+  const bool sums_cells_;              // as rows move, or else once all have
+  const bool sums_weights_;            // which are kept
   std::vector<BlockSums> parts_;
   TermUnits slope_units_, risk_units_, log_loss_units_, share_units_;
   TermUnits weight_units_, curvature_units_;

@@ -166,4 +166,27 @@ std::vector<std::vector<double>> BinSums::means() const {
   return means;
 }
 
+std::vector<std::int64_t> BinSums::digits() const {
+  std::vector<std::int64_t> all;
+  for (const std::vector<BinSum>& feature : sums_) {
+    for (const BinSum& own : feature) {
+      own.values.list(all);
+      own.weights.list(all);
+      all.push_back(static_cast<std::int64_t>(own.rows));
+    }
+  }
+  return all;
+}
+
+void BinSums::add_digits(const std::vector<std::int64_t>& digits) {
+  const std::int64_t* from = digits.data();
+  for (std::vector<BinSum>& feature : sums_) {
+    for (BinSum& own : feature) {
+      from = own.values.add_listed(from);
+      from = own.weights.add_listed(from);
+      own.rows += static_cast<std::uint64_t>(*from++);
+    }
+  }
+}
+
 }  // namespace properboost

@@ -13,13 +13,18 @@ double nanoseconds(std::size_t rows, const Bins& bins) {
 
 std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,
                                 RowSampleWeights weight, Team& team) {
-  const FixedPoint units(weight.sum(0, rows));
+  ExactSum total = weight.add_up(0, rows);
+  Share share = team.share();
+  total.share(share);
+  share.go();
+  const FixedPoint units(total.value());
   std::vector<std::int64_t> sums(bins.total_width(), 0);
   team.for_each(bins.size(), nanoseconds(rows, bins), [&](std::size_t f) {
     add_by_code(
         codes + f * rows, 0, rows, bins[f].width(),
         [&](std::size_t i) { return units.round(weight[i]); }, sums.data() + bins.offset(f));
   });
+  team.share().sum(sums.data(), sums.size()).go();
   std::vector<double> held;
   held.reserve(sums.size());
   for (const std::int64_t sum : sums) held.push_back(units.value(sum));

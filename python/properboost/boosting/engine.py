@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ from properboost.parameters.shared import (
 
 __all__ = [
     "MOST_LANES",
+    "Elsewhere",
+    "Peers",
     "Training",
     "cut_features",
     "find_pairs",
@@ -62,6 +64,60 @@ P = ParamSpec("P")
 Made = TypeVar("Made")
 
 
+class Predictor(Protocol):
+    """What predicts from codes: an ensemble."""
+
+    def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
+        """Return the raw predictions of rows of these codes, (n_rows, n_models)."""
+
+
+class Repeatable(Protocol):
+    """Rounds of a model that others go on from."""
+
+    def to_native(self) -> _core.Rounds:
+        """Return them as the engine repeats them."""
+
+
+class Elsewhere(Protocol):
+    """Rows whose codes are in other processes, each of which runs the engine on its own."""
+
+    def of_pairs(self, pairs: Sequence[PairBins]) -> "Elsewhere":
+        """Return the same rows with the codes of pairs of these features."""
+
+    def of_segments(self, taken: NDArray[np.bool_]) -> "Elsewhere":
+        """Return the rows of some of the segments."""
+
+    def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
+        """Return the codes of some features, (n, n_rows)."""
+
+    def weigh(self, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the weight that each code holds in some segments."""
+
+    def add_up(self, ensemble: Predictor) -> NDArray[np.float64]:
+        """Return the raw predictions of an ensemble, (n_rows, n_models)."""
+
+    def start(
+        self,
+        roles: NDArray[np.int8],
+        options: Sequence[BoostingOptions],
+        losses: Sequence[MarginLoss],
+        base: NDArray[np.float64] | None,
+        **settings: Any,
+    ) -> _core.Boosting:
+        """Set up models over these rows, as the function `start` does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Peers:
+    """Processes that hold other rows of the same segments, and do the same at the same time.
+
+    `share` is as `_core.Rows` takes it; `class_weights` are those of all rows together.
+    """
+
+    share: Callable[[NDArray[np.int64], NDArray[np.float64]], object]
+    class_weights: NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False)
 class Training:
     """Rows as the engine takes them: sorted by segment, and as codes.
@@ -80,6 +136,10 @@ class Training:
     n_threads: int
     names: Sequence[str] | None = None
     """The names of the features, if they have any."""
+    elsewhere: Elsewhere | None = None
+    """Where the codes are, if they are not here."""
+    peers: Peers | None = None
+    """Where these rows are some of those that are learnt from: what has the others."""
     pairs: tuple[PairBins, ...] | None = None
     """Where these are codes of pairs, as `of_pairs` makes them: the pairs."""
 
@@ -90,9 +150,16 @@ class Training:
             return _core.Bins([pair.grid for pair in self.pairs])
         return self.binning.native
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.segments[-1])
+
     @cached_property
     def class_weights(self) -> NDArray[np.float64]:
         """How many rows each class has, by sample weight."""
+        if self.peers is not None:
+            return self.peers.class_weights
         sizes = np.diff(self.segments).astype(np.float64)
         if self.weight is not None:
             sizes = np.add.reduceat(self.weight, self.segments[:-1])
@@ -102,9 +169,26 @@ class Training:
 
     def of_pairs(self, pairs: Sequence[PairBins]) -> "Training":
         """Return the same rows with the codes of pairs of these features."""
+        if self.elsewhere is not None:
+            return replace(self, elsewhere=self.elsewhere.of_pairs(pairs), pairs=tuple(pairs))
         native = [pair.native for pair in pairs]
         codes = _core.encode_pairs(native, self.codes, self.n_threads)
         return replace(self, codes=codes, pairs=tuple(pairs))
+
+    def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
+        """Return the codes of some features, a row each, from wherever they are."""
+        if self.elsewhere is not None:
+            return self.elsewhere.gather(features)
+        return self.codes[list(features)]
+
+    def add_up(
+        self, ensemble: Predictor, of_pairs: "Training | None" = None
+    ) -> NDArray[np.float64]:
+        """Return the raw predictions of an ensemble, whose pairs the rows also have codes of."""
+        if self.elsewhere is not None:
+            return self.elsewhere.add_up(ensemble)
+        both = self.codes if of_pairs is None else np.concatenate([self.codes, of_pairs.codes])
+        return ensemble.add_up(both, self.n_threads)
 
     def without_means(self) -> "Training":
         """Return the same rows, whose bins have no means."""
@@ -117,14 +201,18 @@ class Training:
 
     def of_segments(self, taken: NDArray[np.bool_]) -> "Training":
         """Return the rows of some of the segments, in the same order."""
-        return self.of_rows(np.repeat(taken, np.diff(self.segments)))
+        some = self.of_rows(np.repeat(taken, np.diff(self.segments)))
+        if self.elsewhere is None:
+            return some
+        return replace(some, elsewhere=self.elsewhere.of_segments(taken))
 
     def of_rows(self, taken: NDArray[np.bool_]) -> "Training":
-        """Return some of the rows, in the same order."""
+        """Return some of the rows, in the same order; only segments of those that are elsewhere."""
         held = np.add.reduceat(taken, self.segments[:-1], dtype=np.int64)
+        here = self.elsewhere is None
         return replace(
             self,
-            codes=np.compress(taken, self.codes, axis=1),
+            codes=np.compress(taken, self.codes, axis=1) if here else self.codes,
             segments=np.cumsum([0, *held[held > 0]]),
             class_of=self.class_of[held > 0],
             weight=None if self.weight is None else self.weight[taken],
@@ -147,13 +235,16 @@ class Training:
         """
         if self.weight is None:
             return self._split(boosting.code_counts.astype(np.float64))
-        return self._split(self.bins.weigh(self.codes, self.weight, self.n_threads))
+        return self.weigh_segments(np.ones(len(self.class_of), dtype=bool))
 
     def weigh_segments(self, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds in some segments."""
+        if self.elsewhere is not None:
+            return self._split(self.elsewhere.weigh(wanted))
         count = np.repeat(wanted.astype(np.float64), np.diff(self.segments))
         weight = count if self.weight is None else count * self.weight
-        return self._split(self.bins.weigh(self.codes, weight, self.n_threads))
+        share = None if self.peers is None else self.peers.share
+        return self._split(self.bins.weigh(self.codes, weight, self.n_threads, share))
 
     def _split(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
         return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))
@@ -177,13 +268,15 @@ def prepare(
     n_threads = checks.count_threads(options.n_jobs)
     seed = checks.seed(options.random_state)
     weight = rows.training_weight
+    elsewhere = None
     if isinstance(table, CodedTable):
         own = _find_binning(options, table, rows, means=wants_means)
         if binning is not None:
             table.check_bins(binning.features, "the model that warm_start goes on from")
         binning, codes = binning or own, table.take()
+        elsewhere = table.place(rows, order)
         # Weights may be too small to count beside those that a fit scales.
-        if order.has_parts or order.segments[-1] < codes.shape[1]:
+        if elsewhere is None and (order.has_parts or order.segments[-1] < codes.shape[1]):
             codes = table.take(order.order)
     else:
         if binning is None:
@@ -202,6 +295,7 @@ def prepare(
         seed=seed,
         n_threads=n_threads,
         names=table.names,
+        elsewhere=elsewhere,
     )
 
 
@@ -286,6 +380,8 @@ def start(
     raws: int = 0,
     joint_loss: str = "",
     lanes: int = MOST_LANES,
+    earlier: Sequence[Repeatable] = (),
+    repeated: int = 0,
 ) -> _core.Boosting:
     """Set up models over the same rows; every sequence has an entry per model.
 
@@ -294,10 +390,16 @@ def start(
     `joint_loss`, the models of all classes, in their order, are one joint model.  At most so many
     `lanes` are summed together.  The raw predictions of all rows and of so many models, `raws`,
     will be wanted in the end.  Without `risk_of_tables` the risk of a round is that after its
-    estimator.
+    estimator.  Models go on from `earlier` rounds of theirs, which make so many estimators,
+    `repeated`.
 
     Raises MemoryError if there is less memory than that certainly takes.
     """
+    if training.elsewhere is not None:
+        return training.elsewhere.start(
+            roles, options, losses, base, keep_rounds=keep_rounds, risk_of_tables=risk_of_tables,
+            joint_loss=joint_loss, earlier=earlier, repeated=repeated,
+        )  # fmt: skip
     models = [
         _core.Model(
             loss.native,
@@ -315,6 +417,7 @@ def start(
         training.segments,
         weight=training.weight,
         base=base,
+        share=None if training.peers is None else training.peers.share,
         n_threads=training.n_threads,
     )
     shared = options[0]
@@ -325,7 +428,7 @@ def start(
         l2=shared.l2,
         classes=len(training.classes) if joint_loss else 1,
         joint_loss=joint_loss,
-        lanes=lanes,
+        lanes=1 if shared.exact_sums else lanes,
         shared_trees=shared.weak_learner == "tree" and shared.multi_strategy == "multi_output_tree",
     )
     boosting = _core.Boosting(
@@ -333,10 +436,12 @@ def start(
         keep_rounds=keep_rounds, risk_of_tables=risk_of_tables, n_threads=training.n_threads,
     )  # fmt: skip
     kept, working = boosting.memory
-    raw = 8 * raws * training.codes.shape[1]
+    raw = 8 * raws * training.n_rows
     less = ["multiclass='one_vs_rest'"] if joint_loss else []
     less += ["response='real'"] if shared.response == "newton" else []
     require_memory(kept + max(working, raw), " or ".join([*less, "fewer rows"]))
+    if repeated:
+        boosting.repeat([own.to_native() for own in earlier], repeated)
     return boosting
 
 
@@ -439,7 +544,7 @@ def find_pairs(
     """
     signs = find_signs(training.class_of, len(training.classes))
     wanted = slice(None) if models is None else models
-    count = np.ones(training.codes.shape[1])
+    count = np.ones(training.n_rows)
     weight_of_one = 1.0
     if training.weight is not None:
         weight_of_one = float(training.weight.mean())
@@ -477,7 +582,7 @@ def find_pairs(
             yield _to_float32(gradient), _to_float32(variance * scale**2 * count)
 
     return rank_pairs(
-        training.binning, training.codes, bin_weights, raw[wanted],
+        training.binning, training.gather, bin_weights, raw[wanted],
         find_joint_gradients() if link.joint_loss else find_gradients(),
         weight_of_one, n, training.n_threads,
     )  # fmt: skip

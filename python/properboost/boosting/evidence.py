@@ -125,9 +125,9 @@ def _find_interactions(
         find_entries(
             np.maximum(find_levels(training.binning.features[j], weight, RANKING_LEVELS)[0], 0)
             .astype(np.uint8),
-            training.codes[j],
+            codes,
         )
-        for j, weight in weights.items()
+        for (j, weight), codes in zip(weights.items(), training.gather([*weights]), strict=True)
     ])  # fmt: skip
     is_own = np.repeat(training.class_of == own, np.diff(training.segments))
     scale, count = 1.0, np.ones(len(is_own))

@@ -106,7 +106,7 @@ def boost(
     apart = options.weak_learner in GROWN
     signs = find_signs(training.class_of, len(training.classes))
     n_models, n_fits = len(signs), len(of_fits)
-    in_lanes = training.codes.shape[1] >= LANES_FROM or (n_fits > 1 and not apart)
+    in_lanes = training.n_rows >= LANES_FROM or (n_fits > 1 and not apart)
     together = n_models if link.joint_loss or in_lanes else 1  # joint models cannot be apart
     if not apart and n_fits > 1:
         together = n_fits * n_models
@@ -116,7 +116,7 @@ def boost(
     def begin(first: int, rounds: Sequence[Rounds]) -> _core.Boosting:
         """Set up some models, which go on from these rounds if there are any."""
         draw = first // n_models if apart else 0
-        boosting = start(
+        return start(
             training if draw == 0 else replace(training, seed=(training.seed + draw) % 2**32),
             roles[first : first + together],
             [options] * together,
@@ -127,10 +127,9 @@ def boost(
             raws=len(roles) if keep_raw else n_models if wants_raw else 0,
             joint_loss=link.joint_loss,
             lanes=MOST_LANES if in_lanes else 1,
+            earlier=rounds,
+            repeated=max(map(len, rounds), default=0) // size,
         )
-        if any(map(len, rounds)):
-            boosting.repeat([own.to_native() for own in rounds], max(map(len, rounds)) // size)
-        return boosting
 
     solved = options.step in SOLVED
     firsts = range(0, len(roles), together)
@@ -165,7 +164,7 @@ def boost(
                 boosting = begin(first, found)
         models += found
         if keep_raw and first == 0:
-            raw = np.empty((len(roles), training.codes.shape[1]))
+            raw = np.empty((len(roles), training.n_rows))
         for m in range(together if keep_raw else 0):
             raw[first + m] = boosting.raw(m)
         separated |= {(first + m) % n_models for m in range(together) if boosting.separated(m)}

@@ -4,7 +4,7 @@ The look-up tables of pairs are fitted after those of single features, to what t
 unexplained.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -155,7 +155,7 @@ def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np
 
 def rank_pairs(
     binning: Binning,
-    codes: NDArray[np.uint8],
+    gather: Callable[[Sequence[int]], NDArray[np.uint8]],
     weights: Sequence[NDArray[np.float64]],
     raw: NDArray[np.float64],
     gradients: Iterable[tuple[NDArray[np.float32], NDArray[np.float32]]],
@@ -165,6 +165,7 @@ def rank_pairs(
 ) -> list[tuple[int, int]]:
     """Return the `n` strongest pairs of features, given the model so far.
 
+    `gather` returns the codes of some features.
     `gradients` holds, for each model, what each row adds to a cell's gradient and to its variance,
     sample weights being divided by `scale`.  The sum of gradient^2 / variance over the cells of a
     pair's grid, less the same sum over the levels of either feature, is chi-square where the model
@@ -181,12 +182,13 @@ def rank_pairs(
     ]
     if len(features) > RANKED_FEATURES:
         spread = [
-            _find_spread(find_entries(level, code), raw)
-            for level, code in zip(level_of, codes, strict=True)
+            _find_spread(find_entries(level, gather([j])[0]), raw)
+            for j, level in enumerate(level_of)
         ]
         chosen = np.argsort(-np.array(spread), kind="stable")[:RANKED_FEATURES]
         features = np.sort(chosen).tolist()
-    levels = np.stack([find_entries(level_of[j], codes[j]) for j in features])
+    codes = zip(features, gather(features), strict=True)
+    levels = np.stack([find_entries(level_of[j], own) for j, own in codes])
     found = sum(_core.find_interactions(levels, g, v, scale, n_threads) for g, v in gradients)
     chi_square, freedom = np.asarray(found)
     best = np.argsort(-_core.normal_deviates(chi_square, freedom), kind="stable")[:n]

@@ -326,6 +326,13 @@ class CodedTable(Table):
     ) -> Binning:
         """Return the bins, with `means` or without, if they are as a fit wants them."""
 
+    def place(self, rows: Any, order: Any) -> Any:  # noqa: ARG002
+        """Return where codes are, if they are not here, as `boosting.engine.Elsewhere`.
+
+        They are wanted of the training `rows`, in that `order`.
+        """
+        return None
+
     @abstractmethod
     def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
         """Return the codes (n_features, n_rows) of rows that count, in an order of theirs.

@@ -740,10 +740,7 @@ class _Finish:
         segments: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
         """Return the raw predictions of training rows, of some segments if there are such."""
-        codes = training.codes
-        if of_pairs is not None:
-            codes = np.concatenate([codes, of_pairs.codes])
-        raw = ensemble.add_up(codes, training.n_threads)
+        raw = training.add_up(ensemble, of_pairs)
         if self._base is None:
             return raw
         base = self._base

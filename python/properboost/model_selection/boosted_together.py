@@ -92,7 +92,7 @@ def boost_candidates(
     `caps` is the most estimators, by selection; those that the engine can take together are
     neighbours.
     """
-    n_rows = split_rows[0].training.codes.shape[1]
+    n_rows = split_rows[0].training.n_rows
     first = 0
     for (selection, *_), group in groupby(candidates, key=attrgetter("group")):
         same = list(group)
@@ -222,7 +222,7 @@ class _BatchModels:
 
     def raw(self, split: int) -> Array:
         """Return what the first candidate predicts of all rows, (n_classes or 1, n_rows)."""
-        n_rows = self.rows.training.codes.shape[1]
+        n_rows = self.rows.training.n_rows
         return self._of_models(0, split, n_rows, self.boosting.raw)
 
     def raw_held_out(self, candidate: int, split: int) -> Array:

@@ -444,6 +444,17 @@ class BoostingParameters(
         option="added to the curvature by the newton response",
         only_with={"response": ("newton",)},
     )
+    exact_sums: bool = parameter(
+        default=False,
+        doc="""
+        Whether models that are boosted together (of several classes, bags, or what a search
+        compares) are summed one after the other and exactly, as a model by itself always is.
+        Otherwise 4 to 16 are summed side by side in float32, which is faster; then their last
+        digits depend on the order of the rows.
+        """,
+        option="sum models that are boosted together exactly, so that no order of rows matters",
+        only_with={"step": NOT_SOLVED},
+    )
 
 
 @parameters

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "properboost/core/peers.hpp"
 
@@ -39,6 +40,17 @@ class ExactSum {
 
   // Adds what other processes have summed.
   void share(Share& share) { share.sum(digits_.data(), digits_.size()); }
+  // Its digits, without waiting carries: so sums of many sums do not overflow.
+  void list(std::vector<std::int64_t>& all) const {
+    auto digits = digits_;
+    carry(digits);
+    all.insert(all.end(), digits.begin(), digits.end());
+  }
+  // Adds a sum that was listed; returns where the next one is.
+  const std::int64_t* add_listed(const std::int64_t* from) {
+    for (std::int64_t& digit : digits_) digit += *from++;
+    return from;
+  }
 
   // The quotient of two sums, of which the second is positive, to a few units in the last place.
   friend double divide(const ExactSum& a, const ExactSum& b) {

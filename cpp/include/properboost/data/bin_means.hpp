@@ -37,6 +37,9 @@ class BinSums {
   BinSums(const Bins& bins, double largest);
   void add(const Table& table, RowOrder order, std::size_t n, RowSampleWeights weight, Team& team);
   std::vector<std::vector<double>> means() const;
+  // The sums as whole numbers, which those of other rows can be added to.
+  std::vector<std::int64_t> digits() const;
+  void add_digits(const std::vector<std::int64_t>& digits);
 
  private:
   const Bins& bins_;

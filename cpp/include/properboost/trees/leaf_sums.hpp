@@ -129,7 +129,8 @@ class LeafSums {
     if (!team_.has_peers()) return;
     using Number = std::conditional_t<sizeof(Unit) == sizeof(std::int32_t), Unit, std::int64_t>;
     Number* const numbers = reinterpret_cast<Number*>(sums.data());
-    const std::size_t n = sums.size() * (sizeof(Unit) / sizeof(Number));
+    std::size_t n = sums.size();
+    if constexpr (!std::is_arithmetic_v<Unit>) n *= sizeof(Unit) / sizeof(Number);
     std::vector<std::int64_t> all(numbers, numbers + n);
     team_.share().sum(all.data(), n).go();
     for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<Number>(all[i]);
