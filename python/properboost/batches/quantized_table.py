@@ -310,6 +310,14 @@ class QuantizedTable(CodedTable):
 
     def set_features(self, model: Any, *, reset: bool) -> None:
         """Set the features of a model, or check that they are these."""
+        if self.names is None:
+            if reset:
+                model._set_features(self.n_features, None)
+            elif model.n_features_in_ != self.n_features:
+                raise ValueError(
+                    f"X has {self.n_features} features, but the model has {model.n_features_in_}"
+                )
+            return
         if reset:
             model.n_features_in_ = self.n_features
             model.feature_names_in_ = np.array(self._rows.names, dtype=object)

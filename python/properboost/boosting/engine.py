@@ -268,15 +268,13 @@ def prepare(
     n_threads = checks.count_threads(options.n_jobs)
     seed = checks.seed(options.random_state)
     weight = rows.training_weight
-    elsewhere = None
     if isinstance(table, CodedTable):
         own = _find_binning(options, table, rows, means=wants_means)
         if binning is not None:
             table.check_bins(binning.features, "the model that warm_start goes on from")
         binning, codes = binning or own, table.take()
-        elsewhere = table.place(rows, order)
         # Weights may be too small to count beside those that a fit scales.
-        if elsewhere is None and (order.has_parts or order.segments[-1] < codes.shape[1]):
+        if order.has_parts or order.segments[-1] < codes.shape[1]:
             codes = table.take(order.order)
     else:
         if binning is None:
@@ -285,7 +283,7 @@ def prepare(
     weight = None if weight is None else weight[order.order]
     if wants_means and not binning.has_means:
         binning = binning.with_means(table, order.order, weight, n_threads)
-    return Training(
+    training = Training(
         classes=rows.classes,
         binning=binning,
         codes=codes,
@@ -295,8 +293,8 @@ def prepare(
         seed=seed,
         n_threads=n_threads,
         names=table.names,
-        elsewhere=elsewhere,
     )
+    return table.place(training, order) if isinstance(table, CodedTable) else training
 
 
 def cut_features(options: BinningOptions, table: Table, rows: Rows) -> Binning:
@@ -397,8 +395,9 @@ def start(
     """
     if training.elsewhere is not None:
         return training.elsewhere.start(
-            roles, options, losses, base, keep_rounds=keep_rounds, risk_of_tables=risk_of_tables,
-            joint_loss=joint_loss, earlier=earlier, repeated=repeated,
+            roles, options, losses, base, seed=training.seed, keep_rounds=keep_rounds,
+            risk_of_tables=risk_of_tables, joint_loss=joint_loss, earlier=earlier,
+            repeated=repeated,
         )  # fmt: skip
     models = [
         _core.Model(

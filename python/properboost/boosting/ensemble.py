@@ -226,8 +226,13 @@ class Rounds:
         )
 
     @classmethod
-    def from_native(cls, rounds: _core.Rounds, *, with_moves: bool = False) -> "Rounds":
-        """Take over what the engine returned, and how far margins moved if that is wanted."""
+    def from_native(cls, rounds: "_core.Rounds | Rounds", *, with_moves: bool = False) -> "Rounds":
+        """Take over what the engine returned, and how far margins moved if that is wanted.
+
+        What it returned in another process was taken over there.
+        """
+        if isinstance(rounds, Rounds):
+            return rounds if with_moves else replace(rounds, moves=None)
         own = [f.name for f in fields(cls) if f.name not in ("estimator", "moves")]
         found = {name: getattr(rounds, name) for name in own}
         trees = found["trees"]

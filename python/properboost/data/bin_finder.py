@@ -1,6 +1,7 @@
 """Bins of rows that come in batches: those that all rows together would have."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,10 +20,43 @@ from properboost.data.binning import (
 from properboost.data.frames import sort_categories
 from properboost.data.table import CategoricalColumn, Category, Column, Table
 
-__all__ = ["BinFinder"]
+__all__ = ["BinFinder", "LookedAt", "look_at"]
 
 Weigh: TypeAlias = Callable[[slice | NDArray[np.int64]], NDArray[np.float64] | None]
 """Gives the weight of some rows of all batches."""
+
+
+@dataclass(frozen=True, eq=False)
+class LookedAt:
+    """What a batch of rows says about the bins of its features.
+
+    `values` has the sampled rows of each numeric feature, `spans` the smallest and the largest of
+    all of its rows; `categories` has each other column, and whether its categories come after those
+    of earlier batches.
+    """
+
+    n_rows: int
+    sampled: NDArray[np.int64]
+    values: dict[int, Column]
+    spans: dict[int, tuple[float, float]]
+    categories: dict[int, tuple[CategoricalColumn, bool]]
+
+
+def look_at(
+    table: Table,
+    weight: NDArray[np.float64] | None,
+    categorical: Collection[int],
+    sampled: NDArray[np.int64],
+) -> LookedAt:
+    """Look at a batch, of which these rows are in the sample; `weight` says which rows count."""
+    values, spans = {}, {}
+    for j in sorted(set(range(table.n_features)) - set(categorical)):
+        column = table.numeric(j)
+        values[j] = column[sampled]
+        [(low, high)] = find_spans(column, weight).tolist()
+        spans[j] = low, high
+    categories = {j: (table.categorical(j), table.appends_categories(j)) for j in categorical}
+    return LookedAt(table.n_rows, sampled, values, spans, categories)
 
 
 class BinFinder:
@@ -43,15 +77,30 @@ class BinFinder:
     def add(self, table: Table, weight: NDArray[np.float64] | None) -> None:
         """Take a batch; `weight` says which rows count."""
         sampled = self._sample.add(table.n_rows, weight)
+        self.take(look_at(table, weight, self._categories, sampled))
+
+    def draw(
+        self, sizes: Sequence[int], weight: NDArray[np.float64] | None
+    ) -> list[NDArray[np.int64]]:
+        """Return the rows of each batch that are in the sample, before any is looked at."""
+        self._sample.add(sum(sizes), weight)
+        rows, ends = self._sample.rows, np.cumsum([0, *sizes])
+        cuts = np.searchsorted(rows, ends)
+        return [
+            rows[a:b] - begin for a, b, begin in zip(cuts[:-1], cuts[1:], ends[:-1], strict=True)
+        ]
+
+    def take(self, batch: LookedAt) -> None:
+        """Take a batch that has been looked at."""
         for j, held in self._held.items():
-            values = table.numeric(j)
-            held.add(values[sampled])
-            [(low, high)] = find_spans(values, weight).tolist()
-            self._spans[j] = min(self._spans[j][0], low), max(self._spans[j][1], high)
+            held.add(batch.values[j])
+            own, (low, high) = self._spans[j], batch.spans[j]
+            self._spans[j] = min(own[0], low), max(own[1], high)
         for j, categories in self._categories.items():
-            categories.add(table.categorical(j), append=table.appends_categories(j))
-        self._sampled.add(sampled + self._n_rows)
-        self._n_rows += table.n_rows
+            column, append = batch.categories[j]
+            categories.add(column, append=append)
+        self._sampled.add(batch.sampled + self._n_rows)
+        self._n_rows += batch.n_rows
         if len(self._sampled.values) > 2 * binning.SAMPLE_SIZE:
             self._drop_others()
 

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +146,8 @@ class CategoricalBins:
         bins = [self._index.get(category, unseen) for category in column.values]
         return np.array([*bins, -1], dtype=np.int32)[column.codes]  # code -1 reads the last
 
+
+Placed = TypeVar("Placed")
 
 FeatureBins: TypeAlias = NumericBins | CategoricalBins
 
@@ -326,12 +328,9 @@ class CodedTable(Table):
     ) -> Binning:
         """Return the bins, with `means` or without, if they are as a fit wants them."""
 
-    def place(self, rows: Any, order: Any) -> Any:  # noqa: ARG002
-        """Return where codes are, if they are not here, as `boosting.engine.Elsewhere`.
-
-        They are wanted of the training `rows`, in that `order`.
-        """
-        return None
+    def place(self, training: Placed, order: Any) -> Placed:  # noqa: ARG002
+        """Return a training that has these codes in that `order`, if they are not here."""
+        return training
 
     @abstractmethod
     def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:

@@ -1,0 +1,9 @@
+"""Classifiers of Dask collections: rows that are in the memory of several machines.
+
+Models do not depend on partitions, nor on workers, nor on those that are lost.  It needs the extra
+``properboost[dask]``.
+"""
+
+from properboost.dask.classifier import DaskProperBoostClassifier
+
+__all__ = ["DaskProperBoostClassifier"]

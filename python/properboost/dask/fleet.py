@@ -1,0 +1,297 @@
+"""All parties: which workers have which partitions, and what happens when one of them is lost."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.interactions import PairBins
+from properboost.data.labels import SortedRows
+from properboost.dask.lockstep import Clock, Each, Lost, call, run_together
+from properboost.dask.party import Party, RowsOfParty
+
+__all__ = ["Fleet", "Survivor"]
+
+
+class Survivor(Protocol):
+    """Models that are boosted, and go on after a worker was lost."""
+
+    def remember(self, ask: Callable[..., Any]) -> None:
+        """Take what the models have found so far, which a party is asked for."""
+
+    def start_again(self) -> None:
+        """Set the models up, as far as they were, on parties that are new or know nothing."""
+
+
+class Fleet:
+    """Parties, one for each worker that has partitions.
+
+    Where workers are lost, their partitions are encoded again elsewhere and become new parties;
+    models go on from the last estimator that was finished.  As sums are whole numbers, nothing
+    depends on who has which rows.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        encode: Callable[[Sequence[int]], list[Any]],
+        sizes: Sequence[int],
+        order: SortedRows,
+        describe: dict[str, Any],
+        weight: NDArray[np.float64] | None,
+        deadline: float,
+    ) -> None:
+        """Place the partitions.
+
+        `encode` returns what encodes some partitions, as Dask collections; `sizes` are their rows.
+        `describe` has what is the same in all `RowsOfParty`; `weight` is that of the rows, in their
+        order.
+        """
+        self._client, self._encode, self._describe, self._weight = client, encode, describe, weight
+        self._order, self._segments = order.order, order.segments
+        self._begins = np.cumsum([0, *sizes])
+        self._clock = Clock(deadline)
+        self._excluded: set[str] = set()
+        self._partitions: list[list[int]] = []  # of each party
+        self._rows: list[NDArray[np.int64]] = []  # of each party: places in the order
+        self._actors: list[Any] = []
+        self._futures: list[Any] = []
+        self._pairs: dict[int, tuple[PairBins, ...]] = {}
+        self._numbers = itertools.count(1)
+        self._survivors: dict[int, Survivor] = {}
+        self._place(range(len(sizes)))
+
+    @property
+    def n_rows(self) -> int:
+        """The rows that count."""
+        return len(self._order)
+
+    @property
+    def rows(self) -> list[NDArray[np.int64]]:
+        """Where the rows of each party are in the order of the engine."""
+        return self._rows
+
+    def each(self, make: Callable[[NDArray[np.int64]], Any]) -> Each:
+        """Return an argument for each party, made of its rows' places in the order."""
+        return Each(make(rows) for rows in self._rows)
+
+    def new_number(self) -> int:
+        """Return a number that nothing has."""
+        return next(self._numbers)
+
+    def register(self, number: int, models: Survivor) -> None:
+        """Keep models up to date when workers are lost."""
+        self._survivors[number] = models
+
+    def forget(self, number: int) -> None:
+        """Forget models."""
+        if self._survivors.pop(number, None) is not None:
+            self._try(lambda: self._ask("forget", number))
+
+    def lay(self, pairs: Sequence[PairBins]) -> int:
+        """Find the codes of pairs; return the number of the training of these."""
+        number = self.new_number()
+        self._pairs[number] = tuple(pairs)
+        self.ask("lay", number, self._pairs[number])
+        return number
+
+    # -- asking and running ------------------------------------------------------------------------
+
+    def run(
+        self,
+        task: str,
+        *arguments: Any,
+        report: Callable[[int, float], None] | None = None,
+        make: Callable[[], Sequence[Any]] | None = None,
+    ) -> list[Any]:
+        """Run a task of all parties, again where workers are lost; return what each returns.
+
+        `make`, if there is one, makes the arguments anew each time.
+        """
+        return self._until_done(
+            lambda: run_together(
+                self._client, self._actors, self._clock, task,
+                *(arguments if make is None else make()), report=report,
+            )
+        )  # fmt: skip
+
+    def run_once(self, task: str, *arguments: Any, report: Any = None) -> list[Any]:
+        """Run a task of all parties; raises Lost where workers are lost."""
+        return run_together(
+            self._client, self._actors, self._clock, task, *arguments, report=report
+        )
+
+    def ask(self, task: str, *arguments: Any) -> list[Any]:
+        """Return what each party says by itself."""
+        return self._until_done(lambda: self._ask(task, *arguments))
+
+    def ask_one(self, task: str, *arguments: Any) -> Any:
+        """Return what a party says that all would say."""
+        return self._until_done(lambda: self._ask_first(task, *arguments))
+
+    def _ask(self, task: str, *arguments: Any) -> list[Any]:
+        return call(self._client, self._actors, self._clock, "ask", task, *arguments)
+
+    def _ask_first(self, task: str, *arguments: Any) -> Any:
+        return call(self._client, self._actors[:1], self._clock, "ask", task, *arguments)[0]
+
+    def _until_done(self, ask: Callable[[], Any]) -> Any:
+        while True:
+            try:
+                return ask()
+            except Lost as lost:
+                self.recover(lost)
+
+    # -- losing workers ----------------------------------------------------------------------------
+
+    def recover(self, lost: Lost) -> None:
+        """Place the partitions of lost workers elsewhere, and set models up as far as they were."""
+        known: set[int] = set()  # models whose state was remembered
+        while True:
+            self._drop(lost.workers)
+            if not self._actors:
+                raise RuntimeError(
+                    f"all workers with rows were lost ({', '.join(sorted(self._excluded))}): the "
+                    "fit cannot go on"
+                ) from lost
+            try:
+                call(self._client, self._actors, self._clock, "abandon")
+                for number, models in self._survivors.items():
+                    if number not in known:
+                        models.remember(self._ask_first)
+                        known.add(number)
+                held = {k for own in self._partitions for k in own}
+                missing = [k for k in range(len(self._begins) - 1) if k not in held]
+                first_new = len(self._actors)
+                if missing:
+                    self._place(missing)
+                for number, pairs in self._pairs.items():
+                    new = self._actors[first_new:]
+                    call(self._client, new, self._clock, "ask", "lay", number, pairs)
+                for models in self._survivors.values():
+                    models.start_again()
+                return
+            except Lost as again:
+                lost = again
+
+    def _drop(self, workers: set[str]) -> None:
+        """Give up the parties of these workers, which get no others."""
+        self._excluded |= workers
+        keep = [k for k, actor in enumerate(self._actors) if actor._address not in workers]
+        self._actors, self._rows, self._partitions, self._futures = (
+            [own[k] for k in keep]
+            for own in (self._actors, self._rows, self._partitions, self._futures)
+        )
+        # A frozen worker would be waited for, and may have the only copy of a partition.
+        self._client.run_on_scheduler(_remove_workers, sorted(workers))
+
+    def _place(self, partitions: Sequence[int]) -> None:
+        """Encode partitions, and make parties of those that each worker has encoded."""
+        allowed = self._list_workers()
+        coded = self._client.compute(
+            self._encode(partitions), workers=allowed, allow_other_workers=False
+        )
+        holders = self._wait_for(coded)
+        party_of = _deal(holders, allowed)
+        parties = []
+        for worker in sorted(set(party_of)):
+            own = [k for k, w in zip(partitions, party_of, strict=True) if w == worker]
+            codes = [c for c, w in zip(coded, party_of, strict=True) if w == worker]
+            places, rows = self._find_places(own)
+            weight = None if self._weight is None else self._weight[places]
+            about = RowsOfParty(
+                places=rows,
+                segments=np.searchsorted(places, self._segments).astype(np.int64),
+                weight=weight,
+                **self._describe,
+            )
+            future = self._client.submit(
+                Party, codes, actor=True, workers=[worker], allow_other_workers=False, pure=False
+            )
+            parties.append((own, places, future, about))
+        self._wait_for([future for _, _, future, _ in parties])
+        actors = [future.result() for _, _, future, _ in parties]
+        abouts = Each(about for *_, about in parties)
+        call(self._client, actors, self._clock, "prepare", abouts)
+        for own, places, future, _ in parties:
+            self._partitions.append(own)
+            self._rows.append(places)
+            self._futures.append(future)
+        self._actors += actors
+
+    def _list_workers(self) -> list[str]:
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        allowed = [worker for worker in known if worker not in self._excluded]
+        if not allowed:
+            raise RuntimeError("the cluster has no worker")
+        return allowed
+
+    def _wait_for(self, futures: Sequence[Any]) -> list[list[str]]:
+        """Wait for futures; return the workers that have each."""
+        from distributed import wait
+
+        while True:
+            try:
+                wait(futures, timeout=1.0)
+                break
+            except TimeoutError:
+                expected = {actor._address for actor in self._actors}
+                known = self._client.scheduler_info(n_workers=-1)["workers"]
+                if gone := [worker for worker in expected if worker not in known]:
+                    raise Lost(gone) from None
+        for future in futures:
+            if future.status == "error":
+                future.result()
+        found = self._client.who_has(list(futures))
+        return [list(found[future.key]) for future in futures]
+
+    def _find_places(
+        self, partitions: Sequence[int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where rows of partitions are in the order, and which of their rows these are."""
+        sizes = np.diff(self._begins)
+        own = np.zeros(len(sizes), dtype=bool)
+        own[list(partitions)] = True
+        local = np.cumsum(np.where(own, sizes, 0)) - np.where(own, sizes, 0)
+        partition_of = np.searchsorted(self._begins, self._order, side="right") - 1
+        places = np.flatnonzero(own[partition_of])
+        at = partition_of[places]
+        return places, self._order[places] - self._begins[at] + local[at]
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let the workers forget everything."""
+        self._survivors.clear()
+        self._actors, self._futures = [], []
+
+    @staticmethod
+    def _try(what: Callable[[], Any]) -> None:
+        try:
+            what()
+        except (Lost, OSError, RuntimeError):
+            pass
+
+
+def _deal(holders: Sequence[Sequence[str]], allowed: Sequence[str]) -> list[str]:
+    """Return the worker that gets each partition: one that has it."""
+    load = dict.fromkeys(allowed, 0)
+    dealt = []
+    for own in holders:
+        worker = min((w for w in own if w in load), key=lambda w: (load[w], w), default=None)
+        if worker is None:
+            worker = min(load, key=lambda w: (load[w], w))
+        load[worker] += 1
+        dealt.append(worker)
+    return dealt
+
+
+async def _remove_workers(workers: Sequence[str], dask_scheduler: Any = None) -> None:
+    """Have the scheduler give up workers, whatever they still do."""
+    for worker in workers:
+        if worker in dask_scheduler.workers:
+            await dask_scheduler.remove_worker(
+                address=worker, stimulus_id="properboost-lost", close=True
+            )

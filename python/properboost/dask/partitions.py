@@ -1,0 +1,91 @@
+"""Dask collections as partitions: features, labels and weights of the same rows, side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.frames import is_a
+
+__all__ = ["Partition", "is_collection", "list_partitions"]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Some rows: objects that Dask computes."""
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+
+
+def is_collection(value: Any) -> bool:
+    """Whether this is a Dask array, data frame or series."""
+    return hasattr(value, "__dask_graph__")
+
+
+def list_partitions(
+    X: Any, y: Any = None, sample_weight: Any = None, names: Sequence[str] = ("X", "y", "weight")
+) -> list[Partition]:
+    """Cut collections into partitions of the same rows.
+
+    Labels and weights may be collections of any chunks where X has known ones, or arrays.
+    Otherwise they need as many partitions as X; that each has as many rows is checked where they
+    are read.
+    """
+    if not is_collection(X):
+        raise TypeError(
+            f"{names[0]} must be a Dask array or data frame; got a {type(X).__name__} (for others "
+            "there is ProperBoostClassifier)"
+        )
+    if is_a(X, "dask.array", "Array"):
+        if X.ndim != 2:
+            raise ValueError(f"{names[0]} must have two dimensions; got {X.ndim}")
+        parts = X.rechunk({1: -1}).to_delayed()[:, 0].tolist()
+        sizes = X.chunks[0]
+    else:
+        parts, sizes = X.to_delayed(), (np.nan,) * X.npartitions
+    others = [
+        [None] * len(parts) if given is None else _cut(given, sizes, name, names[0])
+        for given, name in ((y, names[1]), (sample_weight, names[2]))
+    ]
+    return [Partition(*own) for own in zip(parts, *others, strict=True)]
+
+
+def _cut(given: Any, sizes: Sequence[float], name: str, beside: str) -> list[Any]:
+    """Cut labels or weights as X is cut."""
+    known = not np.isnan(np.sum(sizes))
+    if not is_collection(given):
+        if not known:
+            raise TypeError(
+                f"{name} must be a Dask collection where the partitions of {beside} have unknown "
+                f"sizes; got a {type(given).__name__}"
+            )
+        return _cut_array(np.asarray(given), sizes, name, beside)
+    if is_a(given, "dask.array", "Array"):
+        if given.ndim != 1:
+            raise ValueError(f"{name} must have one dimension; got {given.ndim}")
+        if known and not np.isnan(np.sum(given.chunks[0])):
+            if given.shape[0] != sum(sizes):
+                raise ValueError(
+                    f"{beside} and {name} must have as many rows; got {sum(sizes):.0f} and "
+                    f"{given.shape[0]}"
+                )
+            given = given.rechunk((tuple(sizes),))
+    parts = np.ravel(given.to_delayed()).tolist()
+    if len(parts) != len(sizes):
+        raise ValueError(
+            f"{name} must have the partitions of {beside}, {len(sizes)}; got {len(parts)}"
+        )
+    return list(parts)
+
+
+def _cut_array(given: NDArray[Any], sizes: Sequence[float], name: str, beside: str) -> list[Any]:
+    if given.ndim != 1 or len(given) != sum(sizes):
+        raise ValueError(
+            f"{name} must have an entry for each of the {sum(sizes):.0f} rows of {beside}; got "
+            f"shape {given.shape}"
+        )
+    return np.split(given, np.cumsum(np.array(sizes, dtype=np.int64))[:-1])

@@ -1,0 +1,235 @@
+"""A party: some of the rows, in a worker, and the engine that runs on them.
+
+All parties do the same at the same time.  Where the engine sums over rows, a party says what its
+own add up to, and goes on with what those of all parties do.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.engine import Peers, Training, start
+from properboost.boosting.ensemble import Rounds
+from properboost.boosting.interactions import PairBins
+from properboost.data.binning import Binning
+
+__all__ = ["STOP", "Message", "Party", "RowsOfParty"]
+
+Message: TypeAlias = tuple[Any, ...]
+"""What a task says: ("share", sums, largest), ("report", done, risk), ("done", result) or
+("failed", error)."""
+
+STOP = "stop"
+"""The answer to a report after which boosting is over."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfParty:
+    """Which rows a party has: `places` of those that count, in the order of the engine.
+
+    They are among the rows of its partitions, one after the other.  Segments are those of all
+    rows, of which a party may have none.
+    """
+
+    classes: NDArray[Any]
+    binning: Binning
+    places: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    class_of: NDArray[np.intp]
+    weight: NDArray[np.float64] | None
+    class_weights: NDArray[np.float64]
+    names: Sequence[str] | None
+
+
+class _Abandoned(BaseException):  # noqa: N818  # no error: nobody waits for the task any more
+    pass
+
+
+class _Over(Exception):  # noqa: N818  # no error: it ends a run of the engine
+    pass
+
+
+class _Exchange:
+    """Runs tasks in a thread of their own, one at a time, and carries messages and answers."""
+
+    def __init__(self) -> None:
+        self._said: SimpleQueue[Message] = SimpleQueue()
+        self._answers: SimpleQueue[Any] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def begin(self, task: Callable[[], Any]) -> Message:
+        """Begin a task; return what it says first."""
+        self._thread = threading.Thread(target=self._run, args=(task,), daemon=True)
+        self._thread.start()
+        return self._said.get()
+
+    def go_on(self, answer: Any) -> Message:
+        """Answer a task; return what it says next."""
+        self._answers.put(answer)
+        return self._said.get()
+
+    def abandon(self) -> None:
+        """End the task that waits for an answer, if any."""
+        if self._thread is not None and self._thread.is_alive():
+            self._answers.put(_Abandoned)
+            self._thread.join()
+        self._said, self._answers = SimpleQueue(), SimpleQueue()
+
+    def say(self, *message: Any) -> Any:
+        """Say something, in the task's thread; return the answer."""
+        self._said.put(message)
+        answer = self._answers.get()
+        if answer is _Abandoned:
+            raise _Abandoned
+        return answer
+
+    def share(self, sums: NDArray[np.int64], largest: NDArray[np.float64]) -> None:
+        """Put what those of all parties are in the place of these numbers."""
+        sums[:], largest[:] = self.say("share", sums, largest)
+
+    def _run(self, task: Callable[[], Any]) -> None:
+        try:
+            self._said.put(("done", task()))
+        except _Abandoned:
+            pass
+        except BaseException as error:  # whoever waits gets it
+            self._said.put(("failed", error))
+
+
+class _Engine:
+    """What a party has: rows with the codes of features or of pairs, and models over them."""
+
+    def __init__(self, codes: Sequence[NDArray[np.uint8]], rows: RowsOfParty) -> None:
+        own = np.empty((len(rows.binning.features), len(rows.places)), dtype=np.uint8)
+        for j, column in enumerate(own):
+            np.concatenate([part[j] for part in codes]).take(rows.places, out=column)
+        self.exchange = _Exchange()
+        training = Training(
+            classes=rows.classes,
+            binning=rows.binning,
+            codes=own,
+            segments=rows.segments,
+            class_of=rows.class_of,
+            weight=rows.weight,
+            seed=0,
+            n_threads=_count_threads(),
+            names=rows.names,
+            peers=Peers(self.exchange.share, rows.class_weights),
+        )
+        self._trainings = {0: training}
+        self._boostings: dict[int, Any] = {}
+
+    # -- what all parties do together --------------------------------------------------------------
+
+    def start(
+        self,
+        number: int,
+        training: int,
+        roles: NDArray[np.int8],
+        base: NDArray[np.float64] | None,
+        options: Sequence[Any],
+        losses: Sequence[Any],
+        seed: int,
+        settings: dict[str, Any],
+    ) -> None:
+        """Set up models."""
+        rows = replace(self._trainings[training], seed=seed)
+        self._boostings[number] = start(
+            rows, roles, options, losses, base=base, lanes=1, **settings
+        )
+
+    def advance(self, number: int, n_estimators: int, models: Any, reports: bool) -> None:
+        """Boost models."""
+
+        def report(done: int, risk: float) -> None:
+            if self.exchange.say("report", done, risk) == STOP:
+                raise _Over
+
+        try:
+            self._boostings[number].advance(
+                n_estimators, models, report if reports else None, report_each=reports
+            )
+        except _Over:
+            pass
+
+    def weigh(self, training: int, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the weight that each code holds in some segments, of all parties together."""
+        return np.concatenate(self._trainings[training].weigh_segments(wanted))
+
+    # -- what a party does by itself ---------------------------------------------------------------
+
+    def lay(self, number: int, pairs: Sequence[PairBins]) -> None:
+        """Find the codes of pairs."""
+        self._trainings[number] = self._trainings[0].of_pairs(pairs)
+
+    def gather(self, training: int, features: Sequence[int]) -> NDArray[np.uint8]:
+        """Return the codes of some features."""
+        return self._trainings[training].gather(features)
+
+    def add_up(self, ensemble: Any) -> NDArray[np.float64]:
+        """Return the raw predictions of an ensemble."""
+        training, pairs = self._trainings[0], getattr(ensemble, "pairs", ())
+        return training.add_up(ensemble, training.of_pairs(pairs) if pairs else None)
+
+    def rounds(self, number: int, model: int, first: int) -> Rounds:
+        """Return the rounds of a model."""
+        return Rounds.from_native(
+            self._boostings[number].rounds(model, first=first), with_moves=True
+        )
+
+    def get(self, number: int, name: str, *arguments: Any) -> Any:
+        """Return what a property or a method of models says."""
+        own = getattr(self._boostings[number], name)
+        return own(*arguments) if callable(own) else own
+
+    def forget(self, number: int) -> None:
+        """Give up models."""
+        self._boostings.pop(number, None)
+
+
+class Party:
+    """The rows of some partitions, and the engine that runs on them."""
+
+    def __init__(self, codes: Sequence[NDArray[np.uint8]]) -> None:
+        self._codes: Sequence[NDArray[np.uint8]] = codes
+
+    def prepare(self, rows: RowsOfParty) -> None:
+        """Take the rows out of the partitions' codes, which are not needed any more."""
+        self._engine = _Engine(self._codes, rows)
+        self._codes = ()
+
+    def begin(self, task: str, *arguments: Any) -> Message:
+        """Begin what all parties do together; return what the task says first."""
+        own = getattr(self._engine, task)
+        return self._engine.exchange.begin(lambda: own(*arguments))
+
+    def go_on(self, answer: Any) -> Message:
+        """Answer the task; return what it says next."""
+        return self._engine.exchange.go_on(answer)
+
+    def abandon(self) -> None:
+        """End the task that waits for an answer, if any."""
+        self._engine.exchange.abandon()
+
+    def ask(self, task: str, *arguments: Any) -> Any:
+        """Return what the party says by itself, perhaps while a task waits for an answer."""
+        return getattr(self._engine, task)(*arguments)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_engine"):
+            self._engine.exchange.abandon()  # a client that is gone answers no more
+
+
+def _count_threads() -> int:
+    """Return how many threads the worker gives to tasks."""
+    from distributed import get_worker
+
+    try:
+        return int(get_worker().state.nthreads)
+    except ValueError:  # not in a worker
+        return 1

@@ -1,0 +1,248 @@
+"""A table whose codes are in a cluster; its labels and weights are here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.batches.coded_rows import CodedRows
+from properboost.batches.making import count_rows
+from properboost.batches.quantized_table import QuantizedTable
+from properboost.boosting.engine import Training
+from properboost.dask.fleet import Fleet
+from properboost.dask.looking import (
+    Columns,
+    Labelled,
+    add_values,
+    encode,
+    look_at_features,
+    look_at_labels,
+)
+from properboost.dask.partitions import Partition
+from properboost.dask.rows import RowsInCluster
+from properboost.data.bin_finder import BinFinder
+from properboost.data.binning import (
+    MAX_CATEGORIES,
+    Binning,
+    NumericBins,
+    count_numeric_bins,
+)
+from properboost.data.entries import find_entries
+from properboost.data.frames import find_categorical, open_table
+from properboost.data.labels import LabelReader, Rows, SortedRows, find_classes, read_rows
+from properboost.data.table import CodedLabels
+from properboost.parameters import checks
+from properboost.parameters.kinds import ClassWeight
+from properboost.parameters.shared import BinningOptions
+
+__all__ = ["TableInCluster"]
+
+
+class TableInCluster(QuantizedTable):
+    """Training rows whose codes are in a cluster, a byte a cell; labels and weights are here."""
+
+    def __init__(
+        self,
+        rows: CodedRows,
+        names: Sequence[str] | None,
+        client: Any,
+        partitions: Sequence[Partition],
+        sizes: Sequence[int],
+        deadline: float,
+    ) -> None:
+        super().__init__(rows)
+        self.names = names
+        self._client, self._partitions, self._sizes = client, partitions, sizes
+        self._deadline = deadline
+        self._fleets: list[Fleet] = []
+
+    @classmethod
+    def read(
+        cls,
+        client: Any,
+        partitions: Sequence[Partition],
+        options: BinningOptions,
+        class_weight: ClassWeight,
+        normalize_weights: bool,
+        bin_means: bool,
+        deadline: float,
+    ) -> Self:
+        """Find classes and bins, in two readings of the partitions; with `bin_means` three."""
+        compute = partial(_compute, client)
+        looked = compute(look_at_labels, [(own.X, own.y, own.weight) for own in partitions])
+        _check_versions(looked)
+        held = [k for k, own in enumerate(looked) if own.n_rows > 0]
+        if not held:
+            raise ValueError("X must have rows; got none")
+        partitions, looked = [partitions[k] for k in held], [looked[k] for k in held]
+        _check_columns(looked)
+        labels, weight = _join_labels(looked)
+        rows = read_rows(labels, len(labels.codes), weight, class_weight, normalize_weights)
+        names = looked[0].names
+        head = open_table(Columns(), looked[0].head, reset=True)
+        categorical, from_dtype = find_categorical(options.categorical_features, head)
+        finder = BinFinder(head.n_features, categorical, checks.seed(options.random_state))
+        sizes = [own.n_rows for own in looked]
+        sampled = finder.draw(sizes, weight)
+        given = [
+            (own.X, own.weight, tuple(categorical), some)
+            for own, some in zip(partitions, sampled, strict=True)
+        ]
+        for found in compute(look_at_features, given):
+            finder.take(found)
+        max_numeric = count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total)
+        bins = finder.find(
+            rows.weigh, max_numeric=max_numeric, max_categories=options.max_bins,
+            n_threads=checks.count_threads(options.n_jobs),
+        )  # fmt: skip
+        binning = Binning(bins, from_dtype)
+        numeric = [j for j, own in enumerate(bins) if isinstance(own, NumericBins)]
+        if bin_means and numeric:
+            counted, weights, largest = _split_counted(rows, sizes)
+            given = [
+                (own.X, binning, *some, largest)
+                for own, some in zip(partitions, zip(counted, weights, strict=True), strict=True)
+            ]
+            sums = _core.BinSums(_core.Bins([bins[j].native for j in numeric]), largest)
+            for digits in compute(add_values, given):
+                sums.add_digits(digits)
+            binning = binning.with_found_means(dict(zip(numeric, sums.find_means(), strict=True)))
+        coded = CodedRows(
+            names=list(names or [f"column {j}" for j in range(head.n_features)]),
+            labels=labels,
+            weight=weight,
+            binning=binning,
+            max_numeric=max_numeric,
+            max_categories=min(options.max_bins, MAX_CATEGORIES),
+            codes=np.empty((head.n_features, 0), dtype=np.uint8),
+        )
+        return cls(coded, names, client, partitions, sizes, deadline)
+
+    def bring(self, partitions: Sequence[Partition]) -> QuantizedTable:
+        """Return other rows as a table that is here, with the bins of this one."""
+        looked = _compute(self._client, look_at_labels, [(p.X, p.y, p.weight) for p in partitions])
+        held = [k for k, own in enumerate(looked) if own.n_rows > 0]
+        if not held:
+            raise ValueError("X_val must have rows; got none")
+        looked = [looked[k] for k in held]
+        _check_columns([Labelled(1, self.names, looked[0].declared), *looked])
+        found, weight = _join_labels(looked)
+        values = self.labels.values
+        own = find_classes(found, len(found.codes), values, ("X_val", "y_val"))
+        labels = CodedLabels(values, own.astype(np.min_scalar_type(len(values))))
+        binning = self.binning
+        codes = _compute(self._client, encode, [(partitions[k].X, binning) for k in held])
+        order = count_rows(labels, weight).sort().order
+        table = QuantizedTable(
+            replace(
+                self._rows, labels=labels, weight=weight,
+                codes=np.concatenate(codes, axis=1).take(order, axis=1),
+            )
+        )  # fmt: skip
+        table.names = self.names
+        return table
+
+    def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:  # noqa: ARG002
+        """Return codes of no row: they are in the cluster."""
+        return self._rows.codes
+
+    def place(self, training: Training, order: SortedRows) -> Training:  # type: ignore[override]
+        """Return a training whose codes are in the cluster, in that `order`."""
+        from dask import delayed
+
+        lazy = delayed(encode, pure=False)
+        fleet = Fleet(
+            self._client,
+            lambda some: [lazy(self._partitions[k].X, training.binning) for k in some],
+            self._sizes,
+            order,
+            {
+                "classes": training.classes,
+                "binning": training.binning,
+                "class_of": training.class_of,
+                "class_weights": training.class_weights,
+                "names": training.names,
+            },
+            training.weight,
+            self._deadline,
+        )
+        self._fleets.append(fleet)
+        there = RowsInCluster(fleet, np.diff(order.segments), self.n_features)
+        return replace(training, elsewhere=there)
+
+    def close(self) -> None:
+        """Let the workers forget everything."""
+        for fleet in self._fleets:
+            fleet.close()
+
+
+def _compute(
+    client: Any, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]
+) -> list[Any]:
+    """Return what a function makes of each of these arguments, in the cluster."""
+    from dask import delayed
+
+    lazy = delayed(function, pure=False)
+    return list(client.gather(client.compute([lazy(*own) for own in arguments])))
+
+
+def _check_columns(looked: Sequence[Labelled]) -> None:
+    """Refuse partitions with different columns."""
+    first = looked[0]
+    for k, own in enumerate(looked):
+        if own.names != first.names or len(own.declared) != len(first.declared):
+            raise ValueError(
+                f"X must have the same columns in all partitions, {_name(first)}; one with rows, "
+                f"number {k}, has {_name(own)}"
+            )
+        if list(own.declared) != list(first.declared):
+            raise ValueError(
+                "X must have columns of the same types in all partitions; in one with rows, number "
+                f"{k}, other columns are categorical than in the first"
+            )
+
+
+def _check_versions(looked: Sequence[Labelled]) -> None:
+    """Refuse workers with another version, whose engine may be another."""
+    others = {own.version for own in looked} - {_core.__version__}
+    if others:
+        raise RuntimeError(
+            f"workers must have properboost {_core.__version__}, as the client; some have "
+            f"{', '.join(sorted(others))}"
+        )
+
+
+def _name(own: Labelled) -> str:
+    return f"{len(own.declared)} of them" if own.names is None else str(list(own.names))
+
+
+def _join_labels(looked: Sequence[Labelled]) -> tuple[CodedLabels, NDArray[np.float64] | None]:
+    """Return the labels and weights of all rows."""
+    reader = LabelReader()
+    numbers = []
+    for own in looked:
+        if own.labels is None or own.codes is None:
+            raise ValueError("fit requires y to be passed, but the target y is None")
+        numbers.append(find_entries(reader.read(own.labels, len(own.labels)), own.codes))
+    values, places = reader.sort()
+    weights = [own.weight for own in looked if own.weight is not None]
+    codes = find_entries(places, np.concatenate(numbers))
+    return CodedLabels(values, codes), np.concatenate(weights) if weights else None
+
+
+def _split_counted(
+    rows: Rows, sizes: Sequence[int]
+) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float64] | None], float]:
+    """Return which rows of each partition count, their weights, and the largest of these."""
+    ends = np.cumsum([0, *sizes])
+    weight = rows.training_weight
+    counted, weights = [], []
+    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+        some = np.flatnonzero(rows.codes[begin:end] < len(rows.classes))
+        counted.append(some)
+        weights.append(None if weight is None else weight[begin:end][some])
+    return counted, weights, 1.0 if weight is None else float(weight.max())
