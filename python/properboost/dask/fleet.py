@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from properboost.boosting.interactions import PairBins
 from properboost.data.labels import SortedRows
-from properboost.dask.lockstep import Clock, Each, Lost, call, run_together
+from properboost.dask.lockstep import Clock, Each, Line, Lost, call, connect, run_together
 from properboost.dask.party import Party, RowsOfParty
 
 __all__ = ["Fleet", "Survivor"]
@@ -56,7 +56,7 @@ class Fleet:
         self._excluded: set[str] = set()
         self._partitions: list[list[int]] = []  # of each party
         self._rows: list[NDArray[np.int64]] = []  # of each party: places in the order
-        self._actors: list[Any] = []
+        self._lines: list[Line] = []
         self._futures: list[Any] = []
         self._pairs: dict[int, tuple[PairBins, ...]] = {}
         self._numbers = itertools.count(1)
@@ -112,16 +112,14 @@ class Fleet:
         """
         return self._until_done(
             lambda: run_together(
-                self._client, self._actors, self._clock, task,
+                self._client, self._lines, self._clock, task,
                 *(arguments if make is None else make()), report=report,
             )
         )  # fmt: skip
 
     def run_once(self, task: str, *arguments: Any, report: Any = None) -> list[Any]:
         """Run a task of all parties; raises Lost where workers are lost."""
-        return run_together(
-            self._client, self._actors, self._clock, task, *arguments, report=report
-        )
+        return run_together(self._client, self._lines, self._clock, task, *arguments, report=report)
 
     def ask(self, task: str, *arguments: Any) -> list[Any]:
         """Return what each party says by itself."""
@@ -132,10 +130,10 @@ class Fleet:
         return self._until_done(lambda: self._ask_first(task, *arguments))
 
     def _ask(self, task: str, *arguments: Any) -> list[Any]:
-        return call(self._client, self._actors, self._clock, "ask", task, *arguments)
+        return call(self._client, self._lines, self._clock, "ask", task, *arguments)
 
     def _ask_first(self, task: str, *arguments: Any) -> Any:
-        return call(self._client, self._actors[:1], self._clock, "ask", task, *arguments)[0]
+        return call(self._client, self._lines[:1], self._clock, "ask", task, *arguments)[0]
 
     def _until_done(self, ask: Callable[[], Any]) -> Any:
         while True:
@@ -151,24 +149,24 @@ class Fleet:
         known: set[int] = set()  # models whose state was remembered
         while True:
             self._drop(lost.workers)
-            if not self._actors:
+            if not self._lines:
                 raise RuntimeError(
                     f"all workers with rows were lost ({', '.join(sorted(self._excluded))}): the "
                     "fit cannot go on"
                 ) from lost
             try:
-                call(self._client, self._actors, self._clock, "abandon")
+                call(self._client, self._lines, self._clock, "abandon")
                 for number, models in self._survivors.items():
                     if number not in known:
                         models.remember(self._ask_first)
                         known.add(number)
                 held = {k for own in self._partitions for k in own}
                 missing = [k for k in range(len(self._begins) - 1) if k not in held]
-                first_new = len(self._actors)
+                first_new = len(self._lines)
                 if missing:
                     self._place(missing)
                 for number, pairs in self._pairs.items():
-                    new = self._actors[first_new:]
+                    new = self._lines[first_new:]
                     call(self._client, new, self._clock, "ask", "lay", number, pairs)
                 for models in self._survivors.values():
                     models.start_again()
@@ -179,11 +177,11 @@ class Fleet:
     def _drop(self, workers: set[str]) -> None:
         """Give up the parties of these workers, which get no others."""
         self._excluded |= workers
-        keep = [k for k, actor in enumerate(self._actors) if actor._address not in workers]
-        self._actors, self._rows, self._partitions, self._futures = (
-            [own[k] for k in keep]
-            for own in (self._actors, self._rows, self._partitions, self._futures)
-        )
+        keep = [k for k, line in enumerate(self._lines) if line.worker not in workers]
+        self._lines = [self._lines[k] for k in keep]
+        self._rows = [self._rows[k] for k in keep]
+        self._partitions = [self._partitions[k] for k in keep]
+        self._futures = [self._futures[k] for k in keep]
         # A frozen worker would be waited for, and may have the only copy of a partition.
         self._client.run_on_scheduler(_remove_workers, sorted(workers))
 
@@ -212,14 +210,14 @@ class Fleet:
             )
             parties.append((own, places, future, about))
         self._wait_for([future for _, _, future, _ in parties])
-        actors = [future.result() for _, _, future, _ in parties]
+        lines = connect(self._client, [future.result() for _, _, future, _ in parties])
         abouts = Each(about for *_, about in parties)
-        call(self._client, actors, self._clock, "prepare", abouts)
+        call(self._client, lines, self._clock, "prepare", abouts)
         for own, places, future, _ in parties:
             self._partitions.append(own)
             self._rows.append(places)
             self._futures.append(future)
-        self._actors += actors
+        self._lines += lines
 
     def _list_workers(self) -> list[str]:
         known = self._client.scheduler_info(n_workers=-1)["workers"]
@@ -237,7 +235,7 @@ class Fleet:
                 wait(futures, timeout=1.0)
                 break
             except TimeoutError:
-                expected = {actor._address for actor in self._actors}
+                expected = {line.worker for line in self._lines}
                 known = self._client.scheduler_info(n_workers=-1)["workers"]
                 if gone := [worker for worker in expected if worker not in known]:
                     raise Lost(gone) from None
@@ -265,7 +263,7 @@ class Fleet:
     def close(self) -> None:
         """Let the workers forget everything."""
         self._survivors.clear()
-        self._actors, self._futures = [], []
+        self._lines, self._futures = [], []
 
     @staticmethod
     def _try(what: Callable[[], Any]) -> None:
