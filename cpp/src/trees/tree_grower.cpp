@@ -54,8 +54,13 @@ class Growth {
   Grown<Cells> grow(const std::function<void()>& progress) {
     Leaf root;
     if (sums_.at_once(0)) root.sums = sums_.add_up(0);
+    Share share = team_.share();
+    if (limits_.chance > 0.0) {
+      squares_.push_back(cells_.squares(rows_, 0, team_));
+      share.sum(squares_[0].data(), squares_[0].size());
+    }
+    sums_.share({&root.sums}, share);
     add_node(root);
-    if (limits_.chance > 0.0) squares_.push_back(cells_.squares(rows_, 0, team_));
     if (limits_.by_level) {
       grow_levels(std::move(root), progress);
     } else if (limits_.only_left) {
@@ -100,7 +105,7 @@ class Growth {
       Waiting next = std::move(waiting_.back());
       waiting_.pop_back();
       kept_ -= bytes(next.leaf);
-      std::array<Leaf, 2> children = divide(std::move(next.leaf), next.choice);
+      std::array<Leaf, 2> children = divide_one(std::move(next.leaf), next.choice);
       consider(&children[0], &children[1]);
       for (Leaf& child : children) sums_.give_back(std::move(child.sums));  // unless it waits
     }
@@ -125,6 +130,8 @@ class Growth {
       if (!found) break;
       std::vector<Leaf> nodes = std::move(level);
       level.clear();
+      // With peers all nodes are divided together; otherwise one by one, which takes less memory.
+      std::vector<Division> together;
       for (std::size_t k = 0; k < nodes.size(); ++k) {
         kept_ -= bytes(nodes[k]);
         found->choice.saving = found->savings[k];
@@ -134,7 +141,15 @@ class Growth {
           continue;
         }
         progress();
-        for (Leaf& child : divide(std::move(nodes[k]), found->choice)) add(std::move(child));
+        together.push_back(begin_division(std::move(nodes[k]), found->choice));
+        if (team_.has_peers()) continue;
+        finish(together);
+        for (Leaf& child : together[0].children) add(std::move(child));
+        together.clear();
+      }
+      finish(together);
+      for (Division& own : together) {
+        for (Leaf& child : own.children) add(std::move(child));
       }
     }
   }
@@ -213,7 +228,7 @@ class Growth {
     find_splits({&root});
     if (!root.choice) return;
     const Choice first = *std::move(root.choice);
-    std::array<Leaf, 2> ends = divide(std::move(root), first);
+    std::array<Leaf, 2> ends = divide_one(std::move(root), first);
     for (std::size_t i = 0; i < 2; ++i) {
       ends[i].others = totals_[ends[1 - i].node];
       ends[i].rises = sign_of_literal(first, i == 0 ? Split::kLeft : Split::kRight);
@@ -235,7 +250,7 @@ class Growth {
       progress();
       const Choice choice = *std::move(end.choice);
       const int rises = end.rises != 0 ? end.rises : sign_of_literal(choice, Split::kLeft);
-      std::array<Leaf, 2> children = divide(std::move(end), choice);
+      std::array<Leaf, 2> children = divide_one(std::move(end), choice);
       Cells::add(others, totals_[children[1].node]);
       end = std::move(children[0]);
       end.others = others;
@@ -405,11 +420,29 @@ class Growth {
     found = above;
   }
 
-  // Splits a leaf.  Its children get their sums if they may be split in turn.
-  std::array<Leaf, 2> divide(Leaf parent, const Choice& choice) {
+  // A leaf that becomes two.
+  struct Division {
+    Leaf parent;
+    std::array<Leaf, 2> children{};
+    std::size_t small = 0;  // the child whose rows are summed
+    bool grows = false;     // whether children get their sums, as they may be split in turn
+    Sums first;             // with peers, otherwise: those of its first feature, for its total
+    typename Cells::Squares squares{};
+  };
+
+  std::array<Leaf, 2> divide_one(Leaf parent, const Choice& choice) {
+    std::vector<Division> one;
+    one.push_back(begin_division(std::move(parent), choice));
+    finish(one);
+    return std::move(one[0].children);
+  }
+
+  // Splits a leaf, and sums the rows of one child.
+  Division begin_division(Leaf parent, const Choice& choice) {
     const auto& [feature, split, saving] = choice;
+    const std::size_t left = rows_.nodes();
     tree_.feature[parent.node] = static_cast<std::int32_t>(feature);
-    tree_.left[parent.node] = static_cast<std::int64_t>(tree_.size());
+    tree_.left[parent.node] = static_cast<std::int64_t>(left);
     tree_.saving[parent.node] = saving;
     for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[feature].width()); ++b) {
       const std::uint8_t branch = split.branch[b];
@@ -418,37 +451,65 @@ class Growth {
     }
     rows_.split(parent.node, codes_.feature(feature), split.branch, team_);
     ++leaves_;
-    std::array<Leaf, 2> children{};
+    Division own;
     for (std::size_t i = 0; i < 2; ++i) {
-      children[i].node = tree_.size() + i;
-      children[i].depth = parent.depth + 1;
+      own.children[i].node = left + i;
+      own.children[i].depth = parent.depth + 1;
     }
-    const std::size_t small = find_smaller(children);
-    if (may_grow(parent.depth + 1, leaves_)) {
-      add_up(children, small, std::move(parent.sums));
-    } else {
-      sums_.give_back(std::move(parent.sums));
+    own.small = find_smaller(parent, choice, own.children);
+    own.grows = may_grow(parent.depth + 1, leaves_);
+    Leaf& child = own.children[own.small];
+    if (own.grows && sums_.at_once(child.node)) {
+      child.sums = sums_.add_up(child.node);
+    } else if (team_.has_peers()) {
+      sums_.feature(child.node, {}, 0, own.first);
     }
-    for (const Leaf& child : children) add_node(child);
-    if (limits_.chance > 0.0) add_squares(parent.node, children[small].node);
-    return children;
+    if (limits_.chance > 0.0) own.squares = cells_.squares(rows_, child.node, team_);
+    own.parent = std::move(parent);
+    return own;
   }
 
-  // The child that has fewer rows.
-  std::size_t find_smaller(const std::array<Leaf, 2>& children) const {
-    std::array<std::int64_t, 2> rows{};
-    for (std::size_t i = 0; i < 2; ++i) {
-      rows[i] = static_cast<std::int64_t>(rows_.place(children[i].node).size());
+  // Adds the children of leaves that were split, whose sums peers share at once.
+  void finish(std::vector<Division>& all) {
+    if (all.empty()) return;
+    Share share = team_.share();
+    std::vector<Sums*> shared;
+    for (Division& own : all) {
+      if (limits_.chance > 0.0) share.sum(own.squares.data(), own.squares.size());
+      shared.push_back(own.grows ? &own.children[own.small].sums : &own.first);
     }
-    team_.share().sum(rows.data(), rows.size()).go();
-    return rows[0] <= rows[1] ? 0 : 1;
+    sums_.share(shared, share);
+    for (Division& own : all) {
+      if (own.grows) {
+        add_up(own.children, own.small, std::move(own.parent.sums));
+        for (const Leaf& child : own.children) add_node(child);
+      } else {
+        add_ends(own);
+      }
+      if (limits_.chance > 0.0) add_squares(own);
+    }
+  }
+
+  // The child that has fewer rows.  With peers it is the one that has less weight, as all know.
+  std::size_t find_smaller(const Leaf& parent, const Choice& choice,
+                           const std::array<Leaf, 2>& children) const {
+    const auto rows = [&](std::size_t i) { return rows_.place(children[i].node).size(); };
+    if (!team_.has_peers()) return rows(0) <= rows(1) ? 0 : 1;
+    const std::size_t f = choice.feature, width = sums_.size_of(f) / sums_.per_code();
+    Sums memory;
+    const typename Cells::Unit* const all = sums_.feature(parent.node, parent.sums, f, memory);
+    Sums left(all, all + sums_.size_of(f));
+    for (std::size_t j = 0; j < left.size(); ++j) {
+      if (choice.split.branch[j % width] != Split::kLeft) left[j] = typename Cells::Unit{};
+    }
+    const double own = cells_.weight(cells_.total(left.data(), width));
+    return 2.0 * own <= cells_.weight(totals_[parent.node]) ? 0 : 1;
   }
 
   // The larger child's sums are the parent's minus the smaller child's.
   void add_up(std::array<Leaf, 2>& children, std::size_t small, Sums&& parent) {
     Sums& least = children[small].sums;
     Sums& most = children[1 - small].sums;
-    if (sums_.at_once(children[small].node)) least = sums_.add_up(children[small].node);
     if (!least.empty() && !parent.empty()) {
       most = std::move(parent);
       for (std::size_t i = 0; i < most.size(); ++i) most[i] -= least[i];
@@ -458,14 +519,27 @@ class Growth {
     }
   }
 
-  // Those of a node's children, of which one has fewer rows.
-  void add_squares(std::size_t parent, std::size_t small) {
-    const auto left = static_cast<std::size_t>(tree_.left[parent]);
-    squares_.resize(left + 2);
-    squares_[small] = cells_.squares(rows_, small, team_);
-    typename Cells::Squares others = squares_[parent];
-    for (std::size_t j = 0; j < others.size(); ++j) others[j] -= squares_[small][j];
-    squares_[2 * left + 1 - small] = std::move(others);
+  // Children that are not split in turn have totals only.
+  void add_ends(Division& own) {
+    if (team_.has_peers()) {
+      const Sums& all = own.parent.sums;
+      Sums others(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(own.first.size()));
+      for (std::size_t i = 0; i < others.size(); ++i) others[i] -= own.first[i];
+      own.children[own.small].sums = std::move(own.first);
+      own.children[1 - own.small].sums = std::move(others);
+    }
+    sums_.give_back(std::move(own.parent.sums));
+    for (Leaf& child : own.children) {
+      add_node(child);
+      child.sums.clear();
+    }
+  }
+
+  void add_squares(const Division& own) {
+    typename Cells::Squares others = squares_[own.parent.node];
+    for (std::size_t j = 0; j < others.size(); ++j) others[j] -= own.squares[j];
+    squares_.push_back(own.small == 0 ? own.squares : others);
+    squares_.push_back(own.small == 0 ? others : own.squares);
   }
 
   // Makes the left child of the root the right one; both are leaves.

@@ -34,6 +34,7 @@ class LeafSums {
 
   // The number of numbers in all features' sums.
   std::size_t size() const { return adder_.per_code() * bins_.total_width(); }
+  std::size_t per_code() const { return adder_.per_code(); }
   // The number of those in one feature's.
   std::size_t size_of(std::size_t f) const {
     return adder_.per_code() * static_cast<std::size_t>(bins_[f].width());
@@ -60,6 +61,28 @@ class LeafSums {
     return are_worth_it(size, adds) ? nodes * size * sizeof(Unit) : 0;
   }
 
+  // Adds what peers have summed at the same nodes, together with what else is in the share.
+  void share(const std::vector<Sums*>& nodes, Share share) const {
+    if (!team_.has_peers()) return;
+    using Number = std::conditional_t<sizeof(Unit) == sizeof(std::int32_t), Unit, std::int64_t>;
+    std::vector<std::vector<std::int64_t>> numbers;
+    numbers.reserve(nodes.size());
+    for (Sums* const sums : nodes) {
+      std::size_t n = sums->size();
+      if constexpr (!std::is_arithmetic_v<Unit>) n *= sizeof(Unit) / sizeof(Number);
+      const Number* const first = reinterpret_cast<const Number*>(sums->data());
+      numbers.emplace_back(first, first + n);
+      share.sum(numbers.back().data(), n);
+    }
+    share.go();
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      Number* const to = reinterpret_cast<Number*>(nodes[k]->data());
+      for (std::size_t i = 0; i < numbers[k].size(); ++i)
+        to[i] = static_cast<Number>(numbers[k][i]);
+    }
+  }
+
+  // Those of this process's rows.
   Sums add_up(std::size_t node) {
     const LeafRows::Place& place = rows_.place(node);
     const std::size_t begin = place.bounds.front(), n = place.size();
@@ -88,7 +111,6 @@ class LeafSums {
       for (std::size_t i = 0; i < size(); ++i) sums[0][i] += sums[part][i];
       give_back(std::move(sums[part]));
     }
-    share(sums[0]);
     return std::move(sums[0]);
   }
 
@@ -104,7 +126,6 @@ class LeafSums {
       const std::size_t begin = place.bounds[s];
       adder_.add_feature(code, f, row + begin, place.bounds[s + 1] - begin, s, memory.data());
     }
-    share(memory);  // with peers this is for totals alone, one node after the other
     return memory.data();
   }
 
@@ -124,17 +145,6 @@ class LeafSums {
  private:
   static constexpr std::size_t kRowsForParts = 2048;
   static constexpr std::size_t kBlockBytes = 1u << 14;  // of codes
-
-  void share(Sums& sums) const {
-    if (!team_.has_peers()) return;
-    using Number = std::conditional_t<sizeof(Unit) == sizeof(std::int32_t), Unit, std::int64_t>;
-    Number* const numbers = reinterpret_cast<Number*>(sums.data());
-    std::size_t n = sums.size();
-    if constexpr (!std::is_arithmetic_v<Unit>) n *= sizeof(Unit) / sizeof(Number);
-    std::vector<std::int64_t> all(numbers, numbers + n);
-    team_.share().sum(all.data(), n).go();
-    for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<Number>(all[i]);
-  }
 
   Sums take() {
     if (spare_.empty()) return Sums(size());
