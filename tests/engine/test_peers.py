@@ -44,7 +44,7 @@ def deal(rng, n, parties):
     return party
 
 
-def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weight):
+def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weight, base=None):
     """Fit all parties' models; `party` has that of each row."""
     settings = dict(settings)
     name = settings.pop("loss", "glog")
@@ -59,6 +59,7 @@ def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weig
             np.searchsorted(segment_of[order], np.arange(n_segments + 1)), roles,
             [_core.Loss(name, LOSSES[name])] * len(roles),
             None if weight is None else weight[order],
+            base=None if base is None else np.ascontiguousarray(base[:, order]),
             lanes=1, share=meeting.place(k), **settings,
         )  # fmt: skip
         boosting.advance(n_estimators)
@@ -67,7 +68,7 @@ def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weig
     return meeting.run([lambda k=k: fit(k) for k in range(len(held))])
 
 
-def assert_same_in_parts(settings, n_classes, weighted):
+def assert_same_in_parts(settings, n_classes, weighted, based=False):
     codes, features, _, y = problem(3, 600)
     rng = np.random.default_rng(5)
     n = codes.shape[1]
@@ -82,14 +83,18 @@ def assert_same_in_parts(settings, n_classes, weighted):
     ]
     features = (features, MEANS) if settings.get("linear_leaves") else features
     given = {**settings, "features": features}
+    # One row is far from all others: what bounds the margins must be known to all parties.
+    base = rng.normal(size=(len(roles), n)) * np.where(np.arange(n) == 5, 30.0, 0.5)
+    base = base if based else None
     (whole,) = boost(
-        Meeting(1), np.zeros(n, int), given, codes, segment_of, n_segments, roles, weight
+        Meeting(1), np.zeros(n, int), given, codes, segment_of, n_segments, roles, weight, base
     )
     for parties in (2, 4):
         meeting = Meeting(parties)
         parts = boost(
-            meeting, deal(rng, n, parties), given, codes, segment_of, n_segments, roles, weight
-        )
+            meeting, deal(rng, n, parties), given, codes, segment_of, n_segments, roles, weight,
+            base,
+        )  # fmt: skip
         assert meeting.calls > 10
         for part in parts:
             for k in range(len(roles)):
@@ -108,6 +113,14 @@ def test_parts_of_the_rows_give_the_bits_of_all(name, weighted):
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_parts_of_the_rows_of_several_classes(name, weighted):
     assert_same_in_parts(OF_CLASSES[name], 3, weighted)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", ["greedy", "cyclic, unbounded", "newton", "trees"])
+def test_parts_that_start_from_raw_predictions(name, weighted):
+    assert_same_in_parts(FITS[name], 2, weighted, based=True)
+    if name in OF_CLASSES:
+        assert_same_in_parts(OF_CLASSES[name], 3, weighted, based=True)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
         _core.Bins(*features) if isinstance(features, tuple) else _core.Bins(features),
         np.asarray(segments),
         weight=weight,
+        base=settings.pop("base", None),
         share=settings.pop("share", None),
         n_threads=n_threads,
     )

@@ -526,6 +526,7 @@ class Boosting::State {
         }
       }
     }
+    made->margins->share_bounds(alone_.share());
     return made;
   }
 
@@ -603,6 +604,7 @@ class Boosting::State {
         narrow->margins->set_u(i, k, cohort->margins->u(i, kept[k]));
       }
     }
+    narrow->margins->share_bounds(alone_.share());
     cohort = std::move(narrow);
     dealt.models = std::move(models);
   }

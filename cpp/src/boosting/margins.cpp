@@ -577,6 +577,14 @@ std::vector<Point> Margins::move(const std::vector<Move>& moves,
   return points;
 }
 
+void Margins::share_bounds(Share share) {
+  std::vector<double> lowest;  // with the other sign
+  for (std::size_t k = 0; k < lanes_; ++k) lowest.push_back(-static_cast<double>(least_u_[k]));
+  for (double& own : lowest) share.most(own);
+  share.go();
+  for (std::size_t k = 0; k < lanes_; ++k) least_u_[k] = static_cast<float>(-lowest[k]);
+}
+
 std::vector<Point> Margins::move_all(const std::vector<Move>& moves, const PassRequest& request,
                                      Team& team) {
   return visit_width(lanes_,

@@ -132,24 +132,28 @@ class Growth {
       level.clear();
       // With peers all nodes are divided together; otherwise one by one, which takes less memory.
       std::vector<Division> together;
+      std::vector<bool> is_divided;
       for (std::size_t k = 0; k < nodes.size(); ++k) {
         kept_ -= bytes(nodes[k]);
         found->choice.saving = found->savings[k];
-        if (!(found->savings[k] > 0.0)) {
-          ++nodes[k].depth;
-          add(std::move(nodes[k]));
-          continue;
+        is_divided.push_back(found->savings[k] > 0.0);
+        if (is_divided.back()) {
+          progress();
+          together.push_back(begin_division(std::move(nodes[k]), found->choice));
         }
-        progress();
-        together.push_back(begin_division(std::move(nodes[k]), found->choice));
-        if (team_.has_peers()) continue;
+        if (team_.has_peers() && k + 1 < nodes.size()) continue;
         finish(together);
-        for (Leaf& child : together[0].children) add(std::move(child));
+        auto next = together.begin();
+        for (std::size_t j = k + 1 - is_divided.size(); j <= k; ++j) {
+          if (is_divided[j + is_divided.size() - (k + 1)]) {
+            for (Leaf& child : (next++)->children) add(std::move(child));
+          } else {
+            ++nodes[j].depth;
+            add(std::move(nodes[j]));
+          }
+        }
         together.clear();
-      }
-      finish(together);
-      for (Division& own : together) {
-        for (Leaf& child : own.children) add(std::move(child));
+        is_divided.clear();
       }
     }
   }

@@ -62,7 +62,7 @@ class DaskProperBoostClassifier(ProperBoostClassifier):
     >>> from properboost.dask import DaskProperBoostClassifier
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     model = DaskProperBoostClassifier(client=client, n_estimators=10)
     ...     model = model.fit(da.from_array(X, chunks=(200, -1)), y)
     >>> model.to_local().predict_proba(X).shape
@@ -253,8 +253,7 @@ class DaskProperBoostClassifier(ProperBoostClassifier):
     def _apply(self, method: str, X: Any, dtype: Any, n_columns: int) -> Any:
         """Return what a method says of a collection, lazily; 0 columns are one dimension."""
         array = import_extra("dask.array", "predicting Dask collections needs", "dask")
-        from dask import delayed
-
+        delayed = import_extra("dask", "predicting Dask collections needs", "dask").delayed
         self._check_fitted()
         columns = (n_columns,) if n_columns else ()
         model = delayed(self.to_local())

@@ -2,17 +2,21 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.boosting.interactions import PairBins
-from properboost.data.labels import SortedRows
 from properboost.dask.lockstep import Clock, Each, Line, Lost, call, connect, run_together
 from properboost.dask.party import Party, RowsOfParty
+from properboost.dask.waiting import remove_workers, wait_for
+from properboost.data.labels import SortedRows
 
 __all__ = ["Fleet", "Survivor"]
+
+Found = TypeVar("Found")
 
 
 class Survivor(Protocol):
@@ -61,7 +65,11 @@ class Fleet:
         self._pairs: dict[int, tuple[PairBins, ...]] = {}
         self._numbers = itertools.count(1)
         self._survivors: dict[int, Survivor] = {}
-        self._place(range(len(sizes)))
+        while missing := self._find_missing():
+            try:
+                self._place(missing)
+            except Lost as lost:
+                self._drop(lost.workers)
 
     @property
     def n_rows(self) -> int:
@@ -88,7 +96,8 @@ class Fleet:
     def forget(self, number: int) -> None:
         """Forget models."""
         if self._survivors.pop(number, None) is not None:
-            self._try(lambda: self._ask("forget", number))
+            with suppress(Lost, OSError, RuntimeError):
+                self._ask("forget", number)
 
     def lay(self, pairs: Sequence[PairBins]) -> int:
         """Find the codes of pairs; return the number of the training of these."""
@@ -135,7 +144,7 @@ class Fleet:
     def _ask_first(self, task: str, *arguments: Any) -> Any:
         return call(self._client, self._lines[:1], self._clock, "ask", task, *arguments)[0]
 
-    def _until_done(self, ask: Callable[[], Any]) -> Any:
+    def _until_done(self, ask: Callable[[], Found]) -> Found:
         while True:
             try:
                 return ask()
@@ -160,10 +169,8 @@ class Fleet:
                     if number not in known:
                         models.remember(self._ask_first)
                         known.add(number)
-                held = {k for own in self._partitions for k in own}
-                missing = [k for k in range(len(self._begins) - 1) if k not in held]
                 first_new = len(self._lines)
-                if missing:
+                if missing := self._find_missing():
                     self._place(missing)
                 for number, pairs in self._pairs.items():
                     new = self._lines[first_new:]
@@ -174,6 +181,11 @@ class Fleet:
             except Lost as again:
                 lost = again
 
+    def _find_missing(self) -> list[int]:
+        """Return the partitions that no party has."""
+        held = {k for own in self._partitions for k in own}
+        return [k for k in range(len(self._begins) - 1) if k not in held]
+
     def _drop(self, workers: set[str]) -> None:
         """Give up the parties of these workers, which get no others."""
         self._excluded |= workers
@@ -183,7 +195,7 @@ class Fleet:
         self._partitions = [self._partitions[k] for k in keep]
         self._futures = [self._futures[k] for k in keep]
         # A frozen worker would be waited for, and may have the only copy of a partition.
-        self._client.run_on_scheduler(_remove_workers, sorted(workers))
+        remove_workers(self._client, workers)
 
     def _place(self, partitions: Sequence[int]) -> None:
         """Encode partitions, and make parties of those that each worker has encoded."""
@@ -228,20 +240,8 @@ class Fleet:
 
     def _wait_for(self, futures: Sequence[Any]) -> list[list[str]]:
         """Wait for futures; return the workers that have each."""
-        from distributed import wait
-
-        while True:
-            try:
-                wait(futures, timeout=1.0)
-                break
-            except TimeoutError:
-                expected = {line.worker for line in self._lines}
-                known = self._client.scheduler_info(n_workers=-1)["workers"]
-                if gone := [worker for worker in expected if worker not in known]:
-                    raise Lost(gone) from None
-        for future in futures:
-            if future.status == "error":
-                future.result()
+        expected = [line.worker for line in self._lines]
+        wait_for(self._client, futures, self._clock.deadline, expected)
         found = self._client.who_has(list(futures))
         return [list(found[future.key]) for future in futures]
 
@@ -265,13 +265,6 @@ class Fleet:
         self._survivors.clear()
         self._lines, self._futures = [], []
 
-    @staticmethod
-    def _try(what: Callable[[], Any]) -> None:
-        try:
-            what()
-        except (Lost, OSError, RuntimeError):
-            pass
-
 
 def _deal(holders: Sequence[Sequence[str]], allowed: Sequence[str]) -> list[str]:
     """Return the worker that gets each partition: one that has it."""
@@ -284,12 +277,3 @@ def _deal(holders: Sequence[Sequence[str]], allowed: Sequence[str]) -> list[str]
         load[worker] += 1
         dealt.append(worker)
     return dealt
-
-
-async def _remove_workers(workers: Sequence[str], dask_scheduler: Any = None) -> None:
-    """Have the scheduler give up workers, whatever they still do."""
-    for worker in workers:
-        if worker in dask_scheduler.workers:
-            await dask_scheduler.remove_worker(
-                address=worker, stimulus_id="properboost-lost", close=True
-            )

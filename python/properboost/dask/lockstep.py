@@ -1,4 +1,7 @@
-"""Parties that do the same at the same time: the client adds up what they say, and notes who fails."""
+"""Parties that do the same at the same time: the client adds up what they say.
+
+It also notes who does not answer.
+"""
 
 import asyncio
 import contextlib
@@ -7,13 +10,20 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from properboost.dask.party import STOP, Message
+from properboost.extras import import_extra
 
-__all__ = ["Clock", "Each", "Line", "Lost", "call", "connect", "run_together"]
+__all__ = ["STOP", "Clock", "Each", "Line", "Lost", "Message", "call", "connect", "run_together"]
+
+Message: TypeAlias = tuple[Any, ...]
+"""What a party says while a task runs: ("share", sums, largest), ("report", done, risk), ("done",
+result) or ("failed", error)."""
+
+STOP = "stop"
+"""The answer to a report after which boosting is over."""
 
 LOOKS = 0.5
 """Seconds after which the client asks the scheduler whether the workers it waits for are there."""
@@ -43,7 +53,7 @@ class Clock:
     """How long answers may take."""
 
     def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
+        self.deadline = deadline
         self._times: deque[float] = deque(maxlen=100)
         self.limit = deadline
 
@@ -51,7 +61,7 @@ class Clock:
         """Take the time of an answer."""
         self._times.append(seconds)
         if len(self._times) % 20 == 0:
-            self.limit = max(self._deadline, PATIENCE * statistics.median(self._times))
+            self.limit = max(self.deadline, PATIENCE * statistics.median(self._times))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,27 +82,26 @@ def connect(client: Any, actors: Sequence[Any]) -> list[Line]:
 
 
 async def _connect(client: Any, ends: Sequence[tuple[str, str]]) -> list[Line]:
-    from distributed.actor import ProxyRPC
+    through = import_extra("distributed.actor", "DaskProperBoostClassifier needs", "dask").ProxyRPC
 
     async def reach(worker: str, key: str) -> Line:
         rpc = client.rpc(worker)
         try:
             await asyncio.wait_for(rpc.identity(), REACH)
         except (OSError, TimeoutError):
-            rpc = ProxyRPC(client.scheduler, worker)
+            rpc = through(client.scheduler, worker)
         return Line(worker, key, rpc)
 
     return await asyncio.gather(*(reach(*own) for own in ends))
 
 
 async def _call(line: Line, method: str, arguments: Sequence[Any]) -> Any:
-    from distributed.protocol import to_serialize
-
+    protocol = import_extra("distributed.protocol", "DaskProperBoostClassifier needs", "dask")
     try:
         result = await line.rpc.actor_execute(
             function=method,
             actor=line.key,
-            args=[to_serialize(own) for own in arguments],
+            args=[protocol.to_serialize(own) for own in arguments],
             kwargs={},
         )
     except OSError as error:

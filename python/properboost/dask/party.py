@@ -6,9 +6,10 @@ own add up to, and goes on with what those of all parties do.
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +17,10 @@ from numpy.typing import NDArray
 from properboost.boosting.engine import Peers, Training, start
 from properboost.boosting.ensemble import Rounds
 from properboost.boosting.interactions import PairBins
+from properboost.dask.lockstep import STOP, Message
 from properboost.data.binning import Binning
 
-__all__ = ["STOP", "Message", "Party", "RowsOfParty"]
-
-Message: TypeAlias = tuple[Any, ...]
-"""What a task says: ("share", sums, largest), ("report", done, risk), ("done", result) or
-("failed", error)."""
-
-STOP = "stop"
-"""The answer to a report after which boosting is over."""
+__all__ = ["Party", "RowsOfParty"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +41,7 @@ class RowsOfParty:
     names: Sequence[str] | None
 
 
-class _Abandoned(BaseException):  # noqa: N818  # no error: nobody waits for the task any more
+class _Abandoned(BaseException):  # no error: nobody waits for the task any more
     pass
 
 
@@ -150,12 +145,10 @@ class _Engine:
             if self.exchange.say("report", done, risk) == STOP:
                 raise _Over
 
-        try:
+        with suppress(_Over):
             self._boostings[number].advance(
                 n_estimators, models, report if reports else None, report_each=reports
             )
-        except _Over:
-            pass
 
     def weigh(self, training: int, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the weight that each code holds in some segments, of all parties together."""

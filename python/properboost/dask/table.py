@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from properboost.batches.coded_rows import CodedRows
 from properboost.batches.making import count_rows
 from properboost.batches.quantized_table import QuantizedTable
 from properboost.boosting.engine import Training
+from properboost.dask import waiting
 from properboost.dask.fleet import Fleet
 from properboost.dask.looking import (
     Columns,
@@ -35,6 +37,7 @@ from properboost.data.entries import find_entries
 from properboost.data.frames import find_categorical, open_table
 from properboost.data.labels import LabelReader, Rows, SortedRows, find_classes, read_rows
 from properboost.data.table import CodedLabels
+from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight
 from properboost.parameters.shared import BinningOptions
@@ -72,7 +75,7 @@ class TableInCluster(QuantizedTable):
         deadline: float,
     ) -> Self:
         """Find classes and bins, in two readings of the partitions; with `bin_means` three."""
-        compute = partial(_compute, client)
+        compute = partial(_compute, client, deadline)
         looked = compute(look_at_labels, [(own.X, own.y, own.weight) for own in partitions])
         _check_versions(looked)
         held = [k for k, own in enumerate(looked) if own.n_rows > 0]
@@ -103,12 +106,12 @@ class TableInCluster(QuantizedTable):
         numeric = [j for j, own in enumerate(bins) if isinstance(own, NumericBins)]
         if bin_means and numeric:
             counted, weights, largest = _split_counted(rows, sizes)
-            given = [
-                (own.X, binning, *some, largest)
-                for own, some in zip(partitions, zip(counted, weights, strict=True), strict=True)
+            values = [
+                (own.X, binning, some, own_weight, largest)
+                for own, some, own_weight in zip(partitions, counted, weights, strict=True)
             ]
             sums = _core.BinSums(_core.Bins([bins[j].native for j in numeric]), largest)
-            for digits in compute(add_values, given):
+            for digits in compute(add_values, values):
                 sums.add_digits(digits)
             binning = binning.with_found_means(dict(zip(numeric, sums.find_means(), strict=True)))
         coded = CodedRows(
@@ -124,7 +127,8 @@ class TableInCluster(QuantizedTable):
 
     def bring(self, partitions: Sequence[Partition]) -> QuantizedTable:
         """Return other rows as a table that is here, with the bins of this one."""
-        looked = _compute(self._client, look_at_labels, [(p.X, p.y, p.weight) for p in partitions])
+        compute = partial(_compute, self._client, self._deadline)
+        looked = compute(look_at_labels, [(p.X, p.y, p.weight) for p in partitions])
         held = [k for k, own in enumerate(looked) if own.n_rows > 0]
         if not held:
             raise ValueError("X_val must have rows; got none")
@@ -135,7 +139,7 @@ class TableInCluster(QuantizedTable):
         own = find_classes(found, len(found.codes), values, ("X_val", "y_val"))
         labels = CodedLabels(values, own.astype(np.min_scalar_type(len(values))))
         binning = self.binning
-        codes = _compute(self._client, encode, [(partitions[k].X, binning) for k in held])
+        codes = compute(encode, [(partitions[k].X, binning) for k in held])
         order = count_rows(labels, weight).sort().order
         table = QuantizedTable(
             replace(
@@ -152,9 +156,8 @@ class TableInCluster(QuantizedTable):
 
     def place(self, training: Training, order: SortedRows) -> Training:  # type: ignore[override]
         """Return a training whose codes are in the cluster, in that `order`."""
-        from dask import delayed
-
-        lazy = delayed(encode, pure=False)
+        dask = import_extra("dask", "TableInCluster needs", "dask")
+        lazy = dask.delayed(encode, pure=False)
         fleet = Fleet(
             self._client,
             lambda some: [lazy(self._partitions[k].X, training.binning) for k in some],
@@ -181,13 +184,11 @@ class TableInCluster(QuantizedTable):
 
 
 def _compute(
-    client: Any, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]
+    client: Any, deadline: float, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]
 ) -> list[Any]:
     """Return what a function makes of each of these arguments, in the cluster."""
-    from dask import delayed
-
-    lazy = delayed(function, pure=False)
-    return list(client.gather(client.compute([lazy(*own) for own in arguments])))
+    lazy = import_extra("dask", "TableInCluster needs", "dask").delayed(function, pure=False)
+    return waiting.compute(client, [lazy(*own) for own in arguments], deadline)
 
 
 def _check_columns(looked: Sequence[Labelled]) -> None:
@@ -241,7 +242,7 @@ def _split_counted(
     ends = np.cumsum([0, *sizes])
     weight = rows.training_weight
     counted, weights = [], []
-    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+    for begin, end in pairwise(ends.tolist()):
         some = np.flatnonzero(rows.codes[begin:end] < len(rows.classes))
         counted.append(some)
         weights.append(None if weight is None else weight[begin:end][some])

@@ -60,6 +60,11 @@ class CoupledMargins final : public MovingMargins {
     u_[lane * codes_.rows + row] = u;
     largest_score_ = std::max(largest_score_, std::abs(u));
   }
+  void share_bounds(Share share) override {
+    double largest = wide(largest_score_);
+    share.most(largest).go();
+    largest_score_ = static_cast<float>(largest);
+  }
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
                           Team& team) override;
   std::unique_ptr<LineSearchOracle> look_along(const std::vector<Move>& directions,

@@ -76,6 +76,7 @@ class Margins final : public BatchMargins, public MovingMargins {
     u_[row * lanes_ + lane] = u;
     least_u_[lane] = std::min(least_u_[lane], u);
   }
+  void share_bounds(Share share) override;
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
                           Team& team) override;
   std::unique_ptr<LineSearchOracle> look_along(const std::vector<Move>& directions,

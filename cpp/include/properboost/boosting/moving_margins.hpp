@@ -81,6 +81,8 @@ class MovingMargins {
   virtual std::size_t lanes_a_step() const noexcept = 0;
   virtual float u(std::size_t row, std::size_t lane) const noexcept = 0;
   virtual void set_u(std::size_t row, std::size_t lane, float u) noexcept = 0;
+  // Once all have been set: what bounds them is the same for all processes.
+  virtual void share_bounds(Share share) = 0;
   // Moves some lanes, in ascending order, for good; returns a point per lane.  There is one request
   // per batch.
   virtual std::vector<Point> move(const std::vector<Move>& moves,

@@ -1,0 +1,234 @@
+"""Models of Dask collections: those of the same rows in memory, byte for byte."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.clusters import FILTERS, cluster, file_of
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+
+from properboost.dask import DaskProperBoostClassifier  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings(*FILTERS)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster(3) as own:
+        yield own
+
+
+def rows(n=1200, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, np.searchsorted([0.0] if n_classes == 2 else [-0.7, 0.7], score)
+
+
+FITS = {
+    "tables": {"n_estimators": 20},
+    "unbounded": {"n_estimators": 8, "loss": "exponential"},
+    "cyclic": {"n_estimators": 3, "selection": "cyclic"},
+    "stumps": {"n_estimators": 10, "weak_learner": "stump", "response": "newton"},
+    "monomials": {"n_estimators": 5, "weak_learner": "monomial"},
+    "trees": {"n_estimators": 4, "weak_learner": "tree"},
+    "whole levels": {"n_estimators": 4, "weak_learner": "tree", "grow_policy": "symmetric"},
+    "lines": {
+        "n_estimators": 3, "weak_learner": "tree", "response": "newton", "linear_leaves": True,
+    },
+    "draws": {"n_estimators": 2, "weak_learner": "tree", "max_features": 0.5, "n_draws": 2},
+    "bags": {"n_estimators": 4, "outer_bags": 4},
+    "pairs": {"n_estimators": 5, "interactions": 2},
+    "given pairs": {"n_estimators": 5, "interactions": [(0, 1), (1, 2)]},
+    "an intercept": {"n_estimators": 5, "intercept": "share"},
+    "bags of pairs with intercepts": {
+        "n_estimators": 3, "interactions": 1, "outer_bags": 4, "intercept": "share",
+    },
+}  # fmt: skip
+
+
+def assert_same(client, tmp_path, X, y, weight=None, chunks=(1200, 500, 170), **settings):
+    local = pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y, weight)
+    expected = file_of(local, tmp_path)
+    for size in chunks:
+        model = DaskProperBoostClassifier(client=client, **settings)
+        model.fit(da.from_array(X, chunks=(size, -1)), da.from_array(y, chunks=size), weight)
+        assert file_of(model.to_local(), tmp_path) == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", FITS)
+def test_partitions_and_workers_do_not_matter(client, tmp_path, name, weighted):
+    X, y = rows()
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], len(y)) if weighted else None
+    assert_same(client, tmp_path, X, y, weight, chunks=(500,) if weighted else (1200, 170),
+                **FITS[name])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_estimators": 4},
+        {"n_estimators": 4, "multiclass": "one_vs_rest", "class_weight": "balanced"},
+        {"n_estimators": 3, "weak_learner": "tree", "multi_strategy": "multi_output_tree"},
+        {"n_estimators": 3, "interactions": 1},
+        {"n_estimators": 3, "selection": "cyclic", "outer_bags": 4},
+    ],
+    ids=str,
+)
+def test_several_classes(client, tmp_path, settings):
+    X, y = rows(n_classes=3)
+    assert_same(client, tmp_path, X, y, chunks=(400,), **settings)
+
+
+def test_parts_that_are_empty_of_one_row_and_of_one_class(client, tmp_path):
+    X, y = rows()
+    order = np.argsort(y, kind="stable")  # so that most partitions have one class
+    X, y = X[order], y[order]
+    local = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    chunks = (1, 399, 0, 400, 0, 300, 100)
+    model = DaskProperBoostClassifier(client=client, n_estimators=10)
+    model.fit(da.from_array(X, chunks=(chunks, -1)), da.from_array(y, chunks=(chunks,)))
+    expected = pb.ProperBoostClassifier(n_estimators=10, exact_sums=True).fit(X, y)
+    assert file_of(model.to_local(), tmp_path) == file_of(expected, tmp_path)
+    np.testing.assert_array_equal(model.to_local().predict_proba(X), local.predict_proba(X))
+
+
+def frame(n=900):
+    rng = np.random.default_rng(2)
+    town = rng.choice(["Bonn", "Jena", "Kiel", "Ulm"], n)
+    x = rng.normal(size=n)
+    y = np.where(x + (town == "Ulm") + rng.normal(size=n) > 0.3, "yes", "no")
+    town[-20:] = "Trier"  # new in the last partition
+    columns = {"x": x.astype(np.float32), "town": town, "k": rng.integers(0, 5, n)}
+    return pd.DataFrame(columns).astype({"town": "category"}), pd.Series(y, name="y")
+
+
+def test_frames_with_categories(client, tmp_path):
+    X, y = frame()
+    local = pb.ProperBoostClassifier(n_estimators=10, exact_sums=True).fit(X, y)
+    for n in (1, 4):
+        model = DaskProperBoostClassifier(client=client, n_estimators=10)
+        model.fit(dd.from_pandas(X, npartitions=n), dd.from_pandas(y, npartitions=n))
+        assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
+    # Partitions whose categories are their own.
+    parts = [X[:300], X[300:880], X[880:]]
+    own = [part.assign(town=part["town"].astype(str).astype("category")) for part in parts]
+    lazy = dd.from_map(lambda part: part, own, meta=own[0].iloc[:0])
+    labels = dd.from_map(lambda part: part, [y[:300], y[300:880], y[880:]], meta=y.iloc[:0])
+    model = DaskProperBoostClassifier(client=client, n_estimators=10).fit(lazy, labels)
+    assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
+    np.testing.assert_array_equal(model.predict(lazy).compute(), local.predict(X))
+
+
+def test_early_stopping(client, tmp_path):
+    X, y = rows()
+    held, y_held = rows(seed=9)
+    settings = {"n_estimators": 60, "early_stopping": True, "n_iter_no_change": 5}
+    settings |= {"learning_rate": 0.5, "gain": 1.0}
+    local = pb.ProperBoostClassifier(exact_sums=True, **settings)
+    local.fit(X, y, X_val=held, y_val=y_held)
+    model = DaskProperBoostClassifier(client=client, **settings)
+    model.fit(
+        da.from_array(X, chunks=(300, -1)),
+        da.from_array(y, chunks=300),
+        X_val=da.from_array(held, chunks=(500, -1)),
+        y_val=da.from_array(y_held, chunks=500),
+    )
+    assert model.n_iter_ < 60
+    np.testing.assert_array_equal(model.validation_scores_, local.validation_scores_)
+    assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
+
+
+def test_predictions_are_lazy(client):
+    X, y = rows(n_classes=3)
+    lazy = da.from_array(X, chunks=(500, -1))
+    model = DaskProperBoostClassifier(client=client, n_estimators=3).fit(lazy, y)
+    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+        found = getattr(model, method)(lazy)
+        expected = getattr(model.to_local(), method)(X)
+        assert isinstance(found, da.Array)
+        assert found.shape == expected.shape
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found.compute(), expected)
+        np.testing.assert_array_equal(getattr(model, method)(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"exact_sums": False}, "exact_sums must be True"),
+        ({"step": "totally_corrective"}, "step must not be 'totally_corrective'"),
+        ({"weak_learner": "tree", "subsample": 0.5}, "subsample must be 1"),
+        ({"warm_start": True}, "warm_start must be False"),
+        ({"early_stopping": True}, "needs X_val and y_val"),
+        ({"deadline": 0.0}, "deadline must be"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(client, settings, error):
+    X, y = rows(60)
+    model = DaskProperBoostClassifier(client=client, **settings)
+    with pytest.raises(ValueError, match=error):
+        model.fit(da.from_array(X, chunks=(20, -1)), y)
+
+
+def test_errors_of_the_rows_name_what_is_wrong(client):
+    X, y = rows(60)
+    lazy = da.from_array(X, chunks=(20, -1))
+    model = DaskProperBoostClassifier(client=client)
+    with pytest.raises(TypeError, match="X must be a Dask array or data frame; got a ndarray"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="y must hold at least two classes"):
+        model.fit(lazy, np.zeros(60, dtype=int))
+    with pytest.raises(ValueError, match="y must have an entry for each of the 60 rows"):
+        model.fit(lazy, y[:50])
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        model.fit(lazy, y, np.full(60, -1.0))
+    assert not hasattr(model, "classes_")
+
+
+def test_losses_must_be_sendable(client):
+    X, y = rows(60)
+    lock = threading.Lock()  # which no pickle holds
+
+    def weight(u):
+        with lock:
+            return 1.0 / (1.0 + np.exp(u))
+
+    loss = pb.losses.from_functions(weight, tabulate=False)
+    model = DaskProperBoostClassifier(client=client, loss=loss)
+    with pytest.raises(TypeError, match="loss must be one that can be pickled"):
+        model.fit(da.from_array(X, chunks=(20, -1)), y)
+
+
+def test_there_must_be_a_client(monkeypatch):
+    def find():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr("distributed.get_client", find)
+    X, y = rows(60)
+    with pytest.raises(ValueError, match="client must be given"):
+        DaskProperBoostClassifier().fit(da.from_array(X, chunks=(20, -1)), y)
+
+
+def test_two_fits_at_once(client, tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    X, y = rows()
+    lazy = da.from_array(X, chunks=(300, -1))
+    expected = file_of(
+        pb.ProperBoostClassifier(n_estimators=15, exact_sums=True).fit(X, y), tmp_path
+    )
+
+    def fit(_):
+        return DaskProperBoostClassifier(client=client, n_estimators=15).fit(lazy, y)
+
+    with ThreadPoolExecutor(2) as pool:
+        for model in pool.map(fit, range(2)):
+            assert file_of(model.to_local(), tmp_path) == expected

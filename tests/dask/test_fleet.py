@@ -1,0 +1,129 @@
+"""Workers that die or freeze while a model is fitted: the same bytes, or an error in time."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.clusters import FILTERS, cluster, file_of
+
+da = pytest.importorskip("dask.array")
+
+from properboost.dask import DaskProperBoostClassifier, fleet, lockstep  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings(*FILTERS)
+
+DEADLINE = 1.5
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster(3, processes=True) as own:
+        yield own
+
+
+def rows(n=900):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 3))
+    return X, (X[:, 0] + rng.normal(size=n) > 0.0).astype(int)
+
+
+class Strike:
+    """Kills or freezes workers that hold parties, just before the n-th call of them."""
+
+    def __init__(self, monkeypatch, client, at, number, all_of_them=False):
+        self.left, self.number, self.all, self.struck = at, number, all_of_them, []
+        self.pids = client.run(os.getpid)
+        plain = lockstep.call
+
+        def call(client, lines, *arguments):
+            self.left -= 1
+            if self.left == 0:
+                for line in lines if self.all else lines[-1:]:
+                    self.struck.append(self.pids[line.worker])
+                    os.kill(self.struck[-1], self.number)
+            return plain(client, lines, *arguments)
+
+        monkeypatch.setattr(lockstep, "call", call)
+        monkeypatch.setattr(fleet, "call", call)
+
+
+def wait_for_workers(client):
+    """Wait until nannies have started others."""
+    client.wait_for_workers(3, timeout=60)
+
+
+SETTINGS = {
+    "tables": {"n_estimators": 12},
+    "trees": {"n_estimators": 3, "weak_learner": "tree"},
+    "classes": {"n_estimators": 5, "multiclass": "one_vs_rest"},
+    "pairs": {"n_estimators": 4, "interactions": [(0, 1)], "intercept": "share"},
+    "cyclic": {"n_estimators": 3, "selection": "cyclic"},
+}
+
+
+# The calls of a fit: prepare, begin and go_on of "start", what models say, begin and go_on of
+# "advance".
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [("tables", 1), ("tables", 3), ("tables", 12), ("trees", 25), ("classes", 40), ("pairs", 30),
+     ("cyclic", 12)],
+)  # fmt: skip
+def test_a_worker_that_is_killed(monkeypatch, client, tmp_path, name, at):
+    wait_for_workers(client)
+    X, y = rows()
+    if name == "classes":
+        y = y + (X[:, 1] > 1.0)
+    settings = SETTINGS[name]
+    expected = file_of(pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y), tmp_path)
+    strike = Strike(monkeypatch, client, at, signal.SIGKILL)
+    model = DaskProperBoostClassifier(client=client, deadline=30.0, **settings)
+    model.fit(da.from_array(X, chunks=(150, -1)), y)
+    assert strike.struck
+    assert file_of(model.to_local(), tmp_path) == expected
+
+
+def test_early_stopping_goes_on(monkeypatch, client, tmp_path):
+    wait_for_workers(client)
+    X, y = rows()
+    settings = {"n_estimators": 30, "early_stopping": True, "n_iter_no_change": 4}
+    local = pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y, X_val=X, y_val=1 - y)
+    strike = Strike(monkeypatch, client, 20, signal.SIGKILL)
+    model = DaskProperBoostClassifier(client=client, **settings)
+    lazy = da.from_array(X, chunks=(150, -1))
+    model.fit(lazy, y, X_val=lazy, y_val=1 - y)
+    assert strike.struck
+    np.testing.assert_array_equal(model.validation_scores_, local.validation_scores_)
+    assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
+
+
+def test_a_worker_that_is_frozen(monkeypatch, client, tmp_path):
+    wait_for_workers(client)
+    X, y = rows()
+    settings = {"n_estimators": 12}
+    expected = file_of(pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y), tmp_path)
+    strike = Strike(monkeypatch, client, 9, signal.SIGSTOP)
+    begun = time.monotonic()
+    try:
+        model = DaskProperBoostClassifier(client=client, deadline=DEADLINE, **settings)
+        model.fit(da.from_array(X, chunks=(150, -1)), y)
+        seconds = time.monotonic() - begun
+    finally:
+        for pid in strike.struck:
+            os.kill(pid, signal.SIGKILL)
+    assert strike.struck
+    assert seconds > DEADLINE
+    assert file_of(model.to_local(), tmp_path) == expected
+
+
+def test_all_workers_are_lost(monkeypatch, client):
+    wait_for_workers(client)
+    X, y = rows()
+    Strike(monkeypatch, client, 9, signal.SIGKILL, all_of_them=True)
+    model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=DEADLINE)
+    with pytest.raises(RuntimeError, match="all workers with rows were lost"):
+        model.fit(da.from_array(X, chunks=(150, -1)), y)
+    assert not hasattr(model, "classes_")
