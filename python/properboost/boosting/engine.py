@@ -87,6 +87,9 @@ class Elsewhere(Protocol):
     def of_segments(self, taken: NDArray[np.bool_]) -> "Elsewhere":
         """Return the rows of some of the segments."""
 
+    def reorder(self, training: "Training", order: SortedRows, /) -> "Training":
+        """Return a training of the same rows in another order."""
+
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of some features, (n, n_rows)."""
 
@@ -604,10 +607,12 @@ def reorder(training: Training, order: SortedRows, other: SortedRows) -> Trainin
     place = np.empty(int(order.order.max()) + 1, dtype=np.int64)
     place[order.order] = np.arange(len(order.order))
     taken = place[other.order]
-    return replace(
+    here = training.elsewhere is None
+    moved = replace(
         training,
-        codes=training.codes.take(taken, axis=1),
+        codes=training.codes.take(taken, axis=1) if here else training.codes,
         segments=other.segments,
         class_of=other.class_of,
         weight=None if training.weight is None else training.weight[taken],
     )
+    return moved if training.elsewhere is None else training.elsewhere.reorder(moved, other)

@@ -5,5 +5,6 @@ Models do not depend on partitions, nor on workers, nor on those that are lost. 
 """
 
 from properboost.dask.classifier import DaskProperBoostClassifier
+from properboost.dask.search import DaskProperBoostClassifierCV
 
-__all__ = ["DaskProperBoostClassifier"]
+__all__ = ["DaskProperBoostClassifier", "DaskProperBoostClassifierCV"]

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Self
 
-import numpy as np
-
-from properboost.dask.partitions import is_collection, list_partitions
-from properboost.dask.table import TableInCluster
+from properboost.dask.on_dask import OnDask
+from properboost.dask.partitions import list_partitions
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
-from properboost.extras import import_extra
-from properboost.parameters import checks
-from properboost.parameters.declare import declared, estimator, parameter
-from properboost.parameters.shared import SOLVED, read_binning
+from properboost.parameters.declare import estimator
+from properboost.parameters.shared import read_binning
 
 __all__ = ["DaskProperBoostClassifier"]
 
 
-def _check_exact(name: str, value: object) -> bool:
-    if value is not True:
-        raise ValueError(f"{name} must be True: rows of several workers are summed exactly")
-    return True
-
-
 @estimator
-class DaskProperBoostClassifier(ProperBoostClassifier):
+class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
     """`ProperBoostClassifier` of Dask arrays and data frames.
 
     The model is the same, bit for bit, whatever the partitions and the workers, and also where
@@ -69,23 +58,7 @@ class DaskProperBoostClassifier(ProperBoostClassifier):
     (569, 2)
     """
 
-    client: Any = parameter(
-        default=None,
-        check=lambda _, value: value,
-        kind="distributed.Client or None",
-        form="not saved",
-        doc="The cluster; None is the client that was made last in this process.",
-    )
-    deadline: float = parameter(
-        default=30.0,
-        check=checks.positive,
-        form="not saved",
-        doc="""
-        Seconds in which a worker must answer, or 20 times as long as is usual if that is more.
-        Otherwise it is given up.
-        """,
-    )
-    exact_sums: bool = parameter(default=True, check=_check_exact)
+    local = ProperBoostClassifier
 
     def fit(  # type: ignore[override]
         self,
@@ -123,164 +96,15 @@ class DaskProperBoostClassifier(ProperBoostClassifier):
         ImportError
             If distributed is missing.
         """
-        loss = check_parameters(self)
-        if self.step in SOLVED:
-            raise ValueError(f"step must not be {self.step!r} with Dask: it is solved on all rows")
-        if self.subsample < 1.0:
-            raise ValueError(f"subsample must be 1 with Dask; got {self.subsample!r}")
+        check_parameters(self)
         if self.warm_start:
             raise ValueError("warm_start must be False with Dask")
         if self.early_stopping and self.early_stopping != "auto" and X_val is None:
             raise ValueError("early_stopping=True needs X_val and y_val with Dask")
-        client = self._find_client()
-        _check_sendable(loss)
-        partitions = list_partitions(X, y, sample_weight, ("X", "y", "sample_weight"))
-        table = TableInCluster.read(
-            client, partitions, read_binning(self), self.class_weight, self.normalize_weights,
-            bool(self.linear_leaves), float(self.deadline),
-        )  # fmt: skip
-        try:
+        means = bool(self.linear_leaves)
+        with self._read(X, y, sample_weight, read_binning(self), means) as table:
             validation = None
             if X_val is not None:
                 names = ("X_val", "y_val", "sample_weight_val")
                 validation = table.bring(list_partitions(X_val, y_val, sample_weight_val, names))
             return super().fit(table, X_val=validation)
-        finally:
-            table.close()
-
-    def to_local(self) -> ProperBoostClassifier:
-        """Return the model as a `ProperBoostClassifier`, which needs no Dask.
-
-        Returns
-        -------
-        ProperBoostClassifier
-        """
-        self._check_fitted()
-        known = declared(ProperBoostClassifier)
-        model = ProperBoostClassifier(**{name: getattr(self, name) for name in known})
-        fitted = {k: v for k, v in self.__dict__.items() if k not in declared(type(self))}
-        model.__dict__.update(fitted)
-        return model
-
-    def _find_client(self) -> Any:
-        distributed = import_extra("distributed", "DaskProperBoostClassifier needs", "dask")
-        if self.client is not None:
-            return self.client
-        try:
-            return distributed.get_client()
-        except ValueError as error:
-            raise ValueError(
-                "client must be given: there is no distributed.Client in this process"
-            ) from error
-
-    # -- predicting --------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any, init_score: Any = None) -> Any:
-        """Return the raw predictions F; of a collection lazily.
-
-        Parameters
-        ----------
-        X : dask array or data frame, or what `ProperBoostClassifier` takes
-            The rows.
-        init_score : None
-            As in `ProperBoostClassifier`; not with collections.
-
-        Returns
-        -------
-        dask array or ndarray of shape (n_rows,), or (n_rows, n_classes)
-        """
-        if not is_collection(X):
-            return super().decision_function(X, init_score)
-        return self._apply("decision_function", X, np.float64, self._n_columns())
-
-    def predict_proba(self, X: Any, init_score: Any = None) -> Any:
-        """Return the probabilities of the classes; of a collection lazily.
-
-        Parameters
-        ----------
-        X : dask array or data frame, or what `ProperBoostClassifier` takes
-            The rows.
-        init_score : None
-            As in `ProperBoostClassifier`; not with collections.
-
-        Returns
-        -------
-        dask array or ndarray of shape (n_rows, n_classes)
-        """
-        if not is_collection(X):
-            return super().predict_proba(X, init_score)
-        return self._apply("predict_proba", X, np.float64, len(self.classes_))
-
-    def predict_log_proba(self, X: Any, init_score: Any = None) -> Any:
-        """Return the logarithms of the probabilities of the classes; of a collection lazily.
-
-        Parameters
-        ----------
-        X : dask array or data frame, or what `ProperBoostClassifier` takes
-            The rows.
-        init_score : None
-            As in `ProperBoostClassifier`; not with collections.
-
-        Returns
-        -------
-        dask array or ndarray of shape (n_rows, n_classes)
-        """
-        if not is_collection(X):
-            return super().predict_log_proba(X, init_score)
-        return self._apply("predict_log_proba", X, np.float64, len(self.classes_))
-
-    def predict(self, X: Any, init_score: Any = None) -> Any:
-        """Return the predicted labels; of a collection lazily.
-
-        Parameters
-        ----------
-        X : dask array or data frame, or what `ProperBoostClassifier` takes
-            The rows.
-        init_score : None
-            As in `ProperBoostClassifier`; not with collections.
-
-        Returns
-        -------
-        dask array or ndarray of shape (n_rows,)
-        """
-        if not is_collection(X):
-            return super().predict(X, init_score)
-        return self._apply("predict", X, self.classes_.dtype, 0)
-
-    def _n_columns(self) -> int:
-        return 0 if len(self.classes_) == 2 else len(self.classes_)
-
-    def _apply(self, method: str, X: Any, dtype: Any, n_columns: int) -> Any:
-        """Return what a method says of a collection, lazily; 0 columns are one dimension."""
-        array = import_extra("dask.array", "predicting Dask collections needs", "dask")
-        delayed = import_extra("dask", "predicting Dask collections needs", "dask").delayed
-        self._check_fitted()
-        columns = (n_columns,) if n_columns else ()
-        model = delayed(self.to_local())
-        lazy = delayed(partial(_predict, method, columns, dtype))
-        parts = [own.X for own in list_partitions(X)]
-        sizes = X.chunks[0] if hasattr(X, "chunks") else (np.nan,) * len(parts)
-        return array.concatenate(
-            [
-                array.from_delayed(lazy(model, part), (size, *columns), dtype)
-                for part, size in zip(parts, sizes, strict=True)
-            ],
-            allow_unknown_chunksizes=True,
-        )
-
-
-def _predict(method: str, columns: tuple[int, ...], dtype: Any, model: Any, X: Any) -> Any:
-    if len(X) == 0:
-        return np.empty((0, *columns), dtype=dtype)
-    return getattr(model, method)(X)
-
-
-def _check_sendable(loss: Any) -> None:
-    """Refuse a loss that cannot go to workers."""
-    serialize = import_extra("distributed.protocol", "DaskProperBoostClassifier needs", "dask")
-    try:
-        serialize.serialize(loss, on_error="raise")
-    except Exception as error:
-        raise TypeError(
-            f"loss must be one that can be pickled, to go to workers: {error}"
-        ) from error

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from properboost.boosting.interactions import PairBins
 from properboost.dask.lockstep import Clock, Each, Line, Lost, call, connect, run_together
-from properboost.dask.party import Party, RowsOfParty
 from properboost.dask.waiting import remove_workers, wait_for
 from properboost.data.labels import SortedRows
 
@@ -43,17 +42,18 @@ class Fleet:
         encode: Callable[[Sequence[int]], list[Any]],
         sizes: Sequence[int],
         order: SortedRows,
-        describe: dict[str, Any],
-        weight: NDArray[np.float64] | None,
+        party: type,
+        describe: Callable[..., Any],
         deadline: float,
     ) -> None:
         """Place the partitions.
 
         `encode` returns what encodes some partitions, as Dask collections; `sizes` are their rows.
-        `describe` has what is the same in all `RowsOfParty`; `weight` is that of the rows, in their
-        order.
+        A `party` is made of codes, and told about its rows by what `describe` makes of their places
+        in the order, of those among its partitions' rows, and of the ends of segments.
         """
-        self._client, self._encode, self._describe, self._weight = client, encode, describe, weight
+        self._client, self._encode = client, encode
+        self._party, self._describe = party, describe
         self._order, self._segments = order.order, order.segments
         self._begins = np.cumsum([0, *sizes])
         self._clock = Clock(deadline)
@@ -210,15 +210,15 @@ class Fleet:
             own = [k for k, w in zip(partitions, party_of, strict=True) if w == worker]
             codes = [c for c, w in zip(coded, party_of, strict=True) if w == worker]
             places, rows = self._find_places(own)
-            weight = None if self._weight is None else self._weight[places]
-            about = RowsOfParty(
-                places=rows,
-                segments=np.searchsorted(places, self._segments).astype(np.int64),
-                weight=weight,
-                **self._describe,
-            )
+            segments = np.searchsorted(places, self._segments).astype(np.int64)
+            about = self._describe(places, rows, segments)
             future = self._client.submit(
-                Party, codes, actor=True, workers=[worker], allow_other_workers=False, pure=False
+                self._party,
+                codes,
+                actor=True,
+                workers=[worker],
+                allow_other_workers=False,
+                pure=False,
             )
             parties.append((own, places, future, about))
         self._wait_for([future for _, _, future, _ in parties])

@@ -8,15 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.boosting.engine import Predictor
+from properboost.boosting.engine import Predictor, Training
 from properboost.boosting.ensemble import Rounds
 from properboost.boosting.interactions import PairBins
 from properboost.dask.fleet import Fleet
 from properboost.dask.lockstep import Lost
+from properboost.data.labels import SortedRows
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.shared import GROWN, BoostingOptions
 
 __all__ = ["RowsInCluster"]
+
+HELD_OUT = 2
+"""The size of the role of a segment that a model is scored on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,8 @@ class RowsInCluster:
     fleet: Fleet
     sizes: NDArray[np.int64]
     n_features: int
+    reorder: Callable[[Training, SortedRows], Training]
+    """Makes a training of the same rows in another order."""
     training: int = 0
     kept: NDArray[np.bool_] | None = None
     """None is all."""
@@ -158,6 +164,15 @@ class _Models:
 
     def separated(self, model: int) -> bool:
         return bool(self._get("separated", model))
+
+    def held_out(self, model: int) -> NDArray[np.float64]:
+        is_held = np.repeat(np.abs(self._roles[model]) == HELD_OUT, self._rows.sizes)
+        raw = np.empty(self._fleet.n_rows)
+        found = self._fleet.ask("get", self._number, "held_out", model)
+        for rows, own in zip(self._fleet.rows, found, strict=True):
+            raw[rows[is_held[rows]]] = own
+        held: NDArray[np.float64] = raw[is_held]
+        return held
 
     def curves(self, model: int) -> NDArray[np.float64]:
         return cast("NDArray[np.float64]", self._get("curves", model))

@@ -25,6 +25,7 @@ from properboost.dask.looking import (
     look_at_labels,
 )
 from properboost.dask.partitions import Partition
+from properboost.dask.party import Party, RowsOfParty
 from properboost.dask.rows import RowsInCluster
 from properboost.data.bin_finder import BinFinder
 from properboost.data.binning import (
@@ -158,23 +159,32 @@ class TableInCluster(QuantizedTable):
         """Return a training whose codes are in the cluster, in that `order`."""
         dask = import_extra("dask", "TableInCluster needs", "dask")
         lazy = dask.delayed(encode, pure=False)
+
+        def describe(
+            places: NDArray[np.int64], rows: NDArray[np.int64], segments: NDArray[np.int64]
+        ) -> RowsOfParty:
+            return RowsOfParty(
+                classes=training.classes,
+                binning=training.binning,
+                places=rows,
+                segments=segments,
+                class_of=training.class_of,
+                weight=None if training.weight is None else training.weight[places],
+                class_weights=training.class_weights,
+                names=training.names,
+            )
+
         fleet = Fleet(
             self._client,
             lambda some: [lazy(self._partitions[k].X, training.binning) for k in some],
             self._sizes,
             order,
-            {
-                "classes": training.classes,
-                "binning": training.binning,
-                "class_of": training.class_of,
-                "class_weights": training.class_weights,
-                "names": training.names,
-            },
-            training.weight,
+            Party,
+            describe,
             self._deadline,
         )
         self._fleets.append(fleet)
-        there = RowsInCluster(fleet, np.diff(order.segments), self.n_features)
+        there = RowsInCluster(fleet, np.diff(order.segments), self.n_features, self.place)
         return replace(training, elsewhere=there)
 
     def close(self) -> None:

@@ -1,0 +1,73 @@
+"""The search of Dask collections."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from properboost.dask.on_dask import OnDask
+from properboost.model_selection.families import ROWS_PER_BIN, check_search, find_grid
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.parameters.declare import search
+from properboost.parameters.shared import read_binning
+
+__all__ = ["DaskProperBoostClassifierCV"]
+
+
+@search
+class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
+    """`ProperBoostClassifierCV` of Dask arrays and data frames.
+
+    It compares what ``ProperBoostClassifierCV(exact_sums=True)`` does on the same rows in memory,
+    and chooses the same, bit for bit, whatever the partitions and the workers.
+
+    See Also
+    --------
+    ProperBoostClassifierCV : What is compared, and the attributes.
+    DaskProperBoostClassifier : What stays where, and what is refused.
+
+    Notes
+    -----
+    Candidates are boosted one after the other, each on all workers, and every round asks all
+    workers two times or more.  Where the rows fit into a worker, the search in memory is many times
+    as fast.
+    """
+
+    local = ProperBoostClassifierCV
+
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
+    ) -> Self:
+        """Search, and fit what was chosen to all rows.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_rows, n_features)
+            The rows.
+        y : dask array or series, or array-like where X has known chunks, of shape (n_rows,)
+            Their labels.
+        sample_weight : dask array or series, or array-like, of shape (n_rows,), optional
+            How often each row counts.
+        groups : array-like of shape (n_rows,), optional
+            The group of each row, for `cv`: see `ProperBoostClassifierCV.fit`.
+
+        Returns
+        -------
+        self : DaskProperBoostClassifierCV
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        RuntimeError
+            If all workers that had rows were lost, or have other versions than the client.
+        ImportError
+            If distributed is missing.
+        """
+        check_search(self)
+        if self.effort is None:
+            grid = find_grid(self)
+            options, lines = read_binning(grid), grid.linear_leaves
+        else:
+            options, lines = read_binning(self, ROWS_PER_BIN, ROWS_PER_BIN), True
+        with self._read(X, y, sample_weight, options, bool(lines)) as table:
+            return super().fit(table, groups=groups)

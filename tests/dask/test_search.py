@@ -1,0 +1,51 @@
+"""Searches over Dask collections: what the search in memory chooses."""
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.clusters import FILTERS, cluster, file_of
+
+da = pytest.importorskip("dask.array")
+
+from properboost.dask import DaskProperBoostClassifierCV  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings(*FILTERS)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster(2) as own:
+        yield own
+
+
+def rows(n_classes=2, n=500):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 3))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=n)
+    return X, np.searchsorted([0.0] if n_classes == 2 else [-0.6, 0.6], score)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "settings"),
+    [
+        (2, {"effort": None, "gains": [0.5, 1.0], "n_estimators": 6, "cv": 3}),
+        (2, {"effort": None, "n_estimators": 5, "cv": 2, "interactions": [0, 1], "gains": [1.0]}),
+        (3, {"effort": None, "gains": [1.0], "n_estimators": 4, "cv": 2}),
+        (2, {"effort": 1, "max_estimators": 6}),
+    ],
+    ids=str,
+)
+def test_partitions_and_workers_do_not_matter(client, tmp_path, n_classes, settings):
+    X, y = rows(n_classes)
+    local = pb.ProperBoostClassifierCV(exact_sums=True, **settings).fit(X, y)
+    found = DaskProperBoostClassifierCV(client=client, **settings)
+    found.fit(da.from_array(X, chunks=(180, -1)), y)
+    assert found.best_params_ == local.best_params_
+    for name, values in local.cv_results_.items():
+        if "time" not in name and "seconds" not in name:
+            np.testing.assert_array_equal(found.cv_results_[name], values)
+    best = file_of(local.best_estimator_, tmp_path)
+    assert file_of(found.to_local().best_estimator_, tmp_path) == best
+    lazy = found.predict_proba(da.from_array(X, chunks=(200, -1)))
+    np.testing.assert_array_equal(lazy.compute(), local.predict_proba(X))
