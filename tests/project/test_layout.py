@@ -23,6 +23,10 @@ ELSEWHERE = {
     "boosting/test_engine.py": ["boosting/fit.py"],
     "estimators/test_editing.py": ["boosting/edits.py", "persistence/edits.py"],
     "estimators/test_merging.py": ["boosting/merging.py"],
+    "dask/test_classifier.py": [
+        "dask/looking.py", "dask/on_dask.py", "dask/rows.py", "dask/table.py",
+    ],
+    "dask/test_fleet.py": ["dask/lockstep.py", "dask/waiting.py"],
     "data/test_frames.py": ["data/table.py"],
     "batches/test_quantized_table.py": ["batches/making.py", "data/bin_finder.py"],
     "estimators/test_parameters.py": [

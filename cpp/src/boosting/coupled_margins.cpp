@@ -17,7 +17,7 @@
 namespace properboost {
 namespace {
 
-// Of numbers that are not negative.
+// The largest of numbers that are not negative.
 template <class Number>
 Number largest_of(const std::vector<Number>& numbers) {
   Number most{0};

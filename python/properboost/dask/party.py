@@ -92,7 +92,7 @@ class _Exchange:
             self._said.put(("done", task()))
         except _Abandoned:
             pass
-        except BaseException as error:  # whoever waits gets it
+        except BaseException as error:  # the client gets it
             self._said.put(("failed", error))
 
 

@@ -1,0 +1,77 @@
+"""A party by itself: tasks that wait for answers, and those that nobody answers any more."""
+
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+import properboost as pb
+from properboost.dask.party import Party, RowsOfParty
+from properboost.estimators.properboost import read_binning
+
+
+def make_party(n=60):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, (2, n)).astype(np.uint8)
+    model = pb.ProperBoostClassifier(max_bins=4).fit(codes.T.astype(float), np.arange(n) % 2)
+    binning = model._ensemble.binning
+    assert read_binning(model).max_bins == 4
+    party = Party([codes[:, :20], codes[:, 20:]])
+    order = np.argsort(np.arange(n) % 2, kind="stable")
+    party.prepare(
+        RowsOfParty(
+            classes=np.array([0, 1]),
+            binning=binning,
+            places=order,
+            segments=np.array([0, n // 2, n]),
+            class_of=np.array([0, 1]),
+            weight=None,
+            class_weights=np.array([n / 2, n / 2]),
+            names=None,
+        )
+    )
+    return party, codes[:, order]
+
+
+def threads():
+    return threading.active_count()
+
+
+def test_what_a_party_does_by_itself():
+    party, codes = make_party()
+    np.testing.assert_array_equal(party.ask("gather", 0, (1,)), codes[1:])
+
+
+def test_a_task_says_its_sums_and_goes_on_with_those_of_all():
+    party, codes = make_party()
+    said = party.begin("weigh", 0, np.array([True, False]))
+    kinds = []
+    while said[0] == "share":
+        kinds.append(said[0])
+        said = party.go_on((2 * said[1], said[2]))  # as if another had the same rows
+    assert kinds
+    assert said[0] == "done"
+    alone = np.concatenate([np.bincount(own[:30], minlength=4) for own in codes])
+    found = said[1].reshape(2, -1)[:, :4].ravel()
+    np.testing.assert_array_equal(found, 2.0 * alone)
+
+
+def test_a_task_that_is_abandoned_ends():
+    party, _ = make_party()
+    before = threads()
+    assert party.begin("weigh", 0, np.array([True, True]))[0] == "share"
+    assert threads() == before + 1
+    party.abandon()
+    assert threads() == before
+    assert party.begin("weigh", 0, np.array([True, True]))[0] == "share"
+    del party  # as where the client is gone
+    assert threads() == before
+
+
+def test_errors_of_a_task_are_said():
+    party, _ = make_party()
+    kind, error = party.begin("weigh", 7, np.array([True, True]))
+    assert kind == "failed"
+    assert isinstance(error, KeyError)
