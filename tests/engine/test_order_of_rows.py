@@ -30,6 +30,9 @@ OF_CLASSES = [
     ("trees", {"multiclass": "canonical", "loss": "gboost"}),
     ("trees", {"multiclass": "one_vs_rest"}),
     pytest.param("tables", {}, marks=IN_LANES),
+    ("tables", {"exact_sums": True}),
+    ("tables", {"exact_sums": True, "multiclass": "one_vs_rest"}),
+    ("cyclic tables", {"exact_sums": True}),
 ]
 
 
@@ -68,6 +71,29 @@ def test_permuted_rows_have_the_same_bits(rows, name, weighted, tmp_path):
 @pytest.mark.parametrize(("name", "given"), OF_CLASSES, ids=str)
 def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path):
     assert_same_bits(name, rows, 3, weighted, tmp_path, **given)
+
+
+@pytest.mark.parametrize(
+    "exact", [True, pytest.param(False, marks=IN_LANES)], ids=["exact", "in lanes"]
+)
+def test_permuted_rows_of_a_search(rows, exact, tmp_path):
+    """Folds are those of the rows, wherever these stand."""
+    X, y, _, order = rows
+    y, fold = np.minimum(y, 1), np.arange(len(y)) % 3
+    found = []
+    for own in (slice(None), order):
+        cv = [(np.flatnonzero(fold[own] != k), np.flatnonzero(fold[own] == k)) for k in range(3)]
+        search = pb.ProperBoostClassifierCV(
+            effort=None, gains=[0.25, 1.0, 8.0], n_estimators=15, max_bins=32, cv=cv,
+            exact_sums=exact, calibrate=False,
+        )  # fmt: skip
+        search.fit(X[own], y[own])
+        found.append((search.cv_results_, document_of(search.best_estimator_, tmp_path)))
+    (results, one), (others, other) = found
+    assert one == other
+    for k in range(3):
+        name = f"split{k}_test_score"
+        np.testing.assert_array_equal(results[name], others[name])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
