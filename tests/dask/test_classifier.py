@@ -1,6 +1,7 @@
 """Models of Dask collections: those of the same rows in memory, byte for byte."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -191,6 +192,37 @@ def test_errors_of_the_rows_name_what_is_wrong(client):
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         model.fit(lazy, y, np.full(60, -1.0))
     assert not hasattr(model, "classes_")
+
+
+def from_parts(parts, meta):
+    return dd.from_map(lambda part: part, parts, meta=meta, enforce_metadata=False)
+
+
+def test_partitions_must_be_of_the_same_columns(client):
+    X, y = frame(90)
+    labels = from_parts([y[:40], y[40:]], y[:0])
+    model = DaskProperBoostClassifier(client=client)
+    with pytest.raises(ValueError, match="the same columns in all partitions"):
+        model.fit(from_parts([X[:40], X[40:][["town", "x", "k"]]], X[:0]), labels)
+    with pytest.raises(ValueError, match="columns of the same types in all partitions"):
+        model.fit(from_parts([X[:40], X[40:].astype({"k": "category"})], X[:0]), labels)
+    with pytest.raises(ValueError, match="X and y must have as many rows in each partition"):
+        model.fit(from_parts([X[:40], X[40:]], X[:0]), from_parts([y[:30], y[30:]], y[:0]))
+    with pytest.raises(ValueError, match="y_val must hold labels among"):
+        parts = from_parts([X[:40], X[40:]], X[:0])
+        model.fit(parts, labels, X_val=parts, y_val=labels + "?")
+
+
+def test_workers_must_have_the_version_of_the_client(client, monkeypatch):
+    from properboost.dask import looking, table
+
+    def look(*arguments):
+        return replace(looking.look_at_labels(*arguments), version="0.0.1")
+
+    monkeypatch.setattr(table, "look_at_labels", look)
+    X, y = rows(60)
+    with pytest.raises(RuntimeError, match=r"workers must have properboost .*; some have 0.0.1"):
+        DaskProperBoostClassifier(client=client).fit(da.from_array(X, chunks=(20, -1)), y)
 
 
 def test_losses_must_be_sendable(client):
