@@ -504,7 +504,8 @@ class Growth {
     const typename Cells::Unit* const all = sums_.feature(parent.node, parent.sums, f, memory);
     Sums left(all, all + sums_.size_of(f));
     for (std::size_t j = 0; j < left.size(); ++j) {
-      if (choice.split.branch[j % width] != Split::kLeft) left[j] = typename Cells::Unit{};
+      if (choice.split.branch[cells_.code_at(j, width)] != Split::kLeft)
+        left[j] = typename Cells::Unit{};
     }
     const double own = cells_.weight(cells_.total(left.data(), width));
     return 2.0 * own <= cells_.weight(totals_[parent.node]) ? 0 : 1;

@@ -41,6 +41,8 @@ class ClassCells {
     for (std::size_t b = 0; b < width; ++b) total += cell(sums, width, b);
     return total;
   }
+  // The code that a feature's j-th number belongs to.
+  static std::size_t code_at(std::size_t j, std::size_t width) { return j % width; }
   static void add(Total& to, const Total& rows) { to += rows; }
   double weight(const Total& total) const { return total.weight(); }
   // What limits.child_weight is compared with.

@@ -43,6 +43,8 @@ class JointCells {
       add_numbers(total.data(), sums + b * stride(), stride());
     return total;
   }
+  // The code that a feature's j-th number belongs to.
+  std::size_t code_at(std::size_t j, std::size_t /*width*/) const { return j / stride(); }
   static void add(Total& to, const Total& rows) {
     add_numbers(to.data(), rows.data(), rows.size());
   }

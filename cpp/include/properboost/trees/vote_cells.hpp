@@ -32,6 +32,8 @@ class VoteCells {
     }
     return total;
   }
+  // The code that a feature's j-th number belongs to.
+  static std::size_t code_at(std::size_t j, std::size_t width) { return j % width; }
   static void add(Total& to, const Total& rows) { properboost::add(to, rows); }
   double weight(const Total& total) const {
     return vote_.unit * static_cast<double>(std::accumulate(total.begin(), total.end(), Unit{0}));
