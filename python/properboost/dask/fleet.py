@@ -2,8 +2,8 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,8 @@ class Fleet:
         self._futures: list[Any] = []
         self._pairs: dict[int, tuple[PairBins, ...]] = {}
         self._numbers = itertools.count(1)
-        self._survivors: dict[int, Survivor] = {}
+        self._survivors: WeakValueDictionary[int, Survivor] = WeakValueDictionary()
+        self._forgotten: list[int] = []
         while missing := self._find_missing():
             try:
                 self._place(missing)
@@ -94,10 +95,8 @@ class Fleet:
         self._survivors[number] = models
 
     def forget(self, number: int) -> None:
-        """Forget models."""
-        if self._survivors.pop(number, None) is not None:
-            with suppress(Lost, OSError, RuntimeError):
-                self._ask("forget", number)
+        """Have parties forget models, when they are next asked to run something."""
+        self._forgotten.append(number)
 
     def lay(self, pairs: Sequence[PairBins]) -> int:
         """Find the codes of pairs; return the number of the training of these."""
@@ -119,6 +118,8 @@ class Fleet:
 
         `make`, if there is one, makes the arguments anew each time.
         """
+        while self._forgotten:
+            self.ask("forget", self._forgotten.pop())
         return self._until_done(
             lambda: run_together(
                 self._client, self._lines, self._clock, task,
@@ -165,7 +166,7 @@ class Fleet:
                 ) from lost
             try:
                 call(self._client, self._lines, self._clock, "abandon")
-                for number, models in self._survivors.items():
+                for number, models in list(self._survivors.items()):
                     if number not in known:
                         models.remember(self._ask_first)
                         known.add(number)
@@ -175,7 +176,7 @@ class Fleet:
                 for number, pairs in self._pairs.items():
                     new = self._lines[first_new:]
                     call(self._client, new, self._clock, "ask", "lay", number, pairs)
-                for models in self._survivors.values():
+                for models in list(self._survivors.values()):
                     models.start_again()
                 return
             except Lost as again:

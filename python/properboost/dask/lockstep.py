@@ -120,8 +120,8 @@ def call(
     """
     own = [[a[k] if isinstance(a, Each) else a for a in arguments] for k in range(len(lines))]
     begun = time.perf_counter()
-    tasks = client.sync(_begin, lines, method, own)
-    while late := client.sync(_wait, tasks, LOOKS):
+    tasks, late = client.sync(_begin, lines, method, own)
+    while late:
         workers = [lines[k].worker for k in late]
         gone = _find_gone(client, workers)
         if not gone and time.perf_counter() - begun > clock.limit:
@@ -129,6 +129,7 @@ def call(
         if gone:
             client.sync(_cancel, tasks)
             raise Lost(gone)
+        late = client.sync(_wait, tasks, LOOKS)
     clock.note(time.perf_counter() - begun)
     errors = [task.exception() for task in tasks]
     if lost := [error for error in errors if isinstance(error, Lost)]:
@@ -141,11 +142,12 @@ def call(
 
 async def _begin(
     lines: Sequence[Line], method: str, arguments: Sequence[Sequence[Any]]
-) -> list[asyncio.Task[Any]]:
-    return [
+) -> tuple[list[asyncio.Task[Any]], list[int]]:
+    tasks = [
         asyncio.ensure_future(_call(line, method, own))
         for line, own in zip(lines, arguments, strict=True)
     ]
+    return tasks, await _wait(tasks, LOOKS)
 
 
 async def _wait(tasks: Sequence[asyncio.Task[Any]], seconds: float) -> list[int]:
