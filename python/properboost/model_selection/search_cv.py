@@ -278,61 +278,64 @@ class ProperBoostClassifierCV(
         MemoryError
             If the system has less memory left than the fit needs.
         """
-        with self._restored_on_failure():
-            check_search(self)
-            self._forget()
-            table, y, sample_weight = open_training(self, X, y, sample_weight, reset=True)
-            rows = read_rows(
-                y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
-            )
-            cv = self._choose_cv(rows, grouped=groups is not None)
-            task = read_task(table, rows, cv=cv, scoring=self.scoring, groups=groups)
-            told = {"rows_per_bin": ROWS_PER_BIN} if self.rows_per_bin == "auto" else {}
-            plans = list_plans(self, rows.total, len(rows.classes), told)
-            if plans[0].family is GRID:
-                warn_of_free_gains(find_grid(self), plans[0].candidates[0].loss.gain)
-            wants_means = any(c.options.linear_leaves for plan in plans for c in plan.candidates)
-            first = task.split_batches[0]
-            order = rows.sort(first.part, first.roles.shape[1])
-            binning = read_binning(find_grid(self))
-            if plans[0].family is not GRID:
-                binning = read_binning(self, ROWS_PER_BIN, ROWS_PER_BIN)
-            training = prepare(binning, table, rows, order, wants_means=wants_means)
-            self.classes_ = rows.classes
-            self._seed = training.seed
-
-            split_rows = list(arrange(rows, task.split_batches, order, training))
-            limit = self._set_limit()
-            found = self._compare(plans, split_rows, task, limit)
-            if found.ended is None and limit() and max(list_interactions(self)[0]) > 0:
-                found.ended = "time_limit"  # before pairs
-            winner: Winner = self._choose(found, plans), self.n_estimators_, split_rows
-            base = self._find_base(found, plans)
-            if base is not None:
-                winner = self._search_pairs(base, found, winner, task)
-            # Another thread that fits this search, too, may drop meanwhile what is set.
-            params, loss = self.best_params_, winner[0].loss
-            record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
-            self.calibration_: dict[str, Any] | None = record
-            dealt = self._deal_to_bags(params, rows, read_groups(groups, table.n_rows))
-            kept = None
-            if dealt is not None:
-                other, kept = dealt
-                if is_auto(self, "outer_bags"):
-                    own["outer_bags"] = len(kept)
-            self.best_params_: dict[str, Any] = params | own
-            best = _make_estimator(self, params | own)
-            if self.refit and dealt is not None:
-                training = reorder(training, order, other)
-            # Rows are drawn by their places, and lines are sums in their order.
-            elif self.refit and (best.subsample < 1.0 or best.linear_leaves):
-                training = reorder(training, order, rows.sort())
-            del rows, task, order, split_rows, winner  # bytes that the refit does not need
-            if self.refit:
-                if wants_means and not best.linear_leaves:
-                    training = training.without_means()
-                self._refit(best, loss, training, kept)
+        check_search(self)
+        # Another thread may fit this search, too: what this one sets meanwhile is its own.
+        fitted = copy(self)
+        fitted._forget()
+        fitted._search(X, y, sample_weight, groups)
+        self.__dict__ = fitted.__dict__
         return self
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        """Search, and fit what was chosen."""
+        table, y, sample_weight = open_training(self, X, y, sample_weight, reset=True)
+        rows = read_rows(y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights)
+        cv = self._choose_cv(rows, grouped=groups is not None)
+        task = read_task(table, rows, cv=cv, scoring=self.scoring, groups=groups)
+        told = {"rows_per_bin": ROWS_PER_BIN} if self.rows_per_bin == "auto" else {}
+        plans = list_plans(self, rows.total, len(rows.classes), told)
+        if plans[0].family is GRID:
+            warn_of_free_gains(find_grid(self), plans[0].candidates[0].loss.gain)
+        wants_means = any(c.options.linear_leaves for plan in plans for c in plan.candidates)
+        first = task.split_batches[0]
+        order = rows.sort(first.part, first.roles.shape[1])
+        binning = read_binning(find_grid(self))
+        if plans[0].family is not GRID:
+            binning = read_binning(self, ROWS_PER_BIN, ROWS_PER_BIN)
+        training = prepare(binning, table, rows, order, wants_means=wants_means)
+        self.classes_ = rows.classes
+        self._seed = training.seed
+
+        split_rows = list(arrange(rows, task.split_batches, order, training))
+        limit = self._set_limit()
+        found = self._compare(plans, split_rows, task, limit)
+        if found.ended is None and limit() and max(list_interactions(self)[0]) > 0:
+            found.ended = "time_limit"  # before pairs
+        winner: Winner = self._choose(found, plans), self.n_estimators_, split_rows
+        base = self._find_base(found, plans)
+        if base is not None:
+            winner = self._search_pairs(base, found, winner, task)
+        params, loss = self.best_params_, winner[0].loss
+        record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
+        self.calibration_: dict[str, Any] | None = record
+        dealt = self._deal_to_bags(params, rows, read_groups(groups, table.n_rows))
+        kept = None
+        if dealt is not None:
+            other, kept = dealt
+            if is_auto(self, "outer_bags"):
+                own["outer_bags"] = len(kept)
+        self.best_params_: dict[str, Any] = params | own
+        best = _make_estimator(self, params | own)
+        if self.refit and dealt is not None:
+            training = reorder(training, order, other)
+        # Rows are drawn by their places, and lines are sums in their order.
+        elif self.refit and (best.subsample < 1.0 or best.linear_leaves):
+            training = reorder(training, order, rows.sort())
+        del rows, task, order, split_rows, winner  # bytes that the refit does not need
+        if self.refit:
+            if wants_means and not best.linear_leaves:
+                training = training.without_means()
+            self._refit(best, loss, training, kept)
 
     @property
     def validation_curves_(self) -> NDArray[np.float64]:
@@ -628,10 +631,9 @@ class ProperBoostClassifierCV(
         training: Training,
         kept: NDArray[np.bool_] | None,
     ) -> None:
-        compared = record_search(self)  # another thread may begin to fit this search
         best._boost(loss, training, kept)
         best._set_features_of(self)
-        best.search_ = compared
+        best.search_ = record_search(self)
         self.best_estimator_ = best
         self._set_fitted(
             loss,
