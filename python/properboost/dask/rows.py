@@ -178,16 +178,16 @@ class _Models:
         return cast("NDArray[np.float64]", self._get("curves", model))
 
     def rounds(self, model: int, *, first: int = 0) -> Rounds:
-        def find(known: Sequence[Rounds]) -> list[Rounds]:
-            before = [known[model].part(first, len(known[model]))] if first < lengths else []
-            return [*before, new]
-
         while True:
-            known = self._found
-            lengths = len(known[model]) if known else 0
-            new = self._fleet.ask_one("rounds", self._number, model, max(0, first - lengths))
-            if known is self._found:  # no worker was lost meanwhile
-                return Rounds.chain(find(known))
+            found = self._found
+            before = found[model] if found else None
+            n = 0 if before is None else len(before)
+            new: Rounds = self._fleet.ask_one("rounds", self._number, model, max(0, first - n))
+            if found is not self._found:  # a worker was lost meanwhile
+                continue
+            if before is None or first >= n:
+                return new
+            return Rounds.chain([before.part(first, n), new])
 
     def raw(self, model: int) -> NDArray[np.float64]:
         raw = np.empty(self._fleet.n_rows)
