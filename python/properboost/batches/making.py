@@ -20,7 +20,7 @@ from properboost.data.binning import (
 )
 from properboost.data.entries import ROWS, find_entries
 from properboost.data.frames import find_categorical
-from properboost.data.labels import LabelReader, Rows, read_rows
+from properboost.data.labels import LabelReader, Rows, TooFewRowsError, read_rows
 from properboost.data.table import CodedLabels, SomeColumns, Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight
@@ -209,7 +209,7 @@ def _look(
             weights.append(weight)
         look_at(batch.features, weight)
     if not numbers:
-        raise ValueError("source must give rows; got none")
+        raise TooFewRowsError("source must give rows; got none")
     values, places = reader.sort()
     labels = CodedLabels(values, find_entries(places, np.concatenate(numbers)))
     return _Looked(labels, np.concatenate(weights) if weights else None, reader, places)

@@ -27,6 +27,7 @@ from properboost.cli.file_columns import (
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import Reader
 from properboost.cli.shared_work import note
+from properboost.data.labels import TooFewRowsError
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.progress import show_progress
 
@@ -90,7 +91,7 @@ def _hold_out(
         return "held out: none was asked for"
     try:
         table = rows.quantize(estimator, "reading without the held-out rows", np.logical_not)
-    except ValueError:  # of one class
+    except TooFewRowsError:
         return "held out: none, because there are too few rows"
     if table.classes.tolist() != classes.tolist() or len(table) == n_rows:
         return "held out: none, because there are too few rows"

@@ -20,6 +20,7 @@ __all__ = [
     "LabelReader",
     "Rows",
     "SortedRows",
+    "TooFewRowsError",
     "find_classes",
     "read_groups",
     "read_rows",
@@ -108,6 +109,10 @@ class Rows:
         )
 
 
+class TooFewRowsError(ValueError):
+    """Rows of fewer than two classes, or none."""
+
+
 class LabelReader:
     """Checks labels that come in batches, and numbers them as they appear."""
 
@@ -170,7 +175,7 @@ def read_rows(
     distinct = _distinct(labels if weight is None else labels[weight > 0.0])
     classes = y.values[distinct] if isinstance(y, CodedLabels) else distinct
     if len(classes) < 2:
-        raise ValueError(
+        raise TooFewRowsError(
             "y must hold at least two classes among the rows of positive weight; got 1 class: "
             f"{classes.tolist()}"
         )
