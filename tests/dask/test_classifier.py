@@ -208,8 +208,8 @@ def test_partitions_must_be_of_the_same_columns(client):
         model.fit(from_parts([X[:40], X[40:].astype({"k": "category"})], X[:0]), labels)
     with pytest.raises(ValueError, match="X and y must have as many rows in each partition"):
         model.fit(from_parts([X[:40], X[40:]], X[:0]), from_parts([y[:30], y[30:]], y[:0]))
+    parts = from_parts([X[:40], X[40:]], X[:0])
     with pytest.raises(ValueError, match="y_val must hold labels among"):
-        parts = from_parts([X[:40], X[40:]], X[:0])
         model.fit(parts, labels, X_val=parts, y_val=labels + "?")
 
 

@@ -183,6 +183,7 @@ def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
             "linear_leaves": True,
             "criterion": "gini",
             "temperature": 2.0,
+            "exact_sums": True,
         }[name]
         why = re.escape(entry.promise[other])
         message = f"{name} must be .* with {other}='{choice}': {why}; use {other}='.*; got"

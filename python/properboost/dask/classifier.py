@@ -77,7 +77,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
         X : dask array or data frame of shape (n_rows, n_features)
             The rows.
         y : dask array or series, or array-like where X has known chunks, of shape (n_rows,)
-            Their labels.  Of a frame with unknown partitions, it has the same partitions.
+            Their labels; a series has the partitions of X.
         sample_weight : dask array or series, or array-like, of shape (n_rows,), optional
             How often each row counts.
         X_val, y_val, sample_weight_val : optional
@@ -96,6 +96,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
         ImportError
             If distributed is missing.
         """
+        self._refuse_what_is_not_there()
         check_parameters(self)
         if self.warm_start:
             raise ValueError("warm_start must be False with Dask")

@@ -53,19 +53,21 @@ class OnDask:
     )
     exact_sums: bool = parameter(default=True, check=_check_exact)
 
+    def _refuse_what_is_not_there(self) -> None:
+        model: Any = self
+        for own in model.step if checks.is_list(model.step) else [model.step]:
+            if own in SOLVED:
+                raise ValueError(f"step must not be {own!r} with Dask: all rows solve for it")
+        for own in model.subsample if checks.is_list(model.subsample) else [model.subsample]:
+            if own < 1.0:
+                raise ValueError(f"subsample must be 1 with Dask; got {own!r}")
+
     @contextmanager
     def _read(
         self, X: Any, y: Any, sample_weight: Any, options: BinningOptions, bin_means: bool
     ) -> Iterator[TableInCluster]:
         """Read the rows to learn from; at the end, workers forget them."""
         model: Any = self
-        for name, value in (("step", model.step), ("subsample", model.subsample)):
-            choices = value if checks.is_list(value) else [value]
-            for own in choices:
-                if own in SOLVED:
-                    raise ValueError(f"step must not be {own!r} with Dask: all rows solve for it")
-                if name == "subsample" and own < 1.0:
-                    raise ValueError(f"subsample must be 1 with Dask; got {own!r}")
         client = self._find_client()
         losses = model.loss if checks.is_list(model.loss) else [model.loss]
         for loss in losses:

@@ -63,6 +63,7 @@ class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
         ImportError
             If distributed is missing.
         """
+        self._refuse_what_is_not_there()
         check_search(self)
         if self.effort is None:
             grid = find_grid(self)

@@ -454,6 +454,7 @@ class BoostingParameters(
         """,
         option="sum models that are boosted together exactly, so that no order of rows matters",
         only_with={"step": NOT_SOLVED},
+        promise={"step": "it is solved in the order of the rows"},
     )
 
 
