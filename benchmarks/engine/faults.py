@@ -15,8 +15,9 @@ drawn at random, uniformly over the calls of the fit:
 - *reading*: SIGKILL before there are calls, while bins are found.
 
 The model file must then be that of a fit in memory, byte for byte.  Seconds lost are those beyond
-the median of fits that nothing happens to, on the same cluster.  Workers that were killed come back,
-and are waited for between trials.  A fit that has not ended after `--limit` seconds counts as hung.
+the median of fits that nothing happens to, on the same cluster.  Workers that were killed come
+back, and are waited for between trials; where one stays away there is a new cluster.  A fit that
+has not ended after `--limit` seconds counts as hung.
 
 Peers are killed once, at a moment drawn uniformly over what a fit takes, each on a new cluster.
 """
@@ -34,6 +35,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.lib.cli import make_plain_parser, print_machine
 from benchmarks.lib.data import Problem, make_synthetic
@@ -72,7 +74,7 @@ class Cluster:
                 print(f"a new cluster ({type(error).__name__}: {error})", flush=True)
                 self.close()
         self.own = LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         )
         self.client = Client(self.own)
         self.pids = self.client.run(os.getpid)
@@ -156,11 +158,8 @@ class Strike:
             return result
 
         self.second = self.chance.randint(1, SOON)
-        lockstep.call = fleet.call = call
-        try:
+        with patch.object(lockstep, "call", call), patch.object(fleet, "call", call):
             yield
-        finally:
-            lockstep.call = fleet.call = real
 
     def strike(self, workers: list[str]) -> None:
         """Send the signal to one of these workers."""

@@ -329,7 +329,7 @@ def main() -> None:
     arguments, record = start(parser, "distributed", "xgboost", "lightgbm")
     for setting in blocks(TALL, arguments, "learning_rate"):
         n = setting.threads
-        cluster = LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=None)
+        cluster = LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0")
         with cluster, Client(cluster) as client:
             if arguments.parties:
                 report_parties(client, setting, arguments.parties)
