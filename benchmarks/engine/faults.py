@@ -1,0 +1,360 @@
+"""Workers that die or freeze in a fit of a Dask collection: are the bits the same, what is lost?
+
+    python -m benchmarks.engine.faults                     # 20 trials of each kind, half an hour
+    python -m benchmarks.engine.faults --trials 3 --kinds during freeze --models tree
+    python -m benchmarks.engine.faults --peers 5           # xgboost.dask and lightgbm.dask as well
+
+A trial fits a small table on three workers.  A worker drawn at random gets a signal at a moment
+drawn at random, uniformly over the calls of the fit:
+
+- *before*, *after*: SIGKILL right before or right after a call to all workers;
+- *during*: SIGKILL while they are at it;
+- *freeze*: SIGSTOP at a like moment; nobody hears of it, and only the deadline tells;
+- *two*: a second SIGKILL, to another worker, within the 12 calls after the first, so that it often
+  hits the recovery;
+- *reading*: SIGKILL before there are calls, while bins are found.
+
+The model file must then be that of a fit in memory, byte for byte.  Seconds lost are those beyond
+the median of fits that nothing happens to, on the same cluster.  Workers that were killed come
+back, and are waited for between trials; where one stays away there is a new cluster.  A fit that
+has not ended after `--limit` seconds counts as hung.
+
+Peers are killed once, at a moment drawn uniformly over what a fit takes, each on a new cluster.
+"""
+
+import contextlib
+import os
+import random
+import signal
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.lib.cli import make_plain_parser, print_machine
+from benchmarks.lib.data import Problem, make_synthetic
+from benchmarks.lib.race import print_table
+
+KINDS = ("before", "during", "after", "freeze", "two", "reading")
+MODELS: dict[str, dict[str, Any]] = {
+    "table": {},
+    "cyclic": {"selection": "cyclic", "n_estimators": 20},
+    "tree": {"weak_learner": "tree", "response": "newton", "n_estimators": 30},
+    "pairs": {"interactions": 3},
+}
+WORKERS, CHUNKS, SOON = 3, 8, 12
+FIRST = 5  # fits that nothing happens to
+
+
+@dataclass
+class Cluster:
+    """Workers in processes of their own, and a client; made anew where one of them stays away."""
+
+    client: Any = None
+    own: Any = None
+    pids: dict[str, int] = field(default_factory=dict)
+
+    def ready(self) -> None:
+        """Wait until all workers are there and answer."""
+        from distributed import Client, LocalCluster
+
+        if self.client is not None:
+            try:
+                self.client.wait_for_workers(WORKERS, timeout=20)
+                self.pids = self.client.run(os.getpid)
+                self.client.run(_import)
+                return
+            except Exception as error:  # some worker does not come back
+                print(f"a new cluster ({type(error).__name__}: {error})", flush=True)
+                self.close()
+        self.own = LocalCluster(
+            n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        )
+        self.client = Client(self.own)
+        self.pids = self.client.run(os.getpid)
+        self.client.run(_import)
+
+    def close(self) -> None:
+        """End it, whatever state it is in."""
+        for pid in self.pids.values():
+            send(pid, signal.SIGCONT)
+        ended = in_time(10.0, lambda: (self.client.close(timeout=5), self.own.close(timeout=5)))
+        if ended is None:
+            for pid in self.pids.values():
+                send(pid, signal.SIGKILL)
+        self.client, self.own = None, None
+
+
+def _import() -> None:
+    import properboost.dask  # noqa: F401  # what a first fit would do
+
+
+def send(pid: int, sign: int) -> None:
+    """Send a signal, perhaps to nobody."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, sign)
+
+
+def in_time(limit: float, run: Callable[[], Any]) -> list[Any] | None:
+    """Return what `run` returns or raises, in a list; None if it takes longer than the limit."""
+    found: list[Any] = []
+
+    def work() -> None:
+        try:
+            found.append(run())
+        except BaseException as error:
+            found.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(limit)
+    return None if thread.is_alive() else found
+
+
+# -- striking --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Strike:
+    """Counts the calls to all parties, and sends signals at some of them."""
+
+    kind: str = ""
+    at: int = -1
+    chance: random.Random = field(default_factory=random.Random)
+    pids: dict[str, int] = field(default_factory=dict)
+    calls: int = 0
+    lost: dict[str, int] = field(default_factory=dict)
+    times: list[float] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def watch(self) -> Iterator[None]:
+        """Take the place of the function that calls all parties."""
+        from properboost.dask import fleet, lockstep
+
+        real = lockstep.call
+
+        def call(client: Any, lines: Any, *arguments: Any) -> Any:
+            self.calls += 1
+            workers = [line.worker for line in lines]
+            here = self.calls == self.at
+            if self.kind in ("before", "two") and here:
+                self.strike(workers)
+            if self.kind in ("during", "freeze") and here:
+                usual = statistics.median(self.times or [0.01])
+                threading.Timer(self.chance.uniform(0, usual), self.strike, [workers]).start()
+            if self.kind == "two" and self.calls == self.at + self.second:
+                self.strike(workers)
+            begun = time.perf_counter()
+            result = real(client, lines, *arguments)
+            self.times.append(time.perf_counter() - begun)
+            if self.kind == "after" and here:
+                self.strike(workers)
+            return result
+
+        self.second = self.chance.randint(1, SOON)
+        with patch.object(lockstep, "call", call), patch.object(fleet, "call", call):
+            yield
+
+    def strike(self, workers: list[str]) -> None:
+        """Send the signal to one of these workers."""
+        left = [w for w in workers if w not in self.lost and w in self.pids]
+        if left:
+            worker = self.chance.choice(sorted(left))
+            self.lost[worker] = self.pids[worker]
+            send(self.pids[worker], signal.SIGSTOP if self.kind == "freeze" else signal.SIGKILL)
+
+
+# -- trials ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Outcome:
+    """What came of a trial."""
+
+    seconds: float
+    same: bool
+    text: str = ""
+    """What went wrong, if anything."""
+    lost: int = 0
+
+
+def make_bytes(model: Any) -> bytes:
+    """Return a model's file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(path)
+        return path.read_bytes()
+
+
+def try_once(
+    cluster: Cluster, fit: Callable[[Any], Any], expected: bytes, strike: Strike, limit: float
+) -> Outcome:
+    """Fit once, while the strike does what it does."""
+    strike.pids = dict(cluster.pids)
+    begun = time.perf_counter()
+    if strike.kind == "reading":
+        delay = strike.chance.uniform(0, strike.at / 1000)
+        threading.Timer(delay, strike.strike, [list(strike.pids)]).start()
+    with strike.watch():
+        found = in_time(limit, lambda: fit(cluster.client))
+    seconds = time.perf_counter() - begun
+    if strike.kind == "freeze":  # it has been given up, and is of no use to anybody
+        for pid in strike.lost.values():
+            send(pid, signal.SIGKILL)
+    if found is None:
+        cluster.close()
+        return Outcome(seconds, False, "hung", len(strike.lost))
+    if isinstance(found[0], BaseException):
+        error = f"{type(found[0]).__name__}: {found[0]}"
+        return Outcome(seconds, False, error, len(strike.lost))
+    same = make_bytes(found[0].to_local()) == expected
+    return Outcome(seconds, same, "" if same else "another model", len(strike.lost))
+
+
+def run_model(
+    name: str, kinds: list[str], trials: int, limit: float, settings: dict[str, Any], rows: Problem
+) -> None:
+    """Print a line for each kind."""
+    import dask.array as da
+    from distributed import wait
+
+    import properboost as pb
+    from properboost.dask import DaskProperBoostClassifier
+
+    settings = settings | MODELS[name]
+    expected = make_bytes(pb.ProperBoostClassifier(exact_sums=True, **settings).fit(*rows))
+    size = -(-len(rows.y) // CHUNKS)
+
+    def fit(client: Any) -> Any:
+        X = da.from_array(rows.X, chunks=(size, -1)).persist()
+        wait(X)
+        model = DaskProperBoostClassifier(client=client, deadline=3.0, **settings)
+        return model.fit(X, rows.y)
+
+    cluster = Cluster()
+    cluster.ready()
+    calm, n_calls, before_calls = [], 0, 0.0
+    for k in range(FIRST + 1):
+        strike = Strike()
+        outcome = try_once(cluster, fit, expected, strike, limit)
+        if outcome.text:
+            sys.exit(f"{name}, undisturbed: {outcome.text}")
+        if k:  # the first is a warm-up
+            calm.append(outcome.seconds)
+            n_calls, before_calls = strike.calls, outcome.seconds - sum(strike.times)
+    usual = statistics.median(calm)
+    print(f"\n{name}: undisturbed {usual:.2f} s, {n_calls} calls; {trials} trials of each\n")
+    lines = []
+    for kind in kinds:
+        outcomes = []
+        for trial in range(trials):
+            cluster.ready()
+            chance = random.Random(f"{name} {kind} {trial}")
+            at = int(1000 * before_calls) if kind == "reading" else chance.randint(1, n_calls)
+            outcome = try_once(cluster, fit, expected, Strike(kind, at, chance), limit)
+            outcomes.append(outcome)
+            if outcome.text:
+                print(f"{kind}, trial {trial}, call {at}: {outcome.text}", flush=True)
+        lost = [own.seconds - usual for own in outcomes]
+        lines.append(
+            [
+                kind, str(trials), str(sum(own.lost for own in outcomes)),
+                str(sum(own.same for own in outcomes)),
+                f"{statistics.median(lost):.2f}", f"{max(lost):.2f}",
+            ]
+        )  # fmt: skip
+        print(*lines[-1], flush=True)
+    print_table(["", "trials", "workers lost", "same bits", "s lost, median", "largest"], lines)
+    cluster.close()
+
+
+# -- peers -----------------------------------------------------------------------------------------
+
+
+def fit_xgboost(client: Any, X: Any, y: Any, rounds: int) -> Any:
+    """Fit stumps."""
+    from xgboost import dask as dxgb
+
+    parameters = {"objective": "binary:logistic", "max_depth": 1, "tree_method": "hist"}
+    return dxgb.train(client, parameters, dxgb.DaskDMatrix(client, X, y), rounds)
+
+
+def fit_lightgbm(client: Any, X: Any, y: Any, rounds: int) -> Any:
+    """Fit stumps."""
+    from lightgbm import DaskLGBMClassifier
+
+    return DaskLGBMClassifier(client=client, n_estimators=rounds, num_leaves=2, verbose=-1).fit(
+        X, y
+    )
+
+
+def run_peers(trials: int, limit: float, rows: Problem, rounds: int) -> None:
+    """Say what becomes of peers, one trial after the other."""
+    import dask.array as da
+
+    size = -(-len(rows.y) // CHUNKS)
+    for name, fit in {"xgboost.dask": fit_xgboost, "lightgbm.dask": fit_lightgbm}.items():
+        for trial in range(trials):
+            cluster = Cluster()
+            cluster.ready()
+            X = da.from_array(rows.X, chunks=(size, -1)).persist()
+            y = da.from_array(rows.y, chunks=size).persist()
+
+            def run(cluster: Cluster = cluster, fit: Any = fit, X: Any = X, y: Any = y) -> Any:
+                return fit(cluster.client, X, y, rounds)
+
+            run()
+            begun = time.perf_counter()
+            run()
+            usual = time.perf_counter() - begun
+            chance = random.Random(f"{name} {trial}")
+            moment, pid = chance.uniform(0.1, 0.9) * usual, chance.choice([*cluster.pids.values()])
+            threading.Timer(moment, send, [pid, signal.SIGKILL]).start()
+            begun = time.perf_counter()
+            found = in_time(limit, run)
+            seconds = time.perf_counter() - begun
+            if found is None:
+                said = "hung"
+            elif isinstance(found[0], BaseException):
+                said = f"{type(found[0]).__name__}: {str(found[0]).strip().splitlines()[0]}"
+            else:
+                said = "a model"
+            print(f"{name}, killed at {moment:.2f} of {usual:.2f} s: {said}; {seconds:.1f} s",
+                  flush=True)  # fmt: skip
+            cluster.close()
+
+
+def main() -> None:
+    """Run the trials, and print what came of them."""
+    parser = make_plain_parser(__doc__)
+    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--columns", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=150, help="of tables and pairs")
+    parser.add_argument("--trials", type=int, default=20, help="of each kind")
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=[*KINDS])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=["table"])
+    parser.add_argument("--limit", type=float, default=100.0, help="seconds until a fit is hung")
+    parser.add_argument("--peers", type=int, default=0, help="trials of each peer")
+    arguments = parser.parse_args()
+    print_machine("distributed", "xgboost", "lightgbm")
+    rows = make_synthetic(arguments.rows, arguments.columns)
+    if arguments.kinds:
+        for name in arguments.models:
+            run_model(
+                name, arguments.kinds, arguments.trials, arguments.limit,
+                {"n_estimators": arguments.rounds}, rows,
+            )  # fmt: skip
+    if arguments.peers:
+        run_peers(arguments.peers, arguments.limit, rows, arguments.rounds)
+    sys.stdout.flush()
+    os._exit(0)  # threads of fits that hang would be waited for
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,359 @@
+"""Fit Dask arrays on a cluster of this machine with properboost, xgboost.dask and lightgbm.dask.
+
+    python -m benchmarks.peers.clusters                        # 2,000,000 x 50, some minutes
+    python -m benchmarks.peers.clusters --rows 200000 --repeats 1 --only '*table*'  # a quick look
+    python -m benchmarks.peers.clusters --parties 2 10 50 100  # what calls to so many cost
+
+The workers are processes with one thread each, and have the rows, in chunks, before the clock runs.
+A fit starts there and ends at a model in this process.  All are given 100 rounds of depth 1, the
+same number of bins and the same learning rate, see `lib/libraries.py`; "stump, newton" is the
+algorithm of the peers, "table, real" is another.  Beside each of ours on the cluster, the same fit
+of the same rows in this process, with one thread, gives the same bits, which is checked.
+
+The second table has what a round takes.  "beyond half" is a round on the cluster less a share of
+one in memory: a half where there are two workers.  It is what calls to the workers cost, and their
+waiting for one another.  "trips" are the calls a round takes.  A bare trip is a call to actors of
+as many workers, each of which gets and returns as many bytes as a round of tables shares; it is
+beside one of a single actor through Dask's own interface, which only returns them.
+
+With `--parties` there are as many such actors, spread over the workers, in the place of fits.
+"client, CPU" is the processor time of this process, which no number of machines makes less.
+
+Run it on an idle machine with a processor for each worker, see `peers/fit.py`.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.lib.cli import blocks, make_parser, print_heading, start
+from benchmarks.lib.data import Problem, log_loss
+from benchmarks.lib.libraries import (
+    Setting,
+    lightgbm_parameters,
+    make_properboost,
+    probability,
+    xgboost_parameters,
+)
+from benchmarks.lib.race import (
+    OURS,
+    WORK,
+    Clock,
+    Contestant,
+    Results,
+    by_name,
+    find,
+    number,
+    print_against_ours,
+    print_table,
+    race,
+    spread,
+)
+
+TALL = Setting(rows=2_000_000)
+CHUNKS = 4  # of each worker
+CALLS = 100  # of which the median is a bare trip
+WAYS = {
+    "table, real": {"weak_learner": "histogram", "response": "real"},
+    "stump, newton": {"weak_learner": "stump", "response": "newton"},
+}
+
+
+class Task(NamedTuple):
+    """The rows on the cluster and here, and those held out."""
+
+    client: Any
+    X: Any
+    y: Any
+    train: Problem
+    test: Problem
+
+
+class Found(NamedTuple):
+    """The log loss on held-out rows, and raw predictions of some of them."""
+
+    log_loss: float
+    raw: NDArray[Any]
+
+
+def spread_rows(client: Any, rows: Problem, workers: list[str]) -> tuple[Any, Any]:
+    """Return arrays whose chunks lie on the workers in turn."""
+    import dask.array as da
+    from distributed import wait
+
+    def place(values: NDArray[Any]) -> Any:
+        cuts = np.array_split(values, CHUNKS * len(workers))
+        futures = [
+            client.scatter(own, workers=[workers[k % len(workers)]]) for k, own in enumerate(cuts)
+        ]
+        parts = [
+            da.from_delayed(future, own.shape, own.dtype)
+            for future, own in zip(futures, cuts, strict=True)
+        ]
+        array = client.persist(da.concatenate(parts))
+        wait(array)
+        return array
+
+    return place(rows.X), place(rows.y)
+
+
+# -- the contestants -------------------------------------------------------------------------------
+
+
+@dataclass
+class Watched:
+    """What is behind the public names: how long rounds took, and how many calls there were."""
+
+    seconds: float = 0.0
+    calls: int = 0
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Look on."""
+        from properboost.dask import lockstep
+        from properboost.estimators import properboost
+
+        boost, call = properboost.boost, lockstep.call
+
+        def timed(*arguments: Any, **named: Any) -> Any:
+            begun = time.perf_counter()
+            try:
+                return boost(*arguments, **named)
+            finally:
+                self.seconds += time.perf_counter() - begun
+
+        def counted(*arguments: Any) -> Any:
+            self.calls += arguments[3] == "go_on"
+            return call(*arguments)
+
+        with patch.object(properboost, "boost", timed), patch.object(lockstep, "call", counted):
+            yield
+
+
+def _judge(raw: NDArray[Any], task: Task) -> Found:
+    return Found(log_loss(task.test.y, probability(raw)), raw[:1000])
+
+
+def properboost(setting: Setting) -> Iterator[Contestant]:
+    from properboost.dask import DaskProperBoostClassifier
+
+    def turn(
+        settings: dict[str, Any], on_cluster: bool, clock: Clock, task: Task
+    ) -> Callable[[], Found]:
+        watched = Watched()
+        model = make_properboost(replace(setting, threads=1), **settings, exact_sums=True)
+        rows = (task.train.X, task.train.y)
+        if on_cluster:
+            model = DaskProperBoostClassifier(**model.get_params() | {"client": task.client})
+            rows = (task.X, task.y)
+        with watched.watch(), clock(WORK):
+            model.fit(*rows)
+        clock.note("boosting", watched.seconds)
+        clock.note("calls", watched.calls)
+        return lambda: _judge(model.decision_function(task.test.X), task)
+
+    for name, settings in WAYS.items():
+        yield Contestant(f"{OURS}: {name}, Dask", partial(turn, settings, True))
+        yield Contestant(f"{OURS}: {name}, one", partial(turn, settings, False))
+
+
+def xgboost_dask(setting: Setting) -> Iterator[Contestant]:
+    import xgboost as xgb
+    from xgboost import dask as dxgb
+
+    parameters = xgboost_parameters(setting)
+    del parameters["nthread"]  # as many as the worker has
+
+    def turn(clock: Clock, task: Task) -> Callable[[], Found]:
+        with clock(WORK):
+            rows = dxgb.DaskQuantileDMatrix(task.client, task.X, task.y, max_bin=setting.bins)
+            model = dxgb.train(task.client, parameters, rows, setting.rounds)["booster"]
+        test = xgb.DMatrix(task.test.X)
+        return lambda: _judge(model.predict(test, output_margin=True), task)
+
+    yield Contestant("xgboost.dask", turn)
+
+
+def lightgbm_dask(setting: Setting) -> Iterator[Contestant]:
+    from lightgbm import DaskLGBMClassifier
+
+    parameters = lightgbm_parameters(setting, force_col_wise=True)
+    names = {"min_data_in_leaf": "min_child_samples", "min_sum_hessian_in_leaf": "min_child_weight"}
+    parameters = {names.get(name, name): value for name, value in parameters.items()}
+    del parameters["num_threads"]  # as many as the worker has
+
+    def turn(clock: Clock, task: Task) -> Callable[[], Found]:
+        with clock(WORK):
+            model = DaskLGBMClassifier(
+                client=task.client, n_estimators=setting.rounds, tree_learner="data", **parameters
+            ).fit(task.X, task.y)
+        local = model.to_local()
+        return lambda: _judge(local.predict(task.test.X, raw_score=True), task)
+
+    yield Contestant("lightgbm.dask", turn)
+
+
+# -- trips -----------------------------------------------------------------------------------------
+
+
+class Echo:
+    """An actor that does nothing."""
+
+    def __init__(self, n: int) -> None:
+        self.numbers = np.arange(n, dtype=np.int64)
+
+    def give(self) -> NDArray[np.int64]:
+        """Return the numbers."""
+        return self.numbers
+
+    def trade(self, _: Any) -> NDArray[np.int64]:
+        """Take some, and return the numbers."""
+        return self.numbers
+
+
+@dataclass
+class Trip:
+    """Medians of one call: seconds, processor time of this process, and to add up the answers."""
+
+    seconds: float
+    client: float
+    adding: float
+
+
+def make_actors(client: Any, n: int, n_numbers: int) -> list[Any]:
+    """Return actors, spread over the workers."""
+    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    made = [
+        client.submit(
+            Echo, n_numbers, actor=True, workers=[workers[k % len(workers)]], pure=False
+        )
+        for k in range(n)
+    ]  # fmt: skip
+    return [future.result() for future in made]
+
+
+def time_trips(client: Any, n: int, n_numbers: int) -> Trip:
+    """Call actors as rounds do."""
+    from properboost.dask.lockstep import Clock as Deadline
+    from properboost.dask.lockstep import call, connect
+
+    actors = make_actors(client, n, n_numbers)
+    lines, deadline = connect(client, actors), Deadline(60.0)
+    sums = np.arange(n_numbers, dtype=np.int64)
+    trips = []
+    for _ in range(CALLS):
+        begun, cpu = time.perf_counter(), time.process_time()
+        said = call(client, lines, deadline, "trade", sums)
+        seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
+        begun = time.perf_counter()
+        np.add.reduce(said)
+        trips.append((seconds, cpu, time.perf_counter() - begun))
+    return Trip(*map(statistics.median, zip(*trips, strict=True)))
+
+
+def time_single(client: Any, n_numbers: int) -> float:
+    """Call one actor by Dask's own interface."""
+    (actor,) = make_actors(client, 1, n_numbers)
+    seconds = []
+    for _ in range(CALLS):
+        begun = time.perf_counter()
+        actor.give().result()
+        seconds.append(time.perf_counter() - begun)
+    return statistics.median(seconds)
+
+
+# -- the report ------------------------------------------------------------------------------------
+
+
+def report_rounds(results: Results, client: Any, setting: Setting, n_workers: int) -> None:
+    """Print what a round takes, beside bare trips."""
+    n_numbers = 2 * setting.columns * setting.bins
+    lines = []
+    for name in WAYS:
+        there, here = (results.get(f"{OURS}: {name}, {where}") for where in ("Dask", "one"))
+        if there is None or here is None or there.failure or here.failure:
+            continue
+        same = np.array_equal(there.found.raw, here.found.raw)
+        pairs = zip(there.seconds("boosting"), here.seconds("boosting"), strict=True)
+        beyond = [1e3 * (a - b / n_workers) / setting.rounds for a, b in pairs]
+        lines.append(
+            [
+                name,
+                *(spread(own.seconds("boosting"), setting.rounds / 1e3) for own in (there, here)),
+                spread(beyond),
+                number(there.median("calls") / setting.rounds),
+                "yes" if same else "NO",
+            ]
+        )
+    if not lines:
+        return
+    share = "half" if n_workers == 2 else f"1/{n_workers}"
+    print("\nA round, ms\n")
+    print_table(["", "Dask", "one thread", f"beyond {share}", "trips", "same bits"], lines)
+    trip, single = time_trips(client, n_workers, n_numbers), time_single(client, n_numbers)
+    print(
+        f"a bare trip: {1e3 * trip.seconds:.2f} ms to {n_workers} actors that get and return "
+        f"{8 * n_numbers / 1e3:.0f} KB; {1e3 * single:.2f} ms to one by Dask's interface"
+    )
+
+
+def report_parties(client: Any, setting: Setting, parties: list[int]) -> None:
+    """Print what calls to so many parties cost."""
+    n_numbers = 2 * setting.columns * setting.bins
+    lines = []
+    for n in parties:
+        trip = time_trips(client, n, n_numbers)
+        own = (trip.seconds, trip.client, trip.adding)
+        lines.append([str(n), *(number(1e3 * seconds) for seconds in own)])
+    print(f"\nOne call, {8 * n_numbers / 1e3:.0f} KB to each and back, ms\n")
+    print_table(["parties", "all", "client, CPU", "adding up"], lines)
+
+
+def main() -> None:
+    """Race, and say what a round is made of."""
+    from distributed import Client, LocalCluster
+
+    parser = make_parser(__doc__, repeats=3)
+    parser.add_argument("--learning-rate", type=float,
+                        help="of everyone but tables (default: 1)")  # fmt: skip
+    parser.add_argument("--parties", type=int, nargs="+", default=[],
+                        help="time calls to so many parties instead")  # fmt: skip
+    arguments, record = start(parser, "distributed", "xgboost", "lightgbm")
+    for setting in blocks(TALL, arguments, "learning_rate"):
+        n = setting.threads
+        cluster = LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0")
+        with cluster, Client(cluster) as client:
+            if arguments.parties:
+                report_parties(client, setting, arguments.parties)
+                continue
+            libraries = by_name(properboost, xgboost_dask, lightgbm_dask)
+            contestants = find(
+                {name: partial(library, setting) for name, library in libraries.items()},
+                arguments.only,
+            )
+            train, test = setting.load(), replace(setting, rows=200_000).load(test=True)
+            workers = list(client.scheduler_info(n_workers=-1)["workers"])
+            X, y = spread_rows(client, train, workers)
+            print_heading(
+                f"{setting.data} {len(train.y):,} x {setting.columns} float32",
+                f"{CHUNKS * n} chunks on {n} workers of one thread, {setting.bins} bins, "
+                f"{setting.rounds} rounds, learning rate {setting.learning_rate:g}",
+                repeats=arguments.repeats,
+            )
+            task = Task(client, X, y, train, test)
+            results = race(contestants, arguments.repeats, task)
+            print_against_ours(results, n, {"log loss": lambda found: f"{found.log_loss:.4f}"})
+            report_rounds(results, client, setting, n)
+            record.add(setting.data, setting, results)
+
+
+if __name__ == "__main__":
+    main()
