@@ -36,15 +36,15 @@ class Strike:
 
     def __init__(self, monkeypatch, client, at, number, all_of_them=False):
         self.left, self.number, self.all, self.struck = at, number, all_of_them, []
-        self.pids = client.run(os.getpid)
         plain = lockstep.call
 
         def call(client, lines, *arguments):
             self.left -= 1
             if self.left == 0:
-                for line in lines if self.all else lines[-1:]:
-                    self.struck.append(self.pids[line.worker])
-                    os.kill(self.struck[-1], self.number)
+                workers = [line.worker for line in (lines if self.all else lines[-1:])]
+                self.struck = list(client.run(os.getpid, workers=workers).values())
+                for pid in self.struck:
+                    os.kill(pid, self.number)
             return plain(client, lines, *arguments)
 
         monkeypatch.setattr(lockstep, "call", call)
@@ -119,11 +119,38 @@ def test_a_worker_that_is_frozen(monkeypatch, client, tmp_path):
     assert file_of(model.to_local(), tmp_path) == expected
 
 
-def test_all_workers_are_lost(monkeypatch, client):
+def test_all_workers_that_have_rows(monkeypatch, client, tmp_path):
+    """The model begins anew on others, that came meanwhile or had none; watchers see it once."""
     wait_for_workers(client)
     X, y = rows()
-    Strike(monkeypatch, client, 9, signal.SIGKILL, all_of_them=True)
-    model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=DEADLINE)
-    with pytest.raises(RuntimeError, match="all workers with rows were lost"):
-        model.fit(da.from_array(X, chunks=(150, -1)), y)
+    settings = {"n_estimators": 12, "early_stopping": True, "n_iter_no_change": 12}
+    local = pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y, X_val=X, y_val=y)
+    strike = Strike(monkeypatch, client, 25, signal.SIGKILL, all_of_them=True)
+    model = DaskProperBoostClassifier(client=client, deadline=60.0, **settings)
+    model.fit(da.from_array(X, chunks=(900, -1)), y, X_val=X, y_val=y)
+    assert len(strike.struck) == 1
+    np.testing.assert_array_equal(model.validation_scores_, local.validation_scores_)
+    assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
+
+
+def test_no_worker_is_left(monkeypatch):
+    X, y = rows()
+    left = 9
+    plain = lockstep.call
+
+    def call(client, *arguments):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            client.cluster.scale(0)
+            while client.scheduler_info()["workers"]:
+                time.sleep(0.05)
+        return plain(client, *arguments)
+
+    with cluster(1) as own:
+        monkeypatch.setattr(lockstep, "call", call)
+        monkeypatch.setattr(fleet, "call", call)
+        model = DaskProperBoostClassifier(client=own, n_estimators=12, deadline=DEADLINE)
+        with pytest.raises(RuntimeError, match=r"all workers were lost, and no other came in 1.5"):
+            model.fit(da.from_array(X, chunks=(150, -1)), y)
     assert not hasattr(model, "classes_")

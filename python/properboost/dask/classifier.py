@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from properboost.dask.on_dask import OnDask
-from properboost.dask.partitions import list_partitions
+from properboost.dask.partitions import is_collection, list_partitions
 from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
 from properboost.parameters.declare import estimator
 from properboost.parameters.shared import read_binning
@@ -32,7 +32,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
 
     Notes
     -----
-    Workers hold a byte for each cell, and 8 to 24 for each row; the client holds 9 for each row,
+    Workers hold a byte for each cell, and 8 to 24 for each row; the client holds 17 for each row,
     and 8 more with weights.  Rows are read three times (four with `linear_leaves`), so collections
     that fit into the cluster's memory should be persisted first.
 
@@ -41,7 +41,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
     Pairs that are chosen (`interactions` as a number) are compared on the client, to which the
     codes of at most 256 features come.
 
-    Where a worker dies or does not answer before the `deadline`, it is given up: its partitions are
+    Where a worker dies, or is not heard of for the `deadline`, it is given up: its partitions are
     computed again on others, and boosting goes on from the last estimator.
 
     Examples
@@ -81,7 +81,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
         sample_weight : dask array or series, or array-like, of shape (n_rows,), optional
             How often each row counts.
         X_val, y_val, sample_weight_val : optional
-            Validation rows, of the same kinds: see `ProperBoostClassifier.fit`.
+            Validation rows, of the same kinds or in memory: see `ProperBoostClassifier.fit`.
 
         Returns
         -------
@@ -104,8 +104,8 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
             raise ValueError("early_stopping=True needs X_val and y_val with Dask")
         means = bool(self.linear_leaves)
         with self._read(X, y, sample_weight, read_binning(self), means) as table:
-            validation = None
-            if X_val is not None:
+            if is_collection(X_val):
                 names = ("X_val", "y_val", "sample_weight_val")
-                validation = table.bring(list_partitions(X_val, y_val, sample_weight_val, names))
-            return super().fit(table, X_val=validation)
+                X_val = table.bring(list_partitions(X_val, y_val, sample_weight_val, names))
+                y_val = sample_weight_val = None
+            return super().fit(table, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)

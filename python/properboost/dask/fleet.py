@@ -1,6 +1,7 @@
 """All parties: which workers have which partitions, and what happens when one of them is lost."""
 
 import itertools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.boosting.interactions import PairBins
-from properboost.dask.lockstep import Clock, Each, Line, Lost, call, connect, run_together
-from properboost.dask.waiting import remove_workers, wait_for
+from properboost.dask.lockstep import Each, Line, call, connect, run_together
+from properboost.dask.waiting import Lost, list_workers, remove_workers, wait_for
 from properboost.data.labels import SortedRows
 
 __all__ = ["Fleet", "Survivor"]
@@ -21,8 +22,8 @@ Found = TypeVar("Found")
 class Survivor(Protocol):
     """Models that are boosted, and go on after a worker was lost."""
 
-    def remember(self, ask: Callable[..., Any]) -> None:
-        """Take what the models have found so far, which a party is asked for."""
+    def remember(self, ask: Callable[..., Any] | None) -> None:
+        """Take what the models have found so far, which a party is asked for, if one is left."""
 
     def start_again(self) -> None:
         """Set the models up, as far as they were, on parties that are new or know nothing."""
@@ -56,7 +57,7 @@ class Fleet:
         self._party, self._describe = party, describe
         self._order, self._segments = order.order, order.segments
         self._begins = np.cumsum([0, *sizes])
-        self._clock = Clock(deadline)
+        self._deadline = deadline
         self._excluded: set[str] = set()
         self._partitions: list[list[int]] = []  # of each party
         self._rows: list[NDArray[np.int64]] = []  # of each party: places in the order
@@ -122,14 +123,16 @@ class Fleet:
             self.ask("forget", self._forgotten.pop())
         return self._until_done(
             lambda: run_together(
-                self._client, self._lines, self._clock, task,
+                self._client, self._lines, self._deadline, task,
                 *(arguments if make is None else make()), report=report,
             )
         )  # fmt: skip
 
     def run_once(self, task: str, *arguments: Any, report: Any = None) -> list[Any]:
         """Run a task of all parties; raises Lost where workers are lost."""
-        return run_together(self._client, self._lines, self._clock, task, *arguments, report=report)
+        return run_together(
+            self._client, self._lines, self._deadline, task, *arguments, report=report
+        )
 
     def ask(self, task: str, *arguments: Any) -> list[Any]:
         """Return what each party says by itself."""
@@ -140,10 +143,10 @@ class Fleet:
         return self._until_done(lambda: self._ask_first(task, *arguments))
 
     def _ask(self, task: str, *arguments: Any) -> list[Any]:
-        return call(self._client, self._lines, self._clock, "ask", task, *arguments)
+        return call(self._client, self._lines, self._deadline, "ask", task, *arguments)
 
     def _ask_first(self, task: str, *arguments: Any) -> Any:
-        return call(self._client, self._lines[:1], self._clock, "ask", task, *arguments)[0]
+        return call(self._client, self._lines[:1], self._deadline, "ask", task, *arguments)[0]
 
     def _until_done(self, ask: Callable[[], Found]) -> Found:
         while True:
@@ -159,23 +162,18 @@ class Fleet:
         known: set[int] = set()  # models whose state was remembered
         while True:
             self._drop(lost.workers)
-            if not self._lines:
-                raise RuntimeError(
-                    f"all workers with rows were lost ({', '.join(sorted(self._excluded))}): the "
-                    "fit cannot go on"
-                ) from lost
             try:
-                call(self._client, self._lines, self._clock, "abandon")
+                call(self._client, self._lines, self._deadline, "abandon")
                 for number, models in list(self._survivors.items()):
                     if number not in known:
-                        models.remember(self._ask_first)
+                        models.remember(self._ask_first if self._lines else None)
                         known.add(number)
                 first_new = len(self._lines)
                 if missing := self._find_missing():
                     self._place(missing)
                 for number, pairs in self._pairs.items():
                     new = self._lines[first_new:]
-                    call(self._client, new, self._clock, "ask", "lay", number, pairs)
+                    call(self._client, new, self._deadline, "ask", "lay", number, pairs)
                 for models in list(self._survivors.values()):
                     models.start_again()
                 return
@@ -204,7 +202,7 @@ class Fleet:
         coded = self._client.compute(
             self._encode(partitions), workers=allowed, allow_other_workers=False
         )
-        holders = self._wait_for(coded)
+        holders = self._wait_for(coded, allowed)
         party_of = _deal(holders, allowed)
         parties = []
         for worker in sorted(set(party_of)):
@@ -222,10 +220,10 @@ class Fleet:
                 pure=False,
             )
             parties.append((own, places, future, about))
-        self._wait_for([future for _, _, future, _ in parties])
+        self._wait_for([future for _, _, future, _ in parties], sorted(set(party_of)))
         lines = connect(self._client, [future.result() for _, _, future, _ in parties])
         abouts = Each(about for *_, about in parties)
-        call(self._client, lines, self._clock, "prepare", abouts)
+        call(self._client, lines, self._deadline, "prepare", abouts)
         for own, places, future, _ in parties:
             self._partitions.append(own)
             self._rows.append(places)
@@ -233,16 +231,24 @@ class Fleet:
         self._lines += lines
 
     def _list_workers(self) -> list[str]:
-        known = self._client.scheduler_info(n_workers=-1)["workers"]
-        allowed = [worker for worker in known if worker not in self._excluded]
-        if not allowed:
-            raise RuntimeError("the cluster has no worker")
-        return allowed
+        """Return the workers that may get partitions; some may be about to come."""
+        end = time.monotonic() + self._deadline
+        while True:
+            living = list_workers(self._client, self._deadline)
+            if allowed := [worker for worker in living if worker not in self._excluded]:
+                return allowed
+            if time.monotonic() > end:
+                raise RuntimeError(
+                    f"all workers were lost, and no other came in {self._deadline:g} seconds"
+                    if self._excluded
+                    else "the cluster has no worker"
+                )
+            time.sleep(0.2)
 
-    def _wait_for(self, futures: Sequence[Any]) -> list[list[str]]:
-        """Wait for futures; return the workers that have each."""
-        expected = [line.worker for line in self._lines]
-        wait_for(self._client, futures, self._clock.deadline, expected)
+    def _wait_for(self, futures: Sequence[Any], others: Sequence[str]) -> list[list[str]]:
+        """Wait for futures, which these and all parties' workers make; return who has each."""
+        expected = {*others, *(line.worker for line in self._lines)}
+        wait_for(self._client, futures, self._deadline, expected)
         found = self._client.who_has(list(futures))
         return [list(found[future.key]) for future in futures]
 

@@ -5,18 +5,16 @@ It also notes who does not answer.
 
 import asyncio
 import contextlib
-import statistics
-import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from properboost.dask.waiting import Lost, list_workers
 from properboost.extras import import_extra
 
-__all__ = ["STOP", "Clock", "Each", "Line", "Lost", "Message", "call", "connect", "run_together"]
+__all__ = ["STOP", "Each", "Line", "Message", "call", "connect", "run_together"]
 
 Message: TypeAlias = tuple[Any, ...]
 """What a party says while a task runs: ("share", sums, largest), ("report", done, risk), ("done",
@@ -26,42 +24,16 @@ STOP = "stop"
 """The answer to a report after which boosting is over."""
 
 LOOKS = 0.5
-"""Seconds after which the client asks the scheduler whether the workers it waits for are there."""
+"""Seconds after which the client asks the scheduler whether the workers it waits for live."""
 
 REACH = 2.0
 """Seconds in which a client that can reach a worker has done so."""
-
-PATIENCE = 20.0
-"""How many times as long as usual an answer may take, if that is more than the deadline."""
-
-
-class Lost(Exception):  # noqa: N818  # what it tells is where to go on
-    """Workers that died, or did not answer in time."""
-
-    def __init__(self, workers: Sequence[str]) -> None:
-        super().__init__(f"lost the workers {sorted(set(workers))}")
-        self.workers = set(workers)
 
 
 class Each(tuple[Any, ...]):
     """Arguments, one for each party."""
 
     __slots__ = ()
-
-
-class Clock:
-    """How long answers may take."""
-
-    def __init__(self, deadline: float) -> None:
-        self.deadline = deadline
-        self._times: deque[float] = deque(maxlen=100)
-        self.limit = deadline
-
-    def note(self, seconds: float) -> None:
-        """Take the time of an answer."""
-        self._times.append(seconds)
-        if len(self._times) % 20 == 0:
-            self.limit = max(self.deadline, PATIENCE * statistics.median(self._times))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,25 +84,22 @@ async def _call(line: Line, method: str, arguments: Sequence[Any]) -> Any:
 
 
 def call(
-    client: Any, lines: Sequence[Line], clock: Clock, method: str, *arguments: Any
+    client: Any, lines: Sequence[Line], deadline: float, method: str, *arguments: Any
 ) -> list[Any]:
     """Call a method of every party, with arguments for all, or one for each in an `Each`.
 
-    Raises Lost if workers are not there any more, or do not answer in time.
+    Raises Lost if workers that should answer died or froze.
     """
+    if not lines:
+        return []
     own = [[a[k] if isinstance(a, Each) else a for a in arguments] for k in range(len(lines))]
-    begun = time.perf_counter()
     tasks, late = client.sync(_begin, lines, method, own)
     while late:
-        workers = [lines[k].worker for k in late]
-        gone = _find_gone(client, workers)
-        if not gone and time.perf_counter() - begun > clock.limit:
-            gone = workers
-        if gone:
+        living = list_workers(client, deadline)
+        if gone := [lines[k].worker for k in late if lines[k].worker not in living]:
             client.sync(_cancel, tasks)
             raise Lost(gone)
         late = client.sync(_wait, tasks, LOOKS)
-    clock.note(time.perf_counter() - begun)
     errors = [task.exception() for task in tasks]
     if lost := [error for error in errors if isinstance(error, Lost)]:
         raise Lost([worker for error in lost for worker in error.workers])
@@ -162,16 +131,10 @@ async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _find_gone(client: Any, workers: Sequence[str]) -> list[str]:
-    """Return those that the scheduler does not know any more."""
-    known = client.scheduler_info(n_workers=-1)["workers"]
-    return [worker for worker in workers if worker not in known]
-
-
 def run_together(
     client: Any,
     lines: Sequence[Line],
-    clock: Clock,
+    deadline: float,
     task: str,
     *arguments: Any,
     report: Callable[[int, float], None] | None = None,
@@ -182,7 +145,7 @@ def run_together(
     """
     ends: BaseException | None = None
     try:
-        said: list[Message] = call(client, lines, clock, "begin", task, *arguments)
+        said: list[Message] = call(client, lines, deadline, "begin", task, *arguments)
         while True:
             kinds = {message[0] for message in said}
             if "failed" in kinds:
@@ -200,12 +163,12 @@ def run_together(
                     report(*said[0][1:])
                 except BaseException as error:
                     ends, answer = error, STOP
-            said = call(client, lines, clock, "go_on", answer)
+            said = call(client, lines, deadline, "go_on", answer)
     except Lost:
         raise
     except BaseException:
         with contextlib.suppress(Lost):
-            call(client, lines, clock, "abandon")
+            call(client, lines, deadline, "abandon")
         raise
     if ends is not None:
         raise ends

@@ -47,8 +47,8 @@ class OnDask:
         check=checks.positive,
         form="not saved",
         doc="""
-        Seconds in which a worker must answer, or 20 times as long as is usual if that is more.
-        Otherwise it is given up.
+        Seconds after which a worker that is not heard of is given up.  Workers are heard of every
+        second or so, also while they work.
         """,
     )
     exact_sums: bool = parameter(default=True, check=_check_exact)
@@ -81,6 +81,9 @@ class OnDask:
             yield table
         finally:
             table.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "client": None}  # which no pickle holds
 
     def to_local(self) -> Any:
         """Return the model as one of its class in memory, which needs no Dask.

@@ -1,5 +1,6 @@
 """Rows whose codes are in a cluster, and models over them, as boosting sees them."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -12,7 +13,7 @@ from properboost.boosting.engine import Predictor, Training
 from properboost.boosting.ensemble import Rounds
 from properboost.boosting.interactions import PairBins
 from properboost.dask.fleet import Fleet
-from properboost.dask.lockstep import Lost
+from properboost.dask.waiting import Lost
 from properboost.data.labels import SortedRows
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.shared import GROWN, BoostingOptions
@@ -204,17 +205,29 @@ class _Models:
         *,
         report_each: bool = False,  # noqa: ARG002  # parties would not report at the same time
     ) -> None:
-        target = int(self.n_estimators.max()) + n_estimators
+        begun = int(self.n_estimators.max())
+        reported = skipped = 0
+
+        def report(done: int, risk: float) -> None:
+            nonlocal reported, skipped
+            skipped += 1
+            if skipped > reported and progress is not None:
+                reported = skipped
+                progress(done, risk)
+
         more = n_estimators
         while more > 0:
             try:
                 self._fleet.run_once(
-                    "advance", self._number, more, models, progress is not None, report=progress
+                    "advance", self._number, more, models, progress is not None, report=report
                 )
                 break
             except Lost as lost:
                 self._fleet.recover(lost)
-                more = target - int(self.n_estimators.max())
+                done = int(self.n_estimators.max()) - begun
+                more, skipped = n_estimators - done, min(done, reported)
+                if done > reported:  # the last estimator was finished, and not reported
+                    report(done, math.nan)
         self._calls.append((n_estimators, models))
 
     def _get(self, name: str, *arguments: Any) -> Any:
@@ -222,10 +235,10 @@ class _Models:
 
     # -- when workers are lost ---------------------------------------------------------------------
 
-    def remember(self, ask: Callable[..., Any]) -> None:
-        """Take what the models have found so far, which a party is asked for."""
-        counts = ask("get", self._number, "n_estimators")
-        if not self._settings["keep_rounds"] or counts.min() < counts.max():
+    def remember(self, ask: Callable[..., Any] | None) -> None:
+        """Take what the models have found so far, which a party is asked for, if one is left."""
+        counts = np.arange(2) if ask is None else ask("get", self._number, "n_estimators")
+        if ask is None or not self._settings["keep_rounds"] or counts.min() < counts.max():
             self._found, self._repeated = [], self._first
             return
         n = int(counts[0]) - self._repeated

@@ -1,16 +1,28 @@
-"""Waiting for what Dask computes: workers that have frozen are given up, so that others do it."""
+"""Workers that are gone: those that the scheduler has lost, or has not heard of for too long."""
 
 import time
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from properboost.dask.lockstep import Lost
 from properboost.extras import import_extra
 
-__all__ = ["compute", "remove_workers", "wait_for"]
+__all__ = ["Lost", "compute", "list_workers", "remove_workers", "wait_for"]
 
 LOOKS = 1.0
 """Seconds after which it is asked how the workers are."""
+
+
+class Lost(Exception):  # noqa: N818  # what it tells is where to go on
+    """Workers that died or froze."""
+
+    def __init__(self, workers: Collection[str]) -> None:
+        super().__init__(f"lost the workers {sorted(set(workers))}")
+        self.workers = set(workers)
+
+
+def list_workers(client: Any, deadline: float) -> list[str]:
+    """Return the workers that live: they are heard of every second or so, also when they work."""
+    return list(client.run_on_scheduler(_list, deadline))
 
 
 def wait_for(
@@ -18,8 +30,8 @@ def wait_for(
 ) -> None:
     """Wait until futures are done, and raise what one of them raised.
 
-    Workers that have not been heard of for so long are given up.  Raises Lost if any of those that
-    are `expected` is not there any more.
+    Workers that have frozen are given up, so that others do their work.  Raises Lost if any of
+    those that are `expected` does not live.
     """
     distributed = import_extra("distributed", "DaskProperBoostClassifier needs", "dask")
     while True:
@@ -27,11 +39,11 @@ def wait_for(
             distributed.wait(futures, timeout=LOOKS)
             break
         except TimeoutError:
-            known = client.run_on_scheduler(_give_up_frozen, deadline)
-            if gone := [worker for worker in expected if worker not in known]:
+            living = list_workers(client, deadline)
+            known = client.scheduler_info(n_workers=-1)["workers"]
+            remove_workers(client, [worker for worker in known if worker not in living])
+            if gone := [worker for worker in expected if worker not in living]:
                 raise Lost(gone) from None
-            if not known:
-                raise RuntimeError("the cluster has no worker") from None
     for future in futures:
         if future.status != "finished":
             future.result()
@@ -46,7 +58,17 @@ def compute(client: Any, lazy: Sequence[Any], deadline: float) -> list[Any]:
 
 def remove_workers(client: Any, workers: Collection[str]) -> None:
     """Have the scheduler give up workers, whatever they still do."""
-    client.run_on_scheduler(_remove, sorted(workers))
+    if workers:
+        client.run_on_scheduler(_remove, sorted(workers))
+
+
+def _list(deadline: float, dask_scheduler: Any = None) -> list[str]:
+    now = time.time()
+    return [
+        worker
+        for worker, state in dask_scheduler.workers.items()
+        if now - state.last_seen <= deadline
+    ]
 
 
 async def _remove(workers: Sequence[str], dask_scheduler: Any = None) -> None:
@@ -55,15 +77,3 @@ async def _remove(workers: Sequence[str], dask_scheduler: Any = None) -> None:
             await dask_scheduler.remove_worker(
                 address=worker, stimulus_id="properboost-lost", close=True
             )
-
-
-async def _give_up_frozen(deadline: float, dask_scheduler: Any = None) -> list[str]:
-    """Return the workers that are left."""
-    now = time.time()
-    frozen = [
-        worker
-        for worker, state in dask_scheduler.workers.items()
-        if now - state.last_seen > max(deadline, 5.0)  # they are heard of every second or so
-    ]
-    await _remove(frozen, dask_scheduler)
-    return list(dask_scheduler.workers)
