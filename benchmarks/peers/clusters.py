@@ -242,11 +242,10 @@ def make_actors(client: Any, n: int, n_numbers: int) -> list[Any]:
 
 def time_trips(client: Any, n: int, n_numbers: int) -> Trip:
     """Call actors as rounds do."""
-    from properboost.dask.lockstep import Clock as Deadline
     from properboost.dask.lockstep import call, connect
 
     actors = make_actors(client, n, n_numbers)
-    lines, deadline = connect(client, actors), Deadline(60.0)
+    lines, deadline = connect(client, actors), 60.0
     sums = np.arange(n_numbers, dtype=np.int64)
     trips = []
     for _ in range(CALLS):

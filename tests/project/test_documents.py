@@ -195,6 +195,7 @@ CHECKS = {
 @pytest.mark.filterwarnings("ignore:the chosen gain")  # of a small table it may be at an end
 def test_examples_run(page, small_tables):
     needs = {"matplotlib": "matplotlib", "numba": "numba", "vl_convert": "pb.report"}
+    needs |= {"distributed": "distributed"}
     for needed, word in needs.items():
         if word in page.read_text("utf-8"):
             pytest.importorskip(needed)
