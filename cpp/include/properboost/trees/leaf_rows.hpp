@@ -48,7 +48,8 @@ class LeafRows {
   }
   // The number of rows that the tree is grown from.
   std::size_t grown() const;
-  // Whole numbers that the rows at a node add up to, those of peers apart: add(row numbers, n, training segment, sums).
+  // Whole numbers that the rows at a node add up to, those of peers apart: add(row numbers, n,
+  // training segment, sums).
   template <class Sums, class Add>
   Sums sum(std::size_t node, Sums none, double ns_a_row, const Add& add, Team& team) const {
     const Place& place = places_[node];
