@@ -41,13 +41,12 @@ EffectiveRowCount::EffectiveRowCount(const TrainingRows& rows, const SampleWeigh
                                      const ModelBatch& batch)
     : rows_(rows), weights_(weights), batch_(batch) {}
 
-// All rows of a lone lane, whose order does not matter.
-EffectiveRows EffectiveRowCount::count_all(Team& team) const {
+void EffectiveRowCount::sum(Share& share, Team& team) {
   const BatchMargins& margins = *batch_.margins;
+  if (margins.lanes() > 1) return;
   const double most = margins.most_weight(0);
-  TermUnits units, units_of_squares;
-  units.set(0, most, rows_.sample_weight, rows_.totals.all);
-  units_of_squares.set(0, most * most, rows_.sample_weight, rows_.totals.all);
+  units_.set(0, most, rows_.sample_weight, rows_.totals.all);
+  units_of_squares_.set(0, most * most, rows_.sample_weight, rows_.totals.all);
   struct Part {
     WholeSums sum{}, squares{};
   };
@@ -58,32 +57,35 @@ EffectiveRows EffectiveRowCount::count_all(Team& team) const {
     if (!batch_.roles[segment].trains) return;
     vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
                 weight = margins.weight() + begin] {
-      add_rows<1>(n, s, units, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); });
-      add_rows<1>(n, s, units_of_squares, parts[c].squares,
+      add_rows<1>(n, s, units_, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); });
+      add_rows<1>(n, s, units_of_squares_, parts[c].squares,
                   [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
     });
   });
-  std::array<std::int64_t, 2> sum{}, squares{};  // of the negative class, and of the positive
+  weights_of_class_ = squares_of_class_ = {};
   for (std::size_t c = 0; c < blocks.size(); ++c) {
     const std::size_t own = batch_.roles[blocks[c].segment].sign[0] > 0.0F ? 1 : 0;
-    sum[own] += parts[c].sum[0];
-    squares[own] += parts[c].squares[0];
+    weights_of_class_[own] += parts[c].sum[0];
+    squares_of_class_[own] += parts[c].squares[0];
   }
-  team.share().sum(sum.data(), sum.size()).sum(squares.data(), squares.size()).go();
-  const auto of = [&](std::size_t own) {
-    return rows_of(units.value(0, sum[own]), units_of_squares.value(0, squares[own]));
-  };
-  return {of(1), of(0)};
+  share.sum(weights_of_class_.data(), weights_of_class_.size());
+  share.sum(squares_of_class_.data(), squares_of_class_.size());
 }
 
 double EffectiveRowCount::rows_of(double sum, double squares) const {
   return squares > 0.0 ? weights_.unscaled(sum * (sum / squares)) : 0.0;
 }
 
-std::vector<EffectiveRows> EffectiveRowCount::count(Team& team) const {
+std::vector<EffectiveRows> EffectiveRowCount::count() const {
   const std::vector<std::size_t>& segments = rows_.codes.segments;
   const std::size_t lanes = batch_.margins->lanes();
-  if (lanes == 1) return {count_all(team)};
+  if (lanes == 1) {
+    const auto of = [&](std::size_t own) {
+      return rows_of(units_.value(0, weights_of_class_[own]),
+                     units_of_squares_.value(0, squares_of_class_[own]));
+    };
+    return {{of(1), of(0)}};
+  }
   Sums positive{}, negative{}, positive_squares{}, negative_squares{};
   for (std::size_t s = 0; s < batch_.roles.size(); ++s) {
     const SegmentRoles& roles = batch_.roles[s];

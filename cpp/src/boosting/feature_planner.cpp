@@ -52,13 +52,17 @@ class FeaturePlanner final : public Planner {
   std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
                                 const std::function<void()>& /*progress*/, Team& team) override {
     const BatchMargins& margins = *at_.batch.margins;
+    Share share = team.share();
     if (builder_) {
       builder_->fill(margins.weight(), margins.curvature(), margins.cell_units(), histogram_, team);
+      histogram_.add_to(share);
     }
     const Candidates candidates = at_.algorithm.selection().candidates(t, at_.rows.bins.size());
     const std::size_t lanes = at_.batch.models.size();
+    if (effective_) effective_->sum(share, team);
+    share.go();
     const std::vector<EffectiveRows> rows =
-        effective_ ? effective_->count(team) : std::vector<EffectiveRows>(lanes);
+        effective_ ? effective_->count() : std::vector<EffectiveRows>(lanes);
     std::vector<double> costs(lanes * candidates.size());
     std::vector<Contrast> contrasts(allows_for_chance_ ? costs.size() : 0);
     const auto compares_chance = [&](std::size_t k) {

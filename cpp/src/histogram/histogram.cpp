@@ -265,7 +265,6 @@ class HistogramBuilder::State {
       });
     });
     for (const Histogram& other : others_) histogram += other;
-    histogram.share(team);
   }
 
  private:

@@ -69,8 +69,8 @@ class Histogram {
     for (std::size_t i = 0; i < rounded_.size(); ++i) rounded_[i] += other.rounded_[i];
   }
 
-  // Adds the sums of other processes' rows, in all features or in one.
-  void share(Team& team) { team.share().sum(whole_.data(), whole_.size()).go(); }
+  // Adds the sums of other processes' rows: in all features, when the share goes, or in one.
+  void add_to(Share& share) { share.sum(whole_.data(), whole_.size()); }
   void share(std::size_t f, Team& team) {
     if (!team.has_peers()) return;
     const auto n = static_cast<std::size_t>((*bins_)[f].width());
@@ -147,7 +147,7 @@ class HistogramBuilder {
 
   // Cells of every feature from the rows' weights and curvatures (null where there are none).  No
   // sum depends on the number of threads; those of a single lane, in these units, do not depend on
-  // the order of rows either.
+  // the order of rows either.  They are of this process's rows.
   void fill(const float* weight, const float* curvature, const CellUnits& units,
             Histogram& histogram, Team& team);
 
