@@ -49,8 +49,16 @@ def look_at(
     sampled: NDArray[np.int64],
 ) -> LookedAt:
     """Look at a batch, of which these rows are in the sample; `weight` says which rows count."""
-    values, spans = {}, {}
-    for j in sorted(set(range(table.n_features)) - set(categorical)):
+    values: dict[int, Column] = {}
+    spans: dict[int, tuple[float, float]] = {}
+    numeric = sorted(set(range(table.n_features)) - set(categorical))
+    whole = None if categorical else table.array  # is read once, and not column by column
+    if whole is not None:
+        some = whole[sampled]
+        values = {j: some[:, j] for j in numeric}
+        spans = {j: (low, high) for j, (low, high) in enumerate(find_spans(whole, weight).tolist())}
+        numeric = []
+    for j in numeric:
         column = table.numeric(j)
         values[j] = column[sampled]
         [(low, high)] = find_spans(column, weight).tolist()
