@@ -28,7 +28,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
 
     See Also
     --------
-    ProperBoostClassifier : What the model is, and its other attributes.
+    properboost.ProperBoostClassifier : What the model is, and its other attributes.
 
     Notes
     -----
@@ -43,6 +43,11 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
 
     Where a worker dies, or is not heard of for the `deadline`, it is given up: its partitions are
     computed again on others, and boosting goes on from the last estimator.
+
+    References
+    ----------
+    .. [2] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE
+       Transactions on Pattern Analysis and Machine Intelligence 31(11).
 
     Examples
     --------

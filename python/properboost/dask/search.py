@@ -22,7 +22,7 @@ class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
 
     See Also
     --------
-    ProperBoostClassifierCV : What is compared, and the attributes.
+    properboost.ProperBoostClassifierCV : What is compared, and the attributes.
     DaskProperBoostClassifier : What stays where, and what is refused.
 
     Notes
@@ -30,6 +30,11 @@ class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
     Candidates are boosted one after the other, each on all workers, and every round asks all
     workers two times or more.  Where the rows fit into a worker, the search in memory is many times
     as fast.
+
+    References
+    ----------
+    .. [2] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE
+       Transactions on Pattern Analysis and Machine Intelligence 31(11).
     """
 
     local = ProperBoostClassifierCV
