@@ -39,9 +39,7 @@ def wait_for(
             distributed.wait(futures, timeout=LOOKS)
             break
         except TimeoutError:
-            living = list_workers(client, deadline)
-            known = client.scheduler_info(n_workers=-1)["workers"]
-            remove_workers(client, [worker for worker in known if worker not in living])
+            living = client.run_on_scheduler(_give_up_silent, deadline)
             if gone := [worker for worker in expected if worker not in living]:
                 raise Lost(gone) from None
     for future in futures:
@@ -60,6 +58,13 @@ def remove_workers(client: Any, workers: Collection[str]) -> None:
     """Have the scheduler give up workers, whatever they still do."""
     if workers:
         client.run_on_scheduler(_remove, sorted(workers))
+
+
+async def _give_up_silent(deadline: float, dask_scheduler: Any = None) -> list[str]:
+    """Give up workers that are not heard of; return those that are left."""
+    living = _list(deadline, dask_scheduler)
+    await _remove([own for own in dask_scheduler.workers if own not in living], dask_scheduler)
+    return living
 
 
 def _list(deadline: float, dask_scheduler: Any = None) -> list[str]:
