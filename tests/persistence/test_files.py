@@ -13,6 +13,7 @@ import properboost as pb
 from helpers.documents import JSON, assert_predicts, change, places
 from helpers.models import AS_PUBLISHED, assert_same
 from properboost.parameters.declare import declared
+from properboost.persistence.files import VERSION
 
 pd = pytest.importorskip("pandas")
 
@@ -279,8 +280,10 @@ def test_every_truncation_is_refused(document, tmp_path):
 
 
 def test_newer_files_are_refused(document, tmp_path):
-    with pytest.raises(ValueError, match="format_version is 9: this library reads up to 8"):
-        load_text(json.dumps({**document, "format_version": 9}), tmp_path)
+    newer = VERSION + 1
+    message = f"format_version is {newer}: this library reads up to {VERSION}"
+    with pytest.raises(ValueError, match=message):
+        load_text(json.dumps({**document, "format_version": newer}), tmp_path)
 
 
 def test_files_of_version_1_know_greedy_selection_only(document, model, table, tmp_path):
