@@ -55,7 +55,7 @@ class RowsInCluster:
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of some features, (n, n_rows)."""
         found = self.fleet.ask("gather", self.training, tuple(features))
-        return self._join(found, np.empty((len(features), self.fleet.n_rows), dtype=np.uint8))
+        return self.join(found, np.empty((len(features), self.fleet.n_rows), dtype=np.uint8))
 
     def weigh(self, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the weight that each code holds in some segments."""
@@ -69,7 +69,7 @@ class RowsInCluster:
     def add_up(self, ensemble: Predictor) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble, (n_rows, n_models)."""
         found = [own.T for own in self.fleet.ask("add_up", ensemble)]
-        raw = self._join(found, np.empty((len(found[0]), self.fleet.n_rows)))
+        raw = self.join(found, np.empty((len(found[0]), self.fleet.n_rows)))
         return np.ascontiguousarray(raw.T)
 
     def start(
@@ -84,7 +84,7 @@ class RowsInCluster:
         models = _Models(self, roles, tuple(options), tuple(losses), base, settings)
         return cast("_core.Boosting", models)
 
-    def _join(self, found: Sequence[NDArray[Any]], all_rows: NDArray[Any]) -> NDArray[Any]:
+    def join(self, found: Sequence[NDArray[Any]], all_rows: NDArray[Any]) -> NDArray[Any]:
         """Return what parties have found for their rows, (n, n_rows)."""
         for rows, own in zip(self.fleet.rows, found, strict=True):
             all_rows[:, rows] = own
@@ -191,11 +191,9 @@ class _Models:
             return Rounds.chain([before.part(first, n), new])
 
     def raw(self, model: int) -> NDArray[np.float64]:
-        raw = np.empty(self._fleet.n_rows)
-        found = self._fleet.ask("get", self._number, "raw", model)
-        for rows, own in zip(self._fleet.rows, found, strict=True):
-            raw[rows] = own
-        return raw
+        found = [own[None] for own in self._fleet.ask("get", self._number, "raw", model)]
+        raw = np.empty((1, self._fleet.n_rows))
+        return cast("NDArray[np.float64]", self._rows.join(found, raw)[0])
 
     def advance(
         self,
