@@ -45,12 +45,16 @@ void EffectiveRowCount::sum(Share& share, Team& team) {
   const BatchMargins& margins = *batch_.margins;
   if (margins.lanes() > 1) return;
   const double most = margins.most_weight(0);
+  units_ = units_of_squares_ = TermUnits();  // what once was lost may be found
   units_.set(0, most, rows_.sample_weight, rows_.totals.all);
   units_of_squares_.set(0, most * most, rows_.sample_weight, rows_.totals.all);
   struct Part {
     WholeSums sum{}, squares{};
   };
-  const std::vector<RowBlock> blocks = cut_into_row_blocks(rows_.codes.segments);
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    return batch_.roles[a].same_training(batch_.roles[b]);
+  };
+  const std::vector<RowBlock> blocks = cut_into_row_blocks(rows_.codes.segments, alike);
   std::vector<Part> parts(blocks.size());
   team.for_each(blocks.size(), 0.5 * static_cast<double>(rows_.codes.rows), [&](std::size_t c) {
     const auto& [segment, begin, end] = blocks[c];

@@ -396,7 +396,7 @@ class Margins::Pass {
     BlockSums& sums = parts_[c];
     const SegmentRoles& roles = m_.roles_[block.segment];
     const bool stores = !m_.weight_.empty();
-    alignas(64) Strip shift{}, own_w, own_c, loss, soft;
+    alignas(64) Strip shift, own_w, own_c, loss, soft;
     for (std::size_t begin = block.begin; begin < block.end; begin += kRows) {
       const std::size_t n = std::min(kRows, block.end - begin);
       float* const u = m_.u_.data() + begin * W;
@@ -545,7 +545,12 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
       held_out_of_class_[r.sign[k] > 0.0F ? 1 : 0][k] += r.held_out[k] * total;
     }
   }
-  for (const RowBlock& block : cut_into_row_blocks(codes_.segments)) {
+  // The rows of bags and folds lie in many small segments.  Sums of several lanes are rounded, each
+  // segment's by itself; those of one lane are whole numbers, however rows are cut into blocks.
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    return lanes == 1 && roles[a].same(roles[b]) && targets_.of(a) == targets_.of(b);
+  };
+  for (const RowBlock& block : cut_into_row_blocks(codes_.segments, alike)) {
     const SegmentRoles& r = roles[block.segment];
     if (r.trains || r.holds_out) blocks_.push_back(block);
   }

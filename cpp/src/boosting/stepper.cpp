@@ -167,18 +167,21 @@ class ProposedSteps final : public Stepper {
   StepLimits find_limits(const std::vector<RoundUpdate>& updates, std::size_t unit) const {
     const Model& own = model(unit);
     double slope = 0.0;
+    double farthest = 0.0;
     double largest = std::numeric_limits<double>::infinity();
     for (std::size_t k = unit * lanes_; k < (unit + 1) * lanes_; ++k) {
       if (!updates[k].moves) continue;
       double largest_entry = updates[k].largest_line;
       for (const double g : updates[k].table) largest_entry = std::max(largest_entry, std::abs(g));
       slope += updates[k].slope;
+      farthest = std::max(farthest, largest_entry);
       largest = std::min(largest, updates[k].largest / largest_entry);
     }
     return {own.learning_rate / own.gain,
             own.learning_rate,
             slope,
             largest,
+            farthest,
             own.loss->convex(),
             shortened_[unit],
             updates[unit * lanes_].agreement};

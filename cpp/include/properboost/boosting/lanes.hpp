@@ -52,6 +52,9 @@ struct SegmentRoles {
   bool same_training(const SegmentRoles& other) const {
     return positive == other.positive && negative == other.negative;
   }
+  bool same(const SegmentRoles& other) const {
+    return same_training(other) && held_out == other.held_out && sign == other.sign;
+  }
 };
 
 }  // namespace properboost

@@ -24,14 +24,22 @@ struct RowBlock {
   std::size_t segment, begin, end;
 };
 
-inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments) {
+// Neighbouring segments that are alike(first, other) share blocks, which are the first one's.
+template <class Alike>
+std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments,
+                                          const Alike& alike) {
   std::vector<RowBlock> blocks;
-  for (std::size_t k = 0; k + 1 < segments.size(); ++k) {
-    for (std::size_t begin = segments[k]; begin < segments[k + 1]; begin += RowBlock::kRows) {
-      blocks.push_back({k, begin, std::min(begin + RowBlock::kRows, segments[k + 1])});
+  for (std::size_t k = 0; k + 1 < segments.size();) {
+    const std::size_t first = k++;
+    while (k + 1 < segments.size() && alike(first, k)) ++k;
+    for (std::size_t begin = segments[first]; begin < segments[k]; begin += RowBlock::kRows) {
+      blocks.push_back({first, begin, std::min(begin + RowBlock::kRows, segments[k])});
     }
   }
   return blocks;
+}
+inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments) {
+  return cut_into_row_blocks(segments, [](std::size_t, std::size_t) { return false; });
 }
 
 }  // namespace properboost

@@ -10,6 +10,7 @@ class Guarded final : public Step {
  public:
   static constexpr const char* name = "guarded";
   double propose(LineSearchOracle& oracle, const StepLimits& limits) const override {
+    if (limits.negligible(limits.rate)) return limits.rate;
     Bracket bracket{0.0, limits.slope};
     // A loss that is not convex may have a stationary point before the end: check on the way.
     if (!limits.convex && look_ahead(oracle, limits, limits.rate, bracket)) {
@@ -31,7 +32,7 @@ class Guarded final : public Step {
   }
 
   bool overshoots(const StepLimits& limits, double t, double slope) const override {
-    return t == limits.rate && slope < 0.0;
+    return t == limits.rate && slope < 0.0 && !limits.negligible(t);
   }
 
   double correct(LineSearchOracle& oracle, const StepLimits& limits, double t,

@@ -26,12 +26,16 @@ struct StepLimits {
   double learning_rate;  // the unscaled one
   double slope;          // at t = 0: positive
   double largest;        // t beyond which a line search does not go
+  double farthest;       // how far t = 1 moves a row at most
   bool convex;           // whether the risk has one stationary point along any look-up table
   bool shortened;        // whether the last step was less than its rate
   Agreement agreement = {};
 
   // Where a search that must not step over a stationary point starts; it then doubles.
   double first_look() const noexcept { return largest / 16; }
+  // Whether a step moves every row by so little that its slope is rounding: of float32 margins, and
+  // in several lanes of float32 sums, whose relative error is about as large.
+  bool negligible(double t) const noexcept { return t * farthest <= 0x1p-20; }
 };
 
 // Which coefficients a step solves for in double, instead of proposing a step.
