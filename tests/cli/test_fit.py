@@ -81,7 +81,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "prior": None,
         "smoothing": 0.0,
         "l2": 2.0,
-        "exact_sums": True,
+        "exact_sums": False,
         "max_bins": 17,
         "rows_per_bin": 3.0,
         "normalize_weights": True,
@@ -90,13 +90,14 @@ def test_every_parameter_reaches_the_classifier(capsys):
     }
     offered = {p.name for p in declared(pb.ProperBoostClassifier).values() if p.option is not None}
     assert parameters.keys() == offered | {"n_jobs", "verbose"}
-    flags = {"n_jobs": "--jobs"}
+    flags, defaults = {"n_jobs": "--jobs"}, pb.ProperBoostClassifier().get_params()
     given = [
         word
         for name, value in parameters.items()
-        if value is not None and value is not False and name != "verbose"
-        for word in (flags.get(name, f"--{name.replace('_', '-')}"), value)
-        if word is not True
+        if value is not None and name != "verbose" and not (value is False and not defaults[name])
+        for no in ["no-" if value is False else ""]
+        for word in (flags.get(name, f"--{no}{name.replace('_', '-')}"), value)
+        if not isinstance(word, bool)
     ]
     fit(capsys, *given)
     assert pb.load_model("model.json").get_params().items() >= parameters.items()

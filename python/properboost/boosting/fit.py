@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.boosting.dealing import design_for
-from properboost.boosting.engine import MOST_LANES, Training, find_signs, start
+from properboost.boosting.engine import Training, find_signs, start
 from properboost.boosting.ensemble import Fits, Rounds
 from properboost.losses.probabilities import Link
 from properboost.notices import warn
@@ -20,12 +20,6 @@ from properboost.parameters.shared import GROWN, SOLVED, BoostingOptions
 from properboost.progress import Report
 
 __all__ = ["Observer", "Stage", "boost", "report_from"]
-
-LANES_FROM = 1000
-"""Rows from which the classes' models are boosted in lanes.
-
-With fewer rows, training one after the other costs as little, and sums in double precision.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +100,7 @@ def boost(
     apart = options.weak_learner in GROWN
     signs = find_signs(training.class_of, len(training.classes))
     n_models, n_fits = len(signs), len(of_fits)
-    in_lanes = training.n_rows >= LANES_FROM or (n_fits > 1 and not apart)
-    together = n_models if link.joint_loss or in_lanes else 1  # joint models cannot be apart
-    if not apart and n_fits > 1:
-        together = n_fits * n_models
+    together = n_models if apart else n_fits * n_models
     roles = (of_fits[:, None, :] * signs).reshape(-1, signs.shape[1])
     size = len(training.bins.widths) if options.selection == "cyclic" and not apart else 1
 
@@ -126,7 +117,6 @@ def boost(
             risk_of_tables=kept is None,  # a third of the time of a cycle
             raws=len(roles) if keep_raw else n_models if wants_raw else 0,
             joint_loss=link.joint_loss,
-            lanes=MOST_LANES if in_lanes else 1,
             earlier=rounds,
             repeated=max(map(len, rounds), default=0) // size,
         )

@@ -18,8 +18,8 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
     """`ProperBoostClassifier` of Dask arrays and data frames.
 
     The model is the same, bit for bit, whatever the partitions and the workers, and also where
-    workers are lost on the way: it is that of ``ProperBoostClassifier(exact_sums=True)`` on the
-    same rows in memory.
+    workers are lost on the way: it is that of ``ProperBoostClassifier()`` on the same rows in
+    memory.
 
     Attributes
     ----------

@@ -17,8 +17,8 @@ __all__ = ["DaskProperBoostClassifierCV"]
 class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
     """`ProperBoostClassifierCV` of Dask arrays and data frames.
 
-    It compares what ``ProperBoostClassifierCV(exact_sums=True)`` does on the same rows in memory,
-    and chooses the same, bit for bit, whatever the partitions and the workers.
+    It compares what ``ProperBoostClassifierCV()`` does on the same rows in memory, and chooses the
+    same, bit for bit, whatever the partitions and the workers.
 
     See Also
     --------

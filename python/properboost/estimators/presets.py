@@ -66,7 +66,7 @@ TABLES = {
     "prior": None,
     "smoothing": 0.0,
     "l2": 0.0,
-    "exact_sums": False,
+    "exact_sums": True,
     "max_bins": 255,
     "rows_per_bin": 100,
     "categorical_features": "from_dtype",
