@@ -28,7 +28,7 @@ ELSEWHERE = {
     ],
     "dask/test_fleet.py": ["dask/lockstep.py", "dask/waiting.py"],
     "data/test_frames.py": ["data/table.py"],
-    "batches/test_quantized_table.py": ["batches/making.py", "data/bin_finder.py"],
+    "batches/test_quantized_table.py": ["batches/making.py"],
     "estimators/test_parameters.py": [
         "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
     ],

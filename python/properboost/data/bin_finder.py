@@ -20,7 +20,7 @@ from properboost.data.binning import (
 from properboost.data.frames import sort_categories
 from properboost.data.table import CategoricalColumn, Category, Column, Table
 
-__all__ = ["BinFinder", "LookedAt", "look_at"]
+__all__ = ["BinFinder", "CategoryUnion", "LookedAt", "look_at"]
 
 Weigh: TypeAlias = Callable[[slice | NDArray[np.int64]], NDArray[np.float64] | None]
 """Gives the weight of some rows of all batches."""
@@ -172,27 +172,48 @@ class _Held:
         self._n = len(places)
 
 
-class _CategoryReader:
-    """Numbers the categories of a column whose rows come in batches, as if they were one column.
+class CategoryUnion:
+    """The categories of a column whose rows come in batches, as if they were one column.
 
-    Categories that batches declare differently are sorted, as those of strings are; those of Arrow
+    Those that batches declare differently are sorted, as those of strings are; those of Arrow
     dictionaries come one after the other.
     """
 
     def __init__(self) -> None:
         self._number: dict[Category, int] = {}
         self._sorts = False
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def add(self, values: Sequence[Category], *, append: bool) -> list[int]:
+        """Return the number of each category of a batch."""
+        if not append:
+            known = zip(self._number, values, strict=False)
+            self._sorts |= any(a != b for a, b in known)
+        return [self._number.setdefault(c, len(self._number)) for c in values]
+
+    def order(self) -> tuple[tuple[Category, ...], NDArray[np.int64]]:
+        """Return all categories in order, and the place of each number among them."""
+        values = list(self._number)
+        place = np.arange(len(values))
+        if self._sorts:
+            place, values = sort_categories(place, values)
+        return tuple(values), place
+
+
+class _CategoryReader:
+    """Reads a categorical column whose rows come in batches."""
+
+    def __init__(self) -> None:
+        self._categories = CategoryUnion()
         self._codes: list[NDArray[np.unsignedinteger[Any]]] = []  # 0 is missing
 
     def add(self, column: CategoricalColumn, *, append: bool) -> None:
         """Take a batch of the column."""
-        number = self._number
-        if not append:
-            known = zip(number, column.values, strict=False)
-            self._sorts |= any(a != b for a, b in known)
-        numbers = [0, *(number.setdefault(c, len(number)) + 1 for c in column.values)]
-        kind = np.min_scalar_type(len(number))
-        self._codes.append(np.array(numbers, dtype=kind)[column.codes + 1])
+        numbers = self._categories.add(column.values, append=append)
+        kind = np.min_scalar_type(len(self._categories))
+        self._codes.append(np.array([0, *(k + 1 for k in numbers)], dtype=kind)[column.codes + 1])
 
     def find(
         self,
@@ -200,11 +221,8 @@ class _CategoryReader:
         max_bins: int,
     ) -> CategoricalBins:
         """Return the bins of the column."""
-        values = tuple(self._number)
-        place = np.arange(-1, len(values))
-        if self._sorts:
-            rank, ordered = sort_categories(np.arange(len(values)), list(values))
-            place[1:], values = rank, tuple(ordered)
+        values, places = self._categories.order()
+        place = np.concatenate([[-1], places])
 
         def batches() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64] | None]]:
             begin = 0
