@@ -25,6 +25,7 @@ struct PyRows {
   std::shared_ptr<const Bins> bins;
   Codes borrowed;
   std::optional<Array<double>> weight, base;
+  std::optional<Array<std::int64_t>> numbers;
   std::shared_ptr<PyPeers> peers;  // or null
 
   std::size_t size() const noexcept { return borrowed.rows; }
@@ -40,20 +41,27 @@ struct PyRows {
       }
       from = Base{base->data(), models == 1 ? 0 : size()};
     }
-    return {borrowed, *bins, RowSampleWeights(borrow(weight, size(), "weight")), from, peers.get()};
+    return {borrowed, *bins,       RowSampleWeights(borrow(weight, size(), "weight")),
+            from,     peers.get(), RowNumbers(borrow(numbers, size(), "numbers"))};
   }
 };
 
 PyRows make_rows(Array<std::uint8_t> codes, std::shared_ptr<const Bins> bins,
                  const Array<std::int64_t>& segments, std::optional<Array<double>> weight,
-                 std::optional<Array<double>> base, const py::object& share, int n_threads) {
+                 std::optional<Array<double>> base, std::optional<Array<std::int64_t>> numbers,
+                 const py::object& share, int n_threads) {
   Codes borrowed = borrow_codes(codes, segments, *bins, !share.is_none());
   borrow(weight, borrowed.rows, "weight");
+  borrow(numbers, borrowed.rows, "numbers");
   run(n_threads, 0.1 * static_cast<double>(borrowed.rows * bins->size()),
       [&](Team& team) { check_codes(borrowed, *bins, team); });
-  return {std::move(codes),    std::move(bins),
-          std::move(borrowed), std::move(weight),
-          std::move(base),     share.is_none() ? nullptr : std::make_shared<PyPeers>(share)};
+  return {std::move(codes),
+          std::move(bins),
+          std::move(borrowed),
+          std::move(weight),
+          std::move(base),
+          std::move(numbers),
+          share.is_none() ? nullptr : std::make_shared<PyPeers>(share)};
 }
 
 // A model, and the objects it shares.
@@ -209,8 +217,8 @@ void bind_booster(pybind11::module_& m) {
   properboost::bindings::make_class<PyRows, std::shared_ptr<PyRows>>(
       m, "Rows", "Rows to train on, sorted by segment.")
       .def(py::init(&make_rows), "codes"_a, py::arg("bins").none(false), "segments"_a,
-           py::kw_only(), "weight"_a = py::none(), "base"_a = py::none(), "share"_a = py::none(),
-           "n_threads"_a = 1);
+           py::kw_only(), "weight"_a = py::none(), "base"_a = py::none(), "numbers"_a = py::none(),
+           "share"_a = py::none(), "n_threads"_a = 1);
   properboost::bindings::make_class<PyModel, std::shared_ptr<PyModel>>(
       m, "Model", "What differs between models that are trained together.")
       .def(py::init(&make_model), py::arg("loss").none(false), py::arg("learner").none(false),

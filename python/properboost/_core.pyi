@@ -314,7 +314,8 @@ class Rows(metaclass=_Bound):
     """Rows to train on, sorted by segment (classes, folds).
 
     Segment s is rows segments[s] to segments[s + 1].  Models start from the raw predictions `base`,
-    of shape (n_models or 1, n_rows), or from 0.  Codes, weight and base are borrowed.
+    of shape (n_models or 1, n_rows), or from 0.  Rows are drawn by their `numbers`, or else by
+    their places.  All arrays are borrowed.
 
     Where other processes hold other rows of the same segments, all of them do the same, and
     ``share(sums, most)`` is called equally often: it replaces the whole numbers by their sums over
@@ -329,6 +330,7 @@ class Rows(metaclass=_Bound):
         *,
         weight: NDArray[np.float64] | None = ...,
         base: NDArray[np.float64] | None = ...,
+        numbers: NDArray[np.int64] | None = ...,
         share: _Share | None = ...,
         n_threads: int = ...,
     ) -> None: ...

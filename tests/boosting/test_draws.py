@@ -47,6 +47,22 @@ def test_a_stage_is_the_mean_of_shorter_fits():
     np.testing.assert_allclose(stages[1], short.decision_function(X), atol=1e-12)
 
 
+@pytest.mark.parametrize("linear", [False, True])
+def test_rows_are_drawn_by_their_places_in_the_table(linear):
+    """So neither labels nor folds, by which the engine sorts rows, change what is drawn."""
+    X, y = two_classes()
+    given = TREES | {"subsample": 0.5, "linear_leaves": linear, "random_state": 2, "gain": 1.0}
+    F = pb.ProperBoostClassifier(**given, intercept=None).fit(X, y).decision_function(X)
+    flipped = pb.ProperBoostClassifier(**given, intercept=None).fit(X, 1 - y)
+    np.testing.assert_array_equal(flipped.decision_function(X), -F)
+    search = pb.ProperBoostClassifierCV(
+        effort=None, cv=3, weak_learner="tree", gains=[1.0], n_estimators=6, calibrate=False,
+        subsample=0.5, linear_leaves=linear, random_state=2,
+    ).fit(X, y)  # fmt: skip
+    alone = pb.ProperBoostClassifier(**search.best_estimator_.get_params()).fit(X, y)
+    np.testing.assert_array_equal(search.decision_function(X), alone.decision_function(X))
+
+
 def test_one_draw_is_a_plain_fit_and_so_are_many_where_nothing_is_drawn():
     X, y = two_classes()
     plain = pb.ProperBoostClassifier(**TREES).fit(X, y)

@@ -43,7 +43,10 @@ FITS = {
     "lines": {
         "n_estimators": 3, "weak_learner": "tree", "response": "newton", "linear_leaves": True,
     },
-    "draws": {"n_estimators": 2, "weak_learner": "tree", "max_features": 0.5, "n_draws": 2},
+    "draws": {
+        "n_estimators": 2, "weak_learner": "tree", "max_features": 0.5, "subsample": 0.6,
+        "n_draws": 2, "random_state": 3,
+    },
     "bags": {"n_estimators": 4, "outer_bags": 4},
     "pairs": {"n_estimators": 5, "interactions": 2},
     "given pairs": {"n_estimators": 5, "interactions": [(0, 1), (1, 2)]},
@@ -55,7 +58,7 @@ FITS = {
 
 
 def assert_same(client, tmp_path, X, y, weight=None, chunks=(1200, 500, 170), **settings):
-    local = pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y, weight)
+    local = pb.ProperBoostClassifier(**settings).fit(X, y, weight)
     expected = file_of(local, tmp_path)
     for size in chunks:
         model = DaskProperBoostClassifier(client=client, **settings)
@@ -78,6 +81,7 @@ def test_partitions_and_workers_do_not_matter(client, tmp_path, name, weighted):
         {"n_estimators": 4},
         {"n_estimators": 4, "multiclass": "one_vs_rest", "class_weight": "balanced"},
         {"n_estimators": 3, "weak_learner": "tree", "multi_strategy": "multi_output_tree"},
+        {"n_estimators": 3, "weak_learner": "tree", "subsample": 0.7},
         {"n_estimators": 3, "interactions": 1},
         {"n_estimators": 3, "selection": "cyclic", "outer_bags": 4},
     ],
@@ -96,7 +100,7 @@ def test_parts_that_are_empty_of_one_row_and_of_one_class(client, tmp_path):
     chunks = (1, 399, 0, 400, 0, 300, 100)
     model = DaskProperBoostClassifier(client=client, n_estimators=10)
     model.fit(da.from_array(X, chunks=(chunks, -1)), da.from_array(y, chunks=(chunks,)))
-    expected = pb.ProperBoostClassifier(n_estimators=10, exact_sums=True).fit(X, y)
+    expected = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
     assert file_of(model.to_local(), tmp_path) == file_of(expected, tmp_path)
     np.testing.assert_array_equal(model.to_local().predict_proba(X), local.predict_proba(X))
 
@@ -113,7 +117,7 @@ def frame(n=900):
 
 def test_frames_with_categories(client, tmp_path):
     X, y = frame()
-    local = pb.ProperBoostClassifier(n_estimators=10, exact_sums=True).fit(X, y)
+    local = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
     for n in (1, 4):
         model = DaskProperBoostClassifier(client=client, n_estimators=10)
         model.fit(dd.from_pandas(X, npartitions=n), dd.from_pandas(y, npartitions=n))
@@ -133,7 +137,7 @@ def test_early_stopping(client, tmp_path):
     held, y_held = rows(seed=9)
     settings = {"n_estimators": 60, "early_stopping": True, "n_iter_no_change": 5}
     settings |= {"learning_rate": 0.5, "gain": 1.0}
-    local = pb.ProperBoostClassifier(exact_sums=True, **settings)
+    local = pb.ProperBoostClassifier(**settings)
     local.fit(X, y, X_val=held, y_val=y_held)
     model = DaskProperBoostClassifier(client=client, **settings)
     model.fit(
@@ -166,7 +170,6 @@ def test_predictions_are_lazy(client):
     [
         ({"exact_sums": False}, "exact_sums must be True"),
         ({"step": "totally_corrective"}, "step must not be 'totally_corrective'"),
-        ({"weak_learner": "tree", "subsample": 0.5}, "subsample must be 1"),
         ({"warm_start": True}, "warm_start must be False"),
         ({"early_stopping": True}, "needs X_val and y_val"),
         ({"deadline": 0.0}, "deadline must be"),
@@ -254,9 +257,7 @@ def test_two_fits_at_once(client, tmp_path):
 
     X, y = rows()
     lazy = da.from_array(X, chunks=(300, -1))
-    expected = file_of(
-        pb.ProperBoostClassifier(n_estimators=15, exact_sums=True).fit(X, y), tmp_path
-    )
+    expected = file_of(pb.ProperBoostClassifier(n_estimators=15).fit(X, y), tmp_path)
 
     def fit(_):
         return DaskProperBoostClassifier(client=client, n_estimators=15).fit(lazy, y)

@@ -97,7 +97,7 @@ def test_a_worker_that_is_killed(monkeypatch, client, tmp_path, name, at):
     if name == "classes":
         y = y + (X[:, 1] > 1.0)
     settings = SETTINGS[name]
-    expected = file_of(pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y), tmp_path)
+    expected = file_of(pb.ProperBoostClassifier(**settings).fit(X, y), tmp_path)
     strike = Strike(monkeypatch, client, at, signal.SIGKILL)
     model = DaskProperBoostClassifier(client=client, deadline=30.0, **settings)
     model.fit(da.from_array(X, chunks=(150, -1)), y)
@@ -108,7 +108,7 @@ def test_a_worker_that_is_killed(monkeypatch, client, tmp_path, name, at):
 def test_early_stopping_goes_on(monkeypatch, client, tmp_path):
     X, y = rows()
     settings = {"n_estimators": 30, "early_stopping": True, "n_iter_no_change": 4}
-    local = pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y, X_val=X, y_val=1 - y)
+    local = pb.ProperBoostClassifier(**settings).fit(X, y, X_val=X, y_val=1 - y)
     strike = Strike(monkeypatch, client, 20, signal.SIGKILL)
     model = DaskProperBoostClassifier(client=client, **settings)
     lazy = da.from_array(X, chunks=(150, -1))
@@ -121,7 +121,7 @@ def test_early_stopping_goes_on(monkeypatch, client, tmp_path):
 def test_a_worker_that_is_frozen(monkeypatch, client, tmp_path):
     X, y = rows()
     settings = {"n_estimators": 12}
-    expected = file_of(pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y), tmp_path)
+    expected = file_of(pb.ProperBoostClassifier(**settings).fit(X, y), tmp_path)
     strike = Strike(monkeypatch, client, 9, signal.SIGSTOP)
     begun = time.monotonic()
     try:
@@ -140,7 +140,7 @@ def test_all_workers_that_have_rows(monkeypatch, client, tmp_path):
     """The model begins anew on others, that came meanwhile or had none; watchers see it once."""
     X, y = rows()
     settings = {"n_estimators": 12, "early_stopping": True, "n_iter_no_change": 12}
-    local = pb.ProperBoostClassifier(exact_sums=True, **settings).fit(X, y, X_val=X, y_val=y)
+    local = pb.ProperBoostClassifier(**settings).fit(X, y, X_val=X, y_val=y)
     strike = Strike(monkeypatch, client, 25, signal.SIGKILL, all_of_them=True)
     model = DaskProperBoostClassifier(client=client, deadline=60.0, **settings)
     model.fit(da.from_array(X, chunks=(900, -1)), y, X_val=X, y_val=y)

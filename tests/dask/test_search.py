@@ -38,7 +38,7 @@ def rows(n_classes=2, n=500):
 )
 def test_partitions_and_workers_do_not_matter(client, tmp_path, n_classes, settings):
     X, y = rows(n_classes)
-    local = pb.ProperBoostClassifierCV(exact_sums=True, **settings).fit(X, y)
+    local = pb.ProperBoostClassifierCV(**settings).fit(X, y)
     found = DaskProperBoostClassifierCV(client=client, **settings)
     found.fit(da.from_array(X, chunks=(180, -1)), y)
     assert found.best_params_ == local.best_params_

@@ -520,6 +520,25 @@ def test_options_of_a_weak_learner_are_checked(settings):
         _core.WeakLearner("tree", **settings)
 
 
+def test_rows_are_drawn_by_their_numbers():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 8, (3, 200)).astype(np.uint8)
+    y = np.repeat([-1.0, 1.0], 100)
+    other = np.r_[100:0:-1, 200:100:-1] - 1  # so that classes stay together
+    drawn = {"weak_learner": "tree", "subsample": 0.5, "n_estimators": 3, "max_leaves": 6}
+
+    def fit(order, numbers):
+        rounds = train(codes[:, order], [8] * 3, y[order], numbers=numbers, **drawn)
+        return np.concatenate(tables(rounds))
+
+    same = np.arange(200)
+    np.testing.assert_array_equal(fit(same, same), fit(same, None))
+    np.testing.assert_array_equal(fit(other, other), fit(same, same))
+    assert not np.array_equal(fit(other, same), fit(same, same))
+    with pytest.raises(ValueError, match="numbers must have 200 entries"):
+        fit(same, same[1:])
+
+
 def test_none_is_no_object_of_the_engine():
     loss, learner = _core.Loss("glog", {}), _core.WeakLearner("histogram")
     roles = np.array([1, -1], dtype=np.int8)

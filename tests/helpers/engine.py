@@ -57,6 +57,7 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
         np.asarray(segments),
         weight=weight,
         base=settings.pop("base", None),
+        numbers=settings.pop("numbers", None),
         share=settings.pop("share", None),
         n_threads=n_threads,
     )

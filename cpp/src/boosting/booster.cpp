@@ -43,7 +43,7 @@ class Boosting::State {
         alone_(Team::alone(peers_)),
         weights_(rows.sample_weight, codes_.rows, alone_),
         totals_(weights_.rows(), codes_.segments, alone_),
-        rows_{codes_, rows.bins, weights_.rows(), totals_},
+        rows_{codes_, rows.bins, weights_.rows(), totals_, rows.numbers},
         states_(models_.size()) {
     std::size_t most_lanes = kMostLanes;
     for (std::size_t m = 0; m < models_.size(); ++m) {
@@ -315,19 +315,12 @@ class Boosting::State {
     return crowding;
   }
 
-  // What sums in whole numbers, and draws nothing by the place of a row, may have peers.
+  // What sums in whole numbers may have peers.
   void check_peers(std::size_t most_lanes) const {
     if (peers_ == nullptr) return;
     if (most_lanes > 1) throw std::invalid_argument("lanes must be 1 with peers");
     if (algorithm_.step().solves() != Solved::kNone || algorithm_.targets().count > 1) {
       throw std::invalid_argument("steps that are solved for, and votes, must have no peers");
-    }
-    for (const Model& model : models_) {
-      const LearnerKind kind = model.weak_learner->kind();
-      const auto* const grown = std::get_if<const GrownLearner*>(&kind);
-      if (grown != nullptr && (*grown)->subsample < 1.0) {
-        throw std::invalid_argument("subsample must be 1 with peers");
-      }
     }
   }
 

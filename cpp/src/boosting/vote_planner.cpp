@@ -302,6 +302,7 @@ class VoteTreePlanner final : public VotePlanner {
                   Team& team) override {
     RowWeights rows = all;
     rows.share = learner_.subsample;
+    rows.numbers = at_.rows.numbers;
     const TreeGrowers::Loan grower = at_.growers->borrow();
     const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));
     VoteTree grown = grower->grow(slots_, rows, vote_, limits_, key, progress, team);

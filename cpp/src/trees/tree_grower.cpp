@@ -616,7 +616,7 @@ class TreeGrower::State {
       class_of[slots.segments[s]] = slots.of_segment[s];
     }
     joint_.set(classes, criterion.needs_curvature(), class_of, rows_.blocks(), packed_, key, team);
-    take(classes.front().share, key, [](std::size_t) { return true; }, team);
+    take(classes.front(), key, [](std::size_t) { return true; }, team);
     auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
     JointTree tree{std::move(grown.tree), {}};
@@ -690,19 +690,21 @@ class TreeGrower::State {
             std::int64_t least, std::uint64_t key, Team& team) {
     rows_.set_segments(slots.segments);
     units.set(rows, rows_.blocks(), codes_.rows, least, team);
-    take(rows.share, key, [&](std::size_t i) { return units.counts(i); }, team);
+    take(rows, key, [&](std::size_t i) { return units.counts(i); }, team);
   }
 
   // Takes a share of the rows that count, drawn by the key.
   template <class Counts>
-  void take(double share, std::uint64_t key, const Counts& counts, Team& team) {
+  void take(const RowWeights& rows, std::uint64_t key, const Counts& counts, Team& team) {
     const std::uint64_t stream = stream_key(key, kRowStream);
-    const std::uint64_t undrawn = first_not_below(share * 0x1p64);
+    const std::uint64_t undrawn = first_not_below(rows.share * 0x1p64);
     const auto mark = [&](std::size_t begin, std::size_t n, std::uint8_t* marks) {
       for (std::size_t i = 0; i < n; ++i) marks[i] = counts(begin + i) ? 1 : 0;
-      if (share >= 1.0) return;
-      vectorized([=] {
-        for (std::size_t i = 0; i < n; ++i) marks[i] &= draw_bits(stream, begin + i) < undrawn;
+      if (rows.share >= 1.0) return;
+      vectorized([=, number = rows.numbers] {
+        for (std::size_t i = 0; i < n; ++i) {
+          marks[i] &= draw_bits(stream, number[begin + i]) < undrawn;
+        }
       });
     };
     rows_.take(mark, team);

@@ -141,6 +141,8 @@ class Training:
     """The names of the features, if they have any."""
     elsewhere: Elsewhere | None = None
     """Where the codes are, if they are not here."""
+    numbers: NDArray[np.int64] | None = None
+    """The rows' places in their table, where they are drawn by these."""
     peers: Peers | None = None
     """Where these rows are some of those that are learnt from: what has the others."""
     pairs: tuple[PairBins, ...] | None = None
@@ -219,6 +221,7 @@ class Training:
             segments=np.cumsum([0, *held[held > 0]]),
             class_of=self.class_of[held > 0],
             weight=None if self.weight is None else self.weight[taken],
+            numbers=None if self.numbers is None else self.numbers[taken],
         )
 
     @staticmethod
@@ -260,13 +263,15 @@ def prepare(
     order: SortedRows,
     *,
     wants_means: bool = False,
+    wants_numbers: bool = False,
     binning: Binning | None = None,
 ) -> Training:
     """Cut the features of `table` into bins, unless they are given, and encode its rows.
 
     Rows are taken in that `order`.
 
-    `wants_means` also finds the means of bins, for models that are linear in them.
+    `wants_means` also finds the means of bins, for models that are linear in them, `wants_numbers`
+    the rows' numbers, for models that draw rows.
     """
     n_threads = checks.count_threads(options.n_jobs)
     seed = checks.seed(options.random_state)
@@ -296,6 +301,7 @@ def prepare(
         seed=seed,
         n_threads=n_threads,
         names=table.names,
+        numbers=order.order if wants_numbers else None,
     )
     return table.place(training, order) if isinstance(table, CodedTable) else training
 
@@ -419,6 +425,7 @@ def start(
         training.segments,
         weight=training.weight,
         base=base,
+        numbers=training.numbers,
         share=None if training.peers is None else training.peers.share,
         n_threads=training.n_threads,
     )
@@ -614,5 +621,6 @@ def reorder(training: Training, order: SortedRows, other: SortedRows) -> Trainin
         segments=other.segments,
         class_of=other.class_of,
         weight=None if training.weight is None else training.weight[taken],
+        numbers=None if training.numbers is None else other.order,
     )
     return moved if training.elsewhere is None else training.elsewhere.reorder(moved, other)

@@ -36,8 +36,8 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
     and 8 more with weights.  Rows are read three times (four with `linear_leaves`), so collections
     that fit into the cluster's memory should be persisted first.
 
-    Steps that are solved for, `subsample` below 1, `warm_start` and rows held out by
-    ``early_stopping=True`` are refused.  Validation rows come to the client, a byte for each cell.
+    Steps that are solved for, `warm_start` and rows held out by ``early_stopping=True`` are
+    refused.  Validation rows come to the client, a byte for each cell.
     Pairs that are chosen (`interactions` as a number) are compared on the client, to which the
     codes of at most 256 features come.
 

@@ -58,9 +58,6 @@ class OnDask:
         for own in model.step if checks.is_list(model.step) else [model.step]:
             if own in SOLVED:
                 raise ValueError(f"step must not be {own!r} with Dask: all rows solve for it")
-        for own in model.subsample if checks.is_list(model.subsample) else [model.subsample]:
-            if own < 1.0:
-                raise ValueError(f"subsample must be 1 with Dask; got {own!r}")
 
     @contextmanager
     def _read(

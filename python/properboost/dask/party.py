@@ -37,6 +37,7 @@ class RowsOfParty:
     segments: NDArray[np.int64]
     class_of: NDArray[np.intp]
     weight: NDArray[np.float64] | None
+    numbers: NDArray[np.int64] | None
     class_weights: NDArray[np.float64]
     names: Sequence[str] | None
 
@@ -114,6 +115,7 @@ class _Engine:
             seed=0,
             n_threads=_count_threads(),
             names=rows.names,
+            numbers=rows.numbers,
             peers=Peers(self.exchange.share, rows.class_weights),
         )
         self._trainings = {0: training}

@@ -170,6 +170,7 @@ class TableInCluster(QuantizedTable):
                 segments=segments,
                 class_of=training.class_of,
                 weight=None if training.weight is None else training.weight[places],
+                numbers=None if training.numbers is None else training.numbers[places],
                 class_weights=training.class_weights,
                 names=training.names,
             )

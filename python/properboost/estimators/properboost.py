@@ -427,6 +427,7 @@ class ProperBoostClassifier(
                 rows,
                 order,
                 wants_means=bool(self.linear_leaves),
+                wants_numbers=self.subsample < 1.0,
                 binning=binning,
             )
             n_models = 1 if len(rows.classes) == 2 else len(rows.classes)

@@ -296,13 +296,17 @@ class ProperBoostClassifierCV(
         plans = list_plans(self, rows.total, len(rows.classes), told)
         if plans[0].family is GRID:
             warn_of_free_gains(find_grid(self), plans[0].candidates[0].loss.gain)
-        wants_means = any(c.options.linear_leaves for plan in plans for c in plan.candidates)
+        first_ones = [c.options for plan in plans for c in plan.candidates]
+        wants_means = any(own.linear_leaves for own in first_ones)
+        wants_numbers = any(own.subsample < 1.0 for own in first_ones)
         first = task.split_batches[0]
         order = rows.sort(first.part, first.roles.shape[1])
         binning = read_binning(find_grid(self))
         if plans[0].family is not GRID:
             binning = read_binning(self, ROWS_PER_BIN, ROWS_PER_BIN)
-        training = prepare(binning, table, rows, order, wants_means=wants_means)
+        training = prepare(
+            binning, table, rows, order, wants_means=wants_means, wants_numbers=wants_numbers
+        )
         self.classes_ = rows.classes
         self._seed = training.seed
 
@@ -328,9 +332,6 @@ class ProperBoostClassifierCV(
         best = _make_estimator(self, params | own)
         if self.refit and dealt is not None:
             training = reorder(training, order, other)
-        # Rows are drawn by their places, and lines are sums in their order.
-        elif self.refit and (best.subsample < 1.0 or best.linear_leaves):
-            training = reorder(training, order, rows.sort())
         del rows, task, order, split_rows, winner  # bytes that the refit does not need
         if self.refit:
             if wants_means and not best.linear_leaves:

@@ -38,6 +38,7 @@ struct Rows {
   RowSampleWeights sample_weight = {};  // all positive
   std::optional<Base> base = {};        // or else models start from 0
   Peers* peers = nullptr;               // hold other rows of the same segments
+  RowNumbers numbers = {};
 };
 
 // Models trained together over the same rows, a batch of lanes at a time.

@@ -19,6 +19,19 @@ struct Codes {
 
 // Neighbouring rows of one segment: the unit of the row passes' sums, of determinism and of
 // threads.
+// The numbers of rows by which they are drawn, wherever they lie: given, or else their places.
+class RowNumbers {
+ public:
+  RowNumbers() = default;
+  explicit RowNumbers(const std::int64_t* given) : given_(given) {}
+  std::uint64_t operator[](std::size_t row) const noexcept {
+    return given_ == nullptr ? row : static_cast<std::uint64_t>(given_[row]);
+  }
+
+ private:
+  const std::int64_t* given_ = nullptr;
+};
+
 struct RowBlock {
   static constexpr std::size_t kRows = 8'192;
   std::size_t segment, begin, end;

@@ -13,6 +13,7 @@ struct TrainingRows {
   const Bins& bins;
   RowSampleWeights sample_weight;
   const WeightTotals& totals;
+  RowNumbers numbers;
 };
 
 }  // namespace properboost

@@ -22,8 +22,9 @@ struct RowWeights {
   const float* weight;
   const float* curvature;  // read only if the criterion needs it
   RowSampleWeights sample_weight;
-  CellUnits units;     // of all training rows
-  double share = 1.0;  // share of the rows that count, drawn by the tree's number
+  CellUnits units;          // of all training rows
+  double share = 1.0;       // share of the rows that count, drawn by the tree's number
+  RowNumbers numbers = {};  // and theirs
 
   double weight_of(std::size_t row) const noexcept {
     return static_cast<double>(weight[row]) * sample_weight[row];
