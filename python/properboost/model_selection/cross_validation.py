@@ -4,8 +4,10 @@ How models are fitted differs from family to family: each has `Fits` of its own.
 stopping, progress, results and the choice of the best are the same for all.
 """
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -27,7 +29,9 @@ from properboost.scoring import HeldOut, Score, find_score, name_score
 __all__ = [
     "CVScores",
     "CVTask",
+    "Deadline",
     "Fits",
+    "MakePatience",
     "Progress",
     "Race",
     "SplitFits",
@@ -157,6 +161,45 @@ class Race:
         if known is not None and not np.isnan(known[:, 0]).any():
             places = np.where(np.isnan(known[0]), 0, np.arange(known.shape[1]))
             self._known = known[:, np.maximum.accumulate(places)]  # what was known last
+
+    def alone(self, candidate: int) -> "Race":
+        """Return a race of one candidate, number 0 there, against the best so far."""
+        own = copy(self)
+        own._seen, own.dropped = {}, set()
+        own._speeds = self._speeds[candidate : candidate + 1]
+        return own
+
+    def take(self, candidate: int, alone: "Race") -> None:
+        """Take what a candidate's own race has seen."""
+        if alone.best is not None:
+            self.best = alone.best if self.best is None else np.maximum(self.best, alone.best)
+        if alone.dropped:
+            self.dropped.add(candidate)
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """Says whether a number of seconds is over, also in other processes."""
+
+    end: float
+    """By the clock of this process that never goes back."""
+
+    @classmethod
+    def after(cls, seconds: float | None) -> "Deadline":
+        """Return the deadline after so many seconds from now; None is never."""
+        return cls(np.inf if seconds is None else time.monotonic() + seconds)
+
+    def __call__(self) -> bool:
+        """Whether it is over."""
+        return time.monotonic() > self.end
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _until, (self.end - time.monotonic() + time.time(),)
+
+
+def _until(end: float) -> Deadline:
+    """Return the deadline at a time of day, which processes agree on."""
+    return Deadline(end - time.time() + time.monotonic())
 
 
 class Progress:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -42,6 +43,8 @@ from properboost.model_selection.compare_families import (
 from properboost.model_selection.cross_validation import (
     CVScores,
     CVTask,
+    Deadline,
+    MakePatience,
     Race,
     check_found,
     cross_validate,
@@ -71,6 +74,7 @@ from properboost.model_selection.search_space import (
     warn_of_free_gains,
     with_gain,
 )
+from properboost.model_selection.through_joblib import has_workers, score_outside
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.declare import declared, parameter, search
@@ -84,8 +88,8 @@ from properboost.parameters.shared import (
     VerboseParameters,
     read_binning,
 )
-from properboost.progress import show_progress
-from properboost.scoring import BUILT_IN
+from properboost.progress import Report, show_progress
+from properboost.scoring import BUILT_IN, Score
 
 __all__ = ["ProperBoostClassifierCV"]
 
@@ -311,7 +315,7 @@ class ProperBoostClassifierCV(
         self._seed = training.seed
 
         split_rows = list(arrange(rows, task.split_batches, order, training))
-        limit = self._set_limit()
+        limit = Deadline.after(self.time_limit)
         found = self._compare(plans, split_rows, task, limit)
         if found.ended is None and limit() and max(list_interactions(self)[0]) > 0:
             found.ended = "time_limit"  # before pairs
@@ -425,26 +429,18 @@ class ProperBoostClassifierCV(
         """Return the scores and log losses of all candidates, splits and numbers of estimators."""
         caps = self._count_estimators()
         total = count_models(split_rows) * sum(caps[c.selection] for c in candidates)
+        scores = (task.score, BUILT_IN["neg_log_loss"])
+        stop = None
+        if self.n_estimators == "auto":
+            stop = partial(Patience, n_iter_no_change=self.n_iter_no_change, tol=self.tol)
+        if has_workers() and split_rows[0].training.elsewhere is None:
+            alone = [
+                replace(own, training=replace(own.training, n_threads=1)) for own in split_rows
+            ]
+            score = partial(_score, split_rows=alone, caps=caps, scores=scores, stop=stop)
+            return score_outside(candidates, score, race)
         with show_progress(self.verbose, total, what, f"best {task.score_name}") as report:
-            return cross_validate(
-                boost_candidates(candidates, split_rows, caps),
-                len(candidates),
-                task.n_splits,
-                (task.score, BUILT_IN["neg_log_loss"]),
-                stop=self._make_patience if self.n_estimators == "auto" else None,
-                report=report,
-                race=race,
-            )
-
-    def _make_patience(self, n_scores: int) -> Patience:
-        return Patience(n_scores, self.n_iter_no_change, self.tol)
-
-    def _set_limit(self) -> Callable[[], bool]:
-        """Return what says whether the time is up."""
-        if self.time_limit is None:
-            return lambda: False
-        end = time.monotonic() + self.time_limit
-        return lambda: time.monotonic() > end
+            return _score(candidates, split_rows, caps, scores, stop=stop, report=report, race=race)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
@@ -669,6 +665,24 @@ class ProperBoostClassifierCV(
     def _check_can_be_saved(self) -> None:
         if not hasattr(self, "cv_results_"):  # which is all there is without a refit
             self._check_fitted()
+
+
+def _score(
+    candidates: Sequence[Candidate],
+    split_rows: Sequence[SplitRows],
+    caps: Mapping[str, int],
+    scores: Sequence[Score],
+    *,
+    stop: MakePatience | None,
+    race: Race | None,
+    report: Report | None = None,
+) -> CVScores:
+    """Return the scores of boosted candidates on all splits, with so many estimators at most."""
+    n_splits = sum(len(rows.splits) for rows in split_rows)
+    batches = boost_candidates(candidates, split_rows, caps)
+    return cross_validate(
+        batches, len(candidates), n_splits, scores, stop=stop, report=report, race=race
+    )
 
 
 # -- what is found --------------------------------------------------------------------------------

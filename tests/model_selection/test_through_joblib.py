@@ -1,0 +1,109 @@
+"""Searches whose candidates go to joblib's workers find what searches in one process do."""
+
+import pickle
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+
+import properboost as pb
+from properboost.model_selection.cross_validation import Deadline, Race
+
+LISTS = {"effort": None, "gains": [0.5, 2.0], "n_estimators": 12, "cv": 3}
+SEARCHES = [
+    LISTS,
+    LISTS | {"n_estimators": "auto", "max_estimators": 40, "interactions": [0, 1]},
+    LISTS | {"weak_learner": "tree", "max_leaf_nodes": [3, 6], "subsample": 0.7},
+]
+
+
+def two_classes():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:300, :8], y[:300]
+
+
+def assert_same(one, other):
+    assert one.best_params_ == other.best_params_
+    for name, values in one.cv_results_.items():
+        if name not in ("seconds", "dropped"):
+            np.testing.assert_array_equal(values, other.cv_results_[name], name)
+    X, _ = two_classes() if one.n_features_in_ == 8 else load_wine(return_X_y=True)
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+@pytest.mark.parametrize("settings", SEARCHES, ids=str)
+def test_threads_of_joblib_find_the_same(settings):
+    X, y = two_classes()
+    here = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    with joblib.parallel_config("threading", n_jobs=2):
+        there = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    assert_same(here, there)
+
+
+def test_families_of_workers_find_the_same_model():
+    """Which candidates are dropped, and when, depends on what is known of others."""
+    X, y = two_classes()
+    settings = {"effort": 1, "max_estimators": 30, "time_limit": 1000.0}
+    here = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    with joblib.parallel_config("threading", n_jobs=2):
+        there = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    assert there.best_params_ == here.best_params_
+    assert there.ended_ is None
+    np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
+
+
+def test_processes_find_the_same_with_weights_and_several_classes():
+    X, y = load_wine(return_X_y=True)
+    weight = np.linspace(0.5, 2.0, len(y))
+    settings = LISTS | {"scoring": "accuracy", "multiclass": ["softmax", "one_vs_rest"]}
+    here = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight)
+    with joblib.parallel_config("loky", n_jobs=2):
+        there = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight)
+    assert_same(here, there)
+
+
+def test_workers_of_dask_find_the_same():
+    clusters = pytest.importorskip("helpers.clusters")
+    X, y = two_classes()
+    here = pb.ProperBoostClassifierCV(**LISTS).fit(X, y)
+    with clusters.cluster(2), joblib.parallel_config("dask"):
+        there = pb.ProperBoostClassifierCV(**LISTS).fit(X, y)
+    assert_same(here, there)
+
+
+def test_a_search_inside_of_a_worker_stays_there():
+    """Its candidates would wait for workers that wait for it."""
+    X, y = two_classes()
+    search = pb.ProperBoostClassifierCV(**LISTS, refit=False)
+    with joblib.parallel_config("loky", n_jobs=2):
+        found = joblib.Parallel()(joblib.delayed(search.fit)(X, own) for own in (y, 1 - y))
+    assert len(found) == 2
+
+
+def test_a_deadline_holds_in_other_processes():
+    for seconds in (None, 0.05, -1.0):
+        limit = Deadline.after(seconds)
+        again = pickle.loads(pickle.dumps(limit))
+        assert limit() == again() == (seconds == -1.0)
+    time.sleep(0.06)
+    assert pickle.loads(pickle.dumps(Deadline.after(0.0)))()
+
+
+def test_a_race_alone_begins_where_the_race_is():
+    race = Race(Deadline.after(None))
+    for at in (8, 16, 32):
+        race.see(0, at, np.array([-0.1]))
+    alone = race.alone(1)
+    for at in (8, 16, 32):
+        alone.see(0, at, np.array([-0.9]))
+    assert alone.is_lost(0, 100)
+    alone.dropped.add(0)
+    race.take(1, alone)
+    assert race.dropped == {1}
+    assert race.best == -0.1
+    better = race.alone(0)
+    better.see(0, 8, np.array([-0.05]))
+    race.take(0, better)
+    assert race.best == -0.05
