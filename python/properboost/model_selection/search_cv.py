@@ -190,6 +190,11 @@ class ProperBoostClassifierCV(
     not among a split's.  Apart from that the scores are those of scikit-learn's GridSearchCV over
     `ProperBoostClassifier` with the same splits.
 
+    *Workers* of joblib, if a backend of several is set, score a candidate each, on one thread, as
+    in ``with joblib.parallel_config("dask"): search.fit(X, y)``.  Scores are the same.  Where
+    families are compared, a candidate is judged by what was known when its family began; which
+    ones are dropped may differ.  Losses and scorers of your own must be such as can be pickled.
+
     *Sample weights* count in training and in the scores, where the scorer takes them.  A row of
     weight 0 is ignored: splitters do not see it, and splits given as arrays may name it without
     effect.
