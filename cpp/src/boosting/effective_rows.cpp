@@ -103,10 +103,9 @@ std::vector<EffectiveRows> EffectiveRowCount::count() const {
     });
     const double scale = rows_.totals.of_segment[s] / seen;
     for (std::size_t k = 0; k < lanes; ++k) {
-      positive[k] += roles.positive[k] * scale * sum[k];
-      negative[k] += roles.negative[k] * scale * sum[k];
-      positive_squares[k] += roles.positive[k] * scale * squares[k];
-      negative_squares[k] += roles.negative[k] * scale * squares[k];
+      if (!roles.trained[k]) continue;
+      (roles.positive(k) ? positive : negative)[k] += scale * sum[k];
+      (roles.positive(k) ? positive_squares : negative_squares)[k] += scale * squares[k];
     }
   }
   std::vector<EffectiveRows> rows(lanes);

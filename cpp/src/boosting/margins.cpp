@@ -121,7 +121,7 @@ void Margins::for_training_blocks(std::size_t lane, double ns_a_row, Team& team,
   const double nanoseconds = ns_a_row * static_cast<double>(codes_.rows);
   team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
     const SegmentRoles& r = roles_[blocks_[c].segment];
-    if (r.train(lane) != 0.0) task(c, blocks_[c], wide(r.sign[lane]));
+    if (r.trained[lane]) task(c, blocks_[c], wide(r.sign[lane]));
   });
 }
 
@@ -316,13 +316,13 @@ class Margins::Pass {
         const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
         const BlockSums& part = parts_[c];
         const bool positive = roles.sign[k] > 0.0F;
-        if (roles.train(k) != 0.0) {
+        if (roles.trained[k]) {
           own.slope += positive ? part.slope[k] : -part.slope[k];
           own.risk += part.risk[k];
           own.weight += part.weight[k];
           own.curvature += part.curvature[k];
         }
-        if (roles.held_out[k] != 0.0) {
+        if (roles.held_out[k]) {
           HeldOut& to = own.held_out[positive ? 1 : 0];
           to[0] += part.log_loss[k];
           to[1] += part.error[k];
@@ -348,7 +348,7 @@ class Margins::Pass {
       const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
       least = std::max(least, -wide(parts_[c].least));
       for (std::size_t k = 0; k < W; ++k) {  // rows held out may be far below
-        if (roles.train(k) != 0.0) lowest[k] = std::max(lowest[k], -wide(parts_[c].least_u[k]));
+        if (roles.trained[k]) lowest[k] = std::max(lowest[k], -wide(parts_[c].least_u[k]));
       }
     }
     for (double& own : lowest) share.most(own);
@@ -540,9 +540,10 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
     if (!r.trains && !r.holds_out) continue;
     const double total = rows.totals.of_segment[i];
     for (std::size_t k = 0; k < lanes; ++k) {
-      training_weight_[k] += r.train(k) * total;
-      held_out_weight_[k] += r.held_out[k] * total;
-      held_out_of_class_[r.sign[k] > 0.0F ? 1 : 0][k] += r.held_out[k] * total;
+      if (r.trained[k]) training_weight_[k] += total;
+      if (!r.held_out[k]) continue;
+      held_out_weight_[k] += total;
+      held_out_of_class_[r.sign[k] > 0.0F ? 1 : 0][k] += total;
     }
   }
   // The rows of bags and folds lie in many small segments.  Sums of several lanes are rounded, each

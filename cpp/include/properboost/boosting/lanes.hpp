@@ -30,30 +30,31 @@ decltype(auto) visit_width(std::size_t width, Visitor&& visitor) {
   }
 }
 
-// The roles of a segment in the lanes of a batch, as factors: its sums are made for all lanes, and
-// a factor of 0 drops them.
+// The roles of a segment in the lanes of a batch.  Its sums are made for all lanes; those of lanes
+// without the role are dropped.  Hundreds of classes have hundreds of segments and batches each.
 struct SegmentRoles {
   // The signed label of the segment's rows, or 0 if the lane ignores it.
   alignas(64) std::array<float, kMostLanes> sign{};
-  std::array<double, kMostLanes> positive{}, negative{}, held_out{};  // 0 or 1
-  std::array<bool, kMostLanes> trained{};                             // by each lane
-  bool trains = false, holds_out = false;                             // any lane
+  std::array<bool, kMostLanes> trained{}, held_out{};
+  bool trains = false, holds_out = false;  // any lane
 
   void set(std::size_t lane, Role role) {
     sign[lane] = static_cast<float>(sign_of(role));
-    positive[lane] = role == Role::kPositive ? 1.0 : 0.0;
-    negative[lane] = role == Role::kNegative ? 1.0 : 0.0;
-    held_out[lane] = is_held_out(role) ? 1.0 : 0.0;
     trained[lane] = learns(role);
+    held_out[lane] = is_held_out(role);
     trains = trains || learns(role);
     holds_out = holds_out || is_held_out(role);
   }
-  double train(std::size_t lane) const { return positive[lane] + negative[lane]; }
+  bool positive(std::size_t lane) const { return trained[lane] && sign[lane] > 0.0F; }
+  bool negative(std::size_t lane) const { return trained[lane] && sign[lane] < 0.0F; }
   bool same_training(const SegmentRoles& other) const {
-    return positive == other.positive && negative == other.negative;
+    for (std::size_t k = 0; k < kMostLanes; ++k) {
+      if (positive(k) != other.positive(k) || negative(k) != other.negative(k)) return false;
+    }
+    return true;
   }
   bool same(const SegmentRoles& other) const {
-    return same_training(other) && held_out == other.held_out && sign == other.sign;
+    return sign == other.sign && trained == other.trained && held_out == other.held_out;
   }
 };
 

@@ -1,6 +1,7 @@
 // Terms: the numbers that rows add to their cells, and the loop that adds them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -123,13 +124,19 @@ void flush_sums(Sum* sums, std::size_t codes, const SegmentRoles& roles, Histogr
   Total* __restrict positive = histogram.positive<Total>(f);
   Total* __restrict negative = histogram.negative<Total>(f);
   Total* __restrict curvature = histogram.curvature<Total>(f);
+  std::array<Total, W> is_positive, is_negative, is_either;  // as factors
+  for (std::size_t k = 0; k < W; ++k) {
+    is_positive[k] = roles.positive(k) ? 1 : 0;
+    is_negative[k] = roles.negative(k) ? 1 : 0;
+    is_either[k] = roles.trained[k] ? 1 : 0;
+  }
   for (std::size_t b = 0; b < codes; ++b) {
     for (std::size_t k = 0; k < W; ++k) {
       const Total weight = sums[b].weight(k);
-      positive[b * W + k] += static_cast<Total>(roles.positive[k]) * weight;
-      negative[b * W + k] += static_cast<Total>(roles.negative[k]) * weight;
+      positive[b * W + k] += is_positive[k] * weight;
+      negative[b * W + k] += is_negative[k] * weight;
       if constexpr (Sum::kHasCurvature) {
-        curvature[b * W + k] += static_cast<Total>(roles.train(k)) * sums[b].curvature(k);
+        curvature[b * W + k] += is_either[k] * sums[b].curvature(k);
       }
     }
     sums[b] = {};
