@@ -15,6 +15,7 @@ from properboost._core import rank_scores
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
+from properboost.data.whole_sums import add_up_by, mean
 from properboost.losses.probabilities import Link, choose_classes
 from properboost.parameters.kinds import Scoring
 
@@ -48,7 +49,7 @@ class HeldOut:
     @cached_property
     def class_weights(self) -> Array:
         """What the rows of each of two classes weigh."""
-        return np.bincount(self.codes, self.weight, 2)[:2].astype(np.float64)
+        return add_up_by(self.codes, _weights(self), 2)
 
 
 Score = Callable[[HeldOut, Link, Array], float]
@@ -108,33 +109,33 @@ def _log_loss(held_out: HeldOut, link: Link, raw: Array) -> float:
     ends = np.log([least, 1.0 - least])
     if link.knows_logs:
         logs = find_entries(link.log_probabilities(raw), np.arange(len(raw)), held_out.codes)
-        return _mean(np.clip(logs, *ends), held_out.weight)
+        return mean(np.clip(logs, *ends), held_out.weight)
     own = link.of_class(raw, held_out.codes)
-    return _mean(np.log(np.clip(own, least, 1.0 - least)), held_out.weight)
+    return mean(np.log(np.clip(own, least, 1.0 - least)), held_out.weight)
 
 
 def _accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:
-    return _mean(choose_classes(raw) == held_out.codes, held_out.weight)
+    return mean(choose_classes(raw) == held_out.codes, held_out.weight)
 
 
 def negative_error(held_out: HeldOut, _: Link, raw: Array) -> float:
     """Return minus the share of held-out rows whose class is not the one that is predicted."""
-    return -_mean(choose_classes(raw) != held_out.codes, held_out.weight)
+    return -mean(choose_classes(raw) != held_out.codes, held_out.weight)
 
 
 def _brier_score(held_out: HeldOut, link: Link, raw: Array) -> float:
     difference = link.probabilities(raw)
     if raw.ndim == 1:
-        return -_mean((difference[:, 1] - held_out.codes) ** 2, held_out.weight)
+        return -mean((difference[:, 1] - held_out.codes) ** 2, held_out.weight)
     difference[np.arange(len(raw)), held_out.codes.astype(np.intp)] -= 1.0
-    return -_mean(np.sum(difference**2, axis=1), held_out.weight)
+    return -mean(np.sum(difference**2, axis=1), held_out.weight)
 
 
 def _balanced_accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:
     right = choose_classes(raw) == held_out.codes
-    weight = np.ones(len(raw)) if held_out.weight is None else held_out.weight
-    of_class = np.bincount(held_out.codes, weight)
-    shares = np.bincount(held_out.codes, weight * right, len(of_class))[of_class > 0.0]
+    weight, n_classes = _weights(held_out), int(held_out.codes.max()) + 1
+    of_class = add_up_by(held_out.codes, weight, n_classes)
+    shares = add_up_by(held_out.codes, weight * right, n_classes)[of_class > 0.0]
     return float(np.mean(shares / of_class[of_class > 0.0]))
 
 
@@ -146,8 +147,8 @@ def _average_precision(held_out: HeldOut, _: Link, raw: Array) -> float:
     return rank_scores(raw, held_out.codes == 1, held_out.weight)[1]
 
 
-def _mean(values: NDArray[Any], weight: Array | None) -> float:
-    return float(np.average(values, weights=weight))
+def _weights(held_out: HeldOut) -> Array:
+    return np.ones(len(held_out.codes)) if held_out.weight is None else held_out.weight
 
 
 BUILT_IN: Mapping[str, Score] = {

@@ -22,6 +22,8 @@ FITS = {
     "symmetric trees": {"weak_learner": "tree", "grow_policy": "symmetric", "max_depth": 4},
     "lines": {"weak_learner": "tree", "response": "newton", "linear_leaves": True},
     "lines of weights": {"weak_learner": "tree", "linear_leaves": True},
+    "balanced": {"class_weight": "balanced", "intercept": "share"},
+    "normalized": {"normalize_weights": True, "gain": None},
     "monotone trees": {"weak_learner": "tree", "monotonic_cst": [1, 0, 0, -1, 0, 0]},
 }
 IN_LANES = pytest.mark.xfail(reason="lanes are summed in float32", strict=True)
@@ -76,20 +78,29 @@ def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "exact", [True, pytest.param(False, marks=IN_LANES)], ids=["exact", "in lanes"]
+    ("n_classes", "given"),
+    [
+        (2, {"calibrate": False}),
+        pytest.param(2, {"calibrate": False, "exact_sums": False}, marks=IN_LANES),
+        (2, {"scoring": "balanced_accuracy", "interactions": [0, 1]}),
+        (3, {}),
+        (3, {"multiclass": "one_vs_rest", "scoring": "neg_brier_score"}),
+    ],
+    ids=str,
 )
-def test_permuted_rows_of_a_search(rows, exact, tmp_path):
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_permuted_rows_of_a_search(rows, n_classes, given, weighted, tmp_path):
     """Folds are those of the rows, wherever these stand."""
-    X, y, _, order = rows
-    y, fold = np.minimum(y, 1), np.arange(len(y)) % 3
+    X, y, weight, order = rows
+    y, fold = np.minimum(y, n_classes - 1), np.arange(len(y)) % 3
     found = []
     for own in (slice(None), order):
         cv = [(np.flatnonzero(fold[own] != k), np.flatnonzero(fold[own] == k)) for k in range(3)]
         search = pb.ProperBoostClassifierCV(
             effort=None, gains=[0.25, 1.0, 8.0], n_estimators=15, max_bins=32, cv=cv,
-            exact_sums=exact, calibrate=False,
+            **given,
         )  # fmt: skip
-        search.fit(X[own], y[own])
+        search.fit(X[own], y[own], weight[own] if weighted else None)
         found.append((search.cv_results_, document_of(search.best_estimator_, tmp_path)))
     (results, one), (others, other) = found
     assert one == other

@@ -21,6 +21,7 @@ from properboost.data.binning import (
 from properboost.data.frames import find_categorical, find_feature
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import Table
+from properboost.data.whole_sums import add_up_by, mean
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.parameters import checks
@@ -165,12 +166,10 @@ class Training:
         """How many rows each class has, by sample weight."""
         if self.peers is not None:
             return self.peers.class_weights
-        sizes = np.diff(self.segments).astype(np.float64)
-        if self.weight is not None:
-            sizes = np.add.reduceat(self.weight, self.segments[:-1])
-        weights = np.zeros(len(self.classes))
-        np.add.at(weights, self.class_of, sizes)
-        return weights
+        sizes, n_classes = np.diff(self.segments), len(self.classes)
+        if self.weight is None:
+            return np.bincount(self.class_of, sizes, n_classes).astype(np.float64)
+        return add_up_by(np.repeat(self.class_of, sizes), self.weight, n_classes)
 
     def of_pairs(self, pairs: Sequence[PairBins]) -> "Training":
         """Return the same rows with the codes of pairs of these features."""
@@ -232,7 +231,7 @@ class Training:
     def error_of(self, told: NDArray[np.intp]) -> float:
         """Return the share of these rows, by weight, that were told wrongly."""
         wrong = told != np.repeat(self.class_of, np.diff(self.segments))
-        return float(np.average(wrong, weights=self.weight))
+        return mean(wrong, self.weight)
 
     def weigh_codes(self, boosting: _core.Boosting) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds.
@@ -556,7 +555,7 @@ def find_pairs(
     count = np.ones(training.n_rows)
     weight_of_one = 1.0
     if training.weight is not None:
-        weight_of_one = float(training.weight.mean())
+        weight_of_one = mean(training.weight)
         count = training.weight / weight_of_one
     if learns is not None:
         count = count * np.repeat(learns, np.diff(training.segments))

@@ -15,6 +15,7 @@ from properboost.boosting.engine import Training
 from properboost.boosting.interactions import RANKING_LEVELS, find_levels
 from properboost.data.binning import NumericBins
 from properboost.data.entries import find_entries
+from properboost.data.whole_sums import mean
 
 __all__ = ["find_slopes"]
 
@@ -132,9 +133,9 @@ def _find_interactions(
     is_own = np.repeat(training.class_of == own, np.diff(training.segments))
     scale, count = 1.0, np.ones(len(is_own))
     if training.weight is not None:
-        scale = float(training.weight.mean())
+        scale = mean(training.weight)
         count = training.weight / scale
-    share = float(count[is_own].sum() / count.sum())
+    share = mean(is_own, count)
     gradient = (count * (is_own - share)).astype(np.float32)
     variance = (count * (share * (1.0 - share))).astype(np.float32)
     return _core.find_interactions(levels, gradient, variance, scale, training.n_threads)

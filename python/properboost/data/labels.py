@@ -14,6 +14,7 @@ from properboost.data.entries import find_entries
 from properboost.data.frames import is_plain
 from properboost.data.table import CodedLabels
 from properboost.data.weights import read_training_weights, scale_factors
+from properboost.data.whole_sums import add_up, add_up_by
 from properboost.parameters.kinds import ClassWeight
 
 __all__ = [
@@ -182,10 +183,11 @@ def read_rows(
     codes = _find_codes(labels, distinct)
     if weight is not None:
         codes[weight == 0.0] = len(classes)
-    total = float(len(labels) if weight is None else weight.sum())
+    total = float(len(labels)) if weight is None else add_up(weight)
     factor = None
     if class_weight is not None:
-        held = np.bincount(codes, weight, minlength=len(classes))[: len(classes)]
+        counted = np.ones(len(codes)) if weight is None else weight
+        held = add_up_by(codes, counted, len(classes))
         factor = scale_factors(_class_factors(class_weight, classes, held), held, normalize_weights)
     return Rows(classes, codes, weight, factor, total)
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from properboost.data.whole_sums import add_up
 from properboost.notices import warn
 
 __all__ = ["read_training_weights", "read_weights", "scale_factors"]
@@ -57,9 +58,7 @@ def read_training_weights(
     if uniform and normalize:
         return None if counted == len(weight) else np.where(weight > 0.0, 1.0, 0.0)
     exponent = int(np.frexp(largest)[1])
-    # In units of 2 to the exponent.  Without the zeros, beside which numpy would add up in another
-    # order: a row of weight 0 is no row.
-    mean = float(np.ldexp(weight[weight > 0.0], -exponent).sum() / counted)
+    mean = add_up(np.ldexp(weight, -exponent)) / counted  # in units of 2 to the exponent
     if normalize:
         scaled: Weights = np.ldexp(weight, -exponent) / mean
         return scaled

@@ -1,0 +1,46 @@
+"""Sums of floats that no order changes."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from properboost.data.whole_sums import add_up, add_up_by, mean
+
+NUMBERS = st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=1, max_size=200)
+
+
+@given(NUMBERS, st.integers(0, 2**32 - 1))
+def test_no_order_changes_a_sum(numbers, seed):
+    values = np.array(numbers)
+    order = np.random.default_rng(seed).permutation(len(values))
+    assert add_up(values) == add_up(values[order])
+    largest = np.abs(values).max()
+    assert abs(add_up(values) - math.fsum(numbers)) <= 1e-15 * len(values) * largest
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e290])
+def test_sums_are_right_to_the_last_digit(size):
+    values = np.random.default_rng(0).uniform(0.1, 3.0, 100_000) * size
+    assert add_up(values) == pytest.approx(math.fsum(values), rel=3e-16)
+    assert mean(values) == pytest.approx(math.fsum(values) / 1e5, rel=4e-16)
+
+
+def test_sums_by_code():
+    rng = np.random.default_rng(1)
+    codes, values = rng.integers(0, 5, 1000), rng.normal(size=1000)
+    order = rng.permutation(1000)
+    found = add_up_by(codes, values, 4)
+    np.testing.assert_array_equal(found, add_up_by(codes[order], values[order], 4))
+    np.testing.assert_allclose(found, [math.fsum(values[codes == k]) for k in range(4)], rtol=1e-14)
+    assert add_up_by(codes[:0], values[:0], 2).tolist() == [0.0, 0.0]
+
+
+def test_zeros_and_what_is_not_finite():
+    assert add_up(np.zeros(3)) == add_up(np.zeros(0)) == 0.0
+    assert add_up(np.array([1.0, np.inf])) == np.inf
+    assert np.isnan(add_up(np.array([1.0, np.nan])))
+    assert add_up(np.array([True, False, True])) == 2.0
+    assert mean(np.array([1.0, 3.0]), np.array([1.0, 3.0])) == 2.5
