@@ -10,6 +10,9 @@ __all__ = ["add_up", "add_up_by", "mean"]
 LEVELS = 3
 """Digits that a number is cut into, of 53 bits less those of the number of rows."""
 
+BLOCK = 2**15
+"""Numbers that are cut at a time."""
+
 Array = NDArray[np.float64]
 
 
@@ -32,26 +35,30 @@ def mean(values: NDArray[Any], weight: Array | None = None) -> float:
 
 def _add_up(values: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int) -> Array:
     """Add up whole digits, largest first: such sums are exact, as no partial one reaches 2^53."""
-    rest = np.asarray(values, dtype=np.float64)
-    most = float(np.abs(rest).max(initial=0.0))
+    if len(values) == 0:
+        return np.zeros(n)
+    most = max(float(values.max()), -float(values.min()))
     if not 0.0 < most < np.inf:
-        return _count(rest, codes, n)
+        return _count(values, codes, n)
     exponent = int(np.frexp(most)[1])
-    bits = 52 - len(rest).bit_length()
-    rest = np.ldexp(rest, -exponent)
-    sums = []
-    for _ in range(LEVELS):
-        rest = np.ldexp(rest, bits)
-        digits = np.rint(rest)
-        rest -= digits
-        sums.append(_count(digits, codes, n))
+    bits = 52 - len(values).bit_length()
+    scale = 2.0**bits
+    sums = np.zeros((LEVELS, n))
+    for k in range(0, len(values), BLOCK):
+        some = slice(k, k + BLOCK)
+        rest = np.ldexp(values[some].astype(np.float64), -exponent)
+        for own in sums:
+            rest *= scale
+            digits = np.rint(rest)
+            rest -= digits
+            own += _count(digits, None if codes is None else codes[some], n)
     total = np.zeros(n)
-    for own in reversed(sums):
-        total = np.ldexp(total + own, -bits)
+    for own in sums[::-1]:
+        total = (total + own) / scale
     return np.ldexp(total, exponent)
 
 
-def _count(digits: Array, codes: NDArray[np.integer[Any]] | None, n: int) -> Array:
+def _count(digits: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int) -> Array:
     if codes is None:
-        return np.array([digits.sum()])
+        return np.array([digits.sum(dtype=np.float64)])
     return np.bincount(codes, digits, minlength=n)[:n].astype(np.float64, copy=False)
