@@ -48,7 +48,7 @@ std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const Tr
     const PackedCodes packed(codes, bins.size(), team);
     const Slots slots = Slots::of_classes(Problem::roles(kFolds));
     TreeGrower grower(codes, packed, bins);
-    const Tree tree = grower.grow(slots, {ones.data(), ones.data(), weight}, *criterion,
+    const Tree tree = grower.grow(slots, {ones.data(), ones.data(), weight, {}}, *criterion,
                                   Regularizers{}, limits, 0, run.progress, team);
     digest.add(tree);
     std::vector<std::uint8_t> nodes(problem.rows);

@@ -198,8 +198,21 @@ def _compute(
     client: Any, deadline: float, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]
 ) -> list[Any]:
     """Return what a function makes of each of these arguments, in the cluster."""
-    lazy = import_extra("dask", "TableInCluster needs", "dask").delayed(function, pure=False)
-    return waiting.compute(client, [lazy(*own) for own in arguments], deadline)
+    dask = import_extra("dask", "TableInCluster needs", "dask")
+    lazy = dask.delayed(partial(_try, function), pure=False)
+    found = waiting.compute(client, [lazy(*own) for own in arguments], deadline)
+    for own in found:
+        if isinstance(own, Exception):
+            raise own
+    return found
+
+
+def _try(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns, or how it refuses: Dask logs whatever is raised."""
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError) as error:
+        return error
 
 
 def _check_columns(looked: Sequence[Labelled]) -> None:
