@@ -198,3 +198,8 @@ class Collection:
 def test_fit_in_memory_refuses_what_is_not_in_memory(X):
     with pytest.raises(TypeError, match=r"pb\.QuantizedTable\.from_batches"):
         pb.ProperBoostClassifier().fit(X, ROWS["y"])
+
+
+def test_fit_in_memory_says_what_learns_from_dask_collections():
+    with pytest.raises(TypeError, match=r"properboost\.dask has classifiers of Dask collections"):
+        pb.ProperBoostClassifier().fit(Collection(), ROWS["y"])

@@ -317,10 +317,13 @@ def _check_held(X: Any) -> None:
     """Refuse what is no table in memory: scikit-learn would pull it there, or not understand it."""
     streams = hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")
     streams = streams or is_a(X, "pyarrow.dataset", "Dataset")
-    if isinstance(X, str | PathLike | Iterator) or hasattr(X, "__dask_graph__") or streams:
+    in_dask = hasattr(X, "__dask_graph__")
+    if isinstance(X, str | PathLike | Iterator) or in_dask or streams:
+        classifiers = "properboost.dask has classifiers of Dask collections; " if in_dask else ""
         raise TypeError(
-            f"X must be a table in memory; got {type(X).__module__}.{type(X).__name__}: fit reads "
-            "what comes in batches as pb.QuantizedTable.from_batches, and pb.batches predicts it"
+            f"X must be a table in memory; got {type(X).__module__}.{type(X).__name__}: "
+            f"{classifiers}fit reads what comes in batches as pb.QuantizedTable.from_batches, and "
+            "pb.batches predicts it"
         )
 
 
