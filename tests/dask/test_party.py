@@ -28,6 +28,7 @@ def make_party(n=60):
             segments=np.array([0, n // 2, n]),
             class_of=np.array([0, 1]),
             weight=None,
+            numbers=None,
             class_weights=np.array([n / 2, n / 2]),
             names=None,
         )

@@ -35,6 +35,8 @@ def test_sums_by_code():
     found = add_up_by(codes, values, 4)
     np.testing.assert_array_equal(found, add_up_by(codes[order], values[order], 4))
     np.testing.assert_allclose(found, [math.fsum(values[codes == k]) for k in range(4)], rtol=1e-14)
+    small = add_up_by(np.array([0, 0, 1]), np.array([1e-300, 2e-300, 1.0]), 2)
+    np.testing.assert_allclose(small, [3e-300, 1.0], rtol=1e-15)
     assert add_up_by(codes[:0], values[:0], 2).tolist() == [0.0, 0.0]
 
 

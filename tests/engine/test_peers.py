@@ -128,10 +128,9 @@ def test_parts_that_start_from_raw_predictions(name, weighted):
     [
         ({"lanes": 16}, "lanes must be 1"),
         ({"step": "totally_corrective"}, "steps that are solved for"),
-        ({**TREE, "subsample": 0.5}, "subsample must be 1"),
     ],
 )
-def test_what_depends_on_a_rows_place_is_refused(settings, message):
+def test_what_depends_on_the_order_of_rows_is_refused(settings, message):
     codes, features, _, y = problem(0)
     with pytest.raises(ValueError, match=message):
         make_boosting(

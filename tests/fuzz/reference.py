@@ -49,7 +49,6 @@ class Reference:
         with phase("fit"), no_foreign_warnings():
             made.model.fit(made.X, made.y, made.weight)
         with phase("the engine equals the reference"):
-            # Rows are drawn (`subsample`) by their places among those that count, sorted by class.
             count = np.ones(case.n_rows, bool) if case.weight is None else case.weight > 0
             kept = np.flatnonzero(count)[np.argsort(case.y[count], kind="stable")]
             weight = None if case.weight is None else case.weight[kept]
@@ -65,7 +64,7 @@ class Reference:
                 [ref.FeatureBins.numeric(e) for e in edges],
                 np.where(case.y[kept] > 0, 1.0, -1.0),
                 weight,
-                **_settings(given | {"learning_rate": rate}),
+                **_settings(given | {"learning_rate": rate}, kept),
             )
             draws = float(given.get("subsample", 1.0)) < 1.0
             _compare(made.model._ensemble.models[0], rounds, rate, draws)
@@ -150,8 +149,8 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
     return {name: repr(value) for name, value in drawn.items()}
 
 
-def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the same parameters as the reference takes them."""
+def _settings(given: dict[str, Any], numbers: Any) -> dict[str, Any]:
+    """Return the same parameters as the reference takes them, for rows of these numbers."""
     own = dict(given)
     name, gain = own.pop("loss", "glog"), own.pop("gain", 1.0)
     learner = own.pop("weak_learner", "histogram")
@@ -166,6 +165,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
         min_child_weight=own.pop("min_child_weight", 1.0),
         max_features=own.pop("max_features", 1.0),
         subsample=own.pop("subsample", 1.0),
+        numbers=tuple(numbers.tolist()),
         seed=own.pop("random_state", 0),
     )
     own.setdefault("max_cells", 3)  # the default's for so few rows

@@ -22,8 +22,11 @@ def add_up(values: NDArray[Any]) -> float:
 
 
 def add_up_by(codes: NDArray[np.integer[Any]], values: NDArray[Any], n_codes: int) -> Array:
-    """Return the sum of the numbers of each code; larger codes are left out."""
-    return _add_up(values, codes, n_codes)
+    """Return the sum of the numbers of each code; larger codes are left out.
+
+    What is nothing beside the numbers of another code still counts in its own.
+    """
+    return _add_up(values, np.minimum(codes, n_codes), n_codes + 1)[:n_codes]
 
 
 def mean(values: NDArray[Any], weight: Array | None = None) -> float:
@@ -37,25 +40,35 @@ def _add_up(values: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int
     """Add up whole digits, largest first: such sums are exact, as no partial one reaches 2^53."""
     if len(values) == 0:
         return np.zeros(n)
-    most = max(float(values.max()), -float(values.min()))
-    if not 0.0 < most < np.inf:
+    most = _find_largest(values, codes, n)
+    if not np.all(most < np.inf):
         return _count(values, codes, n)
-    exponent = int(np.frexp(most)[1])
+    exponent = np.frexp(most)[1]
     bits = 52 - len(values).bit_length()
     scale = 2.0**bits
     sums = np.zeros((LEVELS, n))
     for k in range(0, len(values), BLOCK):
         some = slice(k, k + BLOCK)
-        rest = np.ldexp(values[some].astype(np.float64), -exponent)
+        own_codes = None if codes is None else codes[some]
+        own_exponent = exponent[0] if own_codes is None else exponent[own_codes]
+        rest = np.ldexp(values[some].astype(np.float64), -own_exponent)
         for own in sums:
             rest *= scale
             digits = np.rint(rest)
             rest -= digits
-            own += _count(digits, None if codes is None else codes[some], n)
+            own += _count(digits, own_codes, n)
     total = np.zeros(n)
     for own in sums[::-1]:
         total = (total + own) / scale
     return np.ldexp(total, exponent)
+
+
+def _find_largest(values: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int) -> Array:
+    if codes is None:
+        return np.array([max(float(values.max()), -float(values.min()))])
+    most = np.zeros(n)
+    np.maximum.at(most, codes, np.abs(values.astype(np.float64, copy=False)))
+    return most
 
 
 def _count(digits: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int) -> Array:

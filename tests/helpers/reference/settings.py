@@ -37,6 +37,8 @@ class TreeSettings:
     min_child_weight: float = 0.0
     max_features: float = 1.0
     subsample: float = 1.0
+    numbers: Sequence[int] = ()
+    """The rows' numbers, by which they are drawn; or else their places."""
     seed: int = 0
     directions: Sequence[int] = ()
     by_level: bool = False

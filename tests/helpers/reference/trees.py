@@ -105,7 +105,7 @@ def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
     positive (more, for -1) than the left.  Among features that tie the lowest is taken, and among
     leaves that save the same the one made first.
 
-    A round's key is draw_bits(seed, 0, round).  Rows, numbered among those of positive weight,
+    A round's key is draw_bits(seed, 0, round).  Rows, which have numbers or are numbered here,
     count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may
     split are the round(max_features d), at least one, of least draw_bits(key, 1 + node, feature).
 
@@ -126,12 +126,16 @@ def grow_shared_tree(classes: Sequence[Training], w: Array, curvature: Array, ro
     return _grow_by_level(view, round_) if by_level else _grow(view, round_)
 
 
+def _draw_rows(t: Training, key: int) -> Array:
+    numbers = t.tree.numbers or range(len(t.weight))
+    return np.array([draw_bits(key, 0, int(i)) < t.tree.subsample * 2**64 for i in numbers])
+
+
 def _grow(view: _OneModel | _JointModel, round_: int) -> Tree:
     t = view.t
     s = t.tree
     key = draw_bits(s.seed, 0, round_)
-    w = t.weight
-    drawn = np.array([draw_bits(key, 0, i) < s.subsample * 2**64 for i in range(len(w))])
+    drawn = _draw_rows(t, key)
     tree = Tree()
     depth = {tree.add_leaf(drawn): 0}
     best: dict[int, Split] = {}
@@ -164,7 +168,7 @@ def _grow_by_level(view: _OneModel | _JointModel, round_: int) -> Tree:
     t = view.t
     s = t.tree
     key = draw_bits(s.seed, 0, round_)
-    drawn = np.array([draw_bits(key, 0, i) < s.subsample * 2**64 for i in range(len(t.weight))])
+    drawn = _draw_rows(t, key)
     tree = Tree()
     level = [tree.add_leaf(drawn)]
     for depth in range(int(s.max_depth)):
