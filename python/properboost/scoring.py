@@ -49,7 +49,7 @@ class HeldOut:
     @cached_property
     def class_weights(self) -> Array:
         """What the rows of each of two classes weigh."""
-        return add_up_by(self.codes, _weights(self), 2)
+        return add_up_by(self.codes, self.weight, 2)
 
 
 Score = Callable[[HeldOut, Link, Array], float]
@@ -133,9 +133,10 @@ def _brier_score(held_out: HeldOut, link: Link, raw: Array) -> float:
 
 def _balanced_accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:
     right = choose_classes(raw) == held_out.codes
-    weight, n_classes = _weights(held_out), int(held_out.codes.max()) + 1
+    n_classes, weight = int(held_out.codes.max()) + 1, held_out.weight
     of_class = add_up_by(held_out.codes, weight, n_classes)
-    shares = add_up_by(held_out.codes, weight * right, n_classes)[of_class > 0.0]
+    weight_of_right = right if weight is None else weight * right
+    shares = add_up_by(held_out.codes, weight_of_right, n_classes)[of_class > 0.0]
     return float(np.mean(shares / of_class[of_class > 0.0]))
 
 
@@ -145,10 +146,6 @@ def _roc_auc(held_out: HeldOut, _: Link, raw: Array) -> float:
 
 def _average_precision(held_out: HeldOut, _: Link, raw: Array) -> float:
     return rank_scores(raw, held_out.codes == 1, held_out.weight)[1]
-
-
-def _weights(held_out: HeldOut) -> Array:
-    return np.ones(len(held_out.codes)) if held_out.weight is None else held_out.weight
 
 
 BUILT_IN: Mapping[str, Score] = {

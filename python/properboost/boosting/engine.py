@@ -41,7 +41,6 @@ from properboost.parameters.shared import (
 )
 
 __all__ = [
-    "MOST_LANES",
     "Elsewhere",
     "Peers",
     "Training",
@@ -385,7 +384,6 @@ def start(
     risk_of_tables: bool = True,
     raws: int = 0,
     joint_loss: str = "",
-    lanes: int = MOST_LANES,
     earlier: Sequence[Repeatable] = (),
     repeated: int = 0,
 ) -> _core.Boosting:
@@ -393,11 +391,10 @@ def start(
 
     `options` may differ in their learning rates, priors and weak learners' parameters.  Models
     start from the raw predictions `base`, of shape (n_models or 1, n_rows), or from 0.  With a
-    `joint_loss`, the models of all classes, in their order, are one joint model.  At most so many
-    `lanes` are summed together.  The raw predictions of all rows and of so many models, `raws`,
-    will be wanted in the end.  Without `risk_of_tables` the risk of a round is that after its
-    estimator.  Models go on from `earlier` rounds of theirs, which make so many estimators,
-    `repeated`.
+    `joint_loss`, the models of all classes, in their order, are one joint model.  The raw
+    predictions of all rows and of so many models, `raws`, will be wanted in the end.  Without
+    `risk_of_tables` the risk of a round is that after its estimator.  Models go on from `earlier`
+    rounds of theirs, which make so many estimators, `repeated`.
 
     Raises MemoryError if there is less memory than that certainly takes.
     """
@@ -436,7 +433,7 @@ def start(
         l2=shared.l2,
         classes=len(training.classes) if joint_loss else 1,
         joint_loss=joint_loss,
-        lanes=1 if shared.exact_sums else lanes,
+        lanes=1 if shared.exact_sums else MOST_LANES,
         shared_trees=shared.weak_learner == "tree" and shared.multi_strategy == "multi_output_tree",
     )
     boosting = _core.Boosting(

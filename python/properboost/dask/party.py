@@ -136,9 +136,7 @@ class _Engine:
     ) -> None:
         """Set up models."""
         rows = replace(self._trainings[training], seed=seed)
-        self._boostings[number] = start(
-            rows, roles, options, losses, base=base, lanes=1, **settings
-        )
+        self._boostings[number] = start(rows, roles, options, losses, base=base, **settings)
 
     def advance(self, number: int, n_estimators: int, models: Any, reports: bool) -> None:
         """Boost models."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import rado
-from properboost.dask.looking import Columns
+from properboost.dask.looking import Columns, look_at_labels
 from properboost.dask.partitions import list_partitions
 from properboost.data.bin_finder import CategoryUnion
 from properboost.data.frames import open_table
@@ -17,7 +17,7 @@ from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.rado.columns import LinearColumns, find_columns
-from properboost.rado.making import read_binary, sum_rows
+from properboost.rado.making import read_binary, read_binary_rows, sum_labelled
 
 __all__ = ["make_rados"]
 
@@ -102,7 +102,7 @@ def make_rados(
         for own, seen, end in zip(partitions, looked, ends, strict=True)
         if seen.n_rows
     ]
-    add = dask.delayed(_add)
+    add = dask.delayed(rado.combine)
     while len(sums) > 1:
         sums = [add(sums[k : k + 2]) for k in range(0, len(sums), 2)]
     (found,) = dask.compute(*sums, scheduler=client)
@@ -113,20 +113,15 @@ def make_rados(
 def _look_at(
     X: Any, y: Any, categorical_features: CategoricalFeatures, intercept: bool
 ) -> _LookedAt:
-    if len(X) != len(y):
-        raise ValueError(
-            f"X and y must have as many rows in each partition; one has {len(X)} and {len(y)}"
-        )
-    if len(X) == 0:
+    labelled = look_at_labels(X, y, None)
+    if labelled.n_rows == 0:
         return _LookedAt(0)
     reader = Columns()
     table = open_table(reader, X, reset=True)
-    labels = LabelReader()
-    labels.read(y, table.n_rows)
     names = getattr(reader, "feature_names_in_", None)
     columns = find_columns(table, categorical_features, names, intercept=intercept)
     appends = [table.appends_categories(j) for j in range(table.n_features)]
-    return _LookedAt(table.n_rows, labels.sort()[0], columns, appends)
+    return _LookedAt(table.n_rows, labelled.labels, columns, appends)
 
 
 def _join_columns(looked: Sequence[_LookedAt]) -> LinearColumns:
@@ -164,25 +159,14 @@ def _join_labels(looked: Sequence[_LookedAt]) -> NDArray[Any]:
         if own.labels is not None:
             reader.read(own.labels, len(own.labels))
     labels = reader.sort()[0]
-    if len(labels) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {len(labels)} classes"
-        )
     if len(labels) < 2:
         raise ValueError(f"y must hold two classes; got only {labels.tolist()}")
-    return labels
+    return read_binary_rows(labels, len(labels)).classes
 
 
 def _sum_partition(
     X: Any, y: Any, classes: Any, columns: LinearColumns, n_rados: int, seed: int, row_offset: int
 ) -> rado.Rados:
     table = open_table(Columns(), X, reset=True)
-    labels, positive = read_binary(y, table.n_rows, classes)
-    values = sum_rows(table, columns, positive, n_rados, seed, 1, row_offset=row_offset)
-    rows = (row_offset, row_offset + table.n_rows)
-    return rado.Rados(values, seed, (rows,), columns, labels)
-
-
-def _add(parts: Sequence[rado.Rados]) -> rado.Rados:
-    return rado.combine(parts)
+    labelled = read_binary(y, table.n_rows, classes)
+    return sum_labelled(table, columns, labelled, n_rados, seed, 1, row_offset=row_offset)

@@ -186,8 +186,7 @@ def read_rows(
     total = float(len(labels)) if weight is None else add_up(weight)
     factor = None
     if class_weight is not None:
-        counted = np.ones(len(codes)) if weight is None else weight
-        held = add_up_by(codes, counted, len(classes))
+        held = add_up_by(codes, weight, len(classes))
         factor = scale_factors(_class_factors(class_weight, classes, held), held, normalize_weights)
     return Rows(classes, codes, weight, factor, total)
 

@@ -21,11 +21,13 @@ def add_up(values: NDArray[Any]) -> float:
     return float(_add_up(values, None, 1)[0])
 
 
-def add_up_by(codes: NDArray[np.integer[Any]], values: NDArray[Any], n_codes: int) -> Array:
-    """Return the sum of the numbers of each code; larger codes are left out.
+def add_up_by(codes: NDArray[np.integer[Any]], values: NDArray[Any] | None, n_codes: int) -> Array:
+    """Return the sum of the numbers of each code, None being ones; larger codes are left out.
 
     What is nothing beside the numbers of another code still counts in its own.
     """
+    if values is None:
+        return np.bincount(codes, minlength=n_codes)[:n_codes].astype(np.float64)
     return _add_up(values, np.minimum(codes, n_codes), n_codes + 1)[:n_codes]
 
 

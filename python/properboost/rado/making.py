@@ -147,13 +147,13 @@ def make_rados(
     reader = _Reader()
     table = open_table(reader, X, reset=True)
     checks.integer("row_offset", row_offset, 0, LAST_ROW - table.n_rows)
-    labels, positive = read_binary(y, table.n_rows, classes)
+    labelled = read_binary(y, table.n_rows, classes)
     columns = find_columns(
         table, categorical_features, getattr(reader, "feature_names_in_", None), intercept=intercept
     )
-    values = sum_rows(table, columns, positive, n_rados, seed, n_threads, row_offset=row_offset)
-    rows = (int(row_offset), int(row_offset) + table.n_rows)
-    return Rados(values, seed, (rows,), columns, labels)
+    return sum_labelled(
+        table, columns, labelled, n_rados, seed, n_threads, row_offset=int(row_offset)
+    )
 
 
 def combine(rados: Iterable[Rados]) -> Rados:
@@ -253,6 +253,22 @@ def read_binary_rows(y: ArrayLike, n_rows: int) -> Rows:
             f"y holds {len(rows.classes)} classes"
         )
     return rows
+
+
+def sum_labelled(
+    table: Table,
+    columns: LinearColumns,
+    labelled: tuple[NDArray[Any], NDArray[np.uint8]],
+    n_rados: int,
+    seed: int,
+    n_threads: int,
+    *,
+    row_offset: int,
+) -> Rados:
+    """Return the rados of rows whose labels `read_binary` has read."""
+    labels, positive = labelled
+    values = sum_rows(table, columns, positive, n_rados, seed, n_threads, row_offset=row_offset)
+    return Rados(values, seed, ((row_offset, row_offset + table.n_rows),), columns, labels)
 
 
 def sum_rows(
