@@ -450,8 +450,9 @@ class BoostingParameters(
         Whether models that are boosted together (of several classes, bags, or what a search
         compares) are summed one after the other and exactly, as a model by itself always is.
         Otherwise 4 to 16 are summed side by side in float32; then their last digits depend on the
-        order of the rows.  That is faster for more than ten classes, by up to 1.4 times, and not
-        faster elsewhere.  What a step solves for depends on the order of the rows either way.
+        order of the rows.  With many classes or gains and few rows that is faster, by up to 1.6
+        times; elsewhere it is slower.  What a step solves for depends on the order of the rows
+        either way.
         """,
         option="sum models that are boosted together exactly, so that no order of rows matters",
         only_with={"step": NOT_SOLVED},
