@@ -106,12 +106,13 @@ std::shared_ptr<AdditiveBoosting> make_additive(const std::string& selection,
                                                 const std::string& response,
                                                 const std::string& step, double l2,
                                                 std::size_t classes, const std::string& joint_loss,
-                                                std::size_t lanes, bool shared_trees) {
+                                                std::size_t lanes, bool shared_trees,
+                                                std::size_t screening) {
   if (lanes < 1 || lanes > kMostLanes) throw py::value_error("lanes must be between 1 and 16");
   return std::make_shared<AdditiveBoosting>(
       Choices{selections::Builtins::make<Selection>("selection", selection),
               responses::Builtins::make<Response, BoundResponse>("response", response),
-              steps::Builtins::make<Step>("step", step)},
+              steps::Builtins::make<Step>("step", step), screening},
       l2, Coupling{classes, joint_loss, lanes, shared_trees});
 }
 
@@ -165,7 +166,8 @@ void bind_algorithm(pybind11::module_& m) {
       m, "AdditiveBoosting", "Adds look-up tables and trees.")
       .def(py::init(&bindings::make_additive), py::kw_only(), "selection"_a = "greedy",
            "response"_a = "real", "step"_a = "guarded", "l2"_a = 0.0, "classes"_a = 1,
-           "joint_loss"_a = "", "lanes"_a = kMostLanes, "shared_trees"_a = false);
+           "joint_loss"_a = "", "lanes"_a = kMostLanes, "shared_trees"_a = false,
+           "screening"_a = 0);
   properboost::bindings::make_class<VoteBoosting, Algorithm, std::shared_ptr<VoteBoosting>>(
       m, "VoteBoosting", "Adds weak classifiers that vote.")
       .def(py::init(&bindings::make_voting), py::arg("vote").none(false), "targets"_a,

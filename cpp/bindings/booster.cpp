@@ -13,6 +13,7 @@
 
 #include "classes.hpp"
 #include "codes.hpp"
+#include "properboost/boosting/row_screen.hpp"
 #include "py_peers.hpp"
 #include "reporter.hpp"
 
@@ -207,6 +208,16 @@ class PyBoosting {
   std::unique_ptr<Boosting> boosting_;
 };
 
+py::array_t<std::int64_t> sort_for_screens(const Array<std::int64_t>& numbers,
+                                           const Array<std::int64_t>& segments, int n_threads) {
+  const auto n = static_cast<std::size_t>(numbers.size());
+  const std::vector<std::size_t> bounds = read_segments(segments, n);
+  std::vector<std::int64_t> sorted(numbers.data(), numbers.data() + n);
+  run(n_threads, 100.0 * static_cast<double>(n),
+      [&](Team& team) { properboost::sort_for_screens(sorted, bounds, team); });
+  return to_array(sorted);
+}
+
 }  // namespace
 }  // namespace properboost::bindings
 
@@ -242,4 +253,6 @@ void bind_booster(pybind11::module_& m) {
       .def("held_out", &PyBoosting::held_out, "model"_a)
       .def("raw", &PyBoosting::raw, "model"_a)
       .def("rounds", &PyBoosting::rounds, "model"_a, "target"_a = 0, "first"_a = 0);
+  m.def("sort_for_screens", &properboost::bindings::sort_for_screens, "numbers"_a, "segments"_a,
+        "n_threads"_a = 1);
 }

@@ -15,6 +15,23 @@
 
 namespace properboost::bindings {
 
+// The bounds of segments of so many rows.
+inline std::vector<std::size_t> read_segments(const Array<std::int64_t>& segments,
+                                              std::size_t rows) {
+  std::vector<std::size_t> bounds;
+  for (py::ssize_t k = 0; k < segments.size(); ++k) {
+    const auto offset = static_cast<std::size_t>(segments.at(k));
+    if (k == 0 ? offset != 0 : offset < bounds.back()) {
+      throw py::value_error("segments must ascend from 0");
+    }
+    bounds.push_back(offset);
+  }
+  if (bounds.size() < 2 || bounds.back() != rows) {
+    throw py::value_error("segments must end at the number of rows");
+  }
+  return bounds;
+}
+
 inline Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int64_t>& segments,
                           const Bins& bins, bool may_be_empty = false) {
   if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
@@ -23,18 +40,8 @@ inline Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int
   if (bins.size() == 0 || (codes.shape(1) == 0 && !may_be_empty)) {
     throw py::value_error("codes must not be empty");
   }
-  Codes result{codes.data(), static_cast<std::size_t>(codes.shape(1)), {}};
-  for (py::ssize_t k = 0; k < segments.size(); ++k) {
-    const auto offset = static_cast<std::size_t>(segments.at(k));
-    if (k == 0 ? offset != 0 : offset < result.segments.back()) {
-      throw py::value_error("segments must ascend from 0");
-    }
-    result.segments.push_back(offset);
-  }
-  if (result.segments.size() < 2 || result.segments.back() != result.rows) {
-    throw py::value_error("segments must end at the number of rows");
-  }
-  return result;
+  const auto rows = static_cast<std::size_t>(codes.shape(1));
+  return {codes.data(), rows, read_segments(segments, rows)};
 }
 
 inline void check_codes(const Codes& codes, const Bins& bins, Team& team) {

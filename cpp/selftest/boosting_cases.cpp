@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "choices.hpp"
 #include "digest.hpp"
 #include "properboost/boosting/booster.hpp"
+#include "properboost/boosting/row_screen.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"
@@ -37,6 +39,7 @@ struct Choice {
   std::size_t models = 1;
   bool weighted = true, from_base = false, keep_rounds = true;
   bool unordered = false;  // the bins of all features are categories
+  std::size_t screening = 0;
 };
 
 bool grows(const std::string& learner) { return learner == "tree" || learner == "monomial"; }
@@ -91,7 +94,8 @@ std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run
   const std::shared_ptr<const Step> step = steps::Builtins::make<Step>("step", choice.step);
   const AdditiveBoosting algorithm(
       {selections::Builtins::make<Selection>("selection", choice.selection),
-       responses::Builtins::make<Response, BoundResponse>("response", choice.response), step},
+       responses::Builtins::make<Response, BoundResponse>("response", choice.response), step,
+       choice.screening},
       choice.l2);
   const bool solved = step->solves() != Solved::kNone;
   std::vector<Model> models;
@@ -106,6 +110,13 @@ std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run
   Rows rows{problem.borrow(), bins};
   if (choice.weighted) rows.sample_weight = RowSampleWeights(problem.weight.data());
   if (choice.from_base) rows.base = Base{problem.base.data(), 0};
+  std::vector<std::int64_t> numbers(problem.rows);
+  if (choice.screening > 0) {
+    std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+    Team alone = Team::alone();
+    sort_for_screens(numbers, rows.codes.segments, alone);
+    rows.numbers = RowNumbers(numbers.data());
+  }
   Boosting boosting(rows, models, algorithm, choice.keep_rounds);
   return digest_of(boosting, run);
 }
@@ -258,6 +269,16 @@ void add_lone_and_lanes(CaseList& list) {
       choice.options.cells = response == "newton" ? 4 : 0;
       choice.models = response == "newton" ? 5 : 1;
       add_case(join("categories", learner, response), choice);
+    }
+  }
+  for (const std::string response : {"real", "newton", "exact"}) {
+    for (const std::string learner : {"histogram", "stump"}) {
+      Choice choice;
+      choice.learner = learner;
+      choice.response = response;
+      choice.selection = "unbiased";
+      choice.screening = 200;
+      add_case(join("screens", learner, response), choice);
     }
   }
   {

@@ -316,9 +316,9 @@ bool some_are_joint(const Bins& bins, const Codes& codes, bool has_curvature) {
   const std::vector<Role> all = roles(kFolds);
   std::vector<SegmentRoles> train(all.size());
   for (std::size_t s = 0; s < all.size(); ++s) train[s].set(0, all[s]);
-  const std::vector<BundleSet> sets =
-      bundle_features(bins, 1, has_curvature, cut_into_accumulation_blocks(codes.segments, train),
-                      std::vector<double>(bins.size(), 0.0));
+  const std::vector<BundleSet> sets = bundle_features(
+      bins, bins.all_features(), 1, has_curvature,
+      cut_into_accumulation_blocks(codes.segments, train), std::vector<double>(bins.size(), 0.0));
   return std::any_of(sets.begin(), sets.end(), [](const BundleSet& s) { return s.joint(); });
 }
 

@@ -289,6 +289,7 @@ class AdditiveBoosting(Algorithm):
         joint_loss: str = ...,
         lanes: int = ...,
         shared_trees: bool = ...,
+        screening: int = ...,
     ) -> None:
         """With a `joint_loss`, so many models each, one per class, are one joint model.
 

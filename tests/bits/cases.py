@@ -124,6 +124,13 @@ def list_cases():
             add(f"lines, {response}, drawn, classes", P(**lines, **few, **grown), CLASSES)
             add(f"lines of levels, {response}", P(**(lines | levels), **few), SMALL)
             add(f"lines, {response}, large", P(**lines, n_estimators=3), LARGE, LARGE_WEIGHT)
+    screens = {"screening": 60, "n_estimators": 6}
+    for name, learner in (("histogram", {}), ("stump", {"weak_learner": "stump"})):
+        for response in ("real", "newton", "exact"):
+            model = P(response=response, rows_per_bin=20, **screens, **learner)
+            add(f"{name}, {response}, screens", model, SMALL, WEIGHT)
+    add("screens, classes", P(**screens, **learners["cells"]), CLASSES, CLASSES_WEIGHT)
+    add("screens, large", P(n_estimators=6, screening=2000), LARGE, LARGE_WEIGHT)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
     add("tree, monotonic", model, SMALL)
     for name in ("histogram", "cells"):

@@ -82,6 +82,7 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "smoothing": 0.0,
         "l2": 2.0,
         "exact_sums": False,
+        "screening": 40,
         "max_bins": 17,
         "rows_per_bin": 3.0,
         "normalize_weights": True,

@@ -15,7 +15,7 @@ FILES = sorted(path for path in KEPT.glob("*/*.json*") if ".expected." not in pa
 
 
 def find(name):
-    return next((KEPT / "format_9").glob(f"{name}.json*"))
+    return next((KEPT / "format_10").glob(f"{name}.json*"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -144,6 +144,7 @@ OTHERS = {
     "l2": 2.0,
     "interaction_smoothing": 0.1,
     "exact_sums": False,
+    "screening": 50,
     "bag_tables": False,
 }
 """A value of each parameter that is ignored beside some others, unlike its default."""

@@ -134,6 +134,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         drawn["grow_policy"] = one("best_first", "symmetric")
     else:
         drawn["selection"] = one("greedy", "cyclic", "unbiased")
+        drawn["screening"] = one(None, int(rng.integers(2, 40)))
         if drawn["weak_learner"] == "histogram":
             most = 0.25 if drawn["response"] == "exact" else 20.0
             narrow, wide = rng.uniform(0.0, 0.25), rng.uniform(0.0, most)

@@ -41,6 +41,7 @@ def test_there_are_as_many_as_were_written():
         7: 19,
         8: 32,
         9: 32,
+        10: 32,
     }
     assert FORMATS[-1] == VERSION
 
@@ -73,7 +74,7 @@ def test_they_can_be_saved_anew(name, compact, tmp_path):
     np.testing.assert_array_equal(anew.decision_function(rows), expected["decision_function"])
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name < "format_8"])
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("format_4", "format_7"))])
 def test_older_ones_do_not_know_the_range_of_their_training_rows(name):
     expected = read_expected(name)
     model, rows = pb.load_model(find(name)), read_rows(expected["rows"])

@@ -39,9 +39,14 @@ double add_some_rows(std::size_t begin, std::size_t end, std::size_t stride, Row
 
 EffectiveRowCount::EffectiveRowCount(const TrainingRows& rows, const SampleWeights& weights,
                                      const ModelBatch& batch)
-    : rows_(rows), weights_(weights), batch_(batch) {}
+    : rows_(rows),
+      weights_(weights),
+      batch_(batch),
+      blocks_(cut_into_row_blocks(rows.codes.segments, [&](std::size_t a, std::size_t b) {
+        return batch.roles[a].same_training(batch.roles[b]);
+      })) {}
 
-void EffectiveRowCount::sum(Share& share, Team& team) {
+void EffectiveRowCount::sum(const std::vector<RowBlock>& blocks, Share& share, Team& team) {
   const BatchMargins& margins = *batch_.margins;
   if (margins.lanes() > 1) return;
   const double most = margins.most_weight(0);
@@ -51,21 +56,19 @@ void EffectiveRowCount::sum(Share& share, Team& team) {
   struct Part {
     WholeSums sum{}, squares{};
   };
-  const auto alike = [&](std::size_t a, std::size_t b) {
-    return batch_.roles[a].same_training(batch_.roles[b]);
-  };
-  const std::vector<RowBlock> blocks = cut_into_row_blocks(rows_.codes.segments, alike);
   std::vector<Part> parts(blocks.size());
-  team.for_each(blocks.size(), 0.5 * static_cast<double>(rows_.codes.rows), [&](std::size_t c) {
-    const auto& [segment, begin, end] = blocks[c];
-    if (!batch_.roles[segment].trains) return;
-    vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
-                weight = margins.weight() + begin] {
-      add_rows<1>(n, s, units_, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); });
-      add_rows<1>(n, s, units_of_squares_, parts[c].squares,
-                  [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
-    });
-  });
+  team.for_each(blocks.size(), 0.5 * static_cast<double>(blocks.size() * RowBlock::kRows),
+                [&](std::size_t c) {
+                  const auto& [segment, begin, end] = blocks[c];
+                  if (!batch_.roles[segment].trains) return;
+                  vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
+                              weight = margins.weight() + begin] {
+                    add_rows<1>(n, s, units_, parts[c].sum,
+                                [=](std::size_t i) { return wide(weight[i]); });
+                    add_rows<1>(n, s, units_of_squares_, parts[c].squares,
+                                [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
+                  });
+                });
   weights_of_class_ = squares_of_class_ = {};
   for (std::size_t c = 0; c < blocks.size(); ++c) {
     const std::size_t own = batch_.roles[blocks[c].segment].sign[0] > 0.0F ? 1 : 0;

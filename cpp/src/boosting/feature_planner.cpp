@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -5,6 +6,7 @@
 
 #include "properboost/boosting/effective_rows.hpp"
 #include "properboost/boosting/planner.hpp"
+#include "properboost/boosting/row_screen.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/contrast.hpp"
 #include "properboost/learners/shrinkage.hpp"
@@ -34,8 +36,10 @@ class FeaturePlanner final : public Planner {
     }
     if (counts_rows) effective_.emplace(at_.rows, at_.weights, at_.batch);
     if (in_turn_) return;  // cyclic selection sums its cells as it moves
-    builder_.emplace(at_.rows, at_.batch.blocks, at_.batch.crowding, at_.batch.margins->lanes(),
-                     at_.algorithm.response().needs_curvature(), at_.memory);
+    builder_.emplace(make_builder(at_.batch.blocks, at_.rows.bins.all_features()));
+    if (at_.algorithm.screening() > 0 && allows_for_chance_ && at_.batch.margins->lanes() == 1) {
+      screening_.emplace(at_.rows, at_.batch);
+    }
   }
 
   std::size_t tables_per_estimator() const override {
@@ -52,6 +56,11 @@ class FeaturePlanner final : public Planner {
   std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
                                 const std::function<void()>& /*progress*/, Team& team) override {
     const BatchMargins& margins = *at_.batch.margins;
+    if (screening_ && active[0]) {
+      std::vector<RoundUpdate> updates(1);
+      updates[0] = plan_by_race(team);
+      if (updates[0].moves) return updates;
+    }
     Share share = team.share();
     if (builder_) {
       builder_->fill(margins.weight(), margins.curvature(), margins.cell_units(), histogram_, team);
@@ -96,10 +105,7 @@ class FeaturePlanner final : public Planner {
       if (compares_chance(k)) {
         const std::size_t best =
             least_likely(&contrasts[k * candidates.size()], candidates.size(), rows[k]);
-        const FeatureCells cells = feature(candidates.first + best, k, buffer);
-        const FeatureCells seen = see(cells);
-        const double cost = cost_of(seen, k, rows[k]);
-        updates[k] = plan_table(k, candidates.first + best, cost, cells, seen, rows[k], team);
+        updates[k] = plan_chosen(k, candidates.first + best, rows[k], team);
         if (updates[k].moves) return;  // else another feature may
         for (std::size_t c = 0; c < candidates.size(); ++c) {
           own[c] = cost_of(see(feature(candidates.first + c, k, buffer)), k, rows[k]);
@@ -168,6 +174,102 @@ class FeaturePlanner final : public Planner {
     return partition;
   }
 
+  // What a lane adds along a feature that was chosen for its contrast.
+  RoundUpdate plan_chosen(std::size_t lane, std::size_t f, const EffectiveRows& rows,
+                          Team& team) const {
+    std::array<Cell, kMaxCodes> buffer, other;
+    const FeatureCells cells = feature(f, lane, buffer);
+    const FeatureCells seen = shrunk(cells, rows, other);
+    return plan_table(lane, f, cost_of(seen, lane, rows), cells, seen, rows, team);
+  }
+
+  HistogramBuilder make_builder(const std::vector<AccumulationBlock>& blocks,
+                                std::vector<std::size_t> features) const {
+    return {at_.rows,
+            blocks,
+            std::move(features),
+            at_.batch.crowding,
+            at_.batch.margins->lanes(),
+            at_.algorithm.response().needs_curvature(),
+            at_.memory};
+  }
+
+  // What a lone lane adds along the feature that wins a race: the fewer features are left, the more
+  // rows they are compared by.  Nothing moves if there are too few rows for one.
+  RoundUpdate plan_by_race(Team& team) {
+    constexpr std::size_t kMoreRows = 4, kFewerFeatures = 4, kFewest = 4;
+    std::vector<std::size_t> left = at_.rows.bins.all_features();
+    std::size_t size = at_.algorithm.screening();
+    std::optional<Screen> screen = screening_->screen(at_.round(0), size, team);
+    if (!screen) return {};
+    while (screen && left.size() > kFewest) {
+      const std::vector<Contrast> contrasts = compare(*screen, left, team).contrasts;
+      left = leading(contrasts, left, std::max(kFewest, left.size() / kFewerFeatures));
+      size *= kMoreRows;
+      screen = screening_->screen(at_.round(0), size, team);
+    }
+    const auto [contrasts, rows] = compare(screening_->all(), left, team);
+    if (!rows.known()) return {};
+    const std::size_t best = least_likely(contrasts.data(), left.size(), rows);
+    return plan_chosen(0, left[best], rows, team);
+  }
+
+  // How some features tell the classes of a screen's rows apart.
+  struct Compared {
+    std::vector<Contrast> contrasts;
+    EffectiveRows rows;
+  };
+  Compared compare(const Screen& screen, const std::vector<std::size_t>& features, Team& team) {
+    const BatchMargins& margins = *at_.batch.margins;
+    make_builder(screen.blocks, features)
+        .fill(margins.weight(), margins.curvature(), margins.cell_units(), histogram_, team);
+    Share share = team.share();
+    for (const std::size_t f : features) histogram_.add_to(share, f);
+    effective_->sum(screen.parts, share, team);
+    share.go();
+    Compared found{std::vector<Contrast>(features.size()), effective_->count().front()};
+    if (!found.rows.known()) return found;
+    const double nanoseconds = 4.0 * static_cast<double>(at_.rows.bins.total_width()) *
+                               static_cast<double>(features.size()) /
+                               static_cast<double>(at_.rows.bins.size());
+    team.for_each(features.size(), nanoseconds, [&](std::size_t i) {
+      std::array<Cell, kMaxCodes> buffer;
+      const FeatureCells cells = feature(features[i], 0, buffer);
+      scale(buffer, cells.width(), screen);
+      found.contrasts[i] = contrast_of(cells, 0, found.rows);
+    });
+    return found;
+  }
+
+  // At most so many features, the best first in the order of all, and none that is clearly worse.
+  static std::vector<std::size_t> leading(const std::vector<Contrast>& contrasts,
+                                          const std::vector<std::size_t>& features,
+                                          std::size_t most) {
+    constexpr double kClearly = 4.0;  // standard deviations of either
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      order.emplace_back(-contrasts[i].deviate(), features[i]);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::size_t> left;
+    for (const auto& [deviate, f] : order) {
+      if (left.size() < most && deviate <= order.front().first + kClearly) left.push_back(f);
+    }
+    std::sort(left.begin(), left.end());
+    return left;
+  }
+
+  // Curvatures are not kept by class; they matter for where a feature is cut, in all cells alike.
+  static void scale(std::array<Cell, kMaxCodes>& cells, std::size_t n, const Screen& screen) {
+    for (std::size_t b = 0; b < n; ++b) {
+      Cell& cell = cells[b];
+      const double before = cell.positive + cell.negative;
+      cell.positive *= screen.positive;
+      cell.negative *= screen.negative;
+      if (before > 0.0) cell.curvature *= (cell.positive + cell.negative) / before;
+    }
+  }
+
   // The weak learner sees `seen` of what is in the feature's cells.
   RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, const FeatureCells& feature,
                          const FeatureCells& seen, const EffectiveRows& rows, Team& team) const {
@@ -195,6 +297,7 @@ class FeaturePlanner final : public Planner {
   Histogram histogram_;
   std::optional<HistogramBuilder> builder_;
   std::optional<EffectiveRowCount> effective_;
+  std::optional<RowScreen> screening_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -95,6 +96,12 @@ Bins::Bins(std::vector<FeatureBins> features) : features_(std::move(features)), 
   for (const FeatureBins& feature : features_) {
     offsets_.push_back(offsets_.back() + static_cast<std::size_t>(feature.width()));
   }
+}
+
+std::vector<std::size_t> Bins::all_features() const {
+  std::vector<std::size_t> features(size());
+  std::iota(features.begin(), features.end(), std::size_t{0});
+  return features;
 }
 
 void Bins::encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,

@@ -1,7 +1,7 @@
 #include "properboost/histogram/bundles.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace properboost {
 namespace {
@@ -28,13 +28,12 @@ struct BundleLimits {
   }
 };
 
-// Divides features into bundles, the widest first, and each into the fullest bundle that has room;
-// crowding[f] is the share of the rows in the fullest code of feature f.
-std::vector<Bundle> deal_into_bundles(const Bins& bins, const BundleLimits& limits,
+// Divides some features into bundles, the widest first, and each into the fullest bundle that has
+// room; crowding[f] is the share of the rows in the fullest code of feature f.
+std::vector<Bundle> deal_into_bundles(const Bins& bins, std::vector<std::size_t> order,
+                                      const BundleLimits& limits,
                                       const std::vector<double>& crowding) {
   const auto width = [&](std::size_t f) { return static_cast<std::size_t>(bins[f].width()); };
-  std::vector<std::size_t> order(bins.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return width(a) > width(b); });
   std::vector<Bundle> bundles;
@@ -61,14 +60,14 @@ std::vector<Bundle> deal_into_bundles(const Bins& bins, const BundleLimits& limi
 
 // A set holds `most` bundles of one wide feature, or eight of a narrow or crowded one, or as many
 // joint bundles as fit the cache; the remaining bundles make smaller sets.
-std::vector<BundleSet> deal_into_sets(const Bins& bins, std::size_t most,
-                                      const BundleLimits& limits,
+std::vector<BundleSet> deal_into_sets(const Bins& bins, std::vector<std::size_t> features,
+                                      std::size_t most, const BundleLimits& limits,
                                       const std::vector<double>& crowding) {
   // Beyond this share of one cell, adds wait for each other.
   constexpr double kCrowded = 0.125;
   const auto crowded = [](const Bundle& bundle) { return bundle.crowding > kCrowded; };
   std::vector<BundleSet> sets;
-  std::vector<Bundle> bundles = deal_into_bundles(bins, limits, crowding);
+  std::vector<Bundle> bundles = deal_into_bundles(bins, std::move(features), limits, crowding);
   std::stable_sort(bundles.begin(), bundles.end(),
                    [](const Bundle& a, const Bundle& b) { return a.cells > b.cells; });
   // Takes the bundles for which `fits` is true; size_for(first one) of them make a set.
@@ -103,11 +102,12 @@ std::vector<BundleSet> deal_into_sets(const Bins& bins, std::size_t most,
 
 }  // namespace
 
-std::vector<BundleSet> bundle_features(const Bins& bins, std::size_t lanes, bool has_curvature,
+std::vector<BundleSet> bundle_features(const Bins& bins, std::vector<std::size_t> features,
+                                       std::size_t lanes, bool has_curvature,
                                        const std::vector<AccumulationBlock>& blocks,
                                        const std::vector<double>& crowding) {
-  return deal_into_sets(bins, lanes == 1 ? 4 : 2, BundleLimits(lanes, has_curvature, blocks),
-                        crowding);
+  return deal_into_sets(bins, std::move(features), lanes == 1 ? 4 : 2,
+                        BundleLimits(lanes, has_curvature, blocks), crowding);
 }
 
 }  // namespace properboost

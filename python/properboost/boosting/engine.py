@@ -280,7 +280,7 @@ def prepare(
             table.check_bins(binning.features, "the model that warm_start goes on from")
         binning, codes = binning or own, table.take()
         # Weights may be too small to count beside those that a fit scales.
-        if order.has_parts or order.segments[-1] < codes.shape[1]:
+        if order.has_parts or order.for_screens or order.segments[-1] < codes.shape[1]:
             codes = table.take(order.order)
     else:
         if binning is None:
@@ -299,7 +299,7 @@ def prepare(
         seed=seed,
         n_threads=n_threads,
         names=table.names,
-        numbers=order.order if wants_numbers else None,
+        numbers=order.order if wants_numbers or order.for_screens else None,
     )
     return table.place(training, order) if isinstance(table, CodedTable) else training
 
@@ -435,6 +435,7 @@ def start(
         joint_loss=joint_loss,
         lanes=1 if shared.exact_sums else MOST_LANES,
         shared_trees=shared.weak_learner == "tree" and shared.multi_strategy == "multi_output_tree",
+        screening=shared.screening or 0,
     )
     boosting = _core.Boosting(
         rows, models, algorithm,

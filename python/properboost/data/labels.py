@@ -1,6 +1,6 @@
 """Training rows: their labels and weights, and the order in which the engine takes them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from properboost import _core
 from properboost.data.entries import find_entries
 from properboost.data.frames import is_plain
 from properboost.data.table import CodedLabels
@@ -37,7 +38,8 @@ class SortedRows:
 
     Segment ``s`` is the rows ``order[segments[s]:segments[s + 1]]`` of the table, which are of the
     class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.  `has_parts` says
-    whether there is more than one part.
+    whether there is more than one part, `for_screens` whether the rows of a segment lie in the
+    random order that screens take them from, and not in the table's.
     """
 
     keys: NDArray[np.integer[Any]]
@@ -46,10 +48,16 @@ class SortedRows:
     class_of: NDArray[np.intp]
     part_of: NDArray[np.intp]
     has_parts: bool
+    for_screens: bool = False
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """The rows in their order; eight bytes each."""
+        if self.for_screens:
+            return _core.sort_for_screens(self._in_table_order(), self.segments)
+        return self._in_table_order()
+
+    def _in_table_order(self) -> NDArray[np.int64]:
         n = int(self.counts.sum())
         if len(self.counts) > FEW_KEYS:
             # Rows that do not count come last.  numpy sorts small integers by their digits, in
@@ -69,6 +77,7 @@ class Rows:
     Row ``i`` has the label ``classes[codes[i]]``; a row that does not count, its weight being 0,
     has the code ``len(classes)``.  `weight` is the sample weight, `factor` that of each class; None
     stands for ones.  `total` is the sum of the sample weights: how many rows there are.
+    `for_screens` says in which order they are sorted.
     """
 
     classes: NDArray[Any]
@@ -76,6 +85,7 @@ class Rows:
     weight: NDArray[np.float64] | None
     factor: NDArray[np.float64] | None
     total: float
+    for_screens: bool = False
 
     @property
     def training_weight(self) -> NDArray[np.float64] | None:
@@ -89,6 +99,11 @@ class Rows:
             return weight
         factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes[some])
         return factor if weight is None else weight * factor
+
+    def spread(self, screening: int | None) -> "Rows":
+        """Return the same, to be sorted for screens of so many rows if these leave most out."""
+        large = screening is not None and len(self.codes) > 2 * screening
+        return replace(self, for_screens=True) if large else self
 
     def sort(self, parts: NDArray[np.integer[Any]] | None = None, n_parts: int = 1) -> SortedRows:
         """Sort the rows that count by class, and by their part (from 0) where there are parts."""
@@ -106,8 +121,9 @@ class Rows:
         held = np.flatnonzero(counts)
         segments = np.cumsum([0, *counts[held]]).astype(np.int64)
         return SortedRows(
-            keys, counts, segments, held // n_parts, held % n_parts, parts is not None
-        )
+            keys, counts, segments, held // n_parts, held % n_parts, parts is not None,
+            self.for_screens,
+        )  # fmt: skip
 
 
 class TooFewRowsError(ValueError):

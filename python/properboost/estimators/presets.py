@@ -67,6 +67,7 @@ TABLES = {
     "smoothing": 0.0,
     "l2": 0.0,
     "exact_sums": True,
+    "screening": None,
     "max_bins": 255,
     "rows_per_bin": 100,
     "categorical_features": "from_dtype",

@@ -406,6 +406,7 @@ class ProperBoostClassifier(
                     f"y must hold the classes {self.classes_.tolist()} of the model that "
                     f"warm_start goes on from; got {rows.classes.tolist()}"
                 )
+            rows = rows.spread(read(BoostingOptions, self).screening)
             group_of = read_groups(groups, table.n_rows)
             kept = None
             if self.outer_bags:

@@ -308,6 +308,7 @@ class ProperBoostClassifierCV(
         first_ones = [c.options for plan in plans for c in plan.candidates]
         wants_means = any(own.linear_leaves for own in first_ones)
         wants_numbers = any(own.subsample < 1.0 for own in first_ones)
+        rows = rows.spread(max((own.screening or 0 for own in first_ones), default=0) or None)
         first = task.split_batches[0]
         order = rows.sort(first.part, first.roles.shape[1])
         binning = read_binning(find_grid(self))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from helpers.reference import race
 from helpers.reference.lines import add_lines, fit_lines, largest_values
 from helpers.reference.order import merge_violators
 from helpers.reference.responses import cell_values
@@ -51,6 +52,7 @@ def fit(
     tree: TreeSettings | None = None,
     max_cells: int | None = None,
     min_saving: float = 0.0,
+    screening: int | None = None,
 ) -> list[Round]:
     """Boost; `codes` is (features, rows), `y` is -1 or +1, weights are frequencies.
 
@@ -62,6 +64,9 @@ def fit(
 
     With unbiased selection the best feature is the one whose classes differ least likely by chance;
     see `contrast`.
+
+    With screening, features race first, see `race.run`; if the winner does not help, all features
+    are compared by all rows.
 
     With cyclic selection an estimator is a round for each feature in turn; a feature that does not
     help has a table and a step of 0, and it ends with a cycle in which none helps.
@@ -106,6 +111,7 @@ def fit(
         selection=selection,
         max_cells=max_cells if learner == "histogram" else None,
         min_saving=min_saving,
+        screening=screening if selection == "unbiased" and response != "sign" else None,
     )
     raw = np.zeros(len(t.y))
     features = range(len(bins))
@@ -115,7 +121,7 @@ def fit(
     for e in range(n_estimators):
         estimator = []
         for candidates in turns:
-            found = _boost_once(t, raw, candidates, e + 1)
+            found = _race_and_boost(t, raw, candidates, e + 1)
             raw = raw + found.added(t.codes)
             estimator.append(replace(found, risk=training_risk(t, raw)))
         goes_on = learner == "tree" and t.tree.leaves_to_chance
@@ -163,15 +169,31 @@ def _put_in_order(
     return cut.with_cells(t, w, curvature, cells), values_of(cells)
 
 
+def _race_and_boost(t: Training, raw: Array, candidates: Sequence[int], round_: int) -> Round:
+    """The next round, along the winner of a race where there is one."""
+    if t.screening and t.learner != "tree":
+        w, curvature = _weigh(t, raw)
+        left = race.run(t, w, curvature, candidates, round_) if w.sum() > 0 else candidates
+        found = _boost_once(t, raw, left, round_)
+        if found.table.any() or len(left) == len(candidates):
+            return found
+    return _boost_once(t, raw, candidates, round_)
+
+
+def _weigh(t: Training, raw: Array) -> tuple[Array, Array]:
+    """The weights of the rows, and their curvatures where the response needs them."""
+    w = t.weight * t.loss.weight(t.y * raw)
+    if t.response != "newton":
+        return w, np.zeros(len(w))
+    return w, t.weight * t.loss.newton_curvature(t.y, raw)
+
+
 def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int) -> Round:
     """The next round; where it does not help, its table and its step are 0."""
-    w = t.weight * t.loss.weight(t.y * raw)
+    w, curvature = _weigh(t, raw)
     idle = Round(candidates[0], np.nan, 0.0, np.zeros(t.bins[candidates[0]].n_bins), np.nan)
     if not w.sum() > 0:
         return idle
-    curvature = (
-        t.weight * t.loss.newton_curvature(t.y, raw) if t.response == "newton" else np.zeros(len(w))
-    )
 
     def weigh(rows: Array, z: float) -> Array:
         return t.loss.weight(t.y[rows] * (raw[rows] + z))

@@ -64,15 +64,14 @@ class Cut:
 def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> Cut:
     """The best candidate of some features; ties go to the first of them."""
     chosen: list[tuple[int, Candidate, Statistics, Statistics]] = []
-    free: list[tuple[int, Candidate, Statistics, bool]] = []
+    free: list[Free] = []
     rows = effective_rows(t, w)
     allows_for_chance = t.selection == "unbiased" and t.response != "sign" and np.all(rows > 0)
     for j in features:
         b = t.bins[j]
         plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
         kept = plain.shrunk(rows) if allows_for_chance and b.n_ordered == 0 else plain
-        uncut = t.min_saving > 0 and _best_of(t, j, _seen(t, j, plain), rows).n_cells == 1
-        free.append((j, _best_of(t, j, _seen(t, j, plain), None), plain, uncut))
+        free.append(free_candidate(t, j, plain, rows))
         seen = _seen(t, j, kept)
         best = _best_of(t, j, seen, rows)
         if t.direction(j):
@@ -96,6 +95,16 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
     )
 
 
+Free = tuple[int, Candidate, Statistics, bool]
+"""A feature, its best candidate if every cut that saves is made, its sums, and if none saves."""
+
+
+def free_candidate(t: Training, j: int, sums: Statistics, rows: Array) -> Free:
+    """What a feature is compared by, if chance is allowed for."""
+    uncut = t.min_saving > 0 and _best_of(t, j, _seen(t, j, sums), rows).n_cells == 1
+    return j, _best_of(t, j, _seen(t, j, sums), None), sums, uncut
+
+
 def _seen(t: Training, j: int, sums: Statistics) -> Statistics:
     return sums.smoothed(t.smoothing, t.bins[j].n_ordered) if t.smoothing_in_score else sums
 
@@ -116,19 +125,23 @@ def _most(t: Training) -> int | None:
     return 2 if t.learner == "stump" else t.max_cells
 
 
-def least_likely(
-    t: Training, chosen: Sequence[tuple[int, Candidate, Statistics, bool]], rows: Array
-) -> int:
-    """The first feature whose cells are the least likely by chance.
-
-    Affinities that differ by less than costs that are ties are ties.
-    """
+def contrasts(t: Training, free: Sequence[Free], rows: Array) -> list[tuple[float, float]]:
+    """How the classes differ in the cells of each feature, and the mean of that by chance."""
     found = []
-    for j, c, plain, uncut in chosen:
+    for j, c, plain, uncut in free:
         chi_square, freedom = contrast(
             c, plain, t.bins[j].n_ordered, _most(t), rows, t.direction(j), t.response
         )
         found.append((0.0 if uncut else chi_square, freedom))
+    return found
+
+
+def least_likely(t: Training, free: Sequence[Free], rows: Array) -> int:
+    """The first feature whose cells are the least likely by chance.
+
+    Affinities that differ by less than costs that are ties are ties.
+    """
+    found = contrasts(t, free, rows)
     best = max(normal_deviate(*pair) for pair in found)
     tie = 8 * t.tie / (1 / rows).sum()
     return next(i for i, (chi, df) in enumerate(found) if normal_deviate(chi + tie, df) >= best)

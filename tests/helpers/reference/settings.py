@@ -73,6 +73,7 @@ class Training:
     selection: Selection
     max_cells: int | None
     min_saving: float
+    screening: int | None = None
     total: float = field(init=False)  # S, the sum of the sample weights
     cap: float = field(init=False)
 

@@ -27,6 +27,7 @@ struct Choices {
   std::shared_ptr<const Selection> selection;
   std::shared_ptr<const Response> response;
   std::shared_ptr<const Step> step;
+  std::size_t screening = 0;  // rows by which a round's feature is chosen, or all
 };
 
 // How the models of several classes are coupled: so many neighbouring models are the classes of
@@ -47,6 +48,7 @@ class Algorithm {
   const Selection& selection() const noexcept { return *choices_.selection; }
   const Response& response() const noexcept { return *choices_.response; }
   const Step& step() const noexcept { return *choices_.step; }
+  std::size_t screening() const noexcept { return choices_.screening; }
   // The number added to a cell's curvature, in units of sample weight.
   double l2() const noexcept { return l2_; }
 

@@ -31,28 +31,42 @@ inline std::size_t count_rows(const std::vector<AccumulationBlock>& blocks) {
   return n;
 }
 
+// Neighbouring rows of a segment.
+struct SegmentRange {
+  std::size_t segment, begin, end;
+};
+
 // Neighbouring segments that have the same role in every lane share a block.
 inline std::vector<AccumulationBlock> cut_into_accumulation_blocks(
-    const std::vector<std::size_t>& segments, const std::vector<SegmentRoles>& roles) {
+    const std::vector<SegmentRange>& ranges, const std::vector<SegmentRoles>& roles) {
   std::vector<AccumulationBlock> blocks;
   std::size_t rows = AccumulationBlock::kRows;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    if (!roles[s].trains) continue;
-    if (!blocks.empty() && !blocks.back().roles->same_training(roles[s])) {
+  for (const SegmentRange& range : ranges) {
+    const SegmentRoles& own = roles[range.segment];
+    if (!own.trains) continue;
+    if (!blocks.empty() && !blocks.back().roles->same_training(own)) {
       rows = AccumulationBlock::kRows;
     }
-    for (std::size_t begin = segments[s]; begin < segments[s + 1];) {
+    for (std::size_t begin = range.begin; begin < range.end;) {
       if (rows == AccumulationBlock::kRows) {
-        blocks.push_back({&roles[s], {}});
+        blocks.push_back({&own, {}});
         rows = 0;
       }
-      const std::size_t end = std::min(begin + AccumulationBlock::kRows - rows, segments[s + 1]);
+      const std::size_t end = std::min(begin + AccumulationBlock::kRows - rows, range.end);
       blocks.back().ranges.emplace_back(begin, end);
       rows += end - begin;
       begin = end;
     }
   }
   return blocks;
+}
+inline std::vector<AccumulationBlock> cut_into_accumulation_blocks(
+    const std::vector<std::size_t>& segments, const std::vector<SegmentRoles>& roles) {
+  std::vector<SegmentRange> ranges;
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    ranges.push_back({s, segments[s], segments[s + 1]});
+  }
+  return cut_into_accumulation_blocks(ranges, roles);
 }
 
 }  // namespace properboost

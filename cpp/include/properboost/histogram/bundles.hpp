@@ -50,7 +50,8 @@ struct BundleSet {
 
 // Divides features into bundles, and these into sets.  crowding[f] is the share of the rows in the
 // fullest code of feature f.
-std::vector<BundleSet> bundle_features(const Bins& bins, std::size_t lanes, bool has_curvature,
+std::vector<BundleSet> bundle_features(const Bins& bins, std::vector<std::size_t> features,
+                                       std::size_t lanes, bool has_curvature,
                                        const std::vector<AccumulationBlock>& blocks,
                                        const std::vector<double>& crowding);
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -26,11 +27,10 @@ class Histogram {
  public:
   Histogram(const Bins& bins, std::size_t lanes, bool needs_curvature)
       : bins_(&bins), lanes_(lanes), has_curvature_(needs_curvature) {
-    const std::size_t n = bins.total_width() * lanes * (needs_curvature ? 3 : 2);
     if (lanes == 1) {
-      whole_.resize(n);
+      whole_.resize(numbers_in_all());
     } else {
-      rounded_.resize(n);
+      rounded_.resize(numbers_in_all());
     }
   }
 
@@ -63,20 +63,31 @@ class Histogram {
   // The units of a single lane's sums.
   void set_units(const CellUnits& units) noexcept { units_ = units; }
 
-  // Adds the sums of other rows.
-  void operator+=(const Histogram& other) {
-    for (std::size_t i = 0; i < whole_.size(); ++i) whole_[i] += other.whole_[i];
-    for (std::size_t i = 0; i < rounded_.size(); ++i) rounded_[i] += other.rounded_[i];
+  bool is_for(const Bins& bins, std::size_t lanes, bool needs_curvature) const noexcept {
+    return bins_ == &bins && lanes_ == lanes && has_curvature_ == needs_curvature;
   }
 
-  // Adds the sums of other processes' rows: in all features, when the share goes, or in one.
+  // Adds the sums of other rows in feature f.
+  void add(const Histogram& other, std::size_t f) {
+    const std::size_t n = lanes_ * static_cast<std::size_t>((*bins_)[f].width());
+    for (std::size_t k = first(f); k < numbers_in_all(); k += all()) {
+      for (std::size_t i = k; i < k + n && lanes_ == 1; ++i) whole_[i] += other.whole_[i];
+      for (std::size_t i = k; i < k + n && lanes_ > 1; ++i) rounded_[i] += other.rounded_[i];
+    }
+  }
+
+  // Adds the sums of other processes' rows when the share goes, in all features or in one; or in
+  // one at once.
   void add_to(Share& share) { share.sum(whole_.data(), whole_.size()); }
-  void share(std::size_t f, Team& team) {
-    if (!team.has_peers()) return;
+  void add_to(Share& share, std::size_t f) {
     const auto n = static_cast<std::size_t>((*bins_)[f].width());
-    Share share = team.share();
     share.sum(positive<std::int64_t>(f), n).sum(negative<std::int64_t>(f), n);
     if (has_curvature_) share.sum(curvature<std::int64_t>(f), n);
+  }
+  void share(std::size_t f, Team& team) {
+    if (!team.has_peers()) return;
+    Share share = team.share();
+    add_to(share, f);
     share.go();
   }
 
@@ -103,6 +114,7 @@ class Histogram {
  private:
   std::size_t first(std::size_t f) const noexcept { return bins_->offset(f) * lanes_; }
   std::size_t all() const noexcept { return bins_->total_width() * lanes_; }
+  std::size_t numbers_in_all() const noexcept { return all() * (has_curvature_ ? 3 : 2); }
 
   template <class Number>
   Aligned<Number>& numbers() noexcept {
@@ -128,24 +140,26 @@ class Histogram {
   Aligned<double> rounded_;
 };
 
-// What sums take while they are made, by task.  Builders that work one after the other share it:
-// it is several megabytes per thread.
+// What sums take while they are made.  Builders that work one after the other share it: it is
+// several megabytes per thread.
 struct HistogramMemory {
-  std::vector<Aligned<unsigned char>> sums;  // zero between fills
+  std::vector<Aligned<unsigned char>> sums;  // by task; zero between fills
   std::vector<Aligned<unsigned char>> scratch, terms;
+  std::optional<Histogram> other;  // of the second part of the rows
 };
 
 // Sums the weights of the same rows in every round.
 class HistogramBuilder {
  public:
   // Everything that `rows` refers to must outlive it.  crowding[f] is the share of the rows in the
-  // fullest code of feature f.
+  // fullest code of feature f, whether it is one of these features or not.
   HistogramBuilder(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
-                   const std::vector<double>& crowding, std::size_t lanes, bool has_curvature,
-                   std::shared_ptr<HistogramMemory> memory);
+                   std::vector<std::size_t> features, const std::vector<double>& crowding,
+                   std::size_t lanes, bool has_curvature, std::shared_ptr<HistogramMemory> memory);
+  HistogramBuilder(HistogramBuilder&&) noexcept;
   ~HistogramBuilder();
 
-  // Cells of every feature from the rows' weights and curvatures (null where there are none).  No
+  // Cells of its features from the rows' weights and curvatures (null where there are none).  No
   // sum depends on the number of threads; those of a single lane, in these units, do not depend on
   // the order of rows either.  They are of this process's rows.
   void fill(const float* weight, const float* curvature, const CellUnits& units,

@@ -1,0 +1,216 @@
+"""Features that race on some of the rows: as the reference runs it, and what it must not change."""
+
+import numpy as np
+import pytest
+
+import helpers.reference as ref
+import properboost as pb
+from helpers.engine import assert_equal_models, assert_identical, make_boosting
+from properboost import _core
+
+pd = pytest.importorskip("pandas")
+
+
+def make_rows(seed, n=2400, share=0.4, n_features=20):
+    """Codes of features that say more or less, by which some are left and others not."""
+    rng = np.random.default_rng(seed)
+    features = [
+        (5, np.arange(3.0), np.arange(1.0), np.arange(30.0))[j % 4] for j in range(n_features)
+    ]
+    widths = [f + 2 if isinstance(f, int) else len(f) + 2 for f in features]
+    codes = np.array([rng.integers(0, width - 1, n) for width in widths])
+    score = sum(
+        (codes[j] - codes[j].mean()) / codes[j].std() * (0.5 / (1 + j)) for j in range(n_features)
+    )
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-score - np.log(share / (1 - share)))), 1.0, -1.0)
+    return codes, features, y
+
+
+def make_bins(features):
+    return [
+        ref.FeatureBins.categorical(f) if isinstance(f, int) else ref.FeatureBins.numeric(f)
+        for f in features
+    ]
+
+
+def train(codes, features, y, weight=None, *, n_estimators, **settings):
+    """Boost one model of rows in the order that screens need."""
+    order = np.argsort(y > 0, kind="stable").astype(np.int64)
+    segments = np.array([0, (y < 0).sum(), len(y)])
+    order = _core.sort_for_screens(order, segments)
+    boosting = make_boosting(
+        codes[:, order], features, segments, [[-1, 1]], [_core.Loss("glog")],
+        None if weight is None else weight[order], numbers=order, **settings,
+    )  # fmt: skip
+    boosting.advance(n_estimators)
+    return boosting.rounds(0)
+
+
+def test_rows_are_sorted_by_bits_of_their_numbers():
+    numbers = np.arange(300, dtype=np.int64) * 7
+    found = _core.sort_for_screens(numbers, np.array([0, 100, 100, 300]))
+    for first, last in ((0, 100), (100, 300)):
+        bits = [ref.draw_bits(0, 0x73637265656E, n) for n in found[first:last].tolist()]
+        assert bits == sorted(bits)
+        assert set(found[first:last]) == set(numbers[first:last])
+
+
+@pytest.mark.parametrize(
+    ("learner", "response", "settings"),
+    [
+        ("histogram", "real", {"max_cells": 3}),
+        ("histogram", "real", {"max_cells": 5, "min_saving": 0.5, "smoothing": 0.1}),
+        ("histogram", "exact", {}),
+        ("histogram", "newton", {"max_cells": 4, "l2": 1.0}),
+        ("stump", "newton", {"learning_rate": 0.3}),
+        ("stump", "real", {}),
+    ],
+)
+@pytest.mark.parametrize("share", [0.4, 0.03])
+def test_races_equal_the_reference(learner, response, settings, share):
+    """Screens of all positive rows, where these are few; of 100 and 400 rows, then all."""
+    codes, features, y = make_rows(3, share=share)
+    weight = np.random.default_rng(1).choice([1.0, 2.0, 0.25], len(y))
+    common = {"selection": "unbiased", "response": response, "n_estimators": 5} | settings
+    ours = train(codes, features, y, weight, screening=100, weak_learner=learner, **common)
+    theirs = ref.fit(
+        codes, make_bins(features), y, weight, loss=ref.make_loss("glog", 1.0), learner=learner,
+        screening=100, **common,
+    )  # fmt: skip
+    assert_equal_models(ours, theirs)
+    every = train(codes, features, y, weight, weak_learner=learner, **common)
+    assert ours.feature.tolist() != every.feature.tolist()
+
+
+def test_features_with_directions_race():
+    codes, features, y = make_rows(4)
+    directions = [0, 1, -1, 1] * 5
+    common = {"selection": "unbiased", "n_estimators": 8}
+    ours = train(codes, features, y, screening=100, directions=directions, **common)
+    theirs = ref.fit(
+        codes, make_bins(features), y, loss=ref.make_loss("glog", 1.0), screening=100,
+        tree=ref.TreeSettings(directions=directions), **common,
+    )  # fmt: skip
+    assert_equal_models(ours, theirs)
+
+
+def test_screens_of_most_rows_are_none():
+    codes, features, y = make_rows(0, share=0.5)
+    common = {"selection": "unbiased", "n_estimators": 5}
+    every = train(codes, features, y, **common)
+    for screening in (1240, 10**6):
+        assert_identical(train(codes, features, y, screening=screening, **common), every)
+
+
+def make_table(n, seed=0, n_classes=2):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({f"x{j}": rng.normal(size=n).round(1 + j % 2) for j in range(12)})
+    X["town"] = pd.Categorical(rng.choice(list("abcde"), n))
+    score = X["x0"] + 0.5 * X["x3"] - 0.3 * X["x7"] + (X["town"] == "a") + rng.logistic(size=n)
+    return X, np.digitize(score, [0.0, 1.0][: n_classes - 1])
+
+
+SETTINGS = {"screening": 200, "n_estimators": 12, "rows_per_bin": 20}
+
+
+def saved(model, folder):
+    model.set_params(n_jobs=None).save_model(folder / "model.json")
+    return (folder / "model.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"weak_learner": "stump", "response": "newton"},
+        {"interactions": 2},
+        {"outer_bags": 4},
+        {"multiclass": "one_vs_rest"},
+        {"multiclass": "softmax"},
+    ],
+    ids=str,
+)
+def test_threads_and_going_on_do_not_matter(settings, tmp_path):
+    X, y = make_table(3000, n_classes=3 if "multiclass" in settings else 2)
+    settings = SETTINGS | {"random_state": 0} | settings
+    once = pb.ProperBoostClassifier(**settings, n_jobs=1).fit(X, y)
+    expected = once.decision_function(X)
+    threads = pb.ProperBoostClassifier(**settings, n_jobs=3).fit(X, y)
+    assert saved(once, tmp_path) == saved(threads, tmp_path)
+    every = pb.ProperBoostClassifier(**settings | {"screening": None}, n_jobs=1).fit(X, y)
+    assert not np.array_equal(every.decision_function(X), expected)
+    if "interactions" in settings or "outer_bags" in settings:
+        return
+    parts = pb.ProperBoostClassifier(**settings | {"n_estimators": 5, "warm_start": True})
+    parts.fit(X, y).set_params(n_estimators=12).fit(X, y)
+    np.testing.assert_array_equal(parts.decision_function(X), expected)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"selection": "greedy"},
+        {"selection": "cyclic"},
+        {"weak_learner": "tree"},
+        {"response": "sign"},
+    ],
+    ids=str,
+)
+def test_nothing_else_is_screened(settings):
+    X, y = make_table(1500)
+    settings = SETTINGS | {"n_estimators": 3} | settings
+    ours = pb.ProperBoostClassifier(**settings).fit(X, y)
+    every = pb.ProperBoostClassifier(**settings | {"screening": None}).fit(X, y)
+    np.testing.assert_array_equal(ours.decision_function(X), every.decision_function(X))
+
+
+def test_the_table_is_of_all_rows():
+    X, y = make_table(3000)
+    model = pb.ProperBoostClassifier(**SETTINGS | {"n_estimators": 1}).fit(X, y)
+    j = int(model.history_["feature"][0])
+    alone = pb.ProperBoostClassifier(n_estimators=1, rows_per_bin=20).fit(X.iloc[:, [j]], y)
+    np.testing.assert_array_equal(
+        model.decision_function(X), alone.decision_function(X.iloc[:, [j]])
+    )
+
+
+def test_a_search_fits_what_it_chose():
+    X, y = make_table(3000)
+    search = pb.ProperBoostClassifierCV(
+        effort=None, gains=[0.5, 2.0], cv=3, max_estimators=20, screening=200, rows_per_bin=20
+    ).fit(X, y)
+    settings = search.best_params_ | {"screening": 200, "rows_per_bin": 20}
+    plain = pb.ProperBoostClassifier(**settings).fit(X, y)
+    np.testing.assert_array_equal(
+        search.best_estimator_.decision_function(X), plain.decision_function(X)
+    )
+
+
+def test_tables_that_are_cut_already_have_the_same_bits(tmp_path):
+    X, y = make_table(3000)
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    X["y"], X["weight"] = y, weight
+    table = pb.QuantizedTable.from_batches(X, label="y", weight="weight", rows_per_bin=20)
+    ours = pb.ProperBoostClassifier(**SETTINGS).fit(X.drop(columns=["y", "weight"]), y, weight)
+    there = pb.ProperBoostClassifier(**SETTINGS).fit(table)
+    assert saved(ours, tmp_path) == saved(there, tmp_path)
+
+
+def test_a_rare_class_is_seen_whole():
+    """A flag of half of 30 positive rows among 40,000: with a tenth of these it would not be."""
+    rng = np.random.default_rng(2)
+    n, found = 40_000, 0
+    for _ in range(5):
+        X = rng.normal(size=(n, 30)).astype(np.float32)
+        y = np.arange(n) % (n // 30) == 0
+        X[:, 17] = rng.random(n) < np.where(y, 0.5, 0.02)
+        model = pb.ProperBoostClassifier(n_estimators=1, screening=1000, max_cells=None).fit(X, y)
+        found += model.history_["feature"][0] == 17
+    assert found == 5
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, "auto"])
+def test_values_that_are_none(value):
+    X, y = make_table(100)
+    with pytest.raises((TypeError, ValueError), match="screening must be"):
+        pb.ProperBoostClassifier(screening=value).fit(X, y)

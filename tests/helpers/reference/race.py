@@ -1,0 +1,90 @@
+"""A race between features: the fewer are left, the more rows they are compared by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from helpers.reference.cells import Statistics, bin_statistics
+from helpers.reference.contrast import effective_rows, normal_deviate
+from helpers.reference.draws import draw_bits
+from helpers.reference.search import contrasts, free_candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from helpers.reference.bins import Array
+    from helpers.reference.settings import Training
+
+STREAM = 0x73637265656E
+ALL = 2**64
+
+
+def run(t: Training, w: Array, curvature: Array, features: Sequence[int], round_: int) -> list[int]:
+    """The features that are left to be compared by all rows; all of them if none may be dropped.
+
+    A screen has `t.screening` rows, half of either class or all of a class that has fewer, by
+    random bits of their numbers; there is none that would not leave most rows out.  The best
+    quarter, though at least 4, stays for one of four times as many, and of these no feature that is
+    4 standard deviations behind the best.
+    """
+    left, size = list(features), t.screening
+    while size and len(left) > 4:
+        screen = _screen(t, round_, size)
+        if screen is None:
+            break
+        rows, scale = screen
+        known = effective_rows(_of(t, rows), w[rows])
+        if np.all(known > 0):
+            found = [
+                free_candidate(t, j, _sum(t, j, w, curvature, rows, scale), known) for j in left
+            ]
+            deviates = [normal_deviate(*pair) for pair in contrasts(t, found, known)]
+        else:
+            deviates = [normal_deviate(0.0, 0.0)] * len(left)
+        best = sorted(zip(deviates, left, strict=True), key=lambda pair: (-pair[0], pair[1]))
+        most = max(4, len(left) // 4)
+        left = sorted(j for deviate, j in best[:most] if deviate >= best[0][0] - 4)
+        size *= 4
+    return left
+
+
+def _of(t: Training, rows: NDArray[np.bool_]) -> Training:
+    return replace(t, codes=t.codes[:, rows], y=t.y[rows], weight=t.weight[rows])
+
+
+def _screen(t: Training, round_: int, size: int) -> tuple[NDArray[np.bool_], Array] | None:
+    """The rows of a screen, and how many of its class each row of the table stands for."""
+    numbers = t.tree.numbers or range(len(t.y))
+    bits = np.array([draw_bits(0, STREAM, n) for n in numbers], dtype=np.uint64)
+    rows, scale = np.ones(len(t.y), bool), np.ones(len(t.y))
+    seen = 0.0
+    for own in (t.y > 0, t.y < 0):
+        share = min(1.0, size / 2 / own.sum())
+        seen += share * own.sum()
+        scale[own] = 1 / share
+        if share < 1:
+            width = int(share * ALL)
+            behind = bits - np.uint64(round_ * width % ALL)
+            rows[own] = behind[own] < np.uint64(width)
+    return (rows, scale) if 2 * seen <= len(t.y) else None
+
+
+def _sum(
+    t: Training, j: int, w: Array, curvature: Array, rows: NDArray[np.bool_], scale: Array
+) -> Statistics:
+    """A feature's sums over the screen, as large as those of all rows; curvatures by the weights."""
+    n_bins = t.bins[j].n_bins
+    codes, y = t.codes[j][rows], t.y[rows]
+    plain = bin_statistics(codes, n_bins, y, w[rows], curvature[rows])
+    scaled = bin_statistics(codes, n_bins, y, w[rows] * scale[rows], curvature[rows])
+    both = np.maximum(plain.plus + plain.minus, 1e-300)
+    return replace(
+        scaled,
+        curvature=plain.curvature * (scaled.plus + scaled.minus) / both,
+        rows=np.bincount(t.codes[j], minlength=n_bins),
+    )
