@@ -147,18 +147,13 @@ def test_threads_and_going_on_do_not_matter(settings, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"selection": "greedy"},
-        {"selection": "cyclic"},
-        {"weak_learner": "tree"},
-        {"response": "sign"},
-    ],
-    ids=str,
-)
-def test_nothing_else_is_screened(settings):
+    ("name", "value"),
+    [("selection", "greedy"), ("selection", "cyclic"), ("weak_learner", "tree"),
+     ("response", "sign"), ("exact_sums", False)],
+)  # fmt: skip
+def test_nothing_else_is_screened(name, value):
     X, y = make_table(1500)
-    settings = SETTINGS | {"n_estimators": 3} | settings
+    settings = SETTINGS | {"n_estimators": 3, name: value}
     ours = pb.ProperBoostClassifier(**settings).fit(X, y)
     every = pb.ProperBoostClassifier(**settings | {"screening": None}).fit(X, y)
     np.testing.assert_array_equal(ours.decision_function(X), every.decision_function(X))

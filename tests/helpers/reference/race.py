@@ -77,7 +77,7 @@ def _screen(t: Training, round_: int, size: int) -> tuple[NDArray[np.bool_], Arr
 def _sum(
     t: Training, j: int, w: Array, curvature: Array, rows: NDArray[np.bool_], scale: Array
 ) -> Statistics:
-    """A feature's sums over the screen, as large as those of all rows; curvatures by the weights."""
+    """A feature's sums over the screen, as large as those of all rows; curvatures by weight."""
     n_bins = t.bins[j].n_bins
     codes, y = t.codes[j][rows], t.y[rows]
     plain = bin_statistics(codes, n_bins, y, w[rows], curvature[rows])
