@@ -70,6 +70,7 @@ def fit_in_processes(*fits):
         text=True,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         check=True,
+        timeout=600,
     )
     return json.loads(done.stdout)
 

@@ -118,7 +118,7 @@ def test_process_reads_a_pipe_and_stops_when_its_reader_does(capsys):
     frame, _, _ = fit(capsys, "--n-estimators", "3")
     text = pd.concat([frame] * 10).to_csv(index=False)
     command = [sys.executable, "-m", "properboost", "predict", "model.json", "-"]
-    whole = subprocess.run(command, input=text, capture_output=True, text=True)
+    whole = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
     assert whole.returncode == 0
     assert len(whole.stdout.splitlines()) == 2_001
 

@@ -140,7 +140,8 @@ measures_memory = pytest.mark.skipif(
 
 
 def run_with(code, path):
-    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=True)
+    command = [sys.executable, "-c", code, path]
+    run = subprocess.run(command, capture_output=True, check=True, timeout=300)
     return int(run.stdout)
 
 
