@@ -32,10 +32,10 @@ CONFIGURATIONS = [
     pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=2, max_estimators=8, effort=None),
     pb.ProperBoostClassifierCV(
         ["gboost", "alpha"],
-        gains=[0.5, 2.0],
+        gains=[1.0],
         alphas=[0.2],
-        cv=3,
-        n_estimators=3,
+        cv=2,
+        n_estimators=2,
         scoring="f1_macro",
         effort=None,
     ),
