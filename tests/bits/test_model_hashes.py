@@ -31,7 +31,7 @@ def test_model_files_are_as_expected():
 
 @pytest.mark.parametrize(
     ("instruction_set", "n_jobs"),
-    [*((other, 3) for other in other_sets()), (_core.instruction_set, 8)],
+    [*((other, 3) for other in other_sets()), (_core.instruction_set, 5)],
 )
 def test_model_files_do_not_depend_on_the_processor_or_threads(instruction_set, n_jobs):
     plain = instruction_set == _core.instruction_set

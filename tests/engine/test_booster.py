@@ -50,7 +50,7 @@ def test_the_combinations_are_enough():
 
 
 @pytest.mark.parametrize(
-    ("loss", "weak_learner", "selection", "response", "step"), list_combinations()
+    ("loss", "weak_learner", "selection", "response", "step"), list(list_combinations())
 )
 def test_every_combination_equals_the_reference(loss, weak_learner, selection, response, step):
     codes, features, bins, y = problem(0)
