@@ -102,7 +102,7 @@ def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
 
 
 def bin_statistics(codes: Codes, n_bins: int, y: Array, w: Array, curvature: Array) -> Statistics:
-    of_classes = np.where(y > 0, codes, codes + n_bins)
+    of_classes = codes + np.where(y > 0, 0, n_bins)
     plus, minus = np.bincount(of_classes, weights=w, minlength=2 * n_bins).reshape(2, n_bins)
     return Statistics(
         plus,
