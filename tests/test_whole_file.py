@@ -23,7 +23,7 @@ FOLDER = str(Path(whole_file.__file__).parent)
 def run(code, *arguments, **settings):
     """Run code in a process of its own."""
     code = f"import os, signal, sys; sys.path.insert(0, {FOLDER!r}); {code}"
-    return subprocess.run([sys.executable, "-c", code, *arguments], **settings)
+    return subprocess.run([sys.executable, "-c", code, *arguments], timeout=300, **settings)
 
 
 def others(path):

@@ -10,6 +10,7 @@ import pytest
 
 import properboost as pb
 from helpers.commands import fail, fit, misuse, table, write
+from helpers.time_limits import within
 from properboost import __main__ as cli
 from properboost.cli.commands import make_parsers
 
@@ -118,17 +119,21 @@ def test_process_reads_a_pipe_and_stops_when_its_reader_does(capsys):
     frame, _, _ = fit(capsys, "--n-estimators", "3")
     text = pd.concat([frame] * 10).to_csv(index=False)
     command = [sys.executable, "-m", "properboost", "predict", "model.json", "-"]
-    whole = subprocess.run(command, input=text, capture_output=True, text=True)
+    whole = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
     assert whole.returncode == 0
     assert len(whole.stdout.splitlines()) == 2_001
 
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        process.stdout.close()  # before the first line is written
-        process.stdin.write(text)
-        process.stdin.close()
-        assert "Traceback" not in process.stderr.read()
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, **pipes, text=True) as process:
+        try:
+            with within(300.0):
+                process.stdout.close()  # before the first line is written
+                process.stdin.write(text)
+                process.stdin.close()
+                assert "Traceback" not in process.stderr.read()
+                process.wait()
+        finally:
+            process.kill()  # if it still runs
     assert process.returncode == 1
 
 

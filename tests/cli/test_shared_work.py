@@ -45,6 +45,8 @@ def test_devices_and_descriptors_are_written_to(capsys):
     command = [sys.executable, "-m", "properboost", "predict", "model.json", "train.csv"]
     for _ in range(2):
         with Path("out.csv").open("wb") as file:
-            subprocess.run([*command, "--output", "/dev/stdout"], stdout=file, check=True)
+            subprocess.run(
+                [*command, "--output", "/dev/stdout"], stdout=file, check=True, timeout=300
+            )
     out, _ = run(capsys, "predict", "model.json", "train.csv")
     assert Path("out.csv").read_text() == out

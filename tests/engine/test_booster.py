@@ -24,18 +24,35 @@ from helpers.engine import (
 from helpers.oracles import TRACE_IDS, TRACES, read_letter
 from properboost import _core
 
+SEARCHES = [
+    *itertools.product(["histogram", "stump"], ["greedy", "cyclic", "unbiased"]),
+    *itertools.product(["tree"], ["greedy", "unbiased"]),
+]
+RESPONSES = ["real", "sign", "newton", "exact"]
+STEPS = ["unit", "guarded", "line_search"]
 
-@pytest.mark.parametrize("loss", LOSSES)
+
+def list_combinations():
+    """Every search, response and step; every loss with each search, and each response and step."""
+    losses = list(LOSSES)
+    for (k, search), (r, response), (s, step) in itertools.product(
+        *map(enumerate, (SEARCHES, RESPONSES, STEPS))
+    ):
+        yield losses[(k + r + len(RESPONSES) * s) % len(losses)], *search, response, step
+
+
+def test_the_combinations_are_enough():
+    combinations = list(list_combinations())
+    pairs = {(loss, *search) for loss, *search, _, _ in combinations}
+    assert pairs == {(loss, *search) for loss in LOSSES for search in SEARCHES}
+    solved = {(loss, response, step) for loss, _, _, response, step in combinations}
+    assert solved == set(itertools.product(LOSSES, RESPONSES, STEPS))
+
+
 @pytest.mark.parametrize(
-    ("weak_learner", "selection"),
-    [
-        *itertools.product(["histogram", "stump"], ["greedy", "cyclic", "unbiased"]),
-        *itertools.product(["tree"], ["greedy", "unbiased"]),
-    ],
+    ("loss", "weak_learner", "selection", "response", "step"), list(list_combinations())
 )
-@pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
-@pytest.mark.parametrize("step", ["unit", "guarded", "line_search"])
-def test_every_combination_equals_the_reference(loss, weak_learner, response, step, selection):
+def test_every_combination_equals_the_reference(loss, weak_learner, selection, response, step):
     codes, features, bins, y = problem(0)
     rounds = {"histogram": 6, "stump": 6, "tree": 3}[weak_learner]
     common = {

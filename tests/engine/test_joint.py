@@ -73,7 +73,8 @@ def test_rounds_are_those_of_the_reference(form, response, learner):
 @pytest.mark.parametrize("form", [FORMS[0], FORMS[2]], ids=" ".join)
 def test_shared_trees_are_those_of_the_reference(form, response, selection):
     for seed, n_classes, weighted in ((1, 3, True), (5, 4, False), (6, 9, False)):
-        codes, features, bins, classes = several_classes(seed, n_classes, 60 * n_classes)
+        n = (30 if response == "exact" else 60) * n_classes
+        codes, features, bins, classes = several_classes(seed, n_classes, n)
         rng = np.random.default_rng(0)
         # Weights that are rounded at random decide ties, which signs of equal weights have many of.
         weight = rng.exponential(size=len(classes)) if weighted or response == "sign" else None
@@ -184,12 +185,11 @@ def test_threads_do_not_matter(form, n_classes):
         {"weak_learner": "tree", "shared_trees": True, "by_level": True, "max_depth": 5},
     ):
         some = [
-            boost(codes, features, classes, form, 3, response="newton", n_threads=n, **settings)
-            for n in (1, 2, 4)
+            boost(codes, features, classes, form, 2, response="newton", n_threads=n, **settings)
+            for n in (1, 3)
         ]
         for k in range(n_classes):
-            for other in some[1:]:
-                assert_identical(some[0].rounds(k), other.rounds(k))
+            assert_identical(some[0].rounds(k), some[1].rounds(k))
 
 
 @pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])

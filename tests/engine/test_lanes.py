@@ -285,7 +285,9 @@ def test_every_instruction_set_gives_the_same_bits():
             "PYTHONPATH": os.pathsep.join(sys.path),
         }
         command = [sys.executable, "-c", f"{DIGEST}\nprint(_core.instruction_set, result)"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=300
+        )
         assert done.stdout.split() == [other, here["result"]]
 
 

@@ -1,8 +1,6 @@
 """What holds of every model: each weak learner under each loss and response."""
 
 import functools
-import inspect
-import itertools
 import pickle
 from functools import cache
 
@@ -20,23 +18,14 @@ pd = pytest.importorskip("pandas")
 
 
 def every_model(test, learners=LEARNERS):
-    """Run a test of each weak learner under each loss, with one response after the other."""
-
-    @functools.wraps(test)
-    def under_every_response(**given):
-        for response in _core.response_names():
-            try:
-                test(response=response, **given)
-            except Exception as error:
-                error.add_note(f"with response={response!r}")
-                raise
-
-    parameters = inspect.signature(test).parameters
-    under_every_response.__signature__ = inspect.Signature(
-        [parameters[name] for name in parameters if name != "response"]
-    )
-    choices = list(itertools.product(learners, _core.loss_names()))
-    return pytest.mark.parametrize(("learner", "loss"), choices)(under_every_response)
+    """Run a test of each weak learner under each loss; both meet every response in turn."""
+    responses = _core.response_names()
+    choices = [
+        (learner, loss, responses[(i + k) % len(responses)])
+        for i, learner in enumerate(learners)
+        for k, loss in enumerate(_core.loss_names())
+    ]
+    return pytest.mark.parametrize(("learner", "loss", "response"), choices)(test)
 
 
 def make_model(learner, loss, response):

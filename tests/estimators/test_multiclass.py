@@ -180,7 +180,7 @@ def test_probabilities_are_those_of_the_joint_loss(rows, loss, gain):
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-12)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), p, rtol=1e-15)
     reference = FORMS[FORM[loss]](loss)
-    expected = [reference.log_probabilities(row / gain) for row in raw[:100]]
+    expected = reference.log_probabilities(raw[:100] / gain)
     np.testing.assert_allclose(model.predict_log_proba(X)[:100], expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(model.predict(X), model.classes_[p.argmax(axis=1)])
 

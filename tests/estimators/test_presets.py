@@ -111,4 +111,4 @@ def test_a_preset_takes_the_estimators_parameters_by_name(make, given):
 
 
 def test_the_package_imports_without_docstrings():
-    subprocess.run([sys.executable, "-OO", "-c", "import properboost"], check=True)
+    subprocess.run([sys.executable, "-OO", "-c", "import properboost"], check=True, timeout=300)

@@ -52,6 +52,7 @@ def fit_limited(kind: str, amount: int, n_jobs: int = 2, **environment: str) -> 
         text=True,
         env={**os.environ, **single, **environment},
         check=False,
+        timeout=300,
     )
     if done.returncode != 0:
         return f"ended with {done.returncode}: {done.stderr.strip()[-120:]}"

@@ -64,9 +64,9 @@ def start_children(method: str, children: int, busy_threads: int = 2) -> int:
             theirs.close()
             if ours.poll(TIMEOUT):
                 right += ours.recv_bytes() == expected
-                child.join()
-            else:
-                child.kill()
+                child.join(TIMEOUT)
+            child.kill()  # if it still runs
+            child.join()
     finally:
         over.set()
         for thread in threads:

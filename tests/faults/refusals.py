@@ -94,7 +94,7 @@ def make_library(folder: Path) -> Path | None:
     source, library = folder / "refuse.c", folder / "refuse.so"
     source.write_text(SOURCE)
     command = [compiler, "-O1", "-shared", "-fPIC", "-o", str(library), str(source)]
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = subprocess.run(command, capture_output=True, check=False, timeout=300)
     return library if done.returncode == 0 else None
 
 

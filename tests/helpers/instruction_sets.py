@@ -27,7 +27,7 @@ def run_with(instruction_set, program, data):
         [sys.executable, "-c", f"{load}data = pickle.load(sys.stdin.buffer)\n{program}\n{end}",
          str(Path(_core.__file__).parent)],
         env=os.environ | {"PROPERBOOST_INSTRUCTION_SET": instruction_set},
-        input=pickle.dumps(data), capture_output=True,
+        input=pickle.dumps(data), capture_output=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     name, result = pickle.load(io.BytesIO(done.stdout))
@@ -41,5 +41,5 @@ def load_with(instruction_set):
         [sys.executable, "-c", "import sys; sys.path.append(sys.argv[1]); import _core",
          str(Path(_core.__file__).parent)],
         env=os.environ | {"PROPERBOOST_INSTRUCTION_SET": instruction_set},
-        capture_output=True, text=True,
+        capture_output=True, text=True, timeout=300,
     )  # fmt: skip

@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
+from helpers.checks import run_check
 from helpers.searches import QUICK, assert_same_scores, integers, weighted_scores
 from properboost import _core
 from properboost import progress as progress_module
@@ -32,10 +33,10 @@ CONFIGURATIONS = [
     pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=2, max_estimators=8, effort=None),
     pb.ProperBoostClassifierCV(
         ["gboost", "alpha"],
-        gains=[0.5, 2.0],
+        gains=[1.0],
         alphas=[0.2],
-        cv=3,
-        n_estimators=3,
+        cv=2,
+        n_estimators=2,
         scoring="f1_macro",
         effort=None,
     ),
@@ -59,7 +60,7 @@ def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         # Some checks have classes of one row.
         warnings.filterwarnings("ignore", "The least populated class in y has only 1 member")
-        check(estimator)
+        run_check(estimator, check)
 
 
 # -- the same as scikit-learn's search ------------------------------------------------------------

@@ -6,9 +6,11 @@ import time
 import joblib
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import properboost as pb
+from helpers.time_limits import within
 from properboost.model_selection.cross_validation import Deadline, Race
 
 LISTS = {"effort": None, "gains": [0.5, 2.0], "n_estimators": 12, "cv": 3}
@@ -17,6 +19,20 @@ SEARCHES = [
     LISTS | {"n_estimators": "auto", "max_estimators": 40, "interactions": [0, 1]},
     LISTS | {"weak_learner": "tree", "max_leaf_nodes": [3, 6], "subsample": 0.7},
 ]
+
+
+@pytest.fixture(autouse=True)
+def time_limit():
+    """Workers may be waited for that never come."""
+    with within(300.0):
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pool():
+    """The processes that tests share are ended with them, not minutes later."""
+    yield
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 def two_classes():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
+from helpers.time_limits import within
 from properboost.persistence import gzipped
 
 X = np.random.default_rng(0).normal(size=(80, 3))
@@ -57,10 +58,11 @@ def test_paths_of_bytes_and_pipes(model, tmp_path):
     path = os.fsencode(tmp_path / "model.json.gz")
     model.save_model(path)
     os.mkfifo(tmp_path / "pipe.gz")
-    writer = threading.Thread(target=model.save_model, args=(tmp_path / "pipe.gz",))
+    writer = threading.Thread(target=model.save_model, args=(tmp_path / "pipe.gz",), daemon=True)
     writer.start()
-    piped = pb.load_model(tmp_path / "pipe.gz")
-    writer.join()
+    with within(60.0):  # each opens the pipe when the other does
+        piped = pb.load_model(tmp_path / "pipe.gz")
+        writer.join()
     np.testing.assert_array_equal(piped.predict_proba(X), pb.load_model(path).predict_proba(X))
 
 

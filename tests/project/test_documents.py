@@ -67,13 +67,15 @@ def remarks(path):
     text = path.read_text("utf-8")
     if path.suffix in (".hpp", ".cpp"):
         return [*re.findall(r"//+(.*)", text), *re.findall(r"/\*(.*?)\*/", text, re.DOTALL)]
+    found, begins = [], True  # a statement: what begins as a string is a docstring
     with tokenize.open(path) as file:
-        tokens = [*tokenize.generate_tokens(file.readline)]
-    found = [token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT]
-    for node in ast.walk(ast.parse(text)):
-        match node:
-            case ast.Expr(value=ast.Constant(value=str(docstring))):
-                found.append(docstring)
+        for token in tokenize.generate_tokens(file.readline):
+            if token.type == tokenize.COMMENT:
+                found.append(token.string.lstrip("# "))
+            elif token.type == tokenize.STRING and begins:
+                found.append(ast.literal_eval(token.string))
+            if token.type not in (tokenize.COMMENT, tokenize.NL):
+                begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     return found
 
 

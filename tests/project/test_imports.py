@@ -11,7 +11,9 @@ SCRIPT = ROOT / "tools" / "check_imports.py"
 
 
 def check(root):
-    return subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, SCRIPT, root], capture_output=True, text=True, timeout=300
+    )
 
 
 def write(root, files):

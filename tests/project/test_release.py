@@ -20,7 +20,9 @@ def check(folder, tag, **changed):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     script = folder / "tools/check_release.py"
-    done = subprocess.run([sys.executable, script, tag], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, script, tag], capture_output=True, text=True, timeout=300
+    )
     return done.returncode, done.stderr
 
 

@@ -31,7 +31,9 @@ def read(path):
 
 def check_openmp(root):
     script = ROOT / "tools" / "check_openmp.py"
-    return subprocess.run([sys.executable, script, root], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, script, root], capture_output=True, text=True, timeout=300
+    )
 
 
 def test_version_is_the_same_everywhere():
@@ -133,5 +135,5 @@ import properboost, properboost.plots, sys
 print(properboost.__version__, "matplotlib" in sys.modules)
 """
     command = [sys.executable, "-c", code]
-    output = subprocess.run(command, capture_output=True, text=True, check=True)
+    output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert output.stdout.split() == [properboost.__version__, "False"]

@@ -263,5 +263,7 @@ def test_instruction_sets_make_no_difference():
     exec(DIGEST, own)
     environment = os.environ | {"PROPERBOOST_INSTRUCTION_SET": "baseline"}
     command = [sys.executable, "-c", DIGEST]
-    run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    run = subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True, timeout=300
+    )
     assert run.stdout.strip() == own["digest"]

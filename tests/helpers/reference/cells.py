@@ -25,14 +25,13 @@ class Statistics:
     rows: NDArray[np.int64]
 
     def gathered(self, cells: NDArray[np.int64], n_cells: int) -> Statistics:
-        """Bins added up into cells; a bin in cell -1 belongs to none."""
-        inside = cells >= 0
+        """Bins added up into cells; a bin in cell -1 belongs to none.
 
-        def add(a: NDArray[np.generic]) -> Array:
-            return np.bincount(cells[inside], weights=a[inside], minlength=n_cells)
-
-        rows = add(self.rows).astype(np.int64)
-        return Statistics(add(self.plus), add(self.minus), add(self.curvature), rows)
+        The last axis of `cells` is the bins, and that of the sums the cells.
+        """
+        inside = (cells[..., None, :] == np.arange(n_cells)[:, None]).astype(float)
+        rows = (inside @ self.rows).astype(np.int64)
+        return Statistics(inside @ self.plus, inside @ self.minus, inside @ self.curvature, rows)
 
     def of(self, own: NDArray[np.bool_]) -> Statistics:
         """Nothing in other bins."""
@@ -103,9 +102,11 @@ def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
 
 
 def bin_statistics(codes: Codes, n_bins: int, y: Array, w: Array, curvature: Array) -> Statistics:
+    of_classes = codes + np.where(y > 0, 0, n_bins)
+    plus, minus = np.bincount(of_classes, weights=w, minlength=2 * n_bins).reshape(2, n_bins)
     return Statistics(
-        np.bincount(codes, weights=np.where(y > 0, w, 0.0), minlength=n_bins),
-        np.bincount(codes, weights=np.where(y > 0, 0.0, w), minlength=n_bins),
+        plus,
+        minus,
         np.bincount(codes, weights=curvature, minlength=n_bins),
         np.bincount(codes, minlength=n_bins),
     )

@@ -1,11 +1,11 @@
-"""Joint losses in plain numpy and scipy, one row at a time, written the way the formulas read.
+"""Joint losses in plain numpy and scipy, written the way the formulas read.
 
-Nothing here imports the package.  Scores are raw predictions / gain.
+Nothing here imports the package.  Scores are raw predictions / gain; their last axis is the
+classes, and classes y have a value for each row, or one for all.
 """
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import erf, log_expit, log_ndtr, logsumexp
+from scipy.special import log_expit, log_ndtr
 
 from helpers.reference.losses import GBoost, GGauss, GLaplacian, GLog
 
@@ -28,19 +28,6 @@ def log_inverse_link(name, u):
     return np.where(u < 0.0, log_tail, np.log1p(-np.exp(log_tail)))
 
 
-def phi(name, u):
-    """The margin loss."""
-    u = np.asarray(u, float)
-    if name == "glog":
-        return np.logaddexp(0.0, -u)
-    if name == "ggauss":
-        x = np.sqrt(np.pi) / 4.0 * u
-        return u / 2.0 * (erf(x) - 1.0) + 2.0 / np.pi * np.exp(-(x**2))
-    if name == "glaplacian":
-        return np.exp(-np.abs(u) / 2.0) + (np.abs(u) - u) / 2.0
-    return 2.0 / (np.hypot(2.0, u) + u) if u.ndim == 0 and u > 0.0 else (np.hypot(2.0, u) - u) / 2.0
-
-
 class Softmax:
     """p = softmax(z / 2), loss 2 logsumexp(z / 2) - z_y."""
 
@@ -48,15 +35,16 @@ class Softmax:
         assert name == "glog"
 
     def log_probabilities(self, z):
-        others = [logsumexp((np.delete(z, k) - z[k]) / 2.0) for k in range(len(z))]
-        return -np.logaddexp(0.0, others)
+        behind = (z - z.max(axis=-1, keepdims=True)) / 2.0
+        others = np.where(_is(behind.argmax(axis=-1), z), 0.0, np.exp(behind))
+        return behind - np.log1p(others.sum(axis=-1, keepdims=True))
 
     def loss(self, z, y):
-        return 2.0 * logsumexp((z - z[y]) / 2.0)
+        return -2.0 * self.log_probabilities(z)[_is(y, z)].reshape(z.shape[:-1])
 
     def curvatures(self, z):
-        p = np.exp(self.log_probabilities(z))
-        return p * -np.expm1(self.log_probabilities(z)) / 2.0
+        log_p = self.log_probabilities(z)
+        return np.exp(log_p) * -np.expm1(log_p) / 2.0
 
 
 class Canonical:
@@ -68,36 +56,61 @@ class Canonical:
 
     def shift(self, z):
         """The zero of the log odds of `the others` against `not the largest`."""
-        top = int(np.argmax(z))
-        d = z - z[top]
-        others = np.delete(d, top)
+        top = z.max(axis=-1, keepdims=True)
+        others = np.where(_is(z.argmax(axis=-1), z), -np.inf, z - top)
 
         def odds(tau):
-            left = logsumexp(log_inverse_link(self.name, others - tau))
-            return left - float(log_inverse_link(self.name, tau))
+            left = log_inverse_link(self.name, others - tau)
+            left = np.logaddexp.reduce(left, axis=-1, keepdims=True)
+            return left - log_inverse_link(self.name, tau)
 
-        low, high = others.max() / 2.0 - 1.0, 4.0 * np.sqrt(len(z)) + 10.0
-        return z[top] + brentq(odds, low, high, xtol=1e-15, rtol=1e-15, maxiter=500)
+        low = others.max(axis=-1, keepdims=True) / 2.0 - 1.0
+        high = np.full_like(low, 4.0 * np.sqrt(z.shape[-1]) + 10.0)
+        return top + _find_zero(odds, low, high)
 
     def log_probabilities(self, z):
         return log_inverse_link(self.name, z - self.shift(z))
 
     def loss(self, z, y):
         u = z - self.shift(z)
-        others = np.delete(u, y)
-        return float(phi(self.name, u[y])) + float(np.sum(phi(self.name, -others)))
+        return self.margin_loss.loss(np.where(_is(y, z), u, -u)).sum(axis=-1)
 
     def curvatures(self, z):
         w = self.margin_loss.curvature(z - self.shift(z))
-        return w * (1.0 - w / w.sum())
+        return w * (1.0 - w / w.sum(axis=-1, keepdims=True))
 
 
 FORMS = {"softmax": Softmax, "canonical": Canonical}
 
 
+def weights_of(log_p, y):
+    """p, and of the own class 1 - p: what the others have."""
+    p, own = np.exp(log_p), _is(y, log_p)
+    return np.where(own, np.where(own, 0.0, p).sum(axis=-1, keepdims=True), p)
+
+
 def evaluate(form, z, y):
-    """Weights, Newton's divisors and the loss of one row."""
-    log_p = form.log_probabilities(z)
-    weights = np.exp(log_p)
-    weights[y] = np.exp(logsumexp(np.delete(log_p, y)))
-    return weights, form.curvatures(z) * len(z) / (len(z) - 1), form.loss(z, y)
+    """Weights, Newton's divisors and losses."""
+    n_classes = z.shape[-1]
+    divisors = form.curvatures(z) * n_classes / (n_classes - 1)
+    return weights_of(form.log_probabilities(z), y), divisors, form.loss(z, y)
+
+
+def _find_zero(f, a, b):
+    """A zero of each element of a function between where they are of other signs (Illinois)."""
+    at_a, at_b = f(a), f(b)
+    for _ in range(100):
+        new = b - at_b * (b - a) / (at_b - at_a)
+        at_new = f(new)
+        across = at_new * at_b < 0.0
+        a, at_a = np.where(across, b, a), np.where(across, at_b, at_a / 2.0)
+        moved = np.abs(new - b)
+        b, at_b = new, at_new
+        if (moved <= 1e-15 * (1.0 + np.abs(b))).all():
+            break
+    return b
+
+
+def _is(y, z):
+    """Whether a class is the row's."""
+    return np.broadcast_to(np.arange(z.shape[-1]) == np.asarray(y)[..., None], z.shape)

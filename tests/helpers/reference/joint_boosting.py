@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import softmax
 
 from helpers.reference.boosting import find_table
-from helpers.reference.joint import FORMS, log_inverse_link
+from helpers.reference.joint import FORMS, weights_of
 from helpers.reference.lines import add_lines, fit_lines, largest_values
 from helpers.reference.losses import make_loss
 from helpers.reference.rounds import Round
@@ -28,39 +27,20 @@ class Rows:
     """What the joint loss says about rows of these classes; raw predictions are (rows, classes)."""
 
     def __init__(self, joint_loss: str, name: str, gain: float, classes: Array) -> None:
-        self.name = name
         self.gain = gain
         self.form = FORMS[joint_loss](name)
-        self.is_softmax = joint_loss == "softmax"
-        self.own = np.eye(int(classes.max()) + 1, dtype=bool)[classes]
-
-    def probabilities(self, raw: Array) -> Array:
-        z = raw / self.gain
-        if self.is_softmax:
-            return softmax(z / 2.0, axis=1)
-        # Shifts between where one class has probability 1/2 or more and where all have at most 1/K.
-        low, high = z.max(axis=1) - 1e3, z.max(axis=1) + 1e3
-        for _ in range(65):
-            middle = (low + high) / 2.0
-            p = np.exp(log_inverse_link(self.name, z - middle[:, None]))
-            low = np.where(p.sum(axis=1) > 1.0, middle, low)
-            high = np.where(p.sum(axis=1) > 1.0, high, middle)
-        return p
+        self.classes = classes
 
     def weights(self, raw: Array, some: Array | slice = slice(None)) -> Array:
         """Those of some rows."""
-        p, own = self.probabilities(raw[some]), self.own[some]
-        missing = (p * ~own).sum(axis=1, keepdims=True)
-        return np.where(own, missing, p)
+        return weights_of(self.form.log_probabilities(raw[some] / self.gain), self.classes[some])
 
     def curvatures(self, raw: Array) -> Array:
         """The Hessian's diagonal."""
-        return np.stack([self.form.curvatures(row) for row in raw / self.gain]) / self.gain
+        return self.form.curvatures(raw / self.gain) / self.gain
 
     def losses(self, raw: Array) -> Array:
-        labels = self.own.argmax(axis=1)
-        rows = zip(raw / self.gain, labels, strict=True)
-        return self.gain * np.array([self.form.loss(row, y) for row, y in rows])
+        return self.gain * self.form.loss(raw / self.gain, self.classes)
 
 
 def fit_joint(
@@ -93,8 +73,9 @@ def fit_joint(
         "prior": None, "smoothing": 0.0, "smoothing_in_score": True, "l2": 0.0, "tie": TIE,
         "tree": TreeSettings(), "selection": selection, "max_cells": None, "min_saving": 0.0,
     }  # fmt: skip
+    y = np.where(np.eye(n_classes, dtype=bool)[classes], 1.0, -1.0)
     own = [
-        Training(codes, bins, np.where(rows.own[:, k], 1.0, -1.0), weight, make_loss(loss, gain),
+        Training(codes, bins, y[:, k], weight, make_loss(loss, gain),
                  **(defaults | settings))
         for k in range(n_classes)
     ]  # fmt: skip
@@ -140,7 +121,6 @@ def fit_joint(
                 moved = True
 
                 def slope(a: float, raw: Array = raw, added: Array = added) -> float:
-                    y = np.where(rows.own, 1.0, -1.0)
                     per_row = (y * added * rows.weights(raw + a * added)).sum(axis=1)
                     return float((weight * per_row).sum())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Response = Literal["real", "sign", "newton", "exact"]
 
 
-def cell_cost(stats: Statistics, response: Response, l2: float) -> float:
+def cell_cost(stats: Statistics, response: Response, l2: float) -> Array:
     """How bad the cells are under a response: a sum over them, in the weights' own unit.
 
     real and exact: sum sqrt(W+ W-); sign: minus sum |W+ - W-|; newton: minus the sum of
@@ -29,18 +29,18 @@ def cell_cost(stats: Statistics, response: Response, l2: float) -> float:
     if response == "newton":
         curvature = stats.curvature + l2
         gain = np.divide(slope**2, curvature, out=np.zeros_like(slope), where=curvature > 0)
-        return -float(gain.sum())
+        return -gain.sum(axis=-1)
     if response == "sign":
-        return -float(np.abs(slope).sum())
-    return float((np.sqrt(stats.plus) * np.sqrt(stats.minus)).sum())
+        return -np.abs(slope).sum(axis=-1)
+    return (np.sqrt(stats.plus) * np.sqrt(stats.minus)).sum(axis=-1)
 
 
-def cell_score(stats: Statistics, response: Response, l2: float) -> float:
+def cell_score(stats: Statistics, response: Response, l2: float) -> Array:
     """The same as the papers print it; `first_best` knows which direction is good."""
     cost = cell_cost(stats, response, l2)
     if response == "newton":
         return -cost
-    share = cost / float(stats.plus.sum() + stats.minus.sum())
+    share = cost / (stats.plus.sum(axis=-1) + stats.minus.sum(axis=-1))
     return -share if response == "sign" else share
 
 
@@ -71,14 +71,14 @@ class Candidate:
 
 def histogram_candidates(
     stats: Statistics, bins: FeatureBins, response: Response, l2: float, _direction: int = 0
-) -> Iterator[Candidate]:
+) -> list[Candidate]:
     """Every bin is a cell."""
-    yield Candidate(np.arange(bins.n_bins), bins.n_bins, cell_score(stats, response, l2))
+    return [Candidate(np.arange(bins.n_bins), bins.n_bins, cell_score(stats, response, l2))]
 
 
 def stump_candidates(
     stats: Statistics, bins: FeatureBins, response: Response, l2: float, direction: int = 0
-) -> Iterator[Candidate]:
+) -> list[Candidate]:
     """Two cells; candidates in the order in which ties are decided.
 
     First of all no cut: every row on the left, which is all that a constant feature has.
@@ -96,42 +96,45 @@ def stump_candidates(
     With a direction the cell on the right is not less positive than that on the left (more, for
     -1).
     """
-    for cells in stump_cuts(stats, bins, response, direction):
-        yield Candidate(cells, 2, cell_score(stats.gathered(cells, 2), response, l2))
+    cuts = stump_cuts(stats, bins, response, direction)
+    scores = cell_score(stats.gathered(cuts, 2), response, l2)
+    return [Candidate(cells, 2, score) for cells, score in zip(cuts, scores, strict=True)]
 
 
 def stump_cuts(
     stats: Statistics, bins: FeatureBins, response: Response, direction: int = 0
-) -> Iterator[NDArray[np.int64]]:
-    for i, cells in enumerate(_list_cuts(stats, bins, response)):
-        share = positive_share(stats.gathered(cells, 2), response)
-        if i == 0 or not direction * (share[1] - share[0]) < 0:
-            yield cells
+) -> NDArray[np.int64]:
+    """The cells of each cut, a row per cut."""
+    cuts = _list_cuts(stats, bins, response)
+    share = positive_share(stats.gathered(cuts, 2), response)
+    allowed = ~(direction * (share[:, 1] - share[:, 0]) < 0)
+    allowed[0] = True
+    return cuts[allowed]
 
 
-def _list_cuts(
-    stats: Statistics, bins: FeatureBins, response: Response
-) -> Iterator[NDArray[np.int64]]:
-    if bins.n_ordered:
-        missing = bins.missing
-        has_missing = missing is not None and stats.rows[missing] > 0
-        last = bins.n_ordered - 1
-        sides = [(0, [last, *range(last)]), (1, range(last + 1))]
-        for side, cuts in sides if has_missing else [(-1, sides[0][1])]:
-            for b in cuts:
-                cells = np.full(bins.n_bins, -1)
-                cells[: bins.n_ordered] = np.arange(bins.n_ordered) > b
-                if missing is not None:
-                    cells[missing] = side
-                yield cells
-        return
-    present = np.flatnonzero(stats.rows > 0)
-    order = present[np.argsort(positive_share(stats, response)[present], kind="stable")]
-    for size in [len(order), *range(1, len(order))]:
-        cells = np.full(bins.n_bins, -1)
-        cells[order[:size]] = 0
-        cells[order[size:]] = 1
-        yield cells
+def _list_cuts(stats: Statistics, bins: FeatureBins, response: Response) -> NDArray[np.int64]:
+    if bins.n_ordered == 0:
+        present = np.flatnonzero(stats.rows > 0)
+        order = np.argsort(positive_share(stats, response)[present], kind="stable")
+        return cuts_along(present[order], bins.n_bins)
+    last = bins.n_ordered - 1
+    left = [last, *range(last)]
+    missing, side = bins.missing, [-1] * bins.n_ordered
+    if missing is not None and stats.rows[missing] > 0:
+        left, side = [*left, *range(last + 1)], [0] * bins.n_ordered + [1] * bins.n_ordered
+    cuts = (np.arange(bins.n_bins) > np.array(left)[:, None]).astype(int)
+    cuts[:, bins.n_ordered :] = -1
+    if missing is not None:
+        cuts[:, missing] = side
+    return cuts
+
+
+def cuts_along(order: NDArray[np.int64], n_bins: int) -> NDArray[np.int64]:
+    """The first bins of an order on the left: all of them, one, two, ..."""
+    n = len(order)
+    cuts = np.full((max(n, 1), n_bins), -1)
+    cuts[:, order] = np.arange(n) >= np.array([n, *range(1, n)])[:, None]
+    return cuts
 
 
 def positive_share(stats: Statistics, response: Response) -> Array:
@@ -140,7 +143,7 @@ def positive_share(stats: Statistics, response: Response) -> Array:
         over, under, empty = stats.plus - stats.minus, stats.curvature, 0.0
     else:
         over, under, empty = stats.plus, stats.plus + stats.minus, 0.5
-    return np.divide(over, under, out=np.full(len(over), empty), where=under > 0)
+    return np.divide(over, under, out=np.full(over.shape, empty), where=under > 0)
 
 
 def best_cells(
@@ -153,6 +156,9 @@ def best_cells(
     cut that saves nothing is not made, nor one that does not save what its cell's must.
     """
 
+    def cost(cells: NDArray[np.int64], n: int) -> Array:
+        return cell_cost(stats.gathered(cells, n), t.response, t.l2)
+
     def score(cells: NDArray[np.int64], n: int) -> Candidate:
         return Candidate(cells, n, cell_score(stats.gathered(cells, n), t.response, t.l2))
 
@@ -164,15 +170,14 @@ def best_cells(
         for cell in range(n_cells):
             own = np.ones(bins.n_bins, bool) if cells is None else cells == cell
             charge = least_saving(stats.of(own)) if least_saving else 0.0
-            for cut in stump_cuts(stats.of(own), bins, t.response, direction):
-                after = np.where(own & (cut == 1), n_cells, cut if cells is None else cells)
-                cost = cell_cost(stats.gathered(after, n_cells + 1), t.response, t.l2)
-                found.append(after)
-                costs.append(cost + (charge if (after == n_cells).any() else 0.0))
+            cuts = stump_cuts(stats.of(own), bins, t.response, direction)
+            after = np.where(own & (cuts == 1), n_cells, cuts if cells is None else cells)
+            found.extend(after)
+            costs.extend(cost(after, n_cells + 1) + charge * (after == n_cells).any(axis=-1))
         if cells is None and least_saving:
             whole = np.zeros(bins.n_bins, int)
             found.insert(0, whole)
-            costs.insert(0, cell_cost(stats.gathered(whole, 1), t.response, t.l2))
+            costs.insert(0, cost(whole, 1))
         best = found[first_least(costs, t.tie)]
         if not (best == n_cells).any() and (cells is not None or not best.any()):
             return score(best, n_cells)
@@ -181,7 +186,7 @@ def best_cells(
     return score(cells, n_cells)
 
 
-CANDIDATES: dict[str, Callable[..., Iterator[Candidate]]] = {
+CANDIDATES: dict[str, Callable[..., list[Candidate]]] = {
     "histogram": histogram_candidates,
     "stump": stump_candidates,
 }

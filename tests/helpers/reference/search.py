@@ -71,7 +71,8 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
         b = t.bins[j]
         plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
         kept = plain.shrunk(rows) if allows_for_chance and b.n_ordered == 0 else plain
-        free.append(free_candidate(t, j, plain, rows))
+        if allows_for_chance:
+            free.append(free_candidate(t, j, plain, rows))
         seen = _seen(t, j, kept)
         best = _best_of(t, j, seen, rows)
         if t.direction(j):
@@ -117,7 +118,7 @@ def _best_of(t: Training, j: int, seen: Statistics, rows: Array | None) -> Candi
         if t.min_saving > 0 and rows is not None and t.response != "sign":
             least = partial(least_saving, whole=seen, ordered=b.n_ordered > 0, rows=rows, t=t)
         return best_cells(seen, b, t, t.direction(j), least)
-    cuts = list(CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j)))
+    cuts = CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j))
     return cuts[first_best([c.score for c in cuts], t.response, t.tie)]
 
 

@@ -10,7 +10,13 @@ import numpy as np
 from helpers.reference.cells import bin_statistics, sum_statistics
 from helpers.reference.contrast import charge_for_chance, saving_by_chance, sum_of_squares
 from helpers.reference.draws import draw_bits
-from helpers.reference.learners import cell_cost, first_least, positive_share, stump_cuts
+from helpers.reference.learners import (
+    cell_cost,
+    cuts_along,
+    first_least,
+    positive_share,
+    stump_cuts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -224,18 +230,17 @@ class _OneModel:
         heavy = self.weights([stats]).sum() >= 2 * self.t.tree.min_child_weight
         return bool(heavy and (mixed or self.t.response == "newton"))
 
-    def cuts(self, j: int, stats: Sequence[Statistics]) -> list[NDArray[np.int64]]:
-        return list(stump_cuts(stats[0], self.t.bins[j], self.t.response))
+    def cuts(self, j: int, stats: Sequence[Statistics]) -> NDArray[np.int64]:
+        return stump_cuts(stats[0], self.t.bins[j], self.t.response)
 
-    def cost(self, sides: Sequence[Statistics]) -> float:
+    def cost(self, sides: Sequence[Statistics]) -> Array:
         return cell_cost(sides[0], self.t.response, self.t.l2)
 
-    def is_forbidden(self, j: int, sides: Sequence[Statistics]) -> bool:
+    def is_forbidden(self, j: int, sides: Sequence[Statistics]) -> NDArray[np.bool_]:
         t = self.t
         share = positive_share(sides[0], t.response)
-        direction = t.direction(j)
-        light = min(self.weights(sides)) < t.tree.min_child_weight
-        return bool(light or direction * (share[1] - share[0]) < 0)
+        light = self.weights(sides).min(axis=-1) < t.tree.min_child_weight
+        return light | (t.direction(j) * (share[:, 1] - share[:, 0]) < 0)
 
     def chance(self, rows: NDArray[np.bool_]) -> tuple[float, float]:
         """What a cut of some rows saves by chance, and its degrees of freedom."""
@@ -273,16 +278,16 @@ class _JointModel:
         weights = self.weights(self.statistics(0, rows))
         return bool(weights.sum() >= 2 * self.t.tree.min_child_weight)
 
-    def cuts(self, j: int, stats: Sequence[Statistics]) -> list[NDArray[np.int64]]:
+    def cuts(self, j: int, stats: Sequence[Statistics]) -> NDArray[np.int64]:
         if self.t.bins[j].n_ordered:
-            return list(stump_cuts(stats[0], self.t.bins[j], self.t.response))
+            return stump_cuts(stats[0], self.t.bins[j], self.t.response)
         return _cuts_along_the_axis(stats, self.t.response)
 
-    def cost(self, sides: Sequence[Statistics]) -> float:
+    def cost(self, sides: Sequence[Statistics]) -> Array:
         return sum(cell_cost(side, self.t.response, self.t.l2) for side in sides)
 
-    def is_forbidden(self, _: int, sides: Sequence[Statistics]) -> bool:
-        return bool(min(self.weights(sides)) < self.t.tree.min_child_weight)
+    def is_forbidden(self, _: int, sides: Sequence[Statistics]) -> NDArray[np.bool_]:
+        return self.weights(sides).min(axis=-1) < self.t.tree.min_child_weight
 
     def chance(self, rows: NDArray[np.bool_]) -> tuple[float, float]:
         chance = np.array([own.chance(rows)[0] for own in self._own])
@@ -309,11 +314,11 @@ def _find_split(
         both = [sum_statistics(of_model) for of_model in zip(*stats, strict=True)]
         cuts = view.cuts(j, both)
         cost = np.zeros((len(cuts), len(nodes)))
-        for i, cut in enumerate(cuts):
-            for k, node in enumerate(stats):
-                sides = [of_model.gathered(cut, 2) for of_model in node]
-                forbidden = i > 0 and view.is_forbidden(j, sides)
-                cost[i, k] = np.inf if forbidden else view.cost(sides)
+        for k, node in enumerate(stats):
+            sides = [of_model.gathered(cuts, 2) for of_model in node]
+            forbidden = view.is_forbidden(j, sides)
+            forbidden[0] = False
+            cost[:, k] = np.where(forbidden, np.inf, view.cost(sides))
         if t.tree.by_level:  # a node that is not split costs what it did
             cost = np.where(cost[0] - cost > t.tie * np.abs(cost), cost, cost[0])
         before = cost[0].sum()  # no cut
@@ -351,9 +356,7 @@ def _reach(node: Statistics, level: Statistics, ordered: bool) -> float:
     return float(places[-1] - places[0]) / (n - 1) if ordered else 1.0
 
 
-def _cuts_along_the_axis(
-    stats: Sequence[Statistics], response: Response
-) -> list[NDArray[np.int64]]:
+def _cuts_along_the_axis(stats: Sequence[Statistics], response: Response) -> NDArray[np.int64]:
     """Categories in the order of the first principal component of their mean gradients."""
     slope = np.stack([s.plus - s.minus for s in stats], axis=1)
     beside = sum(s.curvature if response == "newton" else s.plus + s.minus for s in stats)
@@ -365,10 +368,4 @@ def _cuts_along_the_axis(
     # The sign of an axis is nobody's choice: the category that is farthest out is on the right.
     farthest = np.argmax(beside * (points**2).sum(axis=1))
     order = present[np.argsort(np.sign(place[farthest]) * place, kind="stable")]
-    cuts = []
-    for size in [len(order), *range(1, len(order))]:
-        cells = np.full(len(stats[0].rows), -1)
-        cells[order[:size]] = 0
-        cells[order[size:]] = 1
-        cuts.append(cells)
-    return cuts
+    return cuts_along(order, len(stats[0].rows))

@@ -48,7 +48,7 @@ class RowScreen {
   const TrainingRows& rows_;
   const ModelBatch& batch_;
   Screen all_;
-  // Of the negative class, and of the positive, in all processes; not counted at first.
+  // The negative ones, then the positive, of all processes; not counted at first.
   std::optional<std::array<std::int64_t, 2>> rows_of_class_;
 };
 

@@ -1,0 +1,12 @@
+"""Shared by the tests of Dask."""
+
+import pytest
+
+from helpers.time_limits import within
+
+
+@pytest.fixture(autouse=True)
+def time_limit():
+    """Workers may be waited for that never come."""
+    with within(300.0):
+        yield

@@ -1,0 +1,23 @@
+"""Limits on the time of tests that wait for others: what hangs is an error that says where."""
+
+import contextlib
+import signal
+
+
+@contextlib.contextmanager
+def within(seconds):
+    """Raise TimeoutError in the main thread after so many seconds, where there are alarms."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def give_up(*_):
+        raise TimeoutError(f"this took more than {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
