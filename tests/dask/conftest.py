@@ -8,5 +8,5 @@ from helpers.time_limits import within
 @pytest.fixture(autouse=True)
 def time_limit():
     """Workers may be waited for that never come."""
-    with within(300.0):
+    with within(120.0):
         yield

@@ -6,6 +6,8 @@ from functools import cache
 
 import pytest
 
+from helpers.time_limits import within
+
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
@@ -21,6 +23,8 @@ METHOD = {
     )
 }
 
+SECONDS_TO_CLOSE = 30.0
+
 
 @cache
 def import_before_forks():
@@ -35,17 +39,21 @@ def cluster(n_workers=2, *, processes=False):
     """A client of a cluster of workers with a thread each."""
     with dask.config.set(METHOD):
         import_before_forks()
-        with (
-            distributed.LocalCluster(
-                n_workers=n_workers,
-                threads_per_worker=1,
-                processes=processes,
-                dashboard_address=":0",
-                silence_logs=50,
-            ) as workers,
-            distributed.Client(workers) as client,
-        ):
+        workers = distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=processes,
+            dashboard_address=":0",
+            silence_logs=50,
+        )
+        client = distributed.Client(workers)
+        try:
             yield client
+        finally:
+            # What was killed or frozen may not let go: its processes end with this one.
+            with contextlib.suppress(TimeoutError), within(SECONDS_TO_CLOSE):
+                client.close()
+                workers.close()
 
 
 def file_of(model, folder):
