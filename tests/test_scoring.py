@@ -116,6 +116,14 @@ def test_bad_scorers(scoring, message):
         pb.ProperBoostClassifierCV(**QUICK | {"scoring": scoring}, effort=None).fit(*integers(60))
 
 
+def test_a_split_without_a_class_is_named():
+    X, y = np.arange(40.0)[:, None] % 7, np.repeat([0, 1, 2, 3], [20, 2, 10, 8])
+    search = pb.ProperBoostClassifierCV(effort=None, scoring="average_precision", n_estimators=3)
+    message = r"scoring='average_precision' needs rows of every class; .* none of \[1\]"
+    with pytest.raises(ValueError, match=message), pytest.warns(UserWarning, match="least pop"):
+        search.fit(X, y)
+
+
 # -- rankings, and either class --------------------------------------------------------------------
 
 

@@ -78,9 +78,17 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
         X = held_out.rows[:, None] if named else take_rows(source, held_out.rows)
         given = weighs and held_out.weight is not None
         extra = {"sample_weight": held_out.weight} if given else {}
-        value = scorer(
-            _Replay(classes, link, raw), X, find_entries(classes, held_out.codes), **extra
-        )
+        labels = find_entries(classes, held_out.codes)
+        try:
+            value = scorer(_Replay(classes, link, raw), X, labels, **extra)
+        except ValueError as error:
+            lacking = np.setdiff1d(classes, labels).tolist()
+            if isinstance(scoring, str) and lacking:
+                raise ValueError(
+                    f"scoring={scoring!r} needs rows of every class; some that were held out "
+                    f"have none of {lacking}"
+                ) from error
+            raise
         try:
             return float(value)
         except (TypeError, ValueError) as error:

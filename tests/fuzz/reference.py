@@ -75,7 +75,7 @@ class Reference:
 
     def smaller(self, case: Case) -> Iterator[Case]:
         for simple in case.smaller():
-            kept = {"rows_per_bin", "n_estimators"} <= simple.params.keys()
+            kept = {"rows_per_bin", "n_estimators", "gain", "slope"} <= simple.params.keys()
             if kept and len(np.unique(simple.y)) == 2:
                 yield simple
 

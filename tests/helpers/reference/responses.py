@@ -59,7 +59,9 @@ def _exact_values(t: Training, weigh: Weigh, cut: Cut, pseudo: float) -> Array:
             real_rows = (s * y * weigh(rows, z)).sum()
             return float(real_rows + pseudo * (t.loss.weight(z) - t.loss.weight(-z)))
 
-        direction = float(np.sign(downhill(0.0)))
+        slope = downhill(0.0)
+        is_rounding = abs(slope) <= 1e-14 * (s * weigh(rows, 0.0)).sum()
+        direction = 0.0 if is_rounding else float(np.sign(slope))
         if direction:
             grid = doubling_grid(t.loss.gain / 16, t.cap)
             values[b] = direction * first_stationary(
