@@ -149,6 +149,23 @@ def test_all_workers_that_have_rows(monkeypatch, client, tmp_path):
     assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
 
 
+def let_go_of_all(client):
+    client.cluster.scale(0)
+    limit = time.monotonic() + 60.0
+    while client.scheduler_info()["workers"]:
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def test_no_worker_is_there():
+    X, y = rows()
+    with cluster(1) as own:
+        let_go_of_all(own)
+        model = DaskProperBoostClassifier(client=own, n_estimators=12, deadline=2.0)
+        with pytest.raises(RuntimeError, match=r"the cluster had no worker for 2 seconds"):
+            model.fit(da.from_array(X, chunks=(150, -1)), y)
+
+
 def test_no_worker_is_left(monkeypatch):
     X, y = rows()
     left = 9
@@ -158,11 +175,7 @@ def test_no_worker_is_left(monkeypatch):
         nonlocal left
         left -= 1
         if left == 0:
-            client.cluster.scale(0)
-            limit = time.monotonic() + 60.0
-            while client.scheduler_info()["workers"]:
-                assert time.monotonic() < limit
-                time.sleep(0.05)
+            let_go_of_all(client)
         return plain(client, *arguments)
 
     with cluster(1) as own:

@@ -31,9 +31,10 @@ def wait_for(
     """Wait until futures are done, and raise what one of them raised.
 
     Workers that have frozen are given up, so that others do their work.  Raises Lost if any of
-    those that are `expected` does not live.
+    those that are `expected` does not live, and RuntimeError if none has lived for so long.
     """
     distributed = import_extra("distributed", "DaskProperBoostClassifier needs", "dask")
+    lived = time.monotonic()
     while True:
         try:
             distributed.wait(futures, timeout=LOOKS)
@@ -42,6 +43,10 @@ def wait_for(
             living = client.run_on_scheduler(_give_up_silent, deadline)
             if gone := [worker for worker in expected if worker not in living]:
                 raise Lost(gone) from None
+            if living:
+                lived = time.monotonic()
+            elif time.monotonic() - lived > deadline:
+                raise RuntimeError(f"the cluster had no worker for {deadline:g} seconds") from None
     for future in futures:
         if future.status != "finished":
             future.result()
