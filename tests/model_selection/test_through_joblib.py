@@ -1,8 +1,5 @@
 """Searches whose candidates go to joblib's workers find what searches in one process do."""
 
-import pickle
-import time
-
 import joblib
 import numpy as np
 import pytest
@@ -11,7 +8,6 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 import properboost as pb
 from helpers.time_limits import within
-from properboost.model_selection.cross_validation import Deadline, Race
 
 LISTS = {"effort": None, "gains": [0.5, 2.0], "n_estimators": 12, "cv": 3}
 SEARCHES = [
@@ -96,30 +92,3 @@ def test_a_search_inside_of_a_worker_stays_there():
     with joblib.parallel_config("loky", n_jobs=2):
         found = joblib.Parallel()(joblib.delayed(search.fit)(X, own) for own in (y, 1 - y))
     assert len(found) == 2
-
-
-def test_a_deadline_holds_in_other_processes():
-    for seconds in (None, 0.05, -1.0):
-        limit = Deadline.after(seconds)
-        again = pickle.loads(pickle.dumps(limit))
-        assert limit() == again() == (seconds == -1.0)
-    time.sleep(0.06)
-    assert pickle.loads(pickle.dumps(Deadline.after(0.0)))()
-
-
-def test_a_race_alone_begins_where_the_race_is():
-    race = Race(Deadline.after(None))
-    for at in (8, 16, 32):
-        race.see(0, at, np.array([-0.1]))
-    alone = race.alone(1)
-    for at in (8, 16, 32):
-        alone.see(0, at, np.array([-0.9]))
-    assert alone.is_lost(0, 100)
-    alone.dropped.add(0)
-    race.take(1, alone)
-    assert race.dropped == {1}
-    assert race.best == -0.1
-    better = race.alone(0)
-    better.see(0, 8, np.array([-0.05]))
-    race.take(0, better)
-    assert race.best == -0.05

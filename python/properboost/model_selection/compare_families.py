@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.cross_validation import CVScores, Race
+from properboost.model_selection.cross_validation import CVScores
+from properboost.model_selection.race import Race
 from properboost.model_selection.search_space import Candidate, Step
 
 __all__ = [

@@ -43,9 +43,7 @@ from properboost.model_selection.compare_families import (
 from properboost.model_selection.cross_validation import (
     CVScores,
     CVTask,
-    Deadline,
     MakePatience,
-    Race,
     check_found,
     cross_validate,
     describe_results,
@@ -54,6 +52,7 @@ from properboost.model_selection.cross_validation import (
     read_task,
 )
 from properboost.model_selection.cv_splits import choose_folds, choose_split
+from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import (
     GRID,
     NAMES,
@@ -64,6 +63,7 @@ from properboost.model_selection.families import (
     is_auto,
     list_plans,
 )
+from properboost.model_selection.race import Race
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import (
     Candidate,
