@@ -56,9 +56,9 @@ class FeaturePlanner final : public Planner {
   std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
                                 const std::function<void()>& /*progress*/, Team& team) override {
     const BatchMargins& margins = *at_.batch.margins;
-    if (screening_ && active[0]) {
+    if (screening_ && effective_ && active[0]) {
       std::vector<RoundUpdate> updates(1);
-      updates[0] = plan_by_race(team);
+      updates[0] = plan_by_race(*screening_, *effective_, team);
       if (updates[0].moves) return updates;
     }
     Share share = team.share();
@@ -196,19 +196,19 @@ class FeaturePlanner final : public Planner {
 
   // What a lone lane adds along the feature that wins a race: the fewer features are left, the more
   // rows they are compared by.  Nothing moves if there are too few rows for one.
-  RoundUpdate plan_by_race(Team& team) {
+  RoundUpdate plan_by_race(RowScreen& screening, EffectiveRowCount& effective, Team& team) {
     constexpr std::size_t kMoreRows = 4, kFewerFeatures = 4, kFewest = 4;
     std::vector<std::size_t> left = at_.rows.bins.all_features();
     std::size_t size = at_.algorithm.screening();
-    std::optional<Screen> screen = screening_->screen(at_.round(0), size, team);
+    std::optional<Screen> screen = screening.screen(at_.round(0), size, team);
     if (!screen) return {};
     while (screen && left.size() > kFewest) {
-      const std::vector<Contrast> contrasts = compare(*screen, left, team).contrasts;
+      const std::vector<Contrast> contrasts = compare(*screen, left, effective, team).contrasts;
       left = leading(contrasts, left, std::max(kFewest, left.size() / kFewerFeatures));
       size *= kMoreRows;
-      screen = screening_->screen(at_.round(0), size, team);
+      screen = screening.screen(at_.round(0), size, team);
     }
-    const auto [contrasts, rows] = compare(screening_->all(), left, team);
+    const auto [contrasts, rows] = compare(screening.all(), left, effective, team);
     if (!rows.known()) return {};
     const std::size_t best = least_likely(contrasts.data(), left.size(), rows);
     return plan_chosen(0, left[best], rows, team);
@@ -219,15 +219,16 @@ class FeaturePlanner final : public Planner {
     std::vector<Contrast> contrasts;
     EffectiveRows rows;
   };
-  Compared compare(const Screen& screen, const std::vector<std::size_t>& features, Team& team) {
+  Compared compare(const Screen& screen, const std::vector<std::size_t>& features,
+                   EffectiveRowCount& effective, Team& team) {
     const BatchMargins& margins = *at_.batch.margins;
     make_builder(screen.blocks, features)
         .fill(margins.weight(), margins.curvature(), margins.cell_units(), histogram_, team);
     Share share = team.share();
     for (const std::size_t f : features) histogram_.add_to(share, f);
-    effective_->sum(screen.parts, share, team);
+    effective.sum(screen.parts, share, team);
     share.go();
-    Compared found{std::vector<Contrast>(features.size()), effective_->count().front()};
+    Compared found{std::vector<Contrast>(features.size()), effective.count().front()};
     if (!found.rows.known()) return found;
     const double nanoseconds = 4.0 * static_cast<double>(at_.rows.bins.total_width()) *
                                static_cast<double>(features.size()) /

@@ -59,7 +59,7 @@ RowScreen::RowScreen(const TrainingRows& rows, const ModelBatch& batch)
   });
 }
 
-void RowScreen::count(Team& team) {
+std::array<std::int64_t, 2> RowScreen::count(Team& team) const {
   std::array<std::int64_t, 2> rows{};
   const std::vector<std::size_t>& segments = rows_.codes.segments;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
@@ -68,11 +68,11 @@ void RowScreen::count(Team& team) {
     rows[roles.positive(0) ? 1 : 0] += static_cast<std::int64_t>(segments[s + 1] - segments[s]);
   }
   team.share().sum(rows.data(), rows.size()).go();
-  rows_of_class_ = rows;
+  return rows;
 }
 
 std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t size, Team& team) {
-  if (!rows_of_class_) count(team);
+  if (!rows_of_class_) rows_of_class_ = count(team);
   const double half = 0.5 * static_cast<double>(size);
   std::array<double, 2> share;
   double seen = 0.0, all = 0.0;

@@ -245,7 +245,7 @@ class HistogramBuilder::State {
       before += block.rows();
     }
     if (!memory_->other || !memory_->other->is_for(bins_, lanes, has_curvature)) {
-      memory_->other.emplace(bins_, lanes, has_curvature);
+      memory_->other = std::make_unique<Histogram>(bins_, lanes, has_curvature);
     }
   }
 

@@ -43,12 +43,13 @@ class RowScreen {
   const Screen& all() const noexcept { return all_; }
 
  private:
-  void count(Team& team);
+  // The rows of each class, of all processes.
+  std::array<std::int64_t, 2> count(Team& team) const;
 
   const TrainingRows& rows_;
   const ModelBatch& batch_;
   Screen all_;
-  // The negative ones, then the positive, of all processes; not counted at first.
+  // The negative ones, then the positive; not counted at first.
   std::optional<std::array<std::int64_t, 2>> rows_of_class_;
 };
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -145,7 +144,7 @@ class Histogram {
 struct HistogramMemory {
   std::vector<Aligned<unsigned char>> sums;  // by task; zero between fills
   std::vector<Aligned<unsigned char>> scratch, terms;
-  std::optional<Histogram> other;  // of the second part of the rows
+  std::unique_ptr<Histogram> other;  // of the second part of the rows
 };
 
 // Sums the weights of the same rows in every round.
