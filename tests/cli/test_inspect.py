@@ -64,7 +64,7 @@ def test_every_file_is_described(path, capsys):
         ("edited", ["edits        2", ("  flag removed; raw predictions moved by 0.505 in the mean "
                     "and 0.801 at most; reason: a test")]),
         ("merged", ["edits        1", "  2 models merged, with weights 0.25, 0.75"]),
-        ("votes_two_classes", ["file         2,300 bytes", "rounds       9"]),
+        ("votes_two_classes", ["file         2,301 bytes", "rounds       9"]),
     ],
 )  # fmt: skip
 def test_what_is_told(name, lines, capsys):

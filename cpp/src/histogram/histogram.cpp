@@ -244,9 +244,6 @@ class HistogramBuilder::State {
       parts_[2 * before < n ? 0 : 1].push_back(block);
       before += block.rows();
     }
-    if (!memory_->other || !memory_->other->is_for(bins_, lanes, has_curvature)) {
-      memory_->other = std::make_unique<Histogram>(bins_, lanes, has_curvature);
-    }
   }
 
   // A task owns its features' cells in one part of the rows and walks them in order, and parts are
@@ -263,6 +260,11 @@ class HistogramBuilder::State {
       const std::size_t least = (features_ + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
       const std::size_t tasks = std::min(sets_.size(), std::max(least, team.size()));
       set_tasks(tasks * parts_.size());
+      // Other builders that share it may be of other lanes.
+      std::unique_ptr<Histogram>& other = memory_->other;
+      if (parts_.size() > 1 && (!other || !other->is_for(histogram))) {
+        other = std::make_unique<Histogram>(bins_, lanes_, curvature != nullptr);
+      }
       team.for_each(tasks * parts_.size(), nanoseconds, [&](std::size_t t) {
         const std::size_t part = t % parts_.size();
         fill_sets(terms, t / parts_.size(), tasks, part, part == 0 ? histogram : *memory_->other);

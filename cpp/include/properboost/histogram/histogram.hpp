@@ -62,8 +62,9 @@ class Histogram {
   // The units of a single lane's sums.
   void set_units(const CellUnits& units) noexcept { units_ = units; }
 
-  bool is_for(const Bins& bins, std::size_t lanes, bool needs_curvature) const noexcept {
-    return bins_ == &bins && lanes_ == lanes && has_curvature_ == needs_curvature;
+  // Whether the other one has the same cells.
+  bool is_for(const Histogram& other) const noexcept {
+    return bins_ == other.bins_ && lanes_ == other.lanes_ && has_curvature_ == other.has_curvature_;
   }
 
   // Adds the sums of other rows in feature f.
