@@ -115,6 +115,13 @@ def properboost() -> Iterator[Way]:
     yield properboost_way("table, real", weak_learner="histogram", response="real")
     yield properboost_way("stump, real", weak_learner="stump", response="real")
     yield properboost_way("stump, newton", weak_learner="stump", response="newton")
+    screens: dict[str, Any] = {"screening": 32_768, "selection": "unbiased"}
+    yield properboost_way(
+        "table, real, screens", weak_learner="histogram", response="real", **screens
+    )
+    yield properboost_way(
+        "stump, newton, screens", weak_learner="stump", response="newton", **screens
+    )
     yield properboost_way("tree, real", weak_learner="tree", response="real")
     yield properboost_way("tree, newton", weak_learner="tree", response="newton")
     for name, grow_policy in {"leaves": "best_first", "levels": "symmetric"}.items():
