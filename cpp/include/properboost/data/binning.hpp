@@ -59,7 +59,7 @@ class Bins {
 
   std::size_t size() const noexcept { return features_.size(); }
   const FeatureBins& operator[](std::size_t f) const noexcept { return features_[f]; }
-  std::vector<std::size_t> all_features() const;  // from 0
+  std::vector<std::size_t> all_features() const;
   std::size_t offset(std::size_t f) const noexcept { return offsets_[f]; }  // features side by side
   std::size_t total_width() const noexcept { return offsets_.back(); }
 
