@@ -209,12 +209,14 @@ class PyBoosting {
 };
 
 py::array_t<std::int64_t> sort_for_screens(const Array<std::int64_t>& numbers,
-                                           const Array<std::int64_t>& segments, int n_threads) {
+                                           const Array<std::int64_t>& segments) {
   const auto n = static_cast<std::size_t>(numbers.size());
   const std::vector<std::size_t> bounds = read_segments(segments, n);
   std::vector<std::int64_t> sorted(numbers.data(), numbers.data() + n);
-  run(n_threads, 100.0 * static_cast<double>(n),
-      [&](Team& team) { properboost::sort_for_screens(sorted, bounds, team); });
+  {
+    const py::gil_scoped_release release;
+    properboost::sort_for_screens(sorted, bounds);
+  }
   return to_array(sorted);
 }
 
@@ -253,6 +255,5 @@ void bind_booster(pybind11::module_& m) {
       .def("held_out", &PyBoosting::held_out, "model"_a)
       .def("raw", &PyBoosting::raw, "model"_a)
       .def("rounds", &PyBoosting::rounds, "model"_a, "target"_a = 0, "first"_a = 0);
-  m.def("sort_for_screens", &properboost::bindings::sort_for_screens, "numbers"_a, "segments"_a,
-        "n_threads"_a = 1);
+  m.def("sort_for_screens", &properboost::bindings::sort_for_screens, "numbers"_a, "segments"_a);
 }

@@ -113,8 +113,7 @@ std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run
   std::vector<std::int64_t> numbers(problem.rows);
   if (choice.screening > 0) {
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
-    Team alone = Team::alone();
-    sort_for_screens(numbers, rows.codes.segments, alone);
+    sort_for_screens(numbers, rows.codes.segments);
     rows.numbers = RowNumbers(numbers.data());
   }
   Boosting boosting(rows, models, algorithm, choice.keep_rounds);

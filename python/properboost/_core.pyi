@@ -563,9 +563,7 @@ def make_rados(
     a level, or (-1, -1) for the constant 1.
     """
 
-def sort_for_screens(
-    numbers: NDArray[np.int64], segments: NDArray[np.int64], n_threads: int = ...
-) -> NDArray[np.int64]:
+def sort_for_screens(numbers: NDArray[np.int64], segments: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows' numbers, those of each segment in the order that screens are windows of."""
 
 def boost_rados(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from helpers.clusters import FILTERS, cluster, file_of
+from helpers.clusters import MARKS, cluster, file_of
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -15,7 +15,7 @@ pd = pytest.importorskip("pandas")
 
 from properboost.dask import DaskProperBoostClassifier  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings(*FILTERS)
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from helpers.clusters import FILTERS, cluster, file_of
+from helpers.clusters import MARKS, cluster, file_of
 
 da = pytest.importorskip("dask.array")
 
 from properboost.dask import DaskProperBoostClassifier, fleet, lockstep  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings(*FILTERS)
+pytestmark = MARKS
 
 DEADLINE = 6.0  # on a busy machine, workers may not be heard of for seconds
 

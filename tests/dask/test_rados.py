@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.clusters import FILTERS, cluster
+from helpers.clusters import MARKS, cluster
 from properboost import rado
 
 da = pytest.importorskip("dask.array")
@@ -13,7 +13,7 @@ delayed = pytest.importorskip("dask").delayed
 
 from properboost.dask import make_rados  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings(*FILTERS)
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")

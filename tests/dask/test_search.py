@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from helpers.clusters import FILTERS, cluster, file_of
+from helpers.clusters import MARKS, cluster, file_of
 
 da = pytest.importorskip("dask.array")
 
 from properboost.dask import DaskProperBoostClassifierCV  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings(*FILTERS)
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")

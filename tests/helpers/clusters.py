@@ -12,8 +12,13 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 
-FILTERS = ("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-"""What clusters leave behind: sockets that they close later."""
+MARKS = [
+    # What clusters leave behind: sockets that they close later.
+    pytest.mark.filterwarnings(
+        "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+    ),
+    pytest.mark.timeout(120.0),  # workers may be waited for that never come
+]
 
 # Processes that are forked from one that has imported what they need, and those that take the
 # places of killed ones, are there in a tenth of the time.

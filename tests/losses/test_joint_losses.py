@@ -47,7 +47,7 @@ def test_reference_has_the_derivatives_it_says(form, name, classes):
         np.testing.assert_allclose(slope, p[:, k] - (k == y), rtol=0.0, atol=1e-9)
         bend = np.exp(form.log_probabilities(z + step)) - np.exp(form.log_probabilities(z - step))
         # glaplacian's density has a kink, which differences see within h of it
-        np.testing.assert_allclose(bend[:, k] / (2.0 * h), curvatures[:, k], rtol=1e-6, atol=1e-7)
+        assert bend[:, k] / (2.0 * h) == pytest.approx(curvatures[:, k], rel=1e-6, abs=1e-7)
 
 
 # --- against the reference ---------------------------------------------------------------------

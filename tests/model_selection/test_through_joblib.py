@@ -7,7 +7,8 @@ from joblib.externals.loky import get_reusable_executor
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import properboost as pb
-from helpers.time_limits import within
+
+pytestmark = pytest.mark.timeout(300.0)  # workers may be waited for that never come
 
 LISTS = {"effort": None, "gains": [0.5, 2.0], "n_estimators": 12, "cv": 3}
 SEARCHES = [
@@ -15,13 +16,6 @@ SEARCHES = [
     LISTS | {"n_estimators": "auto", "max_estimators": 40, "interactions": [0, 1]},
     LISTS | {"weak_learner": "tree", "max_leaf_nodes": [3, 6], "subsample": 0.7},
 ]
-
-
-@pytest.fixture(autouse=True)
-def time_limit():
-    """Workers may be waited for that never come."""
-    with within(300.0):
-        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -157,7 +157,7 @@ def test_lists_in_lists_take_memory_by_their_size(tmp_path):
     entries = ["[]", "[[]]", "[[[]]]", "[[0]]", "[" * 62 + "]" * 62, '{"":[]}', '{"":{}}']
     paths = [tmp_path / f"{k}.json" for k in range(len(entries))]
     for path, entry in zip(paths, entries, strict=True):
-        path.write_text('{"a":[' + (entry + ",") * (2_000_000 // len(entry)) + "0]}")
+        path.write_text('{"a":[' + (entry + ",") * (4_000_000 // len(entry)) + "0]}")
     taken = run_with(REFUSED, *paths)
     for entry, path, bytes_taken in zip(entries, paths, taken, strict=True):
         assert bytes_taken < 40 * path.stat().st_size + 2**24, entry

@@ -39,14 +39,10 @@ double add_some_rows(std::size_t begin, std::size_t end, std::size_t stride, Row
 
 EffectiveRowCount::EffectiveRowCount(const TrainingRows& rows, const SampleWeights& weights,
                                      const ModelBatch& batch)
-    : rows_(rows),
-      weights_(weights),
-      batch_(batch),
-      blocks_(cut_into_row_blocks(rows.codes.segments, [&](std::size_t a, std::size_t b) {
-        return batch.roles[a].same_training(batch.roles[b]);
-      })) {}
+    : rows_(rows), weights_(weights), batch_(batch) {}
 
-void EffectiveRowCount::sum(const std::vector<RowBlock>& blocks, Share& share, Team& team) {
+void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, Share& share,
+                            Team& team) {
   const BatchMargins& margins = *batch_.margins;
   if (margins.lanes() > 1) return;
   const double most = margins.most_weight(0);
@@ -57,21 +53,20 @@ void EffectiveRowCount::sum(const std::vector<RowBlock>& blocks, Share& share, T
     WholeSums sum{}, squares{};
   };
   std::vector<Part> parts(blocks.size());
-  team.for_each(blocks.size(), 0.5 * static_cast<double>(blocks.size() * RowBlock::kRows),
-                [&](std::size_t c) {
-                  const auto& [segment, begin, end] = blocks[c];
-                  if (!batch_.roles[segment].trains) return;
-                  vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
-                              weight = margins.weight() + begin] {
-                    add_rows<1>(n, s, units_, parts[c].sum,
-                                [=](std::size_t i) { return wide(weight[i]); });
-                    add_rows<1>(n, s, units_of_squares_, parts[c].squares,
-                                [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
-                  });
-                });
+  const double nanoseconds = 0.5 * static_cast<double>(count_rows(blocks));
+  team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
+    for (const auto& [begin, end] : blocks[c].ranges) {
+      vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
+                  weight = margins.weight() + begin] {
+        add_rows<1>(n, s, units_, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); });
+        add_rows<1>(n, s, units_of_squares_, parts[c].squares,
+                    [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
+      });
+    }
+  });
   weights_of_class_ = squares_of_class_ = {};
   for (std::size_t c = 0; c < blocks.size(); ++c) {
-    const std::size_t own = batch_.roles[blocks[c].segment].sign[0] > 0.0F ? 1 : 0;
+    const std::size_t own = blocks[c].roles->positive(0) ? 1 : 0;
     weights_of_class_[own] += parts[c].sum[0];
     squares_of_class_[own] += parts[c].squares[0];
   }

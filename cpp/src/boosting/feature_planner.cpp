@@ -208,7 +208,7 @@ class FeaturePlanner final : public Planner {
       size *= kMoreRows;
       screen = screening.screen(at_.round(0), size, team);
     }
-    const auto [contrasts, rows] = compare(screening.all(), left, effective, team);
+    const auto [contrasts, rows] = compare(Screen{at_.batch.blocks}, left, effective, team);
     if (!rows.known()) return {};
     const std::size_t best = least_likely(contrasts.data(), left.size(), rows);
     return plan_chosen(0, left[best], rows, team);
@@ -226,7 +226,7 @@ class FeaturePlanner final : public Planner {
         .fill(margins.weight(), margins.curvature(), margins.cell_units(), histogram_, team);
     Share share = team.share();
     for (const std::size_t f : features) histogram_.add_to(share, f);
-    effective.sum(screen.parts, share, team);
+    effective.sum(screen.blocks, share, team);
     share.go();
     Compared found{std::vector<Contrast>(features.size()), effective.count().front()};
     if (!found.rows.known()) return found;

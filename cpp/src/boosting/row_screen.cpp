@@ -30,34 +30,28 @@ Window window_of(std::size_t round, double share) {
 
 }  // namespace
 
-void sort_for_screens(std::vector<std::int64_t>& numbers, const std::vector<std::size_t>& segments,
-                      Team& team) {
+void sort_for_screens(std::vector<std::int64_t>& numbers,
+                      const std::vector<std::size_t>& segments) {
   struct Drawn {
     std::uint64_t bits;
     std::int64_t number;
   };
-  team.for_each(segments.size() - 1, 100.0 * static_cast<double>(numbers.size()),
-                [&](std::size_t s) {
-                  std::vector<Drawn> drawn;
-                  drawn.reserve(segments[s + 1] - segments[s]);
-                  for (std::size_t i = segments[s]; i < segments[s + 1]; ++i) {
-                    drawn.push_back({bits_of(static_cast<std::uint64_t>(numbers[i])), numbers[i]});
-                  }
-                  std::sort(drawn.begin(), drawn.end(),
-                            [](const Drawn& a, const Drawn& b) { return a.bits < b.bits; });
-                  for (std::size_t i = segments[s]; i < segments[s + 1]; ++i) {
-                    numbers[i] = drawn[i - segments[s]].number;
-                  }
-                });
+  std::vector<Drawn> drawn;
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    drawn.clear();
+    for (std::size_t i = segments[s]; i < segments[s + 1]; ++i) {
+      drawn.push_back({bits_of(static_cast<std::uint64_t>(numbers[i])), numbers[i]});
+    }
+    std::sort(drawn.begin(), drawn.end(),
+              [](const Drawn& a, const Drawn& b) { return a.bits < b.bits; });
+    for (std::size_t i = segments[s]; i < segments[s + 1]; ++i) {
+      numbers[i] = drawn[i - segments[s]].number;
+    }
+  }
 }
 
 RowScreen::RowScreen(const TrainingRows& rows, const ModelBatch& batch)
-    : rows_(rows), batch_(batch) {
-  all_.blocks = batch.blocks;
-  all_.parts = cut_into_row_blocks(rows.codes.segments, [&](std::size_t a, std::size_t b) {
-    return batch.roles[a].same_training(batch.roles[b]);
-  });
-}
+    : rows_(rows), batch_(batch) {}
 
 std::array<std::int64_t, 2> RowScreen::count(Team& team) const {
   std::array<std::int64_t, 2> rows{};
@@ -98,7 +92,6 @@ std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t size, Tea
     return from;
   };
   std::vector<SegmentRange> ranges;
-  Screen screen;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     const SegmentRoles& roles = batch_.roles[s];
     if (!roles.trains) continue;
@@ -109,7 +102,7 @@ std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t size, Tea
     }
     const auto [first, last] = window_of(round, own);
     const std::size_t begin = first_from(s, first);
-    const std::size_t end = std::max(first_from(s, last), first < last ? begin : segments[s]);
+    const std::size_t end = first_from(s, last);
     if (first < last) {
       ranges.push_back({s, begin, end});
     } else {
@@ -117,15 +110,7 @@ std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t size, Tea
       ranges.push_back({s, begin, segments[s + 1]});
     }
   }
-  for (const auto& [s, begin, end] : ranges) {
-    for (std::size_t from = begin; from < end; from += RowBlock::kRows) {
-      screen.parts.push_back({s, from, std::min(from + RowBlock::kRows, end)});
-    }
-  }
-  screen.blocks = cut_into_accumulation_blocks(ranges, batch_.roles);
-  screen.negative = 1.0 / share[0];
-  screen.positive = 1.0 / share[1];
-  return screen;
+  return Screen{cut_into_accumulation_blocks(ranges, batch_.roles), 1.0 / share[1], 1.0 / share[0]};
 }
 
 }  // namespace properboost

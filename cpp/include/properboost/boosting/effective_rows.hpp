@@ -9,8 +9,8 @@
 #include "properboost/boosting/model_batch.hpp"
 #include "properboost/boosting/sample_weights.hpp"
 #include "properboost/core/parallel.hpp"
-#include "properboost/data/codes.hpp"
 #include "properboost/data/training_rows.hpp"
+#include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/row_sums.hpp"
 #include "properboost/learners/contrast.hpp"
 
@@ -24,9 +24,9 @@ class EffectiveRowCount {
 
   // Sums what counts them in a lone lane, under the weights of the last pass; the sums are those of
   // all processes when the share has gone.
-  void sum(Share& share, Team& team) { sum(blocks_, share, team); }
+  void sum(Share& share, Team& team) { sum(batch_.blocks, share, team); }
   // The same of some rows.
-  void sum(const std::vector<RowBlock>& blocks, Share& share, Team& team);
+  void sum(const std::vector<AccumulationBlock>& blocks, Share& share, Team& team);
   // For each lane, once that is done.
   std::vector<EffectiveRows> count() const;
 
@@ -36,7 +36,6 @@ class EffectiveRowCount {
   const TrainingRows& rows_;
   const SampleWeights& weights_;
   const ModelBatch& batch_;
-  const std::vector<RowBlock> blocks_;
   using OfClasses = std::array<std::int64_t, 2>;  // of the negative class, and of the positive
   OfClasses weights_of_class_{}, squares_of_class_{};
   TermUnits units_, units_of_squares_;

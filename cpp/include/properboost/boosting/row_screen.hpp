@@ -14,20 +14,17 @@
 
 #include "properboost/boosting/model_batch.hpp"
 #include "properboost/core/parallel.hpp"
-#include "properboost/data/codes.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 
 namespace properboost {
 
 // Sorts the numbers of the rows of each segment into the order that screens are windows of.
-void sort_for_screens(std::vector<std::int64_t>& numbers, const std::vector<std::size_t>& segments,
-                      Team& team);
+void sort_for_screens(std::vector<std::int64_t>& numbers, const std::vector<std::size_t>& segments);
 
 // The rows of one screen; one of a class stands for so many.
 struct Screen {
   std::vector<AccumulationBlock> blocks;
-  std::vector<RowBlock> parts;  // the same rows
   double positive = 1.0, negative = 1.0;
 };
 
@@ -39,8 +36,6 @@ class RowScreen {
   // The screen of a round: so many rows, half of either class, or all of a class that has fewer.
   // None if it would not leave out most rows.
   std::optional<Screen> screen(std::size_t round, std::size_t size, Team& team);
-  // All rows.
-  const Screen& all() const noexcept { return all_; }
 
  private:
   // The rows of each class, of all processes.
@@ -48,7 +43,6 @@ class RowScreen {
 
   const TrainingRows& rows_;
   const ModelBatch& batch_;
-  Screen all_;
   // The negative ones, then the positive; not counted at first.
   std::optional<std::array<std::int64_t, 2>> rows_of_class_;
 };

@@ -17,8 +17,6 @@ struct Codes {
   const std::uint8_t* feature(std::size_t f) const noexcept { return data + f * rows; }
 };
 
-// Neighbouring rows of one segment: the unit of the row passes' sums, of determinism and of
-// threads.
 // The numbers of rows by which they are drawn, wherever they lie: given, or else their places.
 class RowNumbers {
  public:
@@ -32,6 +30,8 @@ class RowNumbers {
   const std::int64_t* given_ = nullptr;
 };
 
+// Neighbouring rows of one segment: the unit of the row passes' sums, of determinism and of
+// threads.
 struct RowBlock {
   static constexpr std::size_t kRows = 8'192;
   std::size_t segment, begin, end;
