@@ -149,6 +149,29 @@ def test_all_workers_that_have_rows(monkeypatch, client, tmp_path):
     assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
 
 
+def find_bound(dask_scheduler=None):
+    return [str(key) for key, task in dask_scheduler.tasks.items() if task.worker_restrictions]
+
+
+def test_parties_alone_are_bound_to_workers(monkeypatch, client):
+    """Dask never lets go of where a task may run: partitions must outlive any worker."""
+    X, y = rows()
+    strike = Strike(monkeypatch, client, 12, signal.SIGKILL)
+    plain, bound = fleet.call, []
+
+    def call(*arguments):
+        bound.append(client.run_on_scheduler(find_bound))
+        return plain(*arguments)
+
+    monkeypatch.setattr(lockstep, "call", call)
+    monkeypatch.setattr(fleet, "call", call)
+    model = DaskProperBoostClassifier(client=client, n_estimators=6, deadline=30.0)
+    model.fit(da.from_array(X, chunks=(150, -1)) + 0.0, y)
+    assert strike.struck
+    assert max(map(len, bound)) >= 3
+    assert all(name.startswith("Party-") for own in bound for name in own)
+
+
 def let_go_of_all(client):
     client.cluster.scale(0)
     limit = time.monotonic() + 60.0

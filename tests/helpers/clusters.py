@@ -1,6 +1,7 @@
 """Dask clusters on this machine, and what they are asked."""
 
 import contextlib
+import signal
 import sys
 from functools import cache
 
@@ -17,7 +18,8 @@ MARKS = [
     pytest.mark.filterwarnings(
         "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
     ),
-    pytest.mark.timeout(120.0),  # workers may be waited for that never come
+    # Workers may be waited for that never come: an alarm tells where.
+    pytest.mark.timeout(120.0, method="signal" if hasattr(signal, "SIGALRM") else "thread"),
 ]
 
 # Processes that are forked from one that has imported what they need, and those that take the

@@ -26,7 +26,7 @@ ELSEWHERE = {
     "dask/test_classifier.py": [
         "dask/looking.py", "dask/on_dask.py", "dask/rows.py", "dask/table.py",
     ],
-    "dask/test_fleet.py": ["dask/lockstep.py", "dask/waiting.py"],
+    "dask/test_fleet.py": ["dask/waiting.py"],
     "data/test_frames.py": ["data/table.py"],
     "batches/test_quantized_table.py": ["batches/making.py"],
     "estimators/test_parameters.py": [

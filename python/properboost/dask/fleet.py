@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.boosting.interactions import PairBins
-from properboost.dask.lockstep import Each, Line, call, connect, run_together
+from properboost.dask.lockstep import Each, Line, abandon, call, connect, run_together
 from properboost.dask.waiting import Lost, list_workers, remove_workers, wait_for
 from properboost.data.labels import SortedRows
 
@@ -153,17 +153,18 @@ class Fleet:
             try:
                 return ask()
             except Lost as lost:
-                self.recover(lost)
+                gone = lost.workers
+            self.recover(gone)
 
     # -- losing workers ----------------------------------------------------------------------------
 
-    def recover(self, lost: Lost) -> None:
+    def recover(self, gone: set[str]) -> None:
         """Place the partitions of lost workers elsewhere, and set models up as far as they were."""
         known: set[int] = set()  # models whose state was remembered
         while True:
-            self._drop(lost.workers)
+            self._drop(gone)
             try:
-                call(self._client, self._lines, self._deadline, "abandon")
+                abandon(self._client, self._lines, self._deadline)
                 for number, models in list(self._survivors.items()):
                     if number not in known:
                         models.remember(self._ask_first if self._lines else None)
@@ -177,8 +178,8 @@ class Fleet:
                 for models in list(self._survivors.values()):
                     models.start_again()
                 return
-            except Lost as again:
-                lost = again
+            except Lost as lost:
+                gone = lost.workers
 
     def _find_missing(self) -> list[int]:
         """Return the partitions that no party has."""
@@ -199,9 +200,8 @@ class Fleet:
     def _place(self, partitions: Sequence[int]) -> None:
         """Encode partitions, and make parties of those that each worker has encoded."""
         allowed = self._list_workers()
-        coded = self._client.compute(
-            self._encode(partitions), workers=allowed, allow_other_workers=False
-        )
+        # Anywhere: Dask would keep a restriction for what partitions are made of, too.
+        coded = self._client.compute(self._encode(partitions))
         holders = self._wait_for(coded, allowed)
         party_of = _deal(holders, allowed)
         parties = []

@@ -5,6 +5,7 @@ It also notes who does not answer.
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -14,7 +15,7 @@ import numpy as np
 from properboost.dask.waiting import Lost, list_workers
 from properboost.extras import import_extra
 
-__all__ = ["STOP", "Each", "Line", "Message", "call", "connect", "run_together"]
+__all__ = ["STOP", "Each", "Line", "Message", "abandon", "call", "connect", "run_together"]
 
 Message: TypeAlias = tuple[Any, ...]
 """What a party says while a task runs: ("share", sums, largest), ("report", done, risk), ("done",
@@ -28,6 +29,10 @@ LOOKS = 0.5
 
 REACH = 2.0
 """Seconds in which a client that can reach a worker has done so."""
+
+
+NUMBERS = itertools.count(1)
+"""Numbers of runs, as a call that was given up may arrive after those of a later run."""
 
 
 class Each(tuple[Any, ...]):
@@ -70,17 +75,20 @@ async def _connect(client: Any, ends: Sequence[tuple[str, str]]) -> list[Line]:
 async def _call(line: Line, method: str, arguments: Sequence[Any]) -> Any:
     protocol = import_extra("distributed.protocol", "DaskProperBoostClassifier needs", "dask")
     try:
-        result = await line.rpc.actor_execute(
-            function=method,
+        said = await line.rpc.actor_execute(
+            function="answer",
             actor=line.key,
-            args=[protocol.to_serialize(own) for own in arguments],
+            args=[method, *(protocol.to_serialize(own) for own in arguments)],
             kwargs={},
         )
-    except OSError as error:
+    except (OSError, KeyError) as error:  # it is gone, or has no such party any more
         raise Lost([line.worker]) from error
-    if result["status"] != "OK":
-        raise result["exception"]
-    return result["result"]
+    if said["status"] != "OK":  # parties do not raise: this is a worker that closes
+        raise Lost([line.worker]) from said["exception"]
+    result, raised = said["result"]
+    if raised is not None:
+        raise raised
+    return result
 
 
 def call(
@@ -128,7 +136,12 @@ async def _wait(tasks: Sequence[asyncio.Task[Any]], seconds: float) -> list[int]
 async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.wait(tasks, timeout=LOOKS)
+
+
+def abandon(client: Any, lines: Sequence[Line], deadline: float) -> None:
+    """End what the parties run, and whatever they may yet hear about it."""
+    call(client, lines, deadline, "abandon", next(NUMBERS))
 
 
 def run_together(
@@ -144,8 +157,9 @@ def run_together(
     `report` is called between estimators; what it raises ends the task, and is raised here.
     """
     ends: BaseException | None = None
+    number = next(NUMBERS)
     try:
-        said: list[Message] = call(client, lines, deadline, "begin", task, *arguments)
+        said: list[Message] = call(client, lines, deadline, "begin", number, task, *arguments)
         while True:
             kinds = {message[0] for message in said}
             if "failed" in kinds:
@@ -163,12 +177,12 @@ def run_together(
                     report(*said[0][1:])
                 except BaseException as error:
                     ends, answer = error, STOP
-            said = call(client, lines, deadline, "go_on", answer)
+            said = call(client, lines, deadline, "go_on", number, answer)
     except Lost:
         raise
     except BaseException:
         with contextlib.suppress(Lost):
-            call(client, lines, deadline, "abandon")
+            abandon(client, lines, deadline)
         raise
     if ends is not None:
         raise ends

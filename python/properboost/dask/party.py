@@ -4,6 +4,7 @@ All parties do the same at the same time.  Where the engine sums over rows, a pa
 own add up to, and goes on with what those of all parties do.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -51,26 +52,37 @@ class _Over(Exception):  # noqa: N818  # no error: it ends a run of the engine
 
 
 class _Exchange:
-    """Runs tasks in a thread of their own, one at a time, and carries messages and answers."""
+    """Runs tasks in a thread of their own, one at a time, and carries messages and answers.
+
+    Tasks have numbers that grow, as calls need not arrive in the order in which they were made.
+    """
 
     def __init__(self) -> None:
+        self._number = self._ended = 0
         self._said: SimpleQueue[Message] = SimpleQueue()
         self._answers: SimpleQueue[Any] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    def begin(self, task: Callable[[], Any]) -> Message:
+    def begin(self, number: int, task: Callable[[], Any]) -> Message:
         """Begin a task; return what it says first."""
+        if number <= self._ended:
+            return _refuse(number)
+        self.abandon(number - 1)
+        self._number = number
         self._thread = threading.Thread(target=self._run, args=(task,), daemon=True)
         self._thread.start()
         return self._said.get()
 
-    def go_on(self, answer: Any) -> Message:
+    def go_on(self, number: int, answer: Any) -> Message:
         """Answer a task; return what it says next."""
+        if number <= self._ended or number != self._number:
+            return _refuse(number)
         self._answers.put(answer)
         return self._said.get()
 
-    def abandon(self) -> None:
-        """End the task that waits for an answer, if any."""
+    def abandon(self, number: int) -> None:
+        """End the task that waits for an answer, if any, and all up to a number."""
+        self._ended = number
         if self._thread is not None and self._thread.is_alive():
             self._answers.put(_Abandoned)
             self._thread.join()
@@ -95,6 +107,10 @@ class _Exchange:
             pass
         except BaseException as error:  # the client gets it
             self._said.put(("failed", error))
+
+
+def _refuse(number: int) -> Message:
+    return "failed", RuntimeError(f"task {number} was given up")
 
 
 class _Engine:
@@ -191,23 +207,30 @@ class Party:
     def __init__(self, codes: Sequence[NDArray[np.uint8]]) -> None:
         self._codes: Sequence[NDArray[np.uint8]] = codes
 
+    def answer(self, method: str, *arguments: Any) -> tuple[Any, Exception | None]:
+        """Return what a method returns, or what it raises: other errors are those of the worker."""
+        try:
+            return getattr(self, method)(*arguments), None
+        except Exception as error:
+            return None, error
+
     def prepare(self, rows: RowsOfParty) -> None:
         """Take the rows out of the partitions' codes, which are not needed any more."""
         self._engine = _Engine(self._codes, rows)
         self._codes = ()
 
-    def begin(self, task: str, *arguments: Any) -> Message:
+    def begin(self, number: int, task: str, *arguments: Any) -> Message:
         """Begin what all parties do together; return what the task says first."""
         own = getattr(self._engine, task)
-        return self._engine.exchange.begin(lambda: own(*arguments))
+        return self._engine.exchange.begin(number, lambda: own(*arguments))
 
-    def go_on(self, answer: Any) -> Message:
+    def go_on(self, number: int, answer: Any) -> Message:
         """Answer the task; return what it says next."""
-        return self._engine.exchange.go_on(answer)
+        return self._engine.exchange.go_on(number, answer)
 
-    def abandon(self) -> None:
-        """End the task that waits for an answer, if any."""
-        self._engine.exchange.abandon()
+    def abandon(self, number: int) -> None:
+        """End the task that waits for an answer, if any, and all up to a number."""
+        self._engine.exchange.abandon(number)
 
     def ask(self, task: str, *arguments: Any) -> Any:
         """Return what the party says by itself, perhaps while a task waits for an answer."""
@@ -215,7 +238,7 @@ class Party:
 
     def __del__(self) -> None:
         if hasattr(self, "_engine"):
-            self._engine.exchange.abandon()  # a client that is gone answers no more
+            self._engine.exchange.abandon(sys.maxsize)  # a client that is gone answers no more
 
 
 def _count_threads() -> int:

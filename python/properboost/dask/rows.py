@@ -221,7 +221,7 @@ class _Models:
                 )
                 break
             except Lost as lost:
-                self._fleet.recover(lost)
+                self._fleet.recover(lost.workers)
                 done = int(self.n_estimators.max()) - begun
                 more, skipped = n_estimators - done, min(done, reported)
                 if done > reported:  # the last estimator was finished, and not reported

@@ -1,0 +1,71 @@
+"""Calls of parties, and what stands for a worker that is gone."""
+
+import asyncio
+
+import pytest
+
+pytest.importorskip("distributed")
+
+from properboost.dask.lockstep import Each, Line, call
+from properboost.dask.waiting import Lost
+
+
+class Rpc:
+    """Answers as the rpc of a worker does, or raises."""
+
+    def __init__(self, answer):
+        self.answer, self.heard = answer, []
+
+    async def actor_execute(self, **call):
+        self.heard.append(call)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.fixture
+def client():
+    loop = asyncio.new_event_loop()
+
+    class Client:
+        def sync(self, function, *arguments):
+            return loop.run_until_complete(function(*arguments))
+
+    yield Client()
+    loop.close()
+
+
+def said(result, error=None):
+    return {"status": "OK", "result": (result, error)}
+
+
+def test_each_party_gets_its_own(client):
+    lines = [Line(f"worker-{k}", f"party-{k}", Rpc(said(k))) for k in range(2)]
+    assert call(client, lines, 1.0, "ask", "what", Each(["a", "b"])) == [0, 1]
+    for k, line in enumerate(lines):
+        (heard,) = line.rpc.heard
+        assert (heard["function"], heard["actor"]) == ("answer", f"party-{k}")
+        method, *arguments = heard["args"]
+        assert method == "ask"
+        assert [own.data for own in arguments] == ["what", "ab"[k]]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        OSError("closed"),
+        KeyError("party-1"),  # a worker that was started again where the other was
+        {"status": "error", "exception": RuntimeError("no new futures after shutdown")},
+    ],
+)
+def test_workers_that_end(client, answer):
+    lines = [Line("a", "party-0", Rpc(said(0))), Line("b", "party-1", Rpc(answer))]
+    with pytest.raises(Lost) as lost:
+        call(client, lines, 1.0, "ask", "what")
+    assert lost.value.workers == {"b"}
+
+
+def test_errors_of_parties_are_raised(client):
+    lines = [Line("a", "party-0", Rpc(said(None, KeyError("its own"))))]
+    with pytest.raises(KeyError, match="its own"):
+        call(client, lines, 1.0, "ask", "what")
