@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from helpers.clusters import MARKS, cluster, file_of
+from helpers.clusters import MARKS, cluster, file_of, watched
 
 da = pytest.importorskip("dask.array")
 
@@ -100,7 +100,8 @@ def test_a_worker_that_is_killed(monkeypatch, client, tmp_path, name, at):
     expected = file_of(pb.ProperBoostClassifier(**settings).fit(X, y), tmp_path)
     strike = Strike(monkeypatch, client, at, signal.SIGKILL)
     model = DaskProperBoostClassifier(client=client, deadline=30.0, **settings)
-    model.fit(da.from_array(X, chunks=(150, -1)), y)
+    with watched(client):
+        model.fit(da.from_array(X, chunks=(150, -1)), y)
     assert strike.struck
     assert file_of(model.to_local(), tmp_path) == expected
 
@@ -112,7 +113,8 @@ def test_early_stopping_goes_on(monkeypatch, client, tmp_path):
     strike = Strike(monkeypatch, client, 20, signal.SIGKILL)
     model = DaskProperBoostClassifier(client=client, **settings)
     lazy = da.from_array(X, chunks=(150, -1))
-    model.fit(lazy, y, X_val=lazy, y_val=1 - y)
+    with watched(client):
+        model.fit(lazy, y, X_val=lazy, y_val=1 - y)
     assert strike.struck
     np.testing.assert_array_equal(model.validation_scores_, local.validation_scores_)
     assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
@@ -126,7 +128,8 @@ def test_a_worker_that_is_frozen(monkeypatch, client, tmp_path):
     begun = time.monotonic()
     try:
         model = DaskProperBoostClassifier(client=client, deadline=DEADLINE, **settings)
-        model.fit(da.from_array(X, chunks=(150, -1)), y)
+        with watched(client):
+            model.fit(da.from_array(X, chunks=(150, -1)), y)
         seconds = time.monotonic() - begun
     finally:
         for pid in strike.struck:
@@ -143,7 +146,8 @@ def test_all_workers_that_have_rows(monkeypatch, client, tmp_path):
     local = pb.ProperBoostClassifier(**settings).fit(X, y, X_val=X, y_val=y)
     strike = Strike(monkeypatch, client, 25, signal.SIGKILL, all_of_them=True)
     model = DaskProperBoostClassifier(client=client, deadline=60.0, **settings)
-    model.fit(da.from_array(X, chunks=(900, -1)), y, X_val=X, y_val=y)
+    with watched(client):
+        model.fit(da.from_array(X, chunks=(900, -1)), y, X_val=X, y_val=y)
     assert len(strike.struck) == 1
     np.testing.assert_array_equal(model.validation_scores_, local.validation_scores_)
     assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
@@ -166,7 +170,8 @@ def test_parties_alone_are_bound_to_workers(monkeypatch, client):
     monkeypatch.setattr(lockstep, "call", call)
     monkeypatch.setattr(fleet, "call", call)
     model = DaskProperBoostClassifier(client=client, n_estimators=6, deadline=30.0)
-    model.fit(da.from_array(X, chunks=(150, -1)) + 0.0, y)
+    with watched(client):
+        model.fit(da.from_array(X, chunks=(150, -1)) + 0.0, y)
     assert strike.struck
     assert max(map(len, bound)) >= 3
     assert all(name.startswith("Party-") for own in bound for name in own)

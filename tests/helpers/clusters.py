@@ -3,11 +3,12 @@
 import contextlib
 import signal
 import sys
+import time
 from functools import cache
 
 import pytest
 
-from helpers.time_limits import within
+from helpers.time_limits import OutOfTime, within
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -58,9 +59,35 @@ def cluster(n_workers=2, *, processes=False):
             yield client
         finally:
             # What was killed or frozen may not let go: its processes end with this one.
-            with contextlib.suppress(TimeoutError), within(SECONDS_TO_CLOSE):
+            with contextlib.suppress(OutOfTime), within(SECONDS_TO_CLOSE):
                 client.close()
                 workers.close()
+
+
+def _describe(dask_scheduler=None):
+    """Say how workers and tasks are."""
+    now = time.time()
+    workers = [
+        f"{own.address} {own.status.name}, heard of {now - own.last_seen:.1f} s ago"
+        for own in dask_scheduler.workers.values()
+    ]
+    tasks = [
+        f"{key} {own.state}, bound to {own.worker_restrictions}"
+        for key, own in dask_scheduler.tasks.items()
+    ]
+    return "\n".join(workers + tasks)
+
+
+@contextlib.contextmanager
+def watched(client, seconds=90.0):
+    """Fail after so many seconds with what the scheduler knows."""
+    try:
+        with within(seconds):
+            yield
+    except OutOfTime as error:
+        with within(SECONDS_TO_CLOSE):
+            found = client.run_on_scheduler(_describe)
+        raise AssertionError(f"{error}\n{found}") from error
 
 
 def file_of(model, folder):
