@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 import properboost as pb
 
@@ -73,6 +73,34 @@ def test_scores_are_those_of_all_rows(kind, weight, tmp_path):
     assert found["log_loss"] == pytest.approx(log_loss(ROWS["y"], EXPECTED, sample_weight=own))
     told = MODEL.predict(ROWS[NAMES])
     assert found["accuracy"] == pytest.approx(accuracy_score(ROWS["y"], told, sample_weight=own))
+    one_hot = (ROWS["y"].to_numpy()[:, None] == MODEL.classes_).astype(float)
+    assert found["brier_score"] == pytest.approx(square_errors(one_hot, own))
+    ranked = roc_auc_score(one_hot[:, 1], EXPECTED[:, 1], sample_weight=own)
+    assert found["roc_auc"] == pytest.approx(ranked)
+
+
+def square_errors(one_hot, weight=None, probability=EXPECTED):
+    errors = ((probability - one_hot) ** 2).sum(axis=1)
+    return np.average(errors, weights=weight) / (2.0 if one_hot.shape[1] == 2 else 1.0)
+
+
+def test_scores_of_several_classes():
+    rows = ROWS.assign(y=np.arange(300) % 3)
+    model = pb.ProperBoostClassifier(n_estimators=3).fit(rows[NAMES], rows["y"])
+    found = pb.batches.evaluate(model, rows, "y")
+    probability = model.predict_proba(rows[NAMES])
+    expected = square_errors(np.eye(3)[rows["y"]], probability=probability)
+    assert found["brier_score"] == pytest.approx(expected)
+    assert "roc_auc" not in found
+
+
+def test_a_rank_needs_both_classes():
+    rows = ROWS[ROWS["y"] == MODEL.classes_[0]]
+    found = pb.batches.evaluate(MODEL, rows, "y")
+    assert np.isnan(found["roc_auc"])
+    both = ROWS.assign(w=(ROWS["y"] == MODEL.classes_[0]).astype(float))
+    found = pb.batches.evaluate(MODEL, both, "y", "w")
+    assert np.isnan(found["roc_auc"])
 
 
 def test_a_batch_may_count_nothing():
