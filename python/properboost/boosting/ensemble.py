@@ -354,7 +354,9 @@ class Rounds:
         places = self.find_codes(t, codes, n_threads)
         added = find_entries(self.table(t), places)
         lines = self.lines_of(t)
-        return added if lines is None else added + lines.add_up(places, codes, binning)
+        return (
+            added if lines is None else added + lines.add_up(places, codes, binning.find_positions)
+        )
 
 
 Fits: TypeAlias = Sequence[Sequence[Rounds]]

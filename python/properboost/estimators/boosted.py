@@ -30,6 +30,7 @@ from properboost.inspection.shape_functions import (
     make_shape,
 )
 from properboost.inspection.tree_shap import explain_tree
+from properboost.inspection.tree_words import describe_line, describe_tree
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link, choose_classes, find_lead
 from properboost.parameters import checks
@@ -831,8 +832,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier):
         ends = [f"{sign * value:+.4g}" for value in rounds.table(number - 1)]
         if lines is not None:
             signed = lines.times(np.full(len(ends), sign))
-            ends = [f"{end}{signed.describe(k, features, names)}" for k, end in enumerate(ends)]
-        return rounds.tree(number - 1).describe(features, names, ends)
+            ends = [
+                f"{end}{describe_line(signed, k, features, names)}" for k, end in enumerate(ends)
+            ]
+        return describe_tree(rounds.tree(number - 1), features, names, ends)
 
     def rules(self, class_: Any = None) -> list[Rule]:
         """Return the rules of a model of monomials, one per round.
