@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from properboost.boosting.ensemble import Ensemble, TableEnsemble
+from properboost.boosting.ensemble import Ensemble
 from properboost.boosting.interactions import PairBins
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.binning import FeatureBins
 from properboost.data.frames import find_feature, take_rows
 from properboost.data.init_score import read_init_score

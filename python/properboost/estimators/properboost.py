@@ -16,18 +16,12 @@ from properboost.batches.quantized_table import QuantizedTable, open_labelled, o
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
 from properboost.boosting.engine import Training, cut_features, find_pairs, lay_grids, prepare
-from properboost.boosting.ensemble import (
-    LARGEST_RAW,
-    Ensemble,
-    Fits,
-    Rounds,
-    TableEnsemble,
-    make_ensemble,
-)
+from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
 from properboost.boosting.evidence import find_slopes
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
+from properboost.boosting.making import make_ensemble
 from properboost.boosting.merged_bins import merge_bins
 from properboost.boosting.options import (
     check_depth_of_policy,
@@ -39,6 +33,7 @@ from properboost.boosting.options import (
     for_pairs,
 )
 from properboost.boosting.patience import Patience
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.boosting.watch import Validation, Watch, read_validation
 from properboost.data.frames import find_feature, open_table, take_rows
 from properboost.data.init_score import read_init_score
