@@ -33,7 +33,8 @@ ELSEWHERE = {
     "data/test_frames.py": ["data/table.py"],
     "batches/test_quantized_table.py": ["batches/making.py"],
     "estimators/test_parameters.py": [
-        "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
+        "estimators/properboost_parameters.py", "parameters/declare.py", "parameters/kinds.py",
+        "parameters/shared.py",
     ],
     "inspection/test_html.py": ["inspection/drawn.py"],
     "model_selection/test_cross_validation.py": ["model_selection/boosted_together.py"],
