@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from properboost.boosting import ensemble as ensembles
+from properboost.boosting import table_ensemble
 
 
 @pytest.fixture(scope="module")
@@ -178,12 +178,12 @@ def test_models_some_at_a_time_are_the_same(rows, tmp_path, monkeypatch):
             model = pb.ProperBoostClassifier(n_estimators=1, rows_per_bin=None, **settings)
             model.fit(X, y)
         model.save_model(tmp_path / "model.json")
-        monkeypatch.setattr(ensembles, "_MOST_AT_ONCE", 2**18)
+        monkeypatch.setattr(table_ensemble, "_MOST_AT_ONCE", 2**18)
         dense = pb.load_model(tmp_path / "model.json")
         expected = dense.decision_function(X), dense.feature_importances_
         at_a_time = pb.load_model(tmp_path / "model.json")
-        monkeypatch.setattr(ensembles.TableEnsemble, "_is_sparse", True)
-        monkeypatch.setattr(ensembles, "_MOST_AT_ONCE", 300)
+        monkeypatch.setattr(table_ensemble.TableEnsemble, "_is_sparse", True)
+        monkeypatch.setattr(table_ensemble, "_MOST_AT_ONCE", 300)
         np.testing.assert_array_equal(at_a_time.decision_function(X), expected[0])
         np.testing.assert_array_equal(at_a_time.feature_importances_, expected[1])
         for class_ in (0, 2):

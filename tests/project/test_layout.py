@@ -20,7 +20,10 @@ ELSEWHERE = {
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
     "batches/test_table_file.py": ["batches/coded_rows.py"],
     "boosting/test_bag_tables.py": ["boosting/spread.py"],
+    "boosting/test_draws.py": ["boosting/averaging.py"],
     "boosting/test_engine.py": ["boosting/fit.py"],
+    "boosting/test_ensemble.py": ["boosting/making.py", "boosting/tree_ensemble.py"],
+    "estimators/test_arboost.py": ["boosting/damped_ensemble.py"],
     "estimators/test_editing.py": ["boosting/edits.py", "persistence/edits.py"],
     "estimators/test_merging.py": ["boosting/merging.py"],
     "dask/test_classifier.py": [
@@ -30,7 +33,8 @@ ELSEWHERE = {
     "data/test_frames.py": ["data/table.py"],
     "batches/test_quantized_table.py": ["batches/making.py"],
     "estimators/test_parameters.py": [
-        "parameters/declare.py", "parameters/shared.py", "parameters/kinds.py",
+        "estimators/properboost_parameters.py", "parameters/declare.py", "parameters/kinds.py",
+        "parameters/shared.py",
     ],
     "inspection/test_html.py": ["inspection/drawn.py"],
     "model_selection/test_cross_validation.py": ["model_selection/boosted_together.py"],

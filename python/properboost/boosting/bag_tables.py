@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.boosting.bags import design
-from properboost.boosting.ensemble import Rounds, TableEnsemble
+from properboost.boosting.ensemble import Rounds
 from properboost.boosting.spread import Spread, TableSpread, find_size
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.table import Table
 
 __all__ = ["BagTables", "collapse"]

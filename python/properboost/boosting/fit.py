@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.boosting.averaging import average_rounds
 from properboost.boosting.dealing import design_for
 from properboost.boosting.engine import Training, find_signs, start
 from properboost.boosting.ensemble import Fits, Rounds
@@ -44,7 +45,7 @@ class Stage:
         """Return the fits' mean, a model or one a class; an estimator has `size` rounds."""
         if len(self.fits) == 1:
             return self.fits[0]
-        return [Rounds.average(fits, size) for fits in zip(*self.fits, strict=True)]
+        return [average_rounds(fits, size) for fits in zip(*self.fits, strict=True)]
 
 
 class Observer(Protocol):

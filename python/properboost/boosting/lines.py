@@ -1,6 +1,6 @@
 """Lines in the leaves of trees: ridge models in means of bins."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.data.binning import Binning, FeatureBins, NumericBins
 from properboost.data.entries import ROWS
 
 __all__ = ["Lines", "NativeLines"]
@@ -96,9 +95,15 @@ class Lines:
         return reach
 
     def add_up(
-        self, nodes: NDArray[np.integer], codes: NDArray[np.uint8], binning: Binning
+        self,
+        nodes: NDArray[np.integer],
+        codes: NDArray[np.uint8],
+        find_positions: Callable[[int], NDArray[np.float64]],
     ) -> NDArray[np.float64]:
-        """Return what the lines of rows' nodes add to them; `codes` are (n_features, n_rows)."""
+        """Return what the lines of rows' nodes add to them; `codes` are (n_features, n_rows).
+
+        `find_positions` returns a feature's `NumericBins.positions`.
+        """
         added = np.zeros(len(nodes))
         for begin in range(0, len(nodes), ROWS):
             some = slice(begin, begin + ROWS)
@@ -108,26 +113,9 @@ class Lines:
                 rows = np.flatnonzero(term < self.offsets[own + 1])
                 term = term[rows]
                 for j in np.unique(self.feature[term]).tolist():
-                    bins = binning.features[j]
-                    assert isinstance(bins, NumericBins)
                     of_feature = rows[self.feature[term] == j]
                     t = term[self.feature[term] == j]
-                    z = bins.positions[codes[j, some][of_feature]]
+                    z = find_positions(j)[codes[j, some][of_feature]]
                     line = self.slope[t] * (z - self.center[t])
                     added[some][of_feature] += np.where(np.isnan(z), 0.0, line)
         return added
-
-    def describe(self, node: int, features: Sequence[FeatureBins], names: Sequence[str]) -> str:
-        """Return a node's line in words: slopes by unit of the features; nothing if it has none."""
-        words = []
-        for t in range(int(self.offsets[node]), int(self.offsets[node + 1])):
-            bins = features[self.feature[t]]
-            assert isinstance(bins, NumericBins)
-            low, high = bins.outer_means
-            with np.errstate(over="ignore", invalid="ignore"):
-                slope = self.slope[t] / (high - low)
-                center = low + self.center[t] * (high - low)
-            sign = "-" if slope < 0.0 else "+"
-            distance = f"{'+' if center < 0.0 else '-'} {abs(center):.6g}"
-            words.append(f" {sign} {abs(slope):.4g} ({names[self.feature[t]]} {distance})")
-        return "".join(words)

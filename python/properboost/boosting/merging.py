@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.ensemble import Ensemble, Rounds, TableEnsemble, TreeEnsemble
+from properboost.boosting.ensemble import Ensemble, Rounds
 from properboost.boosting.interactions import MOST_CELLS, PairBins
 from properboost.boosting.merged_bins import (
     MOST_BINS,
@@ -17,6 +17,8 @@ from properboost.boosting.merged_bins import (
     join_spans,
     recode,
 )
+from properboost.boosting.table_ensemble import TableEnsemble
+from properboost.boosting.tree_ensemble import TreeEnsemble
 from properboost.data.binning import (
     MAX_CATEGORIES,
     Binning,

@@ -1,4 +1,4 @@
-"""Trees over codes: branches, what each node holds, and the tree in words."""
+"""Trees over codes: branches, and what each node holds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.data.binning import Binning, CategoricalBins, FeatureBins, NumericBins
-from properboost.data.table import Table
 
-__all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "Tree", "as_shares", "describe_codes"]
+__all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "Tree", "as_shares"]
 
 LEAF = -1
 """The feature of a node that has none."""
@@ -99,10 +97,6 @@ class Tree:
             depth[self.left[k] : self.left[k] + 2] = depth[k] + 1
         return int(depth.max())
 
-    def find_nodes(self, binning: Binning, table: Table, n_threads: int) -> NDArray[np.int64]:
-        """Return the node at which each row of `table` ends."""
-        return self.native.find_nodes(binning.encode(table, None, n_threads), n_threads)
-
     @property
     def branches(self) -> NDArray[np.uint8]:
         """The branch that each of 256 codes takes at each node."""
@@ -127,68 +121,8 @@ class Tree:
         np.add.at(saved, self.feature[splits], np.nan_to_num(self.saving[splits]) / (unit or 1.0))
         return saved
 
-    def follow_left(
-        self, features: Sequence[FeatureBins], names: Sequence[str]
-    ) -> tuple[int, list[str]]:
-        """Return the left-most leaf, and the conditions that its rows share, by feature."""
-        codes: dict[int, set[int]] = {}
-        node = 0
-        while (j := int(self.feature[node])) != LEAF:
-            members = set(_members(self.goes_left[node], features[j].width))
-            codes[j] = codes.get(j, members) & members
-            node = int(self.left[node])
-        return node, [describe_codes(features[j], sorted(c), names[j]) for j, c in codes.items()]
-
-    def describe(
-        self, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
-    ) -> str:
-        """Return the tree in words, one line per branch; `ends` says what each node predicts."""
-        lines = []
-        waiting = [(0, 0, "")]  # node, depth, how one gets there
-        while waiting:
-            node, depth, way = waiting.pop()
-            if way:
-                lines.append("|   " * (depth - 1) + way)
-            j = int(self.feature[node])
-            if j == LEAF:
-                lines.append("|   " * depth + ends[node])
-                continue
-            for child, branch in (
-                (1, self.goes_right),
-                (0, self.goes_left),
-            ):  # the last comes first
-                codes = _members(branch[node], features[j].width)
-                words = describe_codes(features[j], codes, names[j])
-                waiting.append((int(self.left[node]) + child, depth + 1, words))
-        return "\n".join(lines)
-
 
 def as_shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `values` divided by their sum, if that is not 0."""
     total = values.sum()
     return values / total if total > 0.0 else values
-
-
-def _members(words: NDArray[np.uint64], width: int) -> list[int]:
-    return [c for c in range(width) if int(words[c // 64]) >> (c % 64) & 1]
-
-
-def describe_codes(bins: FeatureBins, codes: list[int], name: str) -> str:
-    """Return a condition in words: that a feature's code is among these, which ascend."""
-    missing = bins.n_bins in codes
-    values = [c for c in codes if c < bins.n_bins]
-    if not values:
-        return f"{name} is missing"
-    if isinstance(bins, NumericBins):
-        low = "" if values[0] == 0 else f"{bins.edges[values[0] - 1]:.10g} < "
-        high = "" if values[-1] == len(bins.edges) else f" <= {bins.edges[values[-1]]:.10g}"
-        words = f"{low}{name}{high}" if low or high else f"{name} is not missing"
-    else:
-        words = f"{name} in {{{', '.join(_list_categories(bins, codes))}}}"
-    return f"{words}, or missing" if missing else words
-
-
-def _list_categories(bins: CategoricalBins, codes: list[int]) -> list[str]:
-    known = [repr(bins.categories[c]) for c in codes if c < len(bins.categories)]
-    rare = bins.has_rare and len(bins.categories) in codes
-    return [*known, "others"] if rare else known

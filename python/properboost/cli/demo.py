@@ -30,7 +30,8 @@ from sklearn.model_selection import StratifiedKFold
 from properboost import _core, datasets, plots
 from properboost.cli.shared_arguments import add_threads, misuse_if_wrong
 from properboost.estimators.presets import AdaBoost, LogitBoost
-from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.builtin import GLog
 from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
-from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.registry import get_loss
 from properboost.model_selection.families import check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV

@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from properboost.dask.on_dask import OnDask
 from properboost.dask.partitions import is_collection, list_partitions
-from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.properboost_parameters import check_parameters
 from properboost.parameters.declare import estimator
 from properboost.parameters.shared import read_binning
 

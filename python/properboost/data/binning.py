@@ -207,6 +207,12 @@ class Binning:
         """Whether numeric features' bins have means."""
         return any(isinstance(own, NumericBins) and own.means is not None for own in self.features)
 
+    def find_positions(self, feature: int) -> NDArray[np.float64]:
+        """Return a numeric feature's `NumericBins.positions`."""
+        bins = self.features[feature]
+        assert isinstance(bins, NumericBins)
+        return bins.positions
+
     def without_means(self) -> "Binning":
         """Return the same without means."""
         features = tuple(

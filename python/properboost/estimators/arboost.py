@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.boosting.engine import Training, prepare, start_votes
-from properboost.boosting.ensemble import Ensemble, Rounds, make_ensemble
+from properboost.boosting.ensemble import Ensemble, Rounds
+from properboost.boosting.making import make_ensemble
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.estimators.boosted import BoostedClassifier

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.boosting.edits import Edit, EditMethod, check_reason, measure_change
-from properboost.boosting.ensemble import (
-    LARGEST_RAW,
-    Ensemble,
-    TableEnsemble,
-    regress_isotonic,
-)
+from properboost.boosting.ensemble import LARGEST_RAW, Ensemble
+from properboost.boosting.table_ensemble import TableEnsemble, regress_isotonic
 from properboost.data.binning import NumericBins
 from properboost.data.frames import find_feature
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from properboost.boosting.ensemble import Ensemble, TableEnsemble
+from properboost.boosting.ensemble import Ensemble
 from properboost.boosting.options import find_coupling
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
 from properboost.parameters.shared import GROWN, SOLVED, selection_of

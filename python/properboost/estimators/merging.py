@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from properboost.boosting.damped_ensemble import DampedEnsemble
 from properboost.boosting.edits import Edit, check_reason
-from properboost.boosting.ensemble import LARGEST_RAW, DampedEnsemble, TableEnsemble
+from properboost.boosting.ensemble import LARGEST_RAW
 from properboost.boosting.merging import merge_ensembles
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.notices import warn
 

@@ -9,49 +9,41 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
-from sklearn.utils.validation import column_or_1d
 
 from properboost.batches.quantized_table import QuantizedTable, open_labelled, open_training
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
 from properboost.boosting.engine import Training, cut_features, find_pairs, lay_grids, prepare
-from properboost.boosting.ensemble import (
-    LARGEST_RAW,
-    Ensemble,
-    Fits,
-    Rounds,
-    TableEnsemble,
-    make_ensemble,
-)
+from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
 from properboost.boosting.evidence import find_slopes
 from properboost.boosting.fit import Stage, boost, report_from
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
+from properboost.boosting.making import make_ensemble
 from properboost.boosting.merged_bins import merge_bins
-from properboost.boosting.options import (
-    check_depth_of_policy,
-    check_directions_of_lines,
-    check_directions_of_pairs,
-    check_loss_of_step,
-    check_smoothing_of_response,
-    find_coupling,
-    for_pairs,
-)
+from properboost.boosting.options import find_coupling, for_pairs
 from properboost.boosting.patience import Patience
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.boosting.watch import Validation, Watch, read_validation
-from properboost.data.frames import find_feature, open_table, take_rows
+from properboost.data.frames import open_table, take_rows
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import read_groups, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
+from properboost.estimators.early_stopping import hold_out, take_entries
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.going_on import check_going_on
+from properboost.estimators.properboost_parameters import (
+    check_intercept,
+    check_parameters,
+    read_intercept,
+    read_pairs,
+)
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.parameters import checks
-from properboost.parameters.declare import check_declared, estimator, parameter, read
+from properboost.parameters.declare import estimator, parameter, read
 from properboost.parameters.kinds import (
     GrowPolicy,
     Interactions,
@@ -89,15 +81,7 @@ from properboost.parameters.shared import (
 )
 from properboost.progress import show_progress
 
-__all__ = ["ProperBoostClassifier", "check_parameters"]
-
-
-def check_intercept(name: str, value: object) -> object:
-    """Check how the intercept is found, or its numbers; how many is checked with the data."""
-    if checks.is_list(value):
-        checks.entries(name, value, checks.finite)
-        return value
-    return checks.either(checks.finite, "auto", "share", None)(name, value)
+__all__ = ["ProperBoostClassifier"]
 
 
 @estimator
@@ -377,10 +361,10 @@ class ProperBoostClassifier(
         X_val, y_val, sample_weight_val = open_labelled(
             X_val, y_val, sample_weight_val, ("y_val", "sample_weight_val")
         )
-        check_companion("y_val", y_val, X_val=X_val)
-        check_companion("X_val", X_val, y_val=y_val, sample_weight_val=sample_weight_val)
-        check_companion("X_val", X_val, init_score_val=init_score_val)
-        check_companion("init_score", init_score, init_score_val=init_score_val)
+        checks.companion("y_val", y_val, X_val=X_val)
+        checks.companion("X_val", X_val, y_val=y_val, sample_weight_val=sample_weight_val)
+        checks.companion("X_val", X_val, init_score_val=init_score_val)
+        checks.companion("init_score", init_score, init_score_val=init_score_val)
         calls = Calls.open(self, self._count_all_estimators())
         with self._restored_on_failure():
             if goes_on:
@@ -392,7 +376,9 @@ class ProperBoostClassifier(
                         "early_stopping=True cannot hold out rows of a QuantizedTable, whose bins "
                         "know them: give X_val and y_val"
                     )
-                learns, held = self._hold_out(y, groups, table.n_rows)
+                learns, held = hold_out(
+                    y, groups, table.n_rows, self.validation_fraction, self.random_state
+                )
                 given = (y, sample_weight, init_score, groups)
                 X_val = take_rows(table.source, held)
                 y_val, sample_weight_val, init_score_val, _ = (take_entries(v, held) for v in given)
@@ -457,23 +443,6 @@ class ProperBoostClassifier(
             if calls is not None:
                 calls.end()
             return self
-
-    def _hold_out(
-        self, y: ArrayLike, groups: ArrayLike | None, n_rows: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rows to learn from, and those that are held out."""
-        labels = column_or_1d(y)
-        seed, share = checks.seed(self.random_state), self.validation_fraction
-        by = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
-        splitter = by(n_splits=1, test_size=share, random_state=seed)
-        try:
-            learns, held = next(splitter.split(np.empty((n_rows, 1)), labels, groups))
-        except ValueError as error:
-            raise ValueError(
-                f"early_stopping=True cannot hold out a share of {share:g} of {n_rows} rows: "
-                f"{error}"
-            ) from error
-        return np.sort(learns), np.sort(held)
 
     def _make_link(self, loss: MarginLoss, training: Training) -> Link:
         """Return what makes probabilities of raw predictions."""
@@ -597,7 +566,7 @@ class ProperBoostClassifier(
                 raw /= np.repeat(kept.sum(axis=0), np.diff(training.segments))
             chosen = find_pairs(link, training, raw, stage.bin_weights, int(given))
         else:
-            chosen = _read_pairs(given, training)
+            chosen = read_pairs(given, len(training.binning.features), training.names)
         return lay_grids(training, stage.bin_weights, chosen)
 
 
@@ -760,56 +729,3 @@ def _find_shares(link: Link, raw: NDArray[np.float64], training: Training) -> tu
     """Return the intercepts by which the mean probabilities of these rows are their shares."""
     own = np.repeat(training.class_of, np.diff(training.segments))
     return find_intercepts(link, raw, own, training.weight)
-
-
-def check_parameters(model: ProperBoostClassifier) -> MarginLoss:
-    """Check every parameter that does not depend on the data; returns the loss."""
-    check_declared(model)
-    loss = get_loss(model.loss, model.gain)
-    check_loss_of_step(loss, model.step)
-    for name in ("smoothing", "interaction_smoothing"):
-        h = getattr(model, name)
-        check_smoothing_of_response(name, h, model.weak_learner, model.response)
-    check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
-    find_coupling(model.multiclass, loss, model.step)
-    check_directions_of_pairs(model.monotonic_cst, model.weak_learner, model._wants_pairs())
-    check_directions_of_lines(model.monotonic_cst, [model.linear_leaves])
-    return loss
-
-
-def check_companion(needed: str, companion: object, **given: object) -> None:
-    """Refuse arguments that mean nothing without the one that they belong to."""
-    for name, value in given.items():
-        if value is not None and companion is None:
-            raise ValueError(f"{name} must be given with {needed} only")
-
-
-def take_entries(values: Any, rows: NDArray[np.int64]) -> Any:
-    """Return the entries of some rows, of what has one for each; numbers and None are for all."""
-    return values if np.ndim(values) == 0 else np.asarray(values)[rows]
-
-
-def read_intercept(given: Any, n_models: int) -> str | tuple[float, ...] | None:
-    """Return how the intercept is found, or what it is."""
-    if given is None or isinstance(given, str):
-        return given
-    values = tuple(given) if checks.is_list(given) else (given,) * (1 if n_models == 1 else 0)
-    if len(values) != n_models:
-        wanted = "one number" if n_models == 1 else f"{n_models} numbers, one for each class"
-        raise ValueError(f"intercept must be {wanted}, or a name; got {given!r}")
-    return tuple(float(value) for value in values)
-
-
-def _read_pairs(
-    given: Sequence[Sequence[int | str]] | NDArray[Any], training: Training
-) -> list[tuple[int, int]]:
-    """Return pairs of positions for the pairs the user names."""
-    n_features, names = len(training.binning.features), training.names
-    pairs = []
-    for k, pair in enumerate(given):
-        argument = f"interactions[{k}]"
-        first, second = sorted(find_feature(f, names, n_features, argument) for f in pair)
-        if first == second or (first, second) in pairs:
-            raise ValueError(f"{argument} must be two different features, once; got {pair!r}")
-        pairs.append((first, second))
-    return pairs

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
-from properboost.estimators.properboost import ProperBoostClassifier, check_parameters
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.custom import CustomLoss
 from properboost.parameters.kinds import Coupling

@@ -17,6 +17,7 @@ from properboost.data.binning import FeatureBins
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
 from properboost.estimators.base import TableClassifier
+from properboost.inspection.tree_words import describe_tree
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
 from properboost.parameters.kinds import RandomState
@@ -225,7 +226,8 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             A leaf of `tree_`, or the node beyond which a row's values were not seen in training.
         """
         table, n_threads = self._open(X, coded=True)
-        return self.tree_.find_nodes(self._binning, table, n_threads)
+        codes = self._binning.encode(table, None, n_threads)
+        return self.tree_.native.find_nodes(codes, n_threads)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the classes.
@@ -330,4 +332,4 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             f"P({self.classes_[1]}) = {share:.4g}, weight {weight:g}"
             for share, weight in zip(self._shares()[:, 1], total, strict=True)
         ]
-        return self.tree_.describe(self._binning.features, self._feature_labels(), ends)
+        return describe_tree(self.tree_, self._binning.features, self._feature_labels(), ends)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.ensemble import DampedEnsemble, Ensemble, Rounds, TableEnsemble
+from properboost.boosting.damped_ensemble import DampedEnsemble
+from properboost.boosting.ensemble import Ensemble, Rounds
 from properboost.boosting.interactions import PairBins
 from properboost.boosting.lines import Lines
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.frames import open_table
 from properboost.estimators.base import TableClassifier

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from properboost.boosting.tree import Tree
 from properboost.data.binning import FeatureBins
+from properboost.inspection.tree_words import follow_left
 
 __all__ = ["Rule", "list_rules"]
 
@@ -69,7 +70,7 @@ def _read_rule(
 ) -> Rule:
     # A tree is a rule if all nodes but the left-most leaf have one value.
     if len(tree.feature) > 0:
-        leaf, conditions = tree.follow_left(features, names)
+        leaf, conditions = follow_left(tree, features, names)
         others = np.delete(values, leaf)
         if np.all(others == values[0]) or not conditions:
             weight = tree.weight.sum(axis=1)

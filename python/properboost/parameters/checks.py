@@ -17,6 +17,7 @@ __all__ = [
     "check_class_weight",
     "check_random_state",
     "choice",
+    "companion",
     "count_threads",
     "either",
     "entries",
@@ -179,6 +180,13 @@ def auto_or_list(name: str, given: Any, read: Callable[[str, object], T]) -> lis
     if given != "auto":
         raise ValueError(f"{name} must be {allowed}; got {given!r}")
     return None
+
+
+def companion(needed: str, of_needed: object, **given: object) -> None:
+    """Refuse arguments that mean nothing without the one that they belong to."""
+    for name, value in given.items():
+        if value is not None and of_needed is None:
+            raise ValueError(f"{name} must be given with {needed} only")
 
 
 def check_class_weight(name: str, value: object) -> object:

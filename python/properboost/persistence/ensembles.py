@@ -9,16 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.boosting.ensemble import (
-    LARGEST_RAW,
-    DampedEnsemble,
-    Ensemble,
-    Moves,
-    Rounds,
-    TableEnsemble,
-    make_ensemble,
-)
+from properboost.boosting.damped_ensemble import DampedEnsemble
+from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Moves, Rounds
 from properboost.boosting.lines import Lines
+from properboost.boosting.making import make_ensemble
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning
 from properboost.persistence.bins import build_weighted_bins, describe_weighted_bins

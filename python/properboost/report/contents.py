@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from properboost.boosting.ensemble import Ensemble, TableEnsemble
+from properboost.boosting.ensemble import Ensemble
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning, FeatureBins, NumericBins
 from properboost.persistence.json_node import write_real

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.ensemble import TableEnsemble
+from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.binning import NumericBins
 from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier

@@ -10,7 +10,8 @@ import numpy as np
 
 import properboost as pb
 from fuzz.invariants.registry import TINY, Fit, assert_same, can_predict, invariant
-from properboost.boosting.ensemble import LARGEST_RAW, TableEnsemble
+from properboost.boosting.ensemble import LARGEST_RAW
+from properboost.boosting.table_ensemble import TableEnsemble
 
 
 def _copy_additive(fit: Fit) -> Any:

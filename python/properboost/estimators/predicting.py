@@ -1,0 +1,242 @@
+"""Predictions of a fitted boosted classifier: raw predictions, probabilities, labels, margins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost.boosting.ensemble import Ensemble
+from properboost.data.init_score import read_init_score
+from properboost.data.labels import find_classes
+from properboost.data.table import Table
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link, choose_classes, find_lead
+from properboost.parameters import checks
+from properboost.parameters.kinds import Coupling
+
+__all__ = ["PredictingMixin"]
+
+
+class PredictingMixin:
+    """What a fitted boosted classifier predicts, also after its first estimators."""
+
+    classes_: NDArray[Any]
+    loss_: MarginLoss
+    multiclass_: Coupling | None
+    n_jobs: int | None
+    temperature_: float | None
+    _ensemble: Ensemble
+    _begins_with_scores: bool = False
+    """Whether raw predictions begin with an `init_score`."""
+
+    def _open(self, X: Any, *, coded: bool = False) -> tuple[Table, int]:
+        raise NotImplementedError
+
+    def _check_complete(self, wanted: str, error: type[Exception] = ValueError) -> None:
+        raise NotImplementedError
+
+    def decision_function(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return the raw predictions F.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or (n_rows, n_classes) with more than two classes
+            With two classes, the raw prediction of ``classes_[1]``.
+        """
+        table, n_threads = self._open(X, coded=True)
+        base = self._read_base(init_score, table.n_rows)
+        raw = self._ensemble.raw_predictions(table, n_threads)
+        return self._decide(raw if base is None else raw + base)
+
+    def predict_proba(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return the probabilities of the classes, through the inverse link of the tuned loss.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            ``loss_.probability(F)`` (BoostLR, eq. 51).  With more than two classes, those of the
+            joint model; one against the rest, each class's divided by their sum, or
+            softmax(F / (2 sigma T)) with the temperature T.
+        """
+        raw = self.decision_function(X, init_score)
+        return self._link.probabilities(raw)
+
+    def predict_log_proba(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            With joint models, with a temperature, and with two classes under canonical losses,
+            they are finite where probabilities are too small for a float64.  Elsewhere those of 0
+            are -inf.
+        """
+        raw = self.decision_function(X, init_score)
+        return self._link.log_probabilities(raw)
+
+    def predict(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            With two classes ``classes_[1]`` where F > 0; with more, the most probable one.
+        """
+        return self._labels(self.decision_function(X, init_score))
+
+    def staged_decision_function(
+        self, X: Any, init_score: ArrayLike | None = None
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield what `decision_function` would return after one round or cycle, two, ....
+
+        All have the intercept of the whole model.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
+
+        Yields
+        ------
+        ndarray
+            The last one equals `decision_function` up to rounding.
+        """
+        table, n_threads = self._open(X, coded=True)
+        base = self._read_base(init_score, table.n_rows)
+        self._check_complete("what each round adds")
+        for raw in self._ensemble.staged_raw_predictions(table, n_threads):
+            yield self._decide(raw if base is None else raw + base)
+
+    def staged_predict_proba(
+        self, X: Any, init_score: ArrayLike | None = None
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield what `predict_proba` would return after one round or cycle, two, ....
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+        """
+        for raw in self.staged_decision_function(X, init_score):
+            yield self._link.probabilities(raw)
+
+    def staged_predict(self, X: Any, init_score: ArrayLike | None = None) -> Iterator[NDArray[Any]]:
+        """Yield what `predict` would return after one round or cycle, two, ....
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        for raw in self.staged_decision_function(X, init_score):
+            yield self._labels(raw)
+
+    def margins(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        normalized: bool = False,
+        init_score: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the margins of labelled rows: positive where the prediction is right.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        y : array-like of shape (n_rows,)
+            Their labels, all among `classes_`.
+        normalized : bool, default=False
+            Return the margins 2 [f*]^-1(y F(x)) - 1 of Nock and Nielsen (2009), eq. 27.  They are
+            the probability of the row's class minus that of the other, in [-1, 1] and comparable
+            between losses; y F(x) is in units of the loss's gain.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
+            The raw predictions that the rows begin with; needed if `fit` had such.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            With two classes v = y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
+            With more, the raw prediction of the row's class minus the largest of the others'.  With
+            `normalized`, the same of probabilities.
+
+        See Also
+        --------
+        properboost.metrics.margin_distribution : The share of rows up to each margin.
+        properboost.metrics.normalized_margins : The same of any classifier's probabilities.
+        """
+        raw = self.decision_function(X, init_score)
+        own = find_classes(y, len(raw), self.classes_)
+        if normalized:
+            return find_lead(self._link.probabilities(raw), own)
+        return np.where(own == 1, raw, -raw) if raw.ndim == 1 else find_lead(raw, own)
+
+    def _read_base(self, init_score: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+        """Return what raw predictions begin with; None is nothing."""
+        if init_score is not None:
+            return read_init_score(init_score, n_rows, len(self._ensemble.models))
+        if self._begins_with_scores:
+            raise ValueError(
+                "init_score must be given: the model was fitted with one, and says only what to "
+                "add to it (0 stands for nothing)"
+            )
+        return None
+
+    def _decide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    @property
+    def _link(self) -> Link:
+        """What turns raw predictions into probabilities."""
+        n_threads = checks.count_threads(self.n_jobs)
+        return Link(self.loss_, self.multiclass_, n_threads, self.temperature_)
+
+    def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[choose_classes(raw)]
+        return labels
