@@ -91,7 +91,7 @@ class Planner {
 
 // `learners` has one entry per lane.
 std::unique_ptr<Planner> make_feature_planner(const RoundContext& context,
-                                              std::vector<const FeatureLearner*> learners);
+                                              const std::vector<const FeatureLearner*>& learners);
 std::unique_ptr<Planner> make_tree_planner(const RoundContext& context,
                                            const GrownLearner& learner);
 // Plans for all classes of a joint model.
