@@ -45,7 +45,7 @@ std::unique_ptr<Planner> AdditiveBoosting::make_planner(const RoundContext& cont
   for (std::size_t k = 0; k < context.batch.models.size(); ++k) {
     learners.push_back(std::get<const FeatureLearner*>(context.model(k).weak_learner->kind()));
   }
-  return make_feature_planner(context, std::move(learners));
+  return make_feature_planner(context, learners);
 }
 
 VoteBoosting::VoteBoosting(std::shared_ptr<const Step> step, std::shared_ptr<const Vote> vote,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/fit_context.hpp"
 #include "properboost/boosting/fit_state.hpp"
 #include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/model.hpp"
@@ -21,15 +22,6 @@ namespace properboost {
 // Called on the calling thread after each estimator, with the number of estimators done over all
 // models and one model's training risk (without rounds, its held-out log loss); may throw.
 using Progress = std::function<void(std::size_t, double)>;
-
-// Raw predictions that models start from: [model][row] in segment order, or one array for all
-// models.
-struct Base {
-  const double* raw;
-  std::size_t stride;  // from one model to the next
-
-  double of(std::size_t model, std::size_t i) const noexcept { return raw[model * stride + i]; }
-};
 
 // The rows as the caller passes them.
 struct Rows {

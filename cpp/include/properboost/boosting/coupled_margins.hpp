@@ -9,20 +9,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/coupled_batch.hpp"
+#include "properboost/boosting/coupled_rows.hpp"
+#include "properboost/boosting/coupled_strip.hpp"
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/moving_margins.hpp"
+#include "properboost/boosting/shift_path.hpp"
 #include "properboost/boosting/term_bounds.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/row_sums.hpp"
-#include "properboost/joint/joint_loss.hpp"
 #include "properboost/losses/loss.hpp"
 
 namespace properboost {
@@ -52,18 +54,18 @@ class CoupledMargins final : public MovingMargins {
 
   BatchMargins& batch(std::size_t b) noexcept;
 
-  std::size_t lanes_a_step() const noexcept override { return classes_; }
+  std::size_t lanes_a_step() const noexcept override { return rows_.classes; }
   float u(std::size_t row, std::size_t lane) const noexcept override {
-    return u_[lane * codes_.rows + row];
+    return moved_.u[lane * rows_.codes.rows + row];
   }
   void set_u(std::size_t row, std::size_t lane, float u) noexcept override {
-    u_[lane * codes_.rows + row] = u;
-    largest_score_ = std::max(largest_score_, std::abs(u));
+    moved_.u[lane * rows_.codes.rows + row] = u;
+    moved_.largest_score = std::max(moved_.largest_score, std::abs(u));
   }
   void share_bounds(Share share) override {
-    double largest = wide(largest_score_);
+    double largest = wide(moved_.largest_score);
     share.most(largest).go();
-    largest_score_ = static_cast<float>(largest);
+    moved_.largest_score = static_cast<float>(largest);
   }
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
                           Team& team) override;
@@ -72,67 +74,26 @@ class CoupledMargins final : public MovingMargins {
   void forget_weights() override;
 
  private:
-  class Batch;
   class Oracle;
-  class ByCell;
-  class Strip;
 
-  // A class's look-up table, empty where the class does not move.
-  struct Direction {
-    const std::uint8_t* codes = nullptr;
-    std::vector<float> table = {};
-    float t = 0.0F;
-    const float* lines = nullptr;
-  };
-  using Directions = std::vector<Direction>;  // of the classes
-
-  // What a joint model's rows have been found to remember at some steps along its tables.  Between
-  // them it changes smoothly, so that what they make it elsewhere is nearly right.
-  class Path;
-
-  std::size_t joint_models() const noexcept { return roles_.size() / classes_; }
-  Role role(std::size_t lane, std::size_t segment) const { return (*roles_[lane])[segment]; }
-  void direct(const Move& move, Directions& classes) const;
-  using Bounds = TermBounds;  // of a row and class
-  Bounds bounds_ahead(double farthest) const;
-  static Bounds share_largest(const std::vector<Bounds>& blocks, const Bounds& before,
-                              bool has_curvature, bool has_loss, Share share);
-  double farthest(const std::vector<float>& table, const float* lines, Team& team) const;
-  double farthest(const Directions& directions, Team& team) const;
+  void direct(const Move& move, ClassDirections& classes) const;
+  double farthest(const ClassDirections& directions, Team& team) const;
   TermUnits units_of_slope(double most) const;
-  // task(c, strip) for the strips of the blocks that a joint model trains on; each has its part of
-  // the margins in it.
-  template <class Task>
-  void for_training_strips(std::size_t model, Team& team, const Task& task) const;
   // The slope at a step, along directions that lead there from where the model is.
-  double slope_ahead(std::size_t model, const Directions& directions, double step, Team& team);
+  double slope_ahead(std::size_t model, const ClassDirections& directions, double step, Team& team);
   // One pass over the rows, which moves every lane; sums are in units of these bounds, and of what
   // no term of a joint model's slope exceeds, which becomes the largest.
   std::vector<Point> move_all(const std::vector<Move>& moves,
-                              const std::vector<PassRequest>& requests, const Bounds& bounds,
+                              const std::vector<PassRequest>& requests, const TermBounds& bounds,
                               std::vector<double>& most_slopes, Team& team);
 
-  const TrainingRows& rows_;
-  const Codes& codes_;
-  const RowSampleWeights sample_weight_;
-  const std::size_t classes_;
-  const std::vector<const std::vector<Role>*> roles_;  // of the lanes
-  const Loss& loss_;
-  const std::shared_ptr<const JointLoss> joint_;
-  const double share_;
-  const bool needs_curvature_;
-  const std::size_t strip_;       // rows whose scores stay in the cache
-  std::vector<RowBlock> blocks_;  // of the segments with a role
-  const double total_weight_, most_sample_weight_;
-  std::vector<double> training_weight_;  // of the joint models
-  float largest_score_ = 0.0F;
-  Bounds largest_{1.0, 0.0, 0.0};  // of the terms of the last pass
-  Aligned<float> u_;               // [lane][row]
-  // [joint model][row]: what the joint loss remembers, and what it was given when it was last asked
-  // after a move.  Asked again where nothing has moved, it says the same, to the bit.
-  Aligned<float> shift_, guess_;
-  std::vector<Path> paths_;  // of the joint models, if there is something to remember
-  std::vector<std::unique_ptr<Batch>> batches_;
+  const CoupledRows rows_;
+  MovedRows moved_;
+  // [joint model][row]: what the joint loss was given when it was last asked after a move.  Asked
+  // again where nothing has moved, it says the same, to the bit.
+  Aligned<float> guess_;
+  std::vector<ShiftPath> paths_;  // of the joint models, if there is something to remember
+  std::vector<std::unique_ptr<CoupledBatch>> batches_;
 };
 
 }  // namespace properboost

@@ -1,6 +1,7 @@
 // A model: what differs between models that are trained together.
 #pragma once
 
+#include <algorithm>
 #include <variant>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct Model {
 // Trees sort the rows in an order of their own.
 inline bool grows_trees(const Model& model) {
   return std::holds_alternative<const GrownLearner*>(model.weak_learner->kind());
+}
+
+inline bool any_grows_trees(const std::vector<Model>& models) {
+  return std::any_of(models.begin(), models.end(), grows_trees);
 }
 
 // Whether its trees' leaves have lines.

@@ -9,21 +9,13 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/model.hpp"
 #include "properboost/boosting/moving_margins.hpp"
-#include "properboost/boosting/stepper.hpp"
+#include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/trees/criterion.hpp"
 
 namespace properboost {
 
 using Lanes = std::vector<std::size_t>;  // the models of a batch
-
-// Models of one loss share batches of at most this size.  Models that hold out the same rows share
-// one if that is cheaper, because a batch need not read rows that none of its lanes trains on.  So
-// many neighbouring models as `coupled` stay together, in one batch or in several of full size.
-// Returns the batches of each cohort.
-std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& models,
-                                                  const std::vector<std::size_t>& segments,
-                                                  std::size_t most, std::size_t coupled);
 
 // Lanes that are boosted together.
 struct ModelBatch {
@@ -37,11 +29,9 @@ struct ModelBatch {
   BatchMargins* margins = nullptr;  // its part of the cohort's
 };
 
-// Batches that advance in step: one, or those of models that are coupled.
-struct Cohort {
-  std::vector<std::unique_ptr<ModelBatch>> batches;
-  std::unique_ptr<MovingMargins> margins;
-  std::unique_ptr<Stepper> stepper;
-};
+// A batch of these lanes, which has no margins yet; `counts` is [segment][code]: rows.
+std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& models,
+                                       const TrainingRows& rows,
+                                       const std::vector<std::size_t>& counts);
 
 }  // namespace properboost

@@ -11,14 +11,11 @@
 #include <vector>
 
 #include "properboost/boosting/algorithm.hpp"
-#include "properboost/boosting/fit_state.hpp"
+#include "properboost/boosting/fit_context.hpp"
 #include "properboost/boosting/model.hpp"
 #include "properboost/boosting/model_batch.hpp"
 #include "properboost/boosting/moving_margins.hpp"
-#include "properboost/boosting/sample_weights.hpp"
 #include "properboost/core/parallel.hpp"
-#include "properboost/data/packed_codes.hpp"
-#include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/learner.hpp"
@@ -55,14 +52,7 @@ struct RoundUpdate {
 };
 
 // The data that a round may read, and the batch that it moves.
-struct RoundContext {
-  const TrainingRows& rows;
-  const PackedCodes& packed;  // empty if no trees are grown
-  const std::vector<Model>& models;
-  const Algorithm& algorithm;
-  const SampleWeights& weights;
-  const std::vector<FitState>& states;
-  bool keep_rounds;  // or only the held-out curves
+struct RoundContext : FitContext {
   ModelBatch& batch;
   std::shared_ptr<HistogramMemory> memory;  // of batches that plan one after the other
   TreeGrowers* growers;                     // null where nothing is planned
@@ -101,7 +91,7 @@ class Planner {
 
 // `learners` has one entry per lane.
 std::unique_ptr<Planner> make_feature_planner(const RoundContext& context,
-                                              std::vector<const FeatureLearner*> learners);
+                                              const std::vector<const FeatureLearner*>& learners);
 std::unique_ptr<Planner> make_tree_planner(const RoundContext& context,
                                            const GrownLearner& learner);
 // Plans for all classes of a joint model.

@@ -1,0 +1,75 @@
+// The lanes of one batch whose models are coupled, as planners see them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "properboost/boosting/coupled_rows.hpp"
+#include "properboost/boosting/coupled_strip.hpp"
+#include "properboost/boosting/lanes.hpp"
+#include "properboost/boosting/moving_margins.hpp"
+#include "properboost/core/aligned.hpp"
+#include "properboost/core/parallel.hpp"
+
+namespace properboost {
+
+class CoupledBatch final : public BatchMargins {
+ public:
+  // So many lanes from the first one on, whose roles by segment these are.  All arguments must
+  // outlive it.
+  CoupledBatch(const CoupledRows& rows, const MovedRows& moved, std::size_t first,
+               std::size_t lanes, const std::vector<SegmentRoles>& roles)
+      : rows_(rows),
+        moved_(moved),
+        first_(first),
+        models_(lanes),
+        width_(width_for(lanes)),
+        roles_(roles) {}
+
+  std::size_t lanes() const noexcept override { return width_; }
+  double training_weight(std::size_t lane) const noexcept override {
+    return rows_.training_weight[(first_ + lane) / rows_.classes];
+  }
+  const float* weight() const noexcept override { return weight_.data(); }
+  const float* curvature() const noexcept override {
+    return curvature_.empty() ? nullptr : curvature_.data();
+  }
+  const CellUnits& cell_units() const noexcept override { return units_; }
+  double most_weight(std::size_t /*lane*/) const noexcept override { return moved_.largest.weight; }
+  double slope_along(const Move& direction, Team& team) override;
+  std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
+                                           const std::vector<RowShare>& shares, std::size_t n_cells,
+                                           Team& team) override;
+
+  void begin() {
+    if (!weight_.empty()) return;
+    weight_.assign(rows_.codes.rows * width_, 0.0F);
+    if (rows_.needs_curvature) curvature_.assign(rows_.codes.rows * width_, 0.0F);
+  }
+  void forget() {
+    weight_ = {};
+    curvature_ = {};
+  }
+  // Gets the sums of the weights, and the curvatures, of a lone lane.
+  void set_units(const CellUnits& units) noexcept { units_ = units; }
+  std::size_t first() const noexcept { return first_; }
+  // Keeps the weights of a joint model's rows: of its classes that are in this batch.
+  void store(std::size_t model, const CoupledStrip& strip);
+  // Sums the weights of one feature into its cells.
+  void fill(const CellsOfFeature& cells, Team& team) const;
+
+ private:
+  // Writes the numbers of n rows in some lanes, [lane][row], as [row][lane].
+  void spread(const float* from, std::size_t n, std::size_t lanes, float* to) const;
+
+  const CoupledRows& rows_;
+  const MovedRows& moved_;
+  const std::size_t first_, models_, width_;
+  const std::vector<SegmentRoles>& roles_;
+  Aligned<float> weight_, curvature_;
+  CellUnits units_;
+};
+
+}  // namespace properboost

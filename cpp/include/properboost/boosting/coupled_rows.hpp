@@ -1,0 +1,71 @@
+// The rows of joint models: what stays as it is while their margins move, and what does not.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/term_bounds.hpp"
+#include "properboost/core/aligned.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/roles.hpp"
+#include "properboost/data/training_rows.hpp"
+#include "properboost/histogram/cells.hpp"
+#include "properboost/joint/joint_loss.hpp"
+#include "properboost/losses/loss.hpp"
+
+namespace properboost {
+
+// What stays as it is.
+struct CoupledRows {
+  // See CoupledMargins.
+  CoupledRows(const TrainingRows& rows, std::vector<const std::vector<Role>*> roles,
+              const Loss& loss, const Coupling& coupling, double share, bool needs_curvature);
+
+  std::size_t joint_models() const noexcept { return roles.size() / classes; }
+  Role role(std::size_t lane, std::size_t segment) const { return (*roles[lane])[segment]; }
+
+  // The largest entry of a look-up table, with what lines add to it.
+  double farthest(const std::vector<float>& table, const float* lines, Team& team) const;
+  // What bounds the terms of a row and class once no score, of which this was the largest, has
+  // moved farther than so.
+  TermBounds bounds_ahead(float largest_score, double farthest) const;
+
+  const TrainingRows& rows;
+  const Codes& codes;
+  const RowSampleWeights sample_weight;
+  const std::size_t classes;
+  const std::vector<const std::vector<Role>*> roles;  // of the lanes
+  const Loss& loss;
+  const std::shared_ptr<const JointLoss> joint;
+  const double share;
+  const bool needs_curvature;
+  const std::size_t strip;       // rows whose scores stay in the cache
+  std::vector<RowBlock> blocks;  // of the segments with a role
+  const double total_weight, most_sample_weight;
+  std::vector<double> training_weight;  // of the joint models
+};
+
+// What a row pass changes.
+struct MovedRows {
+  Aligned<float> u;  // [lane][row]
+  float largest_score = 0.0F;
+  TermBounds largest{1.0, 0.0, 0.0};  // of the terms of the last pass
+  Aligned<float> shift;  // [joint model][row]: what the joint loss remembers, if it does
+};
+
+// The largest of those of all processes' blocks; what was not found is as it was.
+TermBounds share_largest(const std::vector<TermBounds>& blocks, const TermBounds& before,
+                         bool has_curvature, bool has_loss, Share share);
+
+// The largest of numbers that are not negative.
+template <class Number>
+Number largest_of(const std::vector<Number>& numbers) {
+  Number most{0};
+  for (const Number own : numbers) most = std::max(most, own);
+  return most;
+}
+
+}  // namespace properboost

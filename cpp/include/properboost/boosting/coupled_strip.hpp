@@ -1,0 +1,206 @@
+// Strips: some rows of one segment, as a joint model sees them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/boosting/coupled_rows.hpp"
+#include "properboost/boosting/term_bounds.hpp"
+#include "properboost/core/aligned.hpp"
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/histogram/row_sums.hpp"
+
+namespace properboost {
+
+// A class's look-up table, empty where the class does not move.
+struct ClassDirection {
+  const std::uint8_t* codes = nullptr;
+  std::vector<float> table = {};
+  float t = 0.0F;
+  const float* lines = nullptr;
+};
+using ClassDirections = std::vector<ClassDirection>;
+
+// [class][row] arrays in the cache.
+class CoupledStrip {
+ public:
+  CoupledStrip(const CoupledRows& of, std::size_t model, const RowBlock& block, std::size_t begin,
+               std::size_t n)
+      : begin_(begin), n_(n), model_(model), rows_(of) {
+    while (sign_of(rows_.role(first() + own_, block.segment)) < 0.0) ++own_;
+    static thread_local Aligned<float> memory;
+    const std::size_t size = rows_.classes * rows_.strip;
+    memory.resize(4 * size + 2 * rows_.strip);
+    scores_ = memory.data();
+    along_ = scores_ + size;
+    weights_ = along_ + size;
+    curvatures_ = weights_ + size;
+    losses_ = curvatures_ + size;
+    shift_ = losses_ + rows_.strip;
+  }
+
+  std::size_t begin() const noexcept { return begin_; }
+  std::size_t size() const noexcept { return n_; }
+  float* shift() const noexcept { return shift_; }  // memory for the rows' shifts
+  const float* weights(std::size_t k) const noexcept { return weights_ + k * n_; }
+  const float* curvatures(std::size_t k) const noexcept { return curvatures_ + k * n_; }
+  float sign(std::size_t k) const noexcept { return k == own_ ? 1.0F : -1.0F; }
+
+  // Takes the scores from the margins, [lane][row], moved along the directions of the joint model's
+  // classes.
+  void place(const float* margins, const ClassDirections& directions) {
+    for (std::size_t k = 0; k < rows_.classes; ++k) {
+      const float* const u = margins + (first() + k) * rows_.codes.rows + begin_;
+      float* const z = scores_ + k * n_;
+      const float sign = this->sign(k);
+      if (directions.empty() || directions[k].table.empty()) {
+        vectorized([=, n = n_] {
+          for (std::size_t i = 0; i < n; ++i) z[i] = sign * u[i];
+        });
+        continue;
+      }
+      float* const along = along_ + k * n_;
+      const float* const table = directions[k].table.data();
+      const std::uint8_t* const codes = directions[k].codes + begin_;
+      for (std::size_t i = 0; i < n_; ++i) along[i] = table[codes[i]];
+      if (directions[k].lines != nullptr) {
+        const float* const lines = directions[k].lines + begin_;
+        for (std::size_t i = 0; i < n_; ++i) along[i] += lines[i];
+      }
+      vectorized([=, t = directions[k].t, n = n_] {
+        const float* const __restrict way = along;
+        float* const __restrict to = z;
+        for (std::size_t i = 0; i < n; ++i) to[i] = sign * u[i] + t * way[i];
+      });
+    }
+  }
+
+  // Moves one class of rows that have been placed.
+  void shift_class(std::size_t k, const std::uint8_t* codes, const float* by_code) {
+    float* const z = scores_ + k * n_;
+    for (std::size_t i = 0; i < n_; ++i) z[i] += by_code[codes[begin_ + i]];
+  }
+
+  // Finds the weights.  `shift` is what the joint loss remembers of these rows; it is updated.
+  void weigh(bool needs_curvature, bool needs_loss, float* shift) {
+    rows_.joint->evaluate({rows_.classes, n_, own_, scores_, shift, weights_,
+                           needs_curvature ? curvatures_ : nullptr,
+                           needs_loss ? losses_ : nullptr});
+    const auto classes = static_cast<double>(rows_.classes);
+    const auto factor = static_cast<float>((classes - 1.0) / classes / rows_.share);
+    if (needs_curvature && factor != 1.0F) {
+      vectorized([factor, c = curvatures_, n = rows_.classes * n_] {
+        for (std::size_t i = 0; i < n; ++i) c[i] *= factor;
+      });
+    }
+  }
+
+  // Where many lanes are summed, their weights are multiplied by the rows' beforehand; the sums of
+  // a lone lane do that themselves.
+  void multiply_by_sample_weights() {
+    const RowSampleWeights s = rows_.sample_weight.from(begin_);
+    if (s.all_ones()) return;
+    for (std::size_t k = 0; k < rows_.classes; ++k) {
+      float* const w = weights_ + k * n_;
+      float* const c = curvatures_ + k * n_;
+      vectorized([=, n = n_, curves = rows_.needs_curvature] {
+        for (std::size_t i = 0; i < n; ++i) w[i] *= static_cast<float>(s.given(i));
+        for (std::size_t i = 0; curves && i < n; ++i) c[i] *= static_cast<float>(s.given(i));
+      });
+    }
+  }
+
+  // `largest` becomes the largest of its terms, if that is larger.
+  std::int64_t slope(const ClassDirections& directions, const TermUnits& units,
+                     double& largest) const {
+    std::int64_t total = 0;
+    for (std::size_t k = 0; k < rows_.classes; ++k) {
+      if (directions.empty() || directions[k].table.empty()) continue;
+      const float* const w = weights(k);
+      const float* const along = along_ + k * n_;
+      const std::int64_t own =
+          sum(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
+      vectorized([=, &largest, n = n_] {
+        float most = static_cast<float>(largest);
+        for (std::size_t i = 0; i < n; ++i) {
+          const float size = std::abs(w[i] * along[i]);
+          most = size > most ? size : most;
+        }
+        largest = wide(most);
+      });
+      total += k == own_ ? own : -own;
+    }
+    return total;
+  }
+  std::int64_t risk(const TermUnits& units) const { return sum_of(losses_, units); }
+  std::int64_t sum_of(const float* numbers, const TermUnits& units) const {
+    return sum(units, [=](std::size_t i) { return wide(numbers[i]); });
+  }
+
+  // Makes these the largest terms, if those of some rows are larger.
+  void note_largest(bool has_curvature, bool has_loss, TermBounds& largest) const {
+    const auto note = [](const float* terms, std::size_t n, double& most) {
+      auto own = static_cast<float>(most);
+      vectorized([=, &own] {
+        for (std::size_t i = 0; i < n; ++i) own = terms[i] > own ? terms[i] : own;
+      });
+      most = wide(own);
+    };
+    note(weights_, rows_.classes * n_, largest.weight);
+    if (has_curvature) note(curvatures_, rows_.classes * n_, largest.curvature);
+    if (has_loss) note(losses_, n_, largest.loss);
+  }
+
+  void store_margins(float* u) const {
+    for (std::size_t k = 0; k < rows_.classes; ++k) {
+      float* const own = u + (first() + k) * rows_.codes.rows + begin_;
+      const float* const z = scores_ + k * n_;
+      vectorized([=, sign = sign(k), n = n_] {
+        for (std::size_t i = 0; i < n; ++i) own[i] = sign * z[i];
+      });
+    }
+  }
+  float largest_score() const {
+    float most = 0.0F;
+    for (std::size_t j = 0; j < rows_.classes * n_; ++j)
+      most = std::max(most, std::abs(scores_[j]));
+    return most;
+  }
+
+ private:
+  std::size_t first() const noexcept { return model_ * rows_.classes; }
+
+  template <class Term>
+  std::int64_t sum(const TermUnits& units, const Term& term) const {
+    WholeSums total{};
+    vectorized([&, s = rows_.sample_weight.from(begin_), n = n_, term] {
+      add_rows<1>(n, s, units, total, term);
+    });
+    return total[0];
+  }
+
+  std::size_t begin_, n_, model_, own_ = 0;
+  const CoupledRows& rows_;
+  float *scores_, *along_, *weights_, *curvatures_, *losses_, *shift_;
+};
+
+// task(c, strip) for the strips of the blocks that a joint model trains on.
+template <class Task>
+void for_training_strips(const CoupledRows& rows, std::size_t model, Team& team, const Task& task) {
+  const double nanoseconds =
+      4.0 * static_cast<double>(rows.codes.rows) * static_cast<double>(rows.classes);
+  team.for_each(rows.blocks.size(), nanoseconds, [&](std::size_t c) {
+    const RowBlock& block = rows.blocks[c];
+    if (!learns(rows.role(model * rows.classes, block.segment))) return;
+    for (std::size_t begin = block.begin; begin < block.end; begin += rows.strip) {
+      CoupledStrip strip(rows, model, block, begin, std::min(rows.strip, block.end - begin));
+      task(c, strip);
+    }
+  });
+}
+
+}  // namespace properboost

@@ -1,0 +1,40 @@
+// The fit context: what the models that are trained together have in common.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/fit_state.hpp"
+#include "properboost/boosting/model.hpp"
+#include "properboost/boosting/sample_weights.hpp"
+#include "properboost/core/peers.hpp"
+#include "properboost/data/packed_codes.hpp"
+#include "properboost/data/training_rows.hpp"
+
+namespace properboost {
+
+// Raw predictions that models start from: [model][row] in segment order, or one array for all
+// models.
+struct Base {
+  const double* raw;
+  std::size_t stride;  // from one model to the next
+
+  double of(std::size_t model, std::size_t i) const noexcept { return raw[model * stride + i]; }
+};
+
+struct FitContext {
+  const TrainingRows& rows;
+  const std::vector<std::size_t>& counts;  // [segment][code]: rows
+  const PackedCodes& packed;               // empty if no trees are grown
+  const std::vector<Model>& models;
+  const Algorithm& algorithm;
+  const SampleWeights& weights;
+  const std::vector<FitState>& states;
+  bool keep_rounds;          // or only the held-out curves
+  std::optional<Base> base;  // or else models start from 0
+  Peers* peers;              // hold other rows of the same segments
+};
+
+}  // namespace properboost

@@ -1,0 +1,21 @@
+// Repeated rounds: the moves of an earlier fit, which this one goes on from.
+#pragma once
+
+#include <vector>
+
+#include "properboost/boosting/cohort.hpp"
+#include "properboost/boosting/fit_context.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/ensemble/ensemble.hpp"
+
+namespace properboost {
+
+// Throws std::invalid_argument if the rounds of an earlier fit, by model, cannot be repeated.
+void check_repeated(const std::vector<Rounds>& rounds, const FitContext& fit);
+
+// Moves the margins of a cohort that has begun as an earlier fit did: once as each step was
+// proposed, and once as it was corrected.
+void repeat_rounds(const std::vector<Rounds>& rounds, const FitContext& fit, Cohort& cohort,
+                   Team& team);
+
+}  // namespace properboost

@@ -1,0 +1,155 @@
+#include "properboost/boosting/coupled_batch.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "properboost/boosting/fill_feature.hpp"
+#include "properboost/boosting/shifted_rows.hpp"
+#include "properboost/data/transpose.hpp"
+#include "properboost/histogram/row_sums.hpp"
+
+namespace properboost {
+namespace {
+
+// The rows of one class of a joint model behind one feature's cells.
+//
+// Values are for the class's share of its way.
+class ByCell final : public ShiftedRows {
+ public:
+  ByCell(const CoupledRows& rows, const MovedRows& moved, std::size_t lane,
+         const std::uint8_t* codes, const std::vector<RowShare>& shares, std::size_t n_cells,
+         Team& team)
+      : ShiftedRows(rows.loss, shares, n_cells),
+        rows_(rows),
+        moved_(moved),
+        lane_(lane),
+        codes_(codes),
+        team_(team) {}
+
+ private:
+  float shift_for(double value) const override { return static_cast<float>(value / rows_.share); }
+
+  CellSums sum_rows(const CellOfCode& cell_of, const std::array<float, kMaxCodes>& shift) override {
+    const std::size_t model = lane_ / rows_.classes, k = lane_ % rows_.classes;
+    const double total = 2.0 * rows_.training_weight[model];
+    const double of_row = std::max(1.0, rows_.most_sample_weight);
+    const bool remembers = !moved_.shift.empty();
+    CellSums all;
+    sum_tightly(rows_.bounds_ahead(moved_.largest_score, 0.0), [&](const TermBounds& most) {
+      std::vector<CellSums> parts(rows_.blocks.size());
+      std::vector<TermBounds> largest(parts.size(), TermBounds{});
+      all = CellSums{};
+      all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
+                   of_row * most.curvature};
+      for_training_strips(rows_, model, team_, [&](std::size_t c, CoupledStrip& strip) {
+        strip.place(moved_.u.data(), {});
+        strip.shift_class(k, codes_, shift.data());
+        if (remembers) {
+          const std::size_t place = model * rows_.codes.rows + strip.begin();
+          std::copy_n(moved_.shift.data() + place, strip.size(), strip.shift());
+        }
+        strip.weigh(true, false, remembers ? strip.shift() : nullptr);
+        strip.note_largest(true, false, largest[c]);
+        const std::int64_t sign = strip.sign(k) > 0.0F ? 1 : -1;
+        for (std::size_t i = 0; i < strip.size(); ++i) {
+          const double s = rows_.sample_weight[strip.begin() + i];
+          const std::size_t cell = cell_of[codes_[strip.begin() + i]];
+          parts[c].slope[cell] += sign * all.units.weight.round(s * wide(strip.weights(k)[i]));
+          parts[c].curvature[cell] += all.units.curvature.round(s * wide(strip.curvatures(k)[i]));
+        }
+      });
+      for (const CellSums& part : parts) all += part;
+      return share_largest(largest, most, true, false,
+                           team_.share()
+                               .sum(all.slope.data(), all.slope.size())
+                               .sum(all.curvature.data(), all.curvature.size()));
+    });
+    return all;
+  }
+
+  const CoupledRows& rows_;
+  const MovedRows& moved_;
+  const std::size_t lane_;
+  const std::uint8_t* const codes_;
+  Team& team_;
+};
+
+}  // namespace
+
+double CoupledBatch::slope_along(const Move& direction, Team& team) {
+  const std::size_t lane = direction.lane;
+  const std::vector<float> entries(direction.table.begin(), direction.table.end());
+  const RowSampleWeights given =  // wide batches have them in their weights
+      width_ == 1 ? rows_.sample_weight : RowSampleWeights{};
+  TermUnits units;
+  const double most = moved_.largest.weight * rows_.farthest(entries, direction.lines, team);
+  if (given.all_ones() && !rows_.sample_weight.all_ones()) {
+    units.set(0, most * rows_.most_sample_weight, rows_.codes.rows);
+  } else {
+    units.set(0, most, given, rows_.total_weight);
+  }
+  std::vector<WholeSums> parts(rows_.blocks.size(), WholeSums{});
+  team.for_each(parts.size(), static_cast<double>(rows_.codes.rows), [&](std::size_t c) {
+    const RowBlock& block = rows_.blocks[c];
+    const Role role = rows_.role(first_ + lane, block.segment);
+    if (!learns(role)) return;
+    const float* const w = weight_.data() + block.begin * width_ + lane;
+    const std::uint8_t* const code = direction.codes + block.begin;
+    const float* const lines = direction.lines == nullptr ? nullptr : direction.lines + block.begin;
+    add_rows<1>(block.end - block.begin, given.from(block.begin), units, parts[c],
+                [&](std::size_t i) {
+                  const float line = lines == nullptr ? 0.0F : lines[i];
+                  return wide(w[i * width_]) * wide(entries[code[i]] + line);
+                });
+    if (sign_of(role) < 0.0) parts[c][0] = -parts[c][0];
+  });
+  std::int64_t slope = 0;
+  for (const WholeSums& part : parts) slope += part[0];
+  double lost = 0.0;
+  Share share = team.share();
+  units.share(share.sum(slope), lost);
+  share.go();
+  units.lose_if(lost);
+  return units.value(0, slope) / training_weight(lane);
+}
+
+std::unique_ptr<RowsByCell> CoupledBatch::rows_by_cell(std::size_t lane, const std::uint8_t* codes,
+                                                       const std::vector<RowShare>& shares,
+                                                       std::size_t n_cells, Team& team) {
+  return std::make_unique<ByCell>(rows_, moved_, first_ + lane, codes, shares, n_cells, team);
+}
+
+void CoupledBatch::store(std::size_t model, const CoupledStrip& strip) {
+  const std::size_t begin = std::max(first_, model * rows_.classes);
+  const std::size_t end = std::min(first_ + models_, (model + 1) * rows_.classes);
+  if (begin >= end) return;
+  const std::size_t k = begin - model * rows_.classes;
+  const std::size_t place = strip.begin() * width_ + begin - first_;
+  spread(strip.weights(k), strip.size(), end - begin, weight_.data() + place);
+  if (curvature_.empty()) return;
+  spread(strip.curvatures(k), strip.size(), end - begin, curvature_.data() + place);
+}
+
+void CoupledBatch::fill(const CellsOfFeature& cells, Team& team) const {
+  visit_width(width_, [&](auto width) {
+    constexpr std::size_t W = decltype(width)::value;
+    const double nanoseconds = static_cast<double>(rows_.codes.rows * W);
+    const auto pass = [&](std::size_t c, const auto& add) {
+      const RowBlock& block = rows_.blocks[c];
+      if (!roles_[block.segment].trains) return;
+      add(weight_.data() + block.begin * W,
+          curvature_.empty() ? nullptr : curvature_.data() + block.begin * W, block.begin,
+          block.end - block.begin);
+    };
+    fill_feature<W>(cells, rows_.rows, rows_.blocks, roles_, rows_.needs_curvature, units_,
+                    nanoseconds, team, pass);
+  });
+}
+
+void CoupledBatch::spread(const float* from, std::size_t n, std::size_t lanes, float* to) const {
+  std::array<const char*, kMostLanes> rows;
+  for (std::size_t k = 0; k < lanes; ++k) rows[k] = reinterpret_cast<const char*>(from + k * n);
+  transpose(rows.data(), lanes, n, width_, to);
+}
+
+}  // namespace properboost

@@ -1,0 +1,85 @@
+#include "properboost/boosting/coupled_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "properboost/histogram/row_sums.hpp"
+
+namespace properboost {
+namespace {
+
+// So few rows at a time that what a strip holds of them stays in the second cache.
+std::size_t rows_of_strip(std::size_t classes) {
+  constexpr std::size_t kNumbers = 16'384;
+  return std::clamp<std::size_t>(kNumbers / classes / 16 * 16, 16, 1'024);
+}
+
+}  // namespace
+
+CoupledRows::CoupledRows(const TrainingRows& training_rows,
+                         std::vector<const std::vector<Role>*> lane_roles, const Loss& loss_of_all,
+                         const Coupling& coupling, double share_of_way, bool with_curvature)
+    : rows(training_rows),
+      codes(rows.codes),
+      sample_weight(rows.sample_weight),
+      classes(coupling.classes),
+      roles(std::move(lane_roles)),
+      loss(loss_of_all),
+      joint(make_joint_loss(coupling.joint_loss, loss)),
+      share(share_of_way),
+      needs_curvature(with_curvature),
+      strip(rows_of_strip(coupling.classes)),
+      total_weight(rows.totals.all),
+      most_sample_weight(rows.totals.most),
+      training_weight(joint_models(), 0.0) {
+  std::vector<bool> used(codes.segments.size() - 1, false);
+  for (std::size_t s = 0; s < used.size(); ++s) {
+    const double total = rows.totals.of_segment[s];
+    for (std::size_t model = 0; model < joint_models(); ++model) {
+      const Role own = role(model * classes, s);
+      used[s] = used[s] || own != Role::kNone;
+      if (learns(own)) training_weight[model] += total;
+    }
+  }
+  for (const RowBlock& block : cut_into_row_blocks(codes.segments)) {
+    if (used[block.segment]) blocks.push_back(block);
+  }
+}
+
+double CoupledRows::farthest(const std::vector<float>& table, const float* lines,
+                             Team& team) const {
+  float most = 0.0F;
+  for (const float x : table) most = std::max(most, std::abs(x));
+  if (lines == nullptr) return wide(most);
+  std::vector<float> parts(blocks.size(), 0.0F);
+  team.for_each(parts.size(), 0.2 * static_cast<double>(codes.rows), [&](std::size_t c) {
+    for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
+      parts[c] = std::max(parts[c], std::abs(lines[i]));
+    }
+  });
+  double line = wide(largest_of(parts));
+  team.share().most(line).go();
+  return wide(most) + line;
+}
+
+TermBounds CoupledRows::bounds_ahead(float largest_score, double farthest) const {
+  const auto k = static_cast<double>(classes);
+  const double least = -wide(largest_score) - farthest;
+  return {1.0,  // a probability
+          (k - 1.0) / k / share * loss.most_curvature(0.0), 2.0 * k * loss.most_loss(least)};
+}
+
+TermBounds share_largest(const std::vector<TermBounds>& blocks, const TermBounds& before,
+                         bool has_curvature, bool has_loss, Share share) {
+  TermBounds all{0.0, has_curvature ? 0.0 : before.curvature, has_loss ? 0.0 : before.loss};
+  for (const TermBounds& block : blocks) {
+    all.weight = std::max(all.weight, block.weight);
+    if (has_curvature) all.curvature = std::max(all.curvature, block.curvature);
+    if (has_loss) all.loss = std::max(all.loss, block.loss);
+  }
+  share.most(all.weight).most(all.curvature).most(all.loss).go();
+  return all;
+}
+
+}  // namespace properboost
