@@ -1,0 +1,288 @@
+"""Two commits side by side: is the second no slower, and does it say the same?
+
+    python -m benchmarks.engine.commits main~10              # a commit, and what is checked out
+    python -m benchmarks.engine.commits v0.1.0 v0.2.0 --record benchmarks/releases.jsonl
+    python -m benchmarks.engine.commits main~1 --only 'fit*' --limit 1.05
+
+Each commit is built as users get it, into a folder of its own under `out/commits`, where it is
+found the next time.  Both are imported by a process of their own, and do the same tasks in turns,
+A B B A.  A task's ratio is the median of the turns' ratios; one above `--limit` takes as many turns
+again, and all of them count.  What is still above is slower: then the exit status is 1.
+
+Everything runs at the defaults of either commit, except for what names the task, so a ratio tells
+what became of a user's program, and the log loss beside it what it got.  A task that a commit does
+not know is left out.  `--record` appends a line, from which `tools/write_trends.py` makes the page.
+"""
+
+import argparse
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeAlias
+
+from benchmarks.lib.cli import make_plain_parser, print_machine
+from benchmarks.lib.data import Problem, load_letter, load_letters, make_synthetic
+from benchmarks.lib.race import print_table, progress, spread
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = "here"
+"""What is checked out, changed or not."""
+
+# -- the tasks -------------------------------------------------------------------------------------
+
+Task: TypeAlias = Callable[[], Callable[[], float]]
+"""What is timed; it returns what says how good it was, a log loss."""
+
+
+def _fit(name: str, load: Callable[..., Problem], **settings: Any) -> Task:
+    model, train, test = _make(name, settings), load(), load(test=True)
+
+    def run() -> Callable[[], float]:
+        model.fit(*train)
+        return lambda: _judge(model, test)
+
+    return run
+
+
+def _predict(load: Callable[..., Problem], **settings: Any) -> Task:
+    model, test = _make("ProperBoostClassifier", settings).fit(*load()), load(test=True)
+
+    def run() -> Callable[[], float]:
+        model.predict_proba(test.X)
+        return lambda: _judge(model, test)
+
+    return run
+
+
+def _make(name: str, settings: Mapping[str, Any]) -> Any:
+    import properboost
+
+    return getattr(properboost, name)(n_jobs=1, **settings)
+
+
+def _judge(model: Any, test: Problem) -> float:
+    from sklearn.metrics import log_loss
+
+    return float(log_loss(test.y, model.predict_proba(test.X), labels=model.classes_))
+
+
+def _tall(*, test: bool = False) -> Problem:
+    return make_synthetic(50_000 if test else 200_000, 50, test=test)
+
+
+def _wide(*, test: bool = False) -> Problem:
+    return make_synthetic(5_000, 1_000, test=test)
+
+
+def _small(*, test: bool = False) -> Problem:
+    return make_synthetic(5_000 if test else 500, 10, test=test)
+
+
+def _scored(*, test: bool = False) -> Problem:
+    return make_synthetic(500_000 if test else 20_000, 50, test=test)
+
+
+ONE, SEARCH = "ProperBoostClassifier", "ProperBoostClassifierCV"
+NEWTON: dict[str, Any] = {"response": "newton"}
+TASKS: dict[str, Callable[[], Task]] = {
+    "fit, tall": lambda: _fit(ONE, _tall),
+    "fit, tall, cyclic": lambda: _fit(ONE, _tall, selection="cyclic", n_estimators=10),
+    "fit, tall, Newton stumps": lambda: _fit(ONE, _tall, weak_learner="stump", **NEWTON),
+    "fit, tall, Newton trees": lambda: _fit(
+        ONE, _tall, weak_learner="tree", max_leaves=31, n_estimators=20, **NEWTON
+    ),
+    "fit, wide": lambda: _fit(ONE, _wide),
+    "fit, 500 rows": lambda: _fit(ONE, _small),
+    "fit, 26 classes": lambda: _fit(ONE, load_letters, n_estimators=20),
+    "search, LETTER.p2": lambda: _fit(SEARCH, load_letter),
+    "predict, tables": lambda: _predict(_scored),
+    "predict, trees": lambda: _predict(_scored, weak_learner="tree", max_leaves=31),
+}
+
+
+def serve() -> None:
+    """Do tasks as they are asked for, one a line; say what they took, or that there is none."""
+    warnings.simplefilter("ignore")
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what a task prints is no answer
+    ready: dict[str, Task] = {}
+    for line in sys.stdin:
+        name = json.loads(line)
+        try:
+            if name not in ready:
+                ready.clear()  # one table at a time
+                ready[name] = TASKS[name]()
+            begun = time.perf_counter()
+            say = ready[name]()
+            said = {"seconds": time.perf_counter() - begun, "log loss": say()}
+        except Exception as error:  # this commit has none
+            said = {"missing": f"{type(error).__name__}: {error}".partition("\n")[0]}
+        answers.write(json.dumps(said) + "\n")
+
+
+# -- two commits -----------------------------------------------------------------------------------
+
+
+def install(commit: str, folder: Path) -> Path:
+    """Return where the package of a commit is, which is built if it is not there."""
+    if commit == HERE:
+        return ROOT / "python"
+    target = folder / commit
+    if (target / "properboost").is_dir():
+        return target
+    progress(f"building {commit[:10]}")
+    with tempfile.TemporaryDirectory() as source:
+        with tarfile.open(fileobj=io.BytesIO(_git("archive", commit))) as archive:
+            archive.extractall(source, filter="data")
+        partial = Path(source) / "installed"
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+        subprocess.run([*command, "--target", str(partial), source], check=True)
+        shutil.move(partial, target)
+    return target
+
+
+def _find(commit: str) -> str:
+    return _git("rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
+
+
+def _git(*arguments: str) -> bytes:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+
+class Side:
+    """A process that does tasks with the package of a commit."""
+
+    def __init__(self, commit: str, process: "subprocess.Popen[str]") -> None:
+        self.commit, self._process = commit, process
+
+    def do(self, name: str) -> dict[str, Any]:
+        """Do a task; return its seconds and its log loss, or why it is missing."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(name) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the process of {self.commit} ended in {name!r}")
+        said: dict[str, Any] = json.loads(line)
+        return said
+
+
+@contextmanager
+def opened(commit: str, folder: Path) -> Iterator[Side]:
+    """Start the process of a commit."""
+    paths = [str(install(commit, folder)), str(ROOT)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.engine.commits", "--serve"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        cwd=folder,  # not where a package of another commit lies
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield Side(commit, process)
+        finally:
+            process.terminate()
+
+
+def compare(sides: Sequence[Side], name: str, turns: int, limit: float) -> dict[str, Any]:
+    """Have both do a task in turns; return the ratios of the second's seconds to the first's."""
+    found: list[dict[str, Any]] = [{}, {}]
+    for k in (0, 1):  # a warm-up
+        progress(f"{name}: warm-up")
+        found[k] = sides[k].do(name)
+        if "missing" in found[k]:
+            return {"missing": f"{sides[k].commit[:10]}: {found[k]['missing']}"}
+    seconds: list[list[float]] = [[], []]
+
+    def take_turns() -> list[float]:
+        for turn in range(turns):
+            progress(f"{name}: {turn + 1}/{turns}")
+            for k in (0, 1) if turn % 2 == 0 else (1, 0):
+                seconds[k].append(sides[k].do(name)["seconds"])
+        return [second / first for first, second in zip(*seconds, strict=True)]
+
+    ratios = take_turns()
+    if median(ratios) > limit:
+        ratios = take_turns()
+    return {
+        "seconds": [median(own) for own in seconds],
+        "ratios": ratios,
+        "log loss": [own["log loss"] for own in found],
+    }
+
+
+def _show(found: Mapping[str, Any], limit: float) -> list[str]:
+    if "missing" in found:
+        return ["", "", "", "", f"missing in {found['missing']}"]
+    first, second = found["log loss"]
+    return [
+        *(f"{own:.3f}" for own in found["seconds"]),
+        spread(found["ratios"]),
+        f"{first:.5f}" if first == second else f"{first:.5f} to {second:.5f}",
+        "SLOWER" if median(found["ratios"]) > limit else "",
+    ]
+
+
+def main() -> int:
+    """Compare two commits."""
+    parser = make_plain_parser(__doc__)
+    parser.add_argument("base", nargs="?", help="a commit")
+    parser.add_argument("head", nargs="?", default=HERE, help="another (default: the working tree)")
+    parser.add_argument("--turns", type=int, default=7, help="of each task (default: %(default)s)")
+    parser.add_argument(
+        "--limit", type=float, default=1.03, help="of a ratio of times (default: %(default)s)"
+    )
+    parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="tasks")
+    parser.add_argument("--record", type=Path, help="append what was found to this file")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve:
+        serve()
+        return 0
+    if arguments.base is None:
+        parser.error("a commit to compare with must be given")
+    names = [n for n in TASKS if any(fnmatch(n, pattern) for pattern in arguments.only)]
+    if not names:
+        parser.error(f"--only must match one of {', '.join(TASKS)}")
+    folder = ROOT / "out" / "commits"
+    folder.mkdir(parents=True, exist_ok=True)
+    given = (arguments.base, arguments.head)
+    commits = [c if c == HERE else _find(c) for c in given]
+    machine = print_machine()
+    print(f"{given[0]} and {given[1]}, {arguments.turns} turns each\n", flush=True)
+    with ExitStack() as stack:
+        sides = [stack.enter_context(opened(commit, folder)) for commit in commits]
+        found = {n: compare(sides, n, arguments.turns, arguments.limit) for n in names}
+    progress("")
+    head = ["", *(f"{own}, s" for own in given), "ratio (min-max)", "log loss", ""]
+    print_table(head, ([name, *_show(found[name], arguments.limit)] for name in names))
+    if arguments.record is not None:
+        line = {
+            "base": given[0], "head": given[1], "commits": commits, "machine": machine,
+            "date": f"{datetime.now(UTC):%Y-%m-%d}", "tasks": found,
+        }  # fmt: skip
+        with arguments.record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+    ratios = {n: own["ratios"] for n, own in found.items() if "ratios" in own}
+    return int(any(median(own) > arguments.limit for own in ratios.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
