@@ -34,7 +34,7 @@ from statistics import median
 from typing import Any, TypeAlias
 
 from benchmarks.lib.cli import make_plain_parser, print_machine
-from benchmarks.lib.data import Problem, load_letter, load_letters, make_synthetic
+from benchmarks.lib.data import Problem, load_letters, make_synthetic
 from benchmarks.lib.race import print_table, progress, spread
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +107,7 @@ TASKS: dict[str, Callable[[], Task]] = {
     "fit, wide": lambda: _fit(ONE, _wide),
     "fit, 500 rows": lambda: _fit(ONE, _small),
     "fit, 26 classes": lambda: _fit(ONE, load_letters, n_estimators=20),
-    "search, LETTER.p2": lambda: _fit(SEARCH, load_letter),
+    "search, 500 rows": lambda: _fit(SEARCH, _small),
     "predict, tables": lambda: _predict(_scored),
     "predict, trees": lambda: _predict(_scored, weak_learner="tree", max_leaves=31),
 }
@@ -230,7 +230,7 @@ def compare(sides: Sequence[Side], name: str, turns: int, limit: float) -> dict[
 
 def _show(found: Mapping[str, Any], limit: float) -> list[str]:
     if "missing" in found:
-        return ["", "", "", "", f"missing in {found['missing']}"]
+        return ["", "", "", "", f"missing in {found['missing'].partition(':')[0]}"]
     first, second = found["log loss"]
     return [
         *(f"{own:.3f}" for own in found["seconds"]),
@@ -265,17 +265,21 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     given = (arguments.base, arguments.head)
     commits = [c if c == HERE else _find(c) for c in given]
+    labels = [c[:7] if c in commits else c for c in given]
     machine = print_machine()
-    print(f"{given[0]} and {given[1]}, {arguments.turns} turns each\n", flush=True)
+    print(f"{labels[0]} and {labels[1]}, {arguments.turns} turns each\n", flush=True)
     with ExitStack() as stack:
         sides = [stack.enter_context(opened(commit, folder)) for commit in commits]
         found = {n: compare(sides, n, arguments.turns, arguments.limit) for n in names}
     progress("")
-    head = ["", *(f"{own}, s" for own in given), "ratio (min-max)", "log loss", ""]
+    head = ["", *(f"{own}, s" for own in labels), "ratio (min-max)", "log loss", ""]
     print_table(head, ([name, *_show(found[name], arguments.limit)] for name in names))
+    for name, own in found.items():
+        if "missing" in own:
+            print(f"{name}: {own['missing']}")
     if arguments.record is not None:
         line = {
-            "base": given[0], "head": given[1], "commits": commits, "machine": machine,
+            "base": labels[0], "head": labels[1], "commits": commits, "machine": machine,
             "date": f"{datetime.now(UTC):%Y-%m-%d}", "tasks": found,
         }  # fmt: skip
         with arguments.record.open("a", encoding="utf-8") as file:
