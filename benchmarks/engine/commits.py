@@ -106,7 +106,7 @@ TASKS: dict[str, Callable[[], Task]] = {
     ),
     "fit, wide": lambda: _fit(ONE, _wide),
     "fit, 500 rows": lambda: _fit(ONE, _small),
-    "fit, 26 classes": lambda: _fit(ONE, load_letters, n_estimators=20),
+    "fit, 26 classes": lambda: _fit(ONE, load_letters),
     "search, 500 rows": lambda: _fit(SEARCH, _small),
     "predict, tables": lambda: _predict(_scored),
     "predict, trees": lambda: _predict(_scored, weak_learner="tree", max_leaves=31),
