@@ -165,6 +165,24 @@ def test_the_page_is_the_same_every_time(model, tmp_path):
     assert first == again
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_tenths_that_miss_are_counted(model, tmp_path, right):
+    X, _ = make_rows(2_000, 1)
+    probability = model.predict_proba(X)[:, 1]
+    drawn = np.random.default_rng(0).random(len(probability))
+    y = model.classes_[(drawn < (probability if right else 0.5 * probability)).astype(int)]
+    _, page = write(tmp_path / "r.html", model, X, y, max_features=1, max_pairs=0, max_rows=0)
+    found = collect(
+        model, X, y, None, class_=None, about=About(), groups=(), confidence_level=0.9,
+        max_features=1, max_pairs=0, max_rows=0, random_state=0,
+    )  # fmt: skip
+    bins = found.judged.reliability.bins
+    missed = sum(not own.observed.low <= own.predicted <= own.observed.high for own in bins)
+    assert (missed > 3) != right
+    told = f"In {missed} of {len(bins)} tenths with test rows"
+    assert (told in page.text) == (missed > 0)
+
+
 def test_without_labels_there_are_no_scores(model, tmp_path):
     X, _ = make_rows(60, 1)
     _, page = write(tmp_path / "r.html", model, X, None, max_features=1, max_pairs=0, max_rows=1)

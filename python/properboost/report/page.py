@@ -99,6 +99,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "at": classes.index(found.class_),
         "worst": None if judged is None else _find_worst(judged),
         "trust": "" if judged is None else _judge_trust(judged),
+        "misses": 0 if judged is None else _count_misses(judged),
         "top": moving[:3],
         "average": found.effects[0].probability.average if found.effects else None,
         "banded": any(effect.log_odds.n_bags > 0 for effect in found.effects),
@@ -158,6 +159,11 @@ def _list_sections(found: Collected) -> list[tuple[str, str]]:
         (True, "words", "Words"),
     )
     return [(name, words) for there, name, words in every if there]
+
+
+def _count_misses(judged: Judged) -> int:
+    """Return in how many bins the mean probability is outside the interval of what was so."""
+    return sum(own.observed.is_off(own.predicted) for own in judged.reliability.bins)
 
 
 def _judge_trust(judged: Judged) -> str:
