@@ -43,6 +43,8 @@ HERE = "here"
 
 # -- the tasks -------------------------------------------------------------------------------------
 
+ONE, SEARCH = "ProperBoostClassifier", "ProperBoostClassifierCV"
+
 Task: TypeAlias = Callable[[], Callable[[], float]]
 """What is timed; it returns what says how good it was, a log loss."""
 
@@ -58,7 +60,7 @@ def _fit(name: str, load: Callable[..., Problem], **settings: Any) -> Task:
 
 
 def _predict(load: Callable[..., Problem], **settings: Any) -> Task:
-    model, test = _make("ProperBoostClassifier", settings).fit(*load()), load(test=True)
+    model, test = _make(ONE, settings).fit(*load()), load(test=True)
 
     def run() -> Callable[[], float]:
         model.predict_proba(test.X)
@@ -95,7 +97,6 @@ def _scored(*, test: bool = False) -> Problem:
     return make_synthetic(500_000 if test else 20_000, 50, test=test)
 
 
-ONE, SEARCH = "ProperBoostClassifier", "ProperBoostClassifierCV"
 NEWTON: dict[str, Any] = {"response": "newton"}
 TASKS: dict[str, Callable[[], Task]] = {
     "fit, tall": lambda: _fit(ONE, _tall),
@@ -158,6 +159,15 @@ def _find(commit: str) -> str:
     return _git("rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
 
 
+def _name(commit: str) -> str:
+    """Return a tag, and what it is followed by, or else the commit's short name."""
+    return (
+        commit
+        if commit == HERE
+        else _git("describe", "--tags", "--always", commit).decode().strip()
+    )
+
+
 def _git(*arguments: str) -> bytes:
     command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
@@ -208,7 +218,7 @@ def compare(sides: Sequence[Side], name: str, turns: int, limit: float) -> dict[
         progress(f"{name}: warm-up")
         found[k] = sides[k].do(name)
         if "missing" in found[k]:
-            return {"missing": f"{sides[k].commit[:10]}: {found[k]['missing']}"}
+            return {"missing": f"{_name(sides[k].commit)}: {found[k]['missing']}"}
     seconds: list[list[float]] = [[], []]
 
     def take_turns() -> list[float]:
@@ -261,11 +271,13 @@ def main() -> int:
     names = [n for n in TASKS if any(fnmatch(n, pattern) for pattern in arguments.only)]
     if not names:
         parser.error(f"--only must match one of {', '.join(TASKS)}")
+    if arguments.record is not None and arguments.head == HERE:
+        parser.error("--record needs two commits: the next record goes on from the second")
     folder = ROOT / "out" / "commits"
     folder.mkdir(parents=True, exist_ok=True)
     given = (arguments.base, arguments.head)
     commits = [c if c == HERE else _find(c) for c in given]
-    labels = [c[:7] if c in commits else c for c in given]
+    labels = [_name(c) for c in commits]
     machine = print_machine()
     print(f"{labels[0]} and {labels[1]}, {arguments.turns} turns each\n", flush=True)
     with ExitStack() as stack:
