@@ -16,7 +16,7 @@ from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.data.whole_sums import add_up_by, mean
-from properboost.losses.probabilities import Link, choose_classes
+from properboost.losses.probabilities import Link, choose_classes, square_errors
 from properboost.parameters.kinds import Scoring
 
 __all__ = [
@@ -132,11 +132,7 @@ def negative_error(held_out: HeldOut, _: Link, raw: Array) -> float:
 
 
 def _brier_score(held_out: HeldOut, link: Link, raw: Array) -> float:
-    difference = link.probabilities(raw)
-    if raw.ndim == 1:
-        return -mean((difference[:, 1] - held_out.codes) ** 2, held_out.weight)
-    difference[np.arange(len(raw)), held_out.codes.astype(np.intp)] -= 1.0
-    return -mean(np.sum(difference**2, axis=1), held_out.weight)
+    return -mean(square_errors(link.probabilities(raw), held_out.codes), held_out.weight)
 
 
 def _balanced_accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:

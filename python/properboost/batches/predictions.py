@@ -13,6 +13,7 @@ from properboost.data.frames import is_a
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.data.weights import read_weights
+from properboost.losses.probabilities import square_errors
 
 __all__ = ["evaluate", "predict"]
 
@@ -133,7 +134,7 @@ def evaluate(model: Any, source: Any, label: str, weight: str | None = None) -> 
         n_rows += len(codes)
         losses = -np.log(np.clip(probability[np.arange(len(codes)), codes], LEAST, 1.0))
         hits = probability.argmax(axis=1) == codes
-        each = np.stack([np.ones(len(codes)), losses, _square_errors(probability, codes), hits])
+        each = np.stack([np.ones(len(codes)), losses, square_errors(probability, codes), hits])
         sums += each.sum(axis=1) if own is None else each @ own
         if probability.shape[1] == 2:
             ranked.append((codes == 1, probability[:, 1].copy(), own))
@@ -147,16 +148,6 @@ def evaluate(model: Any, source: Any, label: str, weight: str | None = None) -> 
         "accuracy": float(sums[3] / sums[0]),
     }
     return {**scores, "roc_auc": _find_roc_auc(ranked)} if ranked else scores
-
-
-def _square_errors(
-    probability: NDArray[np.float64], codes: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return each row's squared error; with two classes that of one, as scikit-learn has it."""
-    errors = probability.copy()
-    errors[np.arange(len(codes)), codes] -= 1.0
-    squares: NDArray[np.float64] = np.einsum("ij,ij->i", errors, errors)
-    return 0.5 * squares if probability.shape[1] == 2 else squares
 
 
 def _find_roc_auc(ranked: Sequence[Ranked]) -> float:

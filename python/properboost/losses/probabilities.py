@@ -1,7 +1,7 @@
 """From raw predictions to probabilities, classes and margins, whatever made them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from properboost.data.entries import find_entries
 from properboost.losses.builtin import Exponential, GLog, MarginLoss
 from properboost.parameters.kinds import Coupling
 
-__all__ = ["Link", "Votes", "choose_classes", "find_lead"]
+__all__ = ["Link", "Votes", "choose_classes", "find_lead", "square_errors"]
 
 _LOGISTIC = np.array([1e-6, 0.02, 0.25, 0.4])
 """Probabilities at which a logistic link is told from others; links are symmetric."""
@@ -182,3 +182,15 @@ def find_lead(values: NDArray[np.float64], own: NDArray[np.integer[Any]]) -> NDA
     others[rows, own] = -np.inf
     lead: NDArray[np.float64] = values[rows, own] - others.max(axis=1)
     return lead
+
+
+def square_errors(probability: NDArray[np.float64], codes: NDArray[Any]) -> NDArray[np.float64]:
+    """Return each row's squared error, whose mean is the Brier score.
+
+    With two classes it is that of one, as scikit-learn has it.
+    """
+    if probability.shape[1] == 2:
+        return cast("NDArray[np.float64]", (probability[:, 1] - codes) ** 2)
+    differences = probability.copy()
+    differences[np.arange(len(codes)), codes.astype(np.intp)] -= 1.0
+    return cast("NDArray[np.float64]", np.sum(differences**2, axis=1))

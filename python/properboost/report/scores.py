@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, logit
 
+from properboost.losses.probabilities import square_errors
 from properboost.report.found import (
     Array,
     Estimate,
@@ -150,17 +151,11 @@ def _list_scores(
     probability: Array, codes: NDArray[np.intp], predicted: NDArray[np.intp]
 ) -> dict[str, Statistic]:
     """Return the scores by name; each takes what the rows weigh."""
-    n_rows, n_classes = probability.shape
-    at = np.arange(n_rows)
+    at = np.arange(len(probability))
     least = np.finfo(np.float64).eps  # as scikit-learn has it
     loss = -np.log(np.clip(probability[at, codes], least, 1.0 - least))
     wrong = (predicted != codes).astype(np.float64)
-    if n_classes == 2:
-        squares = (probability[:, 1] - codes) ** 2
-    else:
-        differences = probability.copy()
-        differences[at, codes] -= 1.0
-        squares = np.sum(differences**2, axis=1)
+    squares = square_errors(probability, codes)
     return {
         "error": lambda counts: float(counts @ wrong / counts.sum()),
         "log_loss": lambda counts: float(counts @ loss / counts.sum()),
