@@ -49,8 +49,9 @@ class FeaturePlanner final : public Planner {
 
   PassRequest request(std::size_t t) override {
     if (!in_turn_) return {{}, at_.keep_rounds};
-    PassRequest request{CellsOfFeature{search_.histogram(), t % at_.rows.bins.size()},
-                        at_.keep_rounds};
+    const std::size_t features = at_.rows.bins.size();
+    PassRequest request{CellsOfFeature{search_.histogram(), t % features}, at_.keep_rounds};
+    at_.rows.codes.read_ahead((t + 1) % features);  // codes may lie in a file
     request.keeps_weights = effective_.has_value();
     return request;
   }

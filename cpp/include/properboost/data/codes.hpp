@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "properboost/core/prefetch.hpp"
+
 namespace properboost {
 
 // Borrowed from the caller.  Segment k (a class) is rows segments[k] to segments[k + 1].
@@ -15,6 +17,7 @@ struct Codes {
   std::vector<std::size_t> segments;
 
   const std::uint8_t* feature(std::size_t f) const noexcept { return data + f * rows; }
+  void read_ahead(std::size_t f) const noexcept { properboost::read_ahead(feature(f), rows); }
 };
 
 // The numbers of rows by which they are drawn, wherever they lie: given, or else their places.
