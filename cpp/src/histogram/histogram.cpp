@@ -217,8 +217,8 @@ void flush_set(const BundleSet& set, const Bins& bins, const SegmentRoles& roles
 
 }  // namespace
 
-// The state kept between rounds: the sets of bundles, the rows (in two parts if they are many), and
-// the memory of tasks and of the second part's cells.
+// The state kept between rounds: the sets of bundles, the rows, and the memory of tasks and of the
+// cells of parts of the rows.
 class HistogramBuilder::State {
  public:
   State(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
@@ -227,24 +227,14 @@ class HistogramBuilder::State {
       : codes_(rows.codes),
         bins_(rows.bins),
         sample_weight_(rows.sample_weight),
+        blocks_(blocks),
+        rows_(count_rows(blocks)),
         lanes_(lanes),
         features_(features.size()),
-        adds_(features.size() * count_rows(blocks)),
+        adds_(features.size() * rows_),
         sets_(bundle_features(rows.bins, std::move(features), lanes, has_curvature, blocks,
                               crowding)),
-        memory_(std::move(memory)) {
-    const std::size_t n = count_rows(blocks);
-    if (n < kRowsForParts || blocks.size() < 2) {
-      parts_.push_back(blocks);
-      return;
-    }
-    parts_.resize(2);
-    std::size_t before = 0;
-    for (const AccumulationBlock& block : blocks) {
-      parts_[2 * before < n ? 0 : 1].push_back(block);
-      before += block.rows();
-    }
-  }
+        memory_(std::move(memory)) {}
 
   // A task owns its features' cells in one part of the rows and walks them in order, and parts are
   // added in order.
@@ -256,30 +246,78 @@ class HistogramBuilder::State {
     visit_kind(curvature != nullptr, [&](auto kind) {
       using Terms = decltype(kind);
       const Terms terms = kind.of(weight, curvature, sample_weight_, units);
-      // A task gets as many features as their sums allow, because it reads every row's terms.
-      const std::size_t least = (features_ + Terms::kFeaturesPerTask - 1) / Terms::kFeaturesPerTask;
-      const std::size_t tasks = std::min(sets_.size(), std::max(least, team.size()));
-      set_tasks(tasks * parts_.size());
-      // Other builders that share it may be of other lanes.
-      std::unique_ptr<Histogram>& other = memory_->other;
-      if (parts_.size() > 1 && (!other || !other->is_for(histogram))) {
-        other = std::make_unique<Histogram>(bins_, lanes_, curvature != nullptr);
+      const Division into = divide(Terms::kFeaturesPerTask, team.size());
+      set_tasks(into.tasks * into.parts);
+      cut_into_parts(into.parts);
+      // Other builders that share them may be of other lanes.
+      std::vector<std::unique_ptr<Histogram>>& others = memory_->others;
+      if (others.size() + 1 < into.parts) others.resize(into.parts - 1);
+      for (std::size_t part = 1; part < into.parts; ++part) {
+        std::unique_ptr<Histogram>& other = others[part - 1];
+        if (!other || !other->is_for(histogram)) {
+          other = std::make_unique<Histogram>(bins_, lanes_, curvature != nullptr);
+        }
       }
-      team.for_each(tasks * parts_.size(), nanoseconds, [&](std::size_t t) {
-        const std::size_t part = t % parts_.size();
-        fill_sets(terms, t / parts_.size(), tasks, part, part == 0 ? histogram : *memory_->other);
+      team.for_each(into.tasks * into.parts, nanoseconds, [&](std::size_t t) {
+        const std::size_t part = t % into.parts;
+        fill_sets(terms, t / into.parts, into.tasks, part,
+                  part == 0 ? histogram : *others[part - 1]);
       });
+      add_parts(into.parts, histogram, team);
     });
-    if (parts_.size() == 1) return;
-    for (const BundleSet& set : sets_) {
-      for (const Bundle& bundle : set.bundles) {
-        for (const std::size_t f : bundle.features) histogram.add(*memory_->other, f);
-      }
-    }
   }
 
  private:
   static constexpr std::size_t kRowsForParts = 16'384;
+  static constexpr std::size_t kTasksPerThread = 4;  // as some take longer than others
+
+  // Into how many tasks the features are divided, and into how many parts the rows.
+  struct Division {
+    std::size_t tasks, parts;
+  };
+
+  // A task gets as many features as their sums allow, because it reads every row's terms.  Sums of
+  // floats depend on the parts, which are two at most whatever the number of threads.
+  Division divide(std::size_t features_per_task, std::size_t threads) const {
+    const std::size_t least = divide_up(features_, features_per_task);
+    const std::size_t parts = rows_ >= kRowsForParts && blocks_.size() > 1 ? 2 : 1;
+    const auto take = [&](std::size_t tasks, std::size_t n) {
+      return Division{std::min(sets_.size(), std::max(least, tasks)), n};
+    };
+    if (lanes_ > 1 || threads == 1 || parts == 1) return take(threads, parts);
+    const std::size_t wanted = kTasksPerThread * threads;
+    const std::size_t most = std::max(parts, std::min(blocks_.size(), threads));
+    const std::size_t own = std::clamp(divide_up(wanted, least), parts, most);
+    return take(divide_up(wanted, own), own);
+  }
+
+  static std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
+
+  // Of about as many rows.
+  void cut_into_parts(std::size_t n) {
+    if (parts_.size() == n) return;
+    parts_.assign(n, {});
+    std::size_t before = 0;
+    for (const AccumulationBlock& block : blocks_) {
+      parts_[before * n / rows_].push_back(&block);
+      before += block.rows();
+    }
+  }
+
+  void add_parts(std::size_t parts, Histogram& histogram, Team& team) {
+    if (parts == 1) return;
+    const std::size_t numbers = 3 * lanes_ * bins_.total_width();
+    const double nanoseconds = 0.3 * static_cast<double>(numbers * (parts - 1));
+    team.for_each(sets_.size(), nanoseconds, [&](std::size_t g) {
+      for (const Bundle& bundle : sets_[g].bundles) {
+        for (const std::size_t f : bundle.features) {
+          for (std::size_t part = 1; part < parts; ++part) {
+            histogram.add(*memory_->others[part - 1], f);
+          }
+        }
+      }
+    });
+  }
 
   template <class Visitor>
   void visit_kind(bool has_curvature, const Visitor& visitor) const {
@@ -344,8 +382,8 @@ class HistogramBuilder::State {
     const auto sums_of = [&](std::size_t g) {
       return reinterpret_cast<typename Terms::Sum*>(memory + place[g]);
     };
-    for (const AccumulationBlock& block : parts_[part]) {
-      for (const auto& [begin_range, end_range] : block.ranges) {
+    for (const AccumulationBlock* const block : parts_[part]) {
+      for (const auto& [begin_range, end_range] : block->ranges) {
         for (std::size_t begin = begin_range; begin < end_range;) {
           const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
           const typename Terms::Made made = make(terms, begin, end, memory_->terms[place_of_task]);
@@ -356,7 +394,7 @@ class HistogramBuilder::State {
         }
       }
       for (std::size_t g = 0; g < sets.size(); ++g) {
-        flush_set(*sets[g], bins_, *block.roles, sums_of(g), scratch, histogram);
+        flush_set(*sets[g], bins_, *block->roles, sums_of(g), scratch, histogram);
       }
     }
   }
@@ -364,9 +402,10 @@ class HistogramBuilder::State {
   const Codes& codes_;
   const Bins& bins_;
   const RowSampleWeights sample_weight_;
-  std::size_t lanes_, features_, adds_;
+  const std::vector<AccumulationBlock> blocks_;
+  std::size_t rows_, lanes_, features_, adds_;
   std::vector<BundleSet> sets_;
-  std::vector<std::vector<AccumulationBlock>> parts_;
+  std::vector<std::vector<const AccumulationBlock*>> parts_;
   const std::shared_ptr<HistogramMemory> memory_;
 };
 

@@ -145,7 +145,7 @@ class Histogram {
 struct HistogramMemory {
   std::vector<Aligned<unsigned char>> sums;  // by task; zero between fills
   std::vector<Aligned<unsigned char>> scratch, terms;
-  std::unique_ptr<Histogram> other;  // of the second part of the rows
+  std::vector<std::unique_ptr<Histogram>> others;  // of all parts of the rows but the first
 };
 
 // Sums the weights of the same rows in every round.
