@@ -174,6 +174,10 @@ def list_cases():
         add(f"search, {name}, classes", C(gains=[0.5, 2.0], **search, **lists), CLASSES)
     model = C(gains=[0.5, 2.0], interactions=[0, 1], outer_bags=5, **search)
     add("search, bags", model, SMALL, WEIGHT)
+    # Where folds lack codes' rows, smoothing gives these codes weight.
+    sparse = search | {"max_bins": 255, "rows_per_bin": None}
+    model = C(gains=[0.5], smoothings=[0.2], selection="cyclic", **learners["cells"], **sparse)
+    add("search, cells, smoothed", model, SMALL)
     model = C("alpha", alphas=[0.2, 0.4], learning_rate=[0.3, 1.0], **search)
     add("search, alpha", model, SMALL)
     add("search, large", C(gains="auto", **search), LARGE, LARGE_WEIGHT)

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/trees/best_first_growth.hpp"
+#include "properboost/trees/class_adder.hpp"
 #include "properboost/trees/class_cells.hpp"
 #include "properboost/trees/drawn_features.hpp"
 #include "properboost/trees/growth.hpp"
@@ -23,6 +25,9 @@ namespace {
 
 constexpr std::uint64_t kRowStream = 0;  // of random draws; those of features come after it
 static_assert(kRowStream < kFeatureStream);
+
+template <class Adder>
+using SpareSums = std::vector<typename LeafSums<Adder>::Sums>;
 
 }  // namespace
 
@@ -226,7 +231,9 @@ class TreeGrower::State {
   Grown<Cells> grow_cells(const Cells& cells, const typename Cells::Adder& adder,
                           const TreeLimits& limits, std::uint64_t key,
                           const std::function<void()>& progress, Team& team) {
-    LeafSums<typename Cells::Adder> sums(codes_, packed_, bins_, rows_, adder, team);
+    using Sums = LeafSums<typename Cells::Adder>;
+    auto& spare = std::get<std::vector<typename Sums::Sums>>(spare_);
+    Sums sums(codes_, packed_, bins_, rows_, adder, spare, team);
     Growth<Cells> growth(cells, rows_, sums, codes_, bins_, limits, team);
     auto root = growth.begin();
     if (limits.by_level) {
@@ -247,6 +254,8 @@ class TreeGrower::State {
   RowUnits<false> weights_;  // or these
   RowUnits<true> with_curvature_;
   JointUnits joint_;
+  std::tuple<SpareSums<ClassAdder<false>>, SpareSums<ClassAdder<true>>, SpareSums<JointAdder>>
+      spare_;
 };
 
 TreeGrower::TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins)

@@ -47,13 +47,15 @@ inline double freedom_of_best_cells_in_order(std::size_t cells, double all, std:
 inline double freedom_of_best_cut(std::size_t cells, bool ordered, double of_one_cut,
                                   double nodes) {
   if (cells < 2) return 0.0;
+  const double beyond_one = freedom_of_best_cut(cells, ordered) - 1.0;
+  if (of_one_cut == 1.0 && nodes == 1.0) return 1.0 + beyond_one;
   // By simulation: what is beyond one shrinks by powers from -1/2 (few cells) to -.66 (many ordered
   // ones) and -.9 (many categories).
   const double shrunk = math::exp(math::log(of_one_cut) * (-2.0 / 3.0));
   // Categories have one order for all nodes: there powers are from -.75 (few) to -1 (many), and of
   // ordered cells from -.45 to -.57.
   const double by_nodes = math::exp(math::log(nodes) * (ordered ? -0.55 : -0.9));
-  return 1.0 + (freedom_of_best_cut(cells, ordered) - 1.0) * shrunk * by_nodes;
+  return 1.0 + beyond_one * shrunk * by_nodes;
 }
 
 }  // namespace properboost

@@ -38,6 +38,7 @@ class BestFirstGrowth {
       queue(children.data(), children.size());
       for (Leaf& child : children) growth_.give_back(child);  // unless it waits
     }
+    for (Waiting& left : waiting_) growth_.give_back(left.leaf);
   }
 
  private:

@@ -32,9 +32,6 @@ class Criterion {
   // out[i] = the cost of one cell.
   virtual void costs(const double* positive, const double* negative, const double* curvature,
                      std::size_t n, const Regularizers& r, double* out) const = 0;
-  // out[i] = the cost of the two cells left[i] and right[i].
-  virtual void split_costs(const Cell* left, const Cell* right, std::size_t n,
-                           const Regularizers& r, double* out) const = 0;
 };
 
 // What a cut that says nothing saves on average, and the degrees of freedom of that at a node.
@@ -85,11 +82,6 @@ class BoundCriterion : public Base {
         out[i] = policy->cost(Cell{positive[i], negative[i], curvature[i]}, r);
       }
     });
-  }
-  void split_costs(const Cell* left, const Cell* right, std::size_t n, const Regularizers& r,
-                   double* out) const override {
-    for (std::size_t i = 0; i < n; ++i)
-      out[i] = policy_.cost(left[i], r) + policy_.cost(right[i], r);
   }
 
  private:

@@ -23,14 +23,19 @@ class LeafSums {
   using Unit = typename Adder::Unit;
   using Sums = Aligned<Unit>;
 
+  // `spare` is memory of the sums of other trees; what they leave is for those to come.
   LeafSums(const Codes& codes, const PackedCodes& packed, const Bins& bins, const LeafRows& rows,
-           const Adder& adder, Team& team)
+           const Adder& adder, std::vector<Sums>& spare, Team& team)
       : codes_(codes),
         bins_(bins),
         rows_(rows),
         adder_(adder),
+        spare_(spare),
         team_(team),
         block_(std::clamp<std::size_t>(kBlockBytes / packed.stride(), 64, Adder::kMostRows)) {}
+  LeafSums(const LeafSums&) = delete;
+  LeafSums& operator=(const LeafSums&) = delete;
+  ~LeafSums() { spare_.resize(std::min(spare_.size(), kMostSpare / bytes())); }
 
   // The number of numbers in all features' sums.
   std::size_t size() const { return adder_.per_code() * bins_.total_width(); }
@@ -145,11 +150,13 @@ class LeafSums {
  private:
   static constexpr std::size_t kRowsForParts = 2048;
   static constexpr std::size_t kBlockBytes = 1u << 14;  // of codes
+  static constexpr std::size_t kMostSpare = 1u << 24;   // bytes, from tree to tree
 
   Sums take() {
     if (spare_.empty()) return Sums(size());
     Sums sums = std::move(spare_.back());
     spare_.pop_back();
+    sums.resize(size());  // those of another criterion may be fewer
     return sums;
   }
 
@@ -157,9 +164,9 @@ class LeafSums {
   const Bins& bins_;
   const LeafRows& rows_;
   const Adder& adder_;
+  std::vector<Sums>& spare_;
   Team& team_;
   const std::size_t block_;
-  std::vector<Sums> spare_;
 };
 
 }  // namespace properboost

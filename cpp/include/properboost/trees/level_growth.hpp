@@ -70,6 +70,7 @@ class LevelGrowth {
         is_divided.clear();
       }
     }
+    for (Leaf& leaf : level) growth_.give_back(leaf);
   }
 
  private:
