@@ -214,9 +214,9 @@ class Echo:
         """Return the numbers."""
         return self.numbers
 
-    def trade(self, _: Any) -> NDArray[np.int64]:
-        """Take some, and return the numbers."""
-        return self.numbers
+    def answer(self, _method: str, *_: Any) -> tuple[NDArray[np.int64], None]:
+        """Take some and return the numbers, as a party answers."""
+        return self.numbers, None
 
 
 @dataclass
