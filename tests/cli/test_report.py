@@ -54,6 +54,8 @@ def test_options_reach_the_page(capsys):
         "<Mine>",
         "--class",
         "bad",
+        "--class-name",
+        "bad=broken = <gone>",
         "--level",
         "0.5",
     ]
@@ -61,7 +63,9 @@ def test_options_reach_the_page(capsys):
     run(capsys, "report", "model.json", "test.csv", "--output", "page.html", *arguments)
     page = read("page.html")
     assert "<h1>&lt;Mine&gt;</h1>" in page
-    assert "probability of bad" in page
+    assert "probability of broken = &lt;gone&gt;" in page
+    assert "“good”" in page
+    assert "“bad”" not in page
     assert "50% interval" in page
     assert page.count("<svg") == 2 + 2 + 2 * 2 + 4
 
@@ -114,6 +118,13 @@ def test_what_is_wrong_is_one_line(capsys):
     assert "'x'" in fail(capsys, *files, "--target", "x")
     line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--class", "fair")
     assert "--class must be one of 'bad', 'good'; got 'fair'" in line
+    for given, complaint in (
+        (["fair=so"], "--class-name: the label must be one of 'bad', 'good'; got 'fair'"),
+        (["bad"], "--class-name must be a label, =, and a text; got 'bad'"),
+        (["bad=x", "bad=y"], "--class-name names 'bad' twice"),
+    ):
+        named = [word for one in given for word in ("--class-name", one)]
+        assert complaint in fail_after_notes(capsys, *files, *named)
     line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--level", "2")
     assert "confidence_level" in line
     Path("report.html").write_text("mine")

@@ -38,14 +38,17 @@ def test_terms_are_the_models(fitted):
 def test_effects_are_the_shape_functions(fitted):
     model = fitted[0]
     features = [term for term in list_terms(model) if not term.is_pair]
-    for effect in list_effects(model, features, 1):
+    for effect in list_effects(model, features, 1, "ill"):
         j = effect.term.place
         for scale in ("log_odds", "probability"):
             expected = model.shape_function(j, 1, scale=scale).values
             np.testing.assert_array_equal(getattr(effect, scale).values, expected)
+        assert "of ill" in effect.log_odds.axis_label
+        assert effect.probability.class_label == "ill"
         assert effect.span == (fitted[1][:, j].min(), fitted[1][:, j].max())
     pairs = [term for term in list_terms(model) if term.is_pair]
-    (pair,) = list_pair_effects(model, pairs, 1)
+    (pair,) = list_pair_effects(model, pairs, 1, "ill")
+    assert "of ill" in pair.probability.axis_label
     expected = model.pair_function(0, 1, 1, scale="log_odds").values
     np.testing.assert_array_equal(pair.log_odds.values, expected)
 

@@ -300,13 +300,42 @@ def test_what_only_people_know_is_stated_or_not(model, tmp_path):
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert page.text.count("not stated") == 4
+    lacking = (
+        "Not stated: what the model is for; who fitted it, when and on which rows; where the rows "
+        "of this page are from; the date of the report. Ask the person who handed you this page."
+    )
+    assert lacking in page.text
     stated = {
         "purpose": NAME, "model_source": "a fit", "data_source": "a store", "date": "today",
     }  # fmt: skip
     text, page = write(tmp_path / "r.html", model, X, y, **little, **stated)
-    assert "not stated" not in text
+    assert "not stated" not in text.lower()
     assert all(value in page.text for value in stated.values())
     assert "A narrow interval does not mean that the model is right" in page.text
+
+
+def test_classes_have_names_where_they_are_spoken_of(tmp_path):
+    X, y = make_rows(300, 0)
+    y = (y == LABEL).astype(int)
+    model = pb.ProperBoostClassifier(n_estimators=5, interactions=1).fit(X, y)
+    text, page = write(tmp_path / "r.html", model, X, y, max_rows=1)
+    assert "“0”, “1”. What 0 and 1 stand for was not stated" in page.text
+    assert (
+        "What 0 and 1 stand for was not stated, and this page" in page.text.partition("Beware")[2]
+    )
+    assert "; what 0 and 1 stand for. Ask the person" in page.text
+    names = {0: "well", 1: f"ill {LABEL}"}
+    named, page = write(tmp_path / "r.html", model, X, y, max_rows=1, class_names=names)
+    assert "1 stand for" not in page.text
+    assert f"“well” (0 in the rows), “ill {LABEL}” (1 in the rows)" in page.text
+    assert f"Of those that really were “ill {LABEL}” it missed" in page.text
+    assert f"really ill {LABEL}" in page.text
+    told = " ".join(a["data-t"] for _, a in page.elements if "data-t" in a)
+    assert f"of those that really were ill {LABEL}, missed" in told
+    # Nowhere is the label left where the name belongs.
+    assert "“1”" in text
+    assert not re.search(r"“[01]”|(really|called|probability of|log-odds of) [01]\b", page.text)
+    assert not re.search(r"(probability of|log-odds of|were) [01]\b", named)
 
 
 def test_only_words_of_the_page_are_explained(model, tmp_path):
@@ -355,6 +384,7 @@ def test_wrong_arguments_are_named(model, tmp_path):
     path = tmp_path / "r.html"
     for given, complaint in (
         ({"class_": "maybe"}, "class_ must be one of"),
+        ({"class_names": {"maybe": "perhaps"}}, "class_names: the labels must be among"),
         ({"confidence_level": 1.0}, "confidence_level must be above 0 and below 1"),
         ({"max_features": -1}, "max_features must be"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),

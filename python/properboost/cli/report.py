@@ -2,6 +2,7 @@
 
 import argparse
 import datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,7 @@ examples:
   properboost report model.json test.csv
   properboost report model.json test.csv --groups sex region
   properboost report model.json test.csv --target diagnosis --output page.html
+  properboost report model.json test.csv --class-name 1="earns over 50,000"
   properboost report model.json new.parquet --class B --max-features 40
 """
 
@@ -94,6 +96,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="LABEL",
         help="the class whose shape functions are drawn (default: the second of two, or the most "
         "frequent of several)",
+    )
+    parser.add_argument(
+        "--class-name",
+        metavar="LABEL=TEXT",
+        action="append",
+        help="what a label stands for, in words that the page uses; once for each class",
     )
     parser.add_argument(
         "--level",
@@ -163,6 +171,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         date=datetime.date.today().isoformat() if arguments.date is None else arguments.date,
         groups=None if arguments.groups is None else {name: frame[name] for name in groups},
         class_=_find_class(arguments.class_, model.classes_),
+        class_names=_read_class_names(arguments.class_name or [], model.classes_),
         confidence_level=arguments.level,
         max_features=arguments.max_features,
         max_pairs=arguments.max_pairs,
@@ -201,11 +210,25 @@ def _find_target(others: "DataFrame", classes: NDArray[Any]) -> str | None:
     return None
 
 
-def _find_class(given: str | None, classes: NDArray[Any]) -> Any:
+def _find_class(given: str | None, classes: NDArray[Any], option: str = "--class") -> Any:
     """Return the label that is written like this."""
     if given is None:
         return None
     for label in classes.tolist():
         if str(label) == given:
             return label
-    raise FileError(f"--class must be one of {list_names(classes.tolist())}; got {given!r}")
+    raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {given!r}")
+
+
+def _read_class_names(given: Sequence[str], classes: NDArray[Any]) -> dict[Any, str]:
+    """Return the names of labels, each of which was given as ``label=text``."""
+    found: dict[Any, str] = {}
+    for one in given:
+        text, equals, name = one.partition("=")
+        if not equals or not name.strip():
+            raise FileError(f"--class-name must be a label, =, and a text; got {one!r}")
+        label = _find_class(text, classes, "--class-name: the label")
+        if label in found:
+            raise FileError(f"--class-name names {text!r} twice")
+        found[label] = name
+    return found

@@ -51,6 +51,14 @@ def list_cautions(
 ) -> list[Caution]:
     """Return what to beware of, the gravest first; `counts` are the rows of each class."""
     found: list[Caution] = []
+    if facts.unnamed:
+        found.append(
+            Caution(
+                "The names of the classes say nothing",
+                f"W{facts.unnamed[1:]} was not stated, and this page cannot be read without that.  "
+                "Ask the person who handed it to you.",
+            )
+        )
     if judged is None:
         found.append(
             Caution(
@@ -150,7 +158,7 @@ def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:
 def _list_of_classes(facts: Facts, counts: Array) -> Iterator[Caution]:
     few = [
         f"{label} ({count:,.0f})"
-        for label, count in zip(facts.classes, counts, strict=True)
+        for label, count in zip(facts.names, counts, strict=True)
         if count < FEW_OF_A_CLASS
     ]
     if few:

@@ -1,7 +1,8 @@
 """What the features of a model do: importances, shape functions, and what few of them would do."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.intervals import NOISE_LEVEL
+from properboost.inspection.scales import Scale
+from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 from properboost.inspection.tree_shap import explain_tree
 from properboost.report.found import Array, Effect, Fewer, PairEffect, Term
 
@@ -22,6 +25,10 @@ __all__ = [
     "list_terms",
     "score_fewer",
 ]
+
+Function = TypeVar("Function", ShapeFunction, PairFunction)
+
+_SCALES: tuple[Scale, Scale] = ("log_odds", "probability")
 
 MOST_ROWS = 20_000
 """Rows on which models of few terms are scored, at most."""
@@ -73,8 +80,10 @@ def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
     return noisy
 
 
-def list_effects(model: BoostedClassifier, terms: Sequence[Term], class_: Any) -> list[Effect]:
-    """Return the shape functions of features of an additive model."""
+def list_effects(
+    model: BoostedClassifier, terms: Sequence[Term], class_: Any, name: str
+) -> list[Effect]:
+    """Return the shape functions of features of an additive model, for a class of this name."""
     features, _ = model._describe_training()
     found = []
     for term in terms:
@@ -82,8 +91,10 @@ def list_effects(model: BoostedClassifier, terms: Sequence[Term], class_: Any) -
         found.append(
             Effect(
                 term,
-                model.shape_function(term.place, class_, scale="log_odds"),
-                model.shape_function(term.place, class_, scale="probability"),
+                *(
+                    _name_class(model.shape_function(term.place, class_, scale=scale), name)
+                    for scale in _SCALES
+                ),
                 bins.span if isinstance(bins, NumericBins) else None,
             )
         )
@@ -91,19 +102,26 @@ def list_effects(model: BoostedClassifier, terms: Sequence[Term], class_: Any) -
 
 
 def list_pair_effects(
-    model: BoostedClassifier, terms: Sequence[Term], class_: Any
+    model: BoostedClassifier, terms: Sequence[Term], class_: Any, name: str
 ) -> list[PairEffect]:
-    """Return the functions of pairs of an additive model."""
+    """Return the functions of pairs of an additive model, for a class of this name."""
     pairs = model._pairs()
     found = []
     for term in terms:
         pair = pairs[term.place - model.n_features_in_]
         on = [
-            model.pair_function(pair.first, pair.second, class_, scale=scale)
-            for scale in ("log_odds", "probability")
+            _name_class(model.pair_function(pair.first, pair.second, class_, scale=scale), name)
+            for scale in _SCALES
         ]
         found.append(PairEffect(term, on[0], on[1]))
     return found
+
+
+def _name_class(function: Function, name: str) -> Function:
+    """Return a function that calls its class by this name."""
+    effects = function._effects
+    scaling = replace(effects.scaling, label=name)
+    return replace(function, class_label=name, _effects=replace(effects, scaling=scaling))
 
 
 def score_fewer(

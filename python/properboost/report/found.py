@@ -345,7 +345,9 @@ class Facts:
 
     `kind` is a sentence for readers who do not know boosting, `strangers` are sentences on missing
     and unseen values, `lines` are names with what they have, `parameters` those that are not the
-    defaults, and `edits` what was changed by hand.
+    defaults, and `edits` what was changed by hand.  `names` are what the classes are called, and
+    `unnamed` is a clause on the labels of which nobody said what they
+    stand for, if any.
     """
 
     estimator: str
@@ -354,11 +356,17 @@ class Facts:
     strangers: tuple[str, ...]
     is_additive: bool
     classes: tuple[Any, ...]
+    names: tuple[str, ...]
+    unnamed: str
     training_rows: float | None
     features: tuple[str, ...]
     lines: tuple[tuple[str, str], ...]
     parameters: tuple[tuple[str, str], ...]
     edits: tuple[str, ...]
+
+    def name(self, label: Any) -> str:
+        """Return what the class of a label is called."""
+        return self.names[self.classes.index(label)]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Writing a report: gather the numbers, draw them, fill the page."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ def write_report(
     date: str | None = None,
     groups: Any = None,
     class_: Any = None,
+    class_names: Mapping[Any, str] | None = None,
     confidence_level: float = 0.9,
     max_features: int = 20,
     max_pairs: int = 10,
@@ -84,6 +86,10 @@ def write_report(
     class_ : label, optional
         The class that shape functions and groups are about; by default the second of two, or the
         most frequent of several.
+    class_names : mapping of label to str, optional
+        What labels stand for, as ``{0: "earns up to 50,000", 1: "earns over 50,000"}``: the page
+        calls the classes so.  Where labels that say nothing by themselves, such as numbers, have no
+        name, the page says that what they stand for was not stated.
     confidence_level : float, default=0.9
         The share of intervals that hold what they are about, in (0, 1).
     max_features, max_pairs : int, default=20, 10
@@ -123,6 +129,7 @@ def write_report(
         about=About(purpose, model_source, data_source, date),
         groups=groups,
         class_=class_,
+        class_names=class_names,
         confidence_level=level,
         max_features=checks.integer("max_features", max_features, 0),
         max_pairs=checks.integer("max_pairs", max_pairs, 0),
@@ -141,6 +148,7 @@ def collect(
     sample_weight: ArrayLike | None,
     *,
     class_: Any,
+    class_names: Any = None,
     about: About,
     groups: Any,
     confidence_level: float,
@@ -150,7 +158,7 @@ def collect(
     random_state: int,
 ) -> Collected:
     """Gather the numbers of a report; see `write_report`."""
-    facts = describe_model(model, is_additive=is_additive(model))
+    facts = describe_model(model, is_additive=is_additive(model), class_names=class_names)
     probability = model.predict_proba(X)
     n_rows, n_classes = probability.shape
     labels = model.classes_.tolist()
@@ -180,10 +188,10 @@ def collect(
         assert isinstance(model, BoostedClassifier)
         moving = [term for term in terms if term.importance > 0.0]
         features = [term for term in moving if not term.is_pair]
-        effects = list_effects(model, features[:max_features], class_)
+        effects = list_effects(model, features[:max_features], class_, facts.name(class_))
         # Those that are not chance first.
         of_pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
-        pairs = list_pair_effects(model, of_pairs[:max_pairs], class_)
+        pairs = list_pair_effects(model, of_pairs[:max_pairs], class_, facts.name(class_))
         if codes is not None:
             fewer = score_fewer(model, terms, X, codes, weight)
     columns, chosen_so = choose_groups(model, X, groups, terms)
@@ -194,7 +202,7 @@ def collect(
         codes,
         weight,
         positive=labels.index(class_),
-        label=str(class_),
+        label=facts.name(class_),
         confidence_level=confidence_level,
     )
     drift = list_drift(model.count_drift(X), facts.features)
