@@ -150,7 +150,9 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     # reliability, importances, ages, on two scales three features and a pair; then eight rows
     assert len(page.find("svg")) == 2 + 1 + 2 * 4 + 8
     assert {a["name"] for a in page.find("input")} == {"scale"}
-    assert "What would have changed it?" in page.text
+    assert "What would have turned it?" in page.text
+    assert page.text.count("would have turned it:") + page.text.count("No single value") == 6
+    assert "By who the person is, alone:" in page.text
     assert len(text) < 400_000
     # Whatever a script reads, it reads as text.
     assert "innerHTML" not in text

@@ -88,13 +88,15 @@ def list_effects(
     found = []
     for term in terms:
         bins = features[term.place]
+        on = [
+            _name_class(model.shape_function(term.place, class_, scale=scale), name)
+            for scale in _SCALES
+        ]
         found.append(
             Effect(
                 term,
-                *(
-                    _name_class(model.shape_function(term.place, class_, scale=scale), name)
-                    for scale in _SCALES
-                ),
+                on[0],
+                on[1],
                 bins.span if isinstance(bins, NumericBins) else None,
             )
         )

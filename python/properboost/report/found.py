@@ -15,6 +15,8 @@ __all__ = [
     "About",
     "Array",
     "Caution",
+    "Change",
+    "Changes",
     "Collected",
     "Compared",
     "Drawn",
@@ -260,13 +262,42 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Change:
+    """Values of one feature that would turn a row, in words, and the one that it has.
+
+    `to` is the position of the class that it would be called; the smaller the `size`, the nearer.
+    """
+
+    name: str
+    values: str
+    present: str
+    to: int
+    size: float
+    is_protected: bool
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The single changes that would turn a row, of `n_tried` features, the smallest first.
+
+    Those of features that the law may protect are apart from those `offered`, which are not all:
+    there are `n_more`.
+    """
+
+    offered: tuple[Change, ...]
+    n_more: int
+    protected: tuple[Change, ...]
+    n_tried: int
+
+
+@dataclass(frozen=True)
 class TellingRow:
     """A row, what is predicted of it, and why.
 
     `number` counts the rows from 1.  The steps are about `spoken_for`: the second of two classes,
     or else the predicted one, whose probability is `probability`.  They lead from the average row,
     with the probability `average`, to this one; `additive` says that each of them adds as much
-    in any order.
+    in any order.  `changes` are None where none were looked for.
     """
 
     kind: str
@@ -279,6 +310,7 @@ class TellingRow:
     average: float
     steps: tuple[Step, ...]
     additive: bool
+    changes: Changes | None = None
 
     @property
     def has_errors(self) -> bool:

@@ -26,6 +26,7 @@ from properboost.report.groups import choose_groups, judge_groups
 from properboost.report.page import make_page
 from properboost.report.rows import choose_rows, describe_rows
 from properboost.report.scores import judge
+from properboost.report.single_changes import add_changes
 from properboost.report.view import make_view
 from properboost.whole_file import AnyPath, write_whole
 
@@ -211,6 +212,7 @@ def collect(
     no_rows = ""
     try:
         rows = describe_rows(model, X, chosen, probability, predicted, codes, confidence_level)
+        rows = add_changes(model, X, rows, terms)
     except (ImportError, ValueError) as error:
         no_rows = str(error)
     return Collected(
