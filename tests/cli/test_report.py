@@ -99,6 +99,34 @@ def test_groups_and_the_head_reach_the_page(capsys):
     assert "'street'" in fail(capsys, *files, "--groups", "street")
 
 
+def test_simpler_models_are_fitted_to_the_training_rows(capsys):
+    fit(capsys)
+    for seed, name in ((0, "train.csv"), (1, "test.csv")):
+        rows = table(seed=seed)
+        rows["often"] = 1.0 + np.arange(len(rows)) % 2
+        write(rows, name)
+    files = ("report", "model.json", "test.csv", "--sample-weight", "often", *LITTLE)
+    run(capsys, *files)
+    assert "fitted anew: wrong" not in read()
+    run(capsys, *files, "--train", "train.csv")
+    assert "fitted anew: wrong" in read()
+    train, test = table(seed=0), table(seed=1)
+    model = pb.load_model("model.json")
+    kinds = dict.fromkeys(("colour", "flag"), "category")
+    weight = 1.0 + np.arange(len(train)) % 2
+    pb.report.write_report(
+        model, test[["size", "colour", "flag"]].astype(kinds), test["grade"].to_numpy(),
+        "own.html", sample_weight=weight, title="model.json on test.csv",
+        date=datetime.date.today().isoformat(), max_features=1, max_rows=0,
+        X_train=train[["size", "colour", "flag"]].astype(kinds), y_train=train["grade"],
+        sample_weight_train=weight,
+    )  # fmt: skip
+    assert read() == read("own.html")
+    write(table(seed=1).drop(columns="grade"), "new.csv")
+    files = ("report", "model.json", "new.csv", *LITTLE, "--train", "train.csv")
+    assert "--train needs --target" in fail_after_notes(capsys, *files)
+
+
 def test_files_without_classes_have_no_scores(capsys):
     fit(capsys)
     write(table(seed=1).drop(columns="grade"), "new.csv")

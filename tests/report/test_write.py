@@ -17,7 +17,8 @@ import properboost.report.page
 import properboost.report.write
 from properboost import extras
 from properboost.report import scores
-from properboost.report.effects import list_terms, score_fewer
+from properboost.report.effects import list_terms
+from properboost.report.fewer import score_fewer
 from properboost.report.found import About
 from properboost.report.glossary import GLOSSARY
 from properboost.report.words import number, percent, signed
@@ -376,9 +377,32 @@ def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
     y = np.where(X[NAME] > 1.5, y, "no")
     model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
     _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_rows=0)
-    fewer = score_fewer(model, list_terms(model), X, np.searchsorted(model.classes_, y), None)
-    assert ("the same of every row" in page.text) == any(one.n_called == 1 for one in fewer)
-    assert any(one.n_called == 1 for one in fewer)
+    codes = np.searchsorted(model.classes_, y)
+    fewer = score_fewer(model, list_terms(model), X, codes, None, is_additive=True)
+    same = sum(one.silenced.n_called == 1 for one in fewer)
+    assert page.text.count("the same of every row") == same > 0
+
+
+@pytest.mark.parametrize("learner", ["histogram", "tree"])
+def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner):
+    rows, labels = make_rows(400, 0)
+    X, y = make_rows(100, 1)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(rows, labels)
+    little = {"max_features": 0, "max_rows": 0, "groups": []}
+    _, page = write(tmp_path / "r.html", model, X, y, **little)
+    assert "--train train.csv" in page.text
+    assert ("others silent: wrong" in page.text) == (learner == "histogram")
+    assert "fitted anew: wrong" not in page.text
+    text, page = write(tmp_path / "r.html", model, X, y, **little, X_train=rows, y_train=labels)
+    assert "--train train.csv" not in page.text
+    assert "fitted anew: wrong" in page.text
+    first = X.columns[[int(model.feature_importances_.argmax())]]
+    alone = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(rows[first], labels)
+    p = alone.predict_proba(X[first])
+    wrong = percent(np.mean(alone.predict(X[first]) != y))
+    line = text.partition(f"<td>{html.escape(first[0])}</td>")[2].partition("</tr>")[0]
+    assert line.startswith(f'<td class="n">{wrong}')
+    assert f'</td><td class="n">{number(log_loss(y, p))}</td>' in line
 
 
 def test_wrong_arguments_are_named(model, tmp_path):
@@ -390,10 +414,15 @@ def test_wrong_arguments_are_named(model, tmp_path):
         ({"confidence_level": 1.0}, "confidence_level must be above 0 and below 1"),
         ({"max_features": -1}, "max_features must be"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),
+        ({"X_train": X}, "X_train needs y_train"),
+        ({"y_train": y}, "y_train must be given with X_train only"),
+        ({"sample_weight_train": y}, "sample_weight_train must be given with X_train only"),
         ({"groups": ["town", "street"]}, "groups: the name 'street' is unknown"),
     ):
         with pytest.raises(ValueError, match=complaint):
             pb.report.write_report(model, X, y, path, **given)
+    with pytest.raises(ValueError, match="X_train needs y"):
+        pb.report.write_report(model, X, None, path, X_train=X, y_train=y)
     with pytest.raises(ValueError, match="labels among"):
         pb.report.write_report(model, X, ["other"] * 30, path)
     assert not path.exists()

@@ -18,7 +18,7 @@ from properboost.cli.file_columns import (
     read_weights,
 )
 from properboost.cli.parquet_parts import ParquetParts
-from properboost.cli.row_file import comes_in_batches
+from properboost.cli.row_file import Reader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
 from properboost.cli.shared_work import check_output, load_named, make_reader, note
 from properboost.report.write import write_report
@@ -46,6 +46,7 @@ examples:
   properboost report model.json test.csv
   properboost report model.json test.csv --groups sex region
   properboost report model.json test.csv --target diagnosis --output page.html
+  properboost report model.json test.csv --train train.csv
   properboost report model.json test.csv --class-name 1="earns over 50,000"
   properboost report model.json new.parquet --class B --max-features 40
 """
@@ -64,6 +65,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sample-weight", metavar="COL", help="column that says how often each row counts"
+    )
+    parser.add_argument(
+        "--train",
+        metavar="FILE",
+        help="the rows that the model was fitted to, with its columns and the one of classes: the "
+        "page then says what the model scores, fitted anew, with few features",
     )
     parser.add_argument(
         "--groups",
@@ -127,7 +134,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Write the page."""
-    reader = make_reader(arguments, parser, arguments.file)
+    reader = make_reader(arguments, parser, arguments.file, arguments.train)
     if arguments.sample_rows is not None and not comes_in_batches(arguments.file):
         parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
@@ -158,12 +165,18 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     reserved = {target, arguments.sample_weight, *groups} - {None, *known}
     X = arrange(frame.drop(columns=[*reserved]), known, note)
     note_unseen(model, X, note)
+    train: dict[str, Any] = {}
+    if arguments.train is not None:
+        if target is None:
+            raise FileError("--train needs --target: there is no column of classes to score by")
+        train = _read_training(arguments, reader, model, target)
     write_report(
         model,
         X,
         labels,
         arguments.output,
         sample_weight=weight,
+        **train,
         title=arguments.title or f"{arguments.model} on {name_source(arguments.file)}",
         purpose=arguments.purpose,
         model_source=arguments.model_source,
@@ -178,6 +191,28 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         max_rows=arguments.max_rows,
     )
     print(f"The report on {len(X):,} rows is in {arguments.output}.")
+
+
+def _read_training(
+    arguments: argparse.Namespace, reader: Reader, model: Any, target: str
+) -> dict[str, Any]:
+    """Return the rows to fit simpler models to, as `write_report` takes them."""
+    known = find_categories(model)
+    named = [c for c in (target, arguments.sample_weight) if c is not None]
+    is_text = model.classes_.dtype.kind in "OU"
+    frame = reader.read(
+        arguments.train,
+        [*find_text(known), *([target] if is_text else [])],
+        is_needed={*known, *named}.__contains__,
+        labels=target,
+    )
+    require(frame, named)
+    frame, weight = read_weights(frame, arguments.sample_weight)
+    return {
+        "X_train": arrange(frame.drop(columns=named), known, note),
+        "y_train": read_labels(frame[target], of=model.classes_),
+        "sample_weight_train": weight,
+    }
 
 
 def _wants_sample(arguments: argparse.Namespace, n_features: int) -> bool:

@@ -24,6 +24,7 @@ __all__ = [
     "Effect",
     "Estimate",
     "Facts",
+    "FewScores",
     "Fewer",
     "Group",
     "Grouping",
@@ -231,16 +232,26 @@ class PairEffect:
 
 
 @dataclass(frozen=True)
-class Fewer:
-    """What the model would score with its most important terms alone, the others at their means.
+class FewScores:
+    """What few features score; `n_called` is how many different classes are predicted."""
 
-    `n_called` is how many different classes it would predict.
-    """
-
-    n_terms: int
     error: float
     log_loss: float
     n_called: int
+
+
+@dataclass(frozen=True)
+class Fewer:
+    """What a model's most important features score alone.
+
+    `added` are those that fewer did not have.  `silenced` is of the model itself, where the others
+    say what they say on average, and `fitted` of the model fitted anew; None is not known.
+    """
+
+    n_features: int
+    added: tuple[str, ...]
+    silenced: FewScores | None
+    fitted: FewScores | None
 
 
 @dataclass(frozen=True)

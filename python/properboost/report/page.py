@@ -12,7 +12,7 @@ from properboost.report.families import describe_family
 from properboost.report.found import SLIGHT, Collected, Judged, View
 from properboost.report.glossary import find_words
 from properboost.report.shares import find_log_odds
-from properboost.report.words import count, number, percent, precise, signed
+from properboost.report.words import count, list_words, number, percent, precise, signed
 
 __all__ = ["make_page"]
 
@@ -121,6 +121,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "number": number,
         "signed": signed,
         "count": count,
+        "list_words": list_words,
         "logit": find_log_odds,
     }
     body = environment.get_template("body.html.jinja").render(given)

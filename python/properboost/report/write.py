@@ -18,9 +18,9 @@ from properboost.report.effects import (
     list_effects,
     list_pair_effects,
     list_terms,
-    score_fewer,
 )
 from properboost.report.facts import describe_model
+from properboost.report.fewer import TrainingRows, score_fewer
 from properboost.report.found import About, Collected, Effect, Fewer, PairEffect, TellingRow
 from properboost.report.groups import choose_groups, judge_groups
 from properboost.report.page import make_page
@@ -40,6 +40,9 @@ def write_report(
     path: AnyPath,
     *,
     sample_weight: ArrayLike | None = None,
+    X_train: Any = None,
+    y_train: ArrayLike | None = None,
+    sample_weight_train: ArrayLike | None = None,
     title: str | None = None,
     purpose: str | None = None,
     model_source: str | None = None,
@@ -73,6 +76,12 @@ def write_report(
         The file, which is replaced if it exists.
     sample_weight : array-like of shape (n_rows,), optional
         How often each row counts in scores.
+    X_train, y_train : table and array-like, optional
+        The rows that the model was fitted to, and their labels.  With them the page says what the
+        model scores if it is fitted anew, with its parameters, to its 1, 2, 3, 5, ... most
+        important features alone; of a search, the model that it chose.
+    sample_weight_train : array-like, optional
+        How often each of these counts.
     title : str, optional
         The title of the page; by default it names the estimator.
     purpose, model_source, data_source, date : str, optional
@@ -119,6 +128,13 @@ def write_report(
     >>> pb.report.write_report(model, X[1::2], y[1::2], "report.html")  # doctest: +SKIP
     """
     model._check_fitted()
+    train = None
+    if X_train is not None:
+        if y is None or y_train is None:
+            lacking = "y_train" if y_train is None else "y"
+            raise ValueError(f"X_train needs {lacking}, which is None")
+        train = TrainingRows(X_train, y_train, sample_weight_train)
+    checks.companion("X_train", X_train, y_train=y_train, sample_weight_train=sample_weight_train)
     level = checks.between("confidence_level", confidence_level, 0.0, 1.0)
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence_level must be above 0 and below 1; got {level!r}")
@@ -127,6 +143,7 @@ def write_report(
         X,
         y,
         sample_weight,
+        train=train,
         about=About(purpose, model_source, data_source, date),
         groups=groups,
         class_=class_,
@@ -148,6 +165,7 @@ def collect(
     y: ArrayLike | None,
     sample_weight: ArrayLike | None,
     *,
+    train: TrainingRows | None = None,
     class_: Any,
     class_names: Any = None,
     about: About,
@@ -193,8 +211,8 @@ def collect(
         # Those that are not chance first.
         of_pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
         pairs = list_pair_effects(model, of_pairs[:max_pairs], class_, facts.name(class_))
-        if codes is not None:
-            fewer = score_fewer(model, terms, X, codes, weight)
+    if codes is not None:
+        fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
     columns, chosen_so = choose_groups(model, X, groups, terms)
     groupings = judge_groups(
         columns,
