@@ -136,7 +136,7 @@ def _fit(
 ) -> Iterator[Array]:
     """Yield probabilities of the model fitted anew to so many features.
 
-    Of a search it is the model that it chose.
+    A search stands for the model that it chose.
     """
     base: Any = getattr(model, "best_estimator_", model)
     parameters = base.get_params(deep=False)

@@ -414,10 +414,11 @@ class Facts:
 
 @dataclass(frozen=True)
 class Caution:
-    """Something to beware of: a short title, and what it means."""
+    """Something to beware of: a short title, what it means, and where."""
 
     title: str
     text: str
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
