@@ -21,6 +21,7 @@ from properboost.report.effects import list_terms
 from properboost.report.fewer import score_fewer
 from properboost.report.found import About
 from properboost.report.glossary import GLOSSARY
+from properboost.report.parameter_words import describe_parameter
 from properboost.report.words import number, percent, signed
 from properboost.report.write import collect
 
@@ -244,6 +245,9 @@ def test_a_search_and_edits_are_told(tmp_path):
     for name, value in search.best_params_.items():
         assert name in page.text
         assert html.unescape(str(value))[:4] in page.text
+    for name in ("effort", "gains", "cv", "max_estimators", *search.best_params_):
+        assert f"{name}: " in page.text
+        assert " ".join(describe_parameter(name, "").split()) in page.text
     assert "age removed; raw predictions moved by" in page.text
     assert f"reason: {NAME} says so" in page.text
     assert "Changed by hand" in page.text

@@ -11,6 +11,7 @@ from properboost.report.costs import describe_cost, describe_score, name_score
 from properboost.report.families import describe_family
 from properboost.report.found import SLIGHT, Collected, Judged, View
 from properboost.report.glossary import find_words
+from properboost.report.parameter_words import describe_inside, describe_parameter
 from properboost.report.shares import find_log_odds
 from properboost.report.words import count, list_words, number, percent, precise, signed
 
@@ -116,6 +117,8 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "describe_cost": describe_cost,
         "describe_score": describe_score,
         "describe_family": describe_family,
+        "describe_inside": describe_inside,
+        "describe_parameter": describe_parameter,
         "percent": percent,
         "precise": precise,
         "number": number,
