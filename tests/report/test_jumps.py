@@ -53,10 +53,11 @@ def test_a_spike_of_few_rows_is_told(monkeypatch):
     sides = sorted(
         ((shape.values[k] - shape.values[j], min(j, k)) for j in (k - 1, k + 1)), reverse=True
     )
-    for line, (jump, first) in zip(told.lines, sides, strict=True):
+    for line, (_, first) in zip(told.lines, sides, strict=True):
         assert line.startswith("feature 0: ")
-        assert f"(25 rows, {signed(shape.values[k])})" in line
-        assert f"are {jump:.1f} points apart" in line
+        assert f"{signed(shape.values[k])} at “{shape.labels[k]}” (25 rows)" in line
+        other = first + 1 if first == k else first
+        assert f"{signed(shape.values[other])} at" in line
         at = [line.index(f"“{shape.labels[j]}”") for j in (first, first + 1)]
         assert at == sorted(at)
     monkeypatch.setattr(jumps, "MOST_LINES", 1)

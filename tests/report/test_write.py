@@ -400,13 +400,14 @@ def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner)
     text, page = write(tmp_path / "r.html", model, X, y, **little, X_train=rows, y_train=labels)
     assert "--train train.csv" not in page.text
     assert "fitted anew: wrong" in page.text
+    assert "all, in a logistic regression" in page.text
     first = X.columns[[int(model.feature_importances_.argmax())]]
     alone = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(rows[first], labels)
     p = alone.predict_proba(X[first])
     wrong = percent(np.mean(alone.predict(X[first]) != y))
-    line = text.partition(f"<td>{html.escape(first[0])}</td>")[2].partition("</tr>")[0]
-    assert line.startswith(f'<td class="n">{wrong}')
-    assert f'</td><td class="n">{number(log_loss(y, p))}</td>' in line
+    line = text.partition(f'data-l="which">{html.escape(first[0])}</td>')[2].partition("</tr>")[0]
+    assert f'data-l="fitted anew: wrong">{wrong}' in line
+    assert f'data-l="fitted anew: log loss">{number(log_loss(y, p))}</td>' in line
 
 
 def test_wrong_arguments_are_named(model, tmp_path):

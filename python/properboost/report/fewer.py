@@ -19,7 +19,7 @@ from properboost.inspection.tree_shap import explain_tree
 from properboost.persistence.parameters import NotSaved
 from properboost.report.found import Array, Fewer, FewScores, Term
 
-__all__ = ["TrainingRows", "score_fewer"]
+__all__ = ["TrainingRows", "score_fewer", "score_probabilities", "take_scored"]
 
 MOST_ROWS = 20_000
 """Test rows on which models of few features are scored; the first."""
@@ -77,21 +77,11 @@ def score_fewer(
             "X_train: nothing can be fitted to fewer features, as it is not known which ones of "
             f"this {type(model).__name__} matter"
         )
-    n_rows = min(len(codes), MOST_ROWS)
-    if n_rows < len(codes):
-        X = take_rows(X, np.arange(n_rows))
-    codes = codes[:n_rows]
-    weight = np.ones(n_rows) if weight is None else weight[:n_rows]
+    X, codes, weight = take_scored(X, codes, weight)
     sizes = [*(k for k in STEPS if k < len(order)), *([len(order)] if order else [])]
 
     def score(probability: Array) -> FewScores:
-        own = np.clip(probability[np.arange(n_rows), codes], np.finfo(np.float64).eps, 1.0)
-        called = probability.argmax(axis=1)
-        return FewScores(
-            float(np.average(called != codes, weights=weight)),
-            float(np.average(-np.log(own), weights=weight)),
-            len(np.unique(called)),
-        )
+        return score_probabilities(probability, codes, weight)
 
     silenced: list[FewScores | None] = [None] * len(sizes)
     if is_additive:
@@ -106,6 +96,27 @@ def score_fewer(
         Fewer(size, tuple(names[j] for j in order[start:size]), own, anew)
         for start, size, own, anew in zip(starts, sizes, silenced, fitted, strict=False)
     ]
+
+
+def take_scored(
+    X: Any, codes: NDArray[np.intp], weight: Array | None
+) -> tuple[Any, NDArray[np.intp], Array]:
+    """Return the test rows by which models are compared, their classes and their weights."""
+    n_rows = min(len(codes), MOST_ROWS)
+    if n_rows < len(codes):
+        X = take_rows(X, np.arange(n_rows))
+    return X, codes[:n_rows], np.ones(n_rows) if weight is None else weight[:n_rows]
+
+
+def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Array) -> FewScores:
+    """Return the scores of probabilities (n_rows, n_classes)."""
+    own = np.clip(probability[np.arange(len(codes)), codes], np.finfo(np.float64).eps, 1.0)
+    called = probability.argmax(axis=1)
+    return FewScores(
+        float(np.average(called != codes, weights=weight)),
+        float(np.average(-np.log(own), weights=weight)),
+        len(np.unique(called)),
+    )
 
 
 def _silence(

@@ -443,8 +443,9 @@ class Collected:
     """What a report tells.
 
     `class_` is the class that effects and groups are of.  `judged` and `fewer` are of rows with
-    labels only.  `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says
-    how the groups were chosen.
+    labels only, and `linear`, what a logistic regression scores, of those with training rows.
+    `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says how the groups
+    were chosen.
     """
 
     about: About
@@ -458,6 +459,7 @@ class Collected:
     effects: Sequence[Effect]
     pairs: Sequence[PairEffect]
     fewer: Sequence[Fewer]
+    linear: FewScores | None
     rows: Sequence[TellingRow]
     no_rows: str
     compared: Compared | None

@@ -47,10 +47,10 @@ def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
         vague = _Z * np.sqrt(variance[:-1] + variance[1:]) > VAGUE
         for k in np.flatnonzero((jump > LARGE) & vague & (few[:-1] | few[1:])).tolist():
             told = [
-                f"“{shape.labels[held[i]]}” ({count(rows[i], 'row', 'rows')}, {signed(value[i])})"
+                f"{signed(value[i])} at “{shape.labels[held[i]]}” ({count(rows[i], 'row', 'rows')})"
                 for i in (k, k + 1)
             ]
-            line = f"{effect.term.name}: {told[0]} and {told[1]} are {jump[k]:.1f} points apart"
+            line = f"{effect.term.name}: {told[0]}, and {told[1]}"
             found.append((float(jump[k]), effect.term.name, line))
     if not found:
         return []

@@ -9,7 +9,7 @@ _PARAMETERS = {
         "How strongly the fit keeps probabilities away from 0% and 100%; a larger one is "
         "more cautious."
     ),
-    "n_estimators": "How many rounds of boosting there are: each adds a part.",
+    "n_estimators": "How many rounds of boosting there are, or cycles: each adds a part.",
     "learning_rate": "How far each round goes; a smaller one needs more rounds.",
     "weak_learner": (
         "What a round adds: a look-up table, a question with two answers, a tree or a rule."
@@ -46,7 +46,7 @@ _PARAMETERS = {
     "linear_leaves": (
         "Whether a tree ends in a sloping line in a few features instead of one number."
     ),
-    "linear_l2": "How strongly such lines are kept flat.",
+    "linear_l2": "How strongly the lines at the ends of trees are kept flat.",
     "max_features": (
         "The share of the features that a round, or a split, may choose from, drawn by lot."
     ),
@@ -66,7 +66,7 @@ _PARAMETERS = {
     "temperature": "What the sums of points of several classes are divided by at the end.",
     # Bins and columns.
     "max_bins": "How many ranges a number's values are sorted into before the fit, at most.",
-    "rows_per_bin": "For how many training rows a number may have one such range.",
+    "rows_per_bin": "A number has at most one range of values for so many training rows.",
     "categorical_features": "Which columns are categories, and not numbers.",
     # Pairs, bags and averages.
     "interactions": "Which pairs of features have look-up tables of their own, or how many.",
@@ -78,7 +78,7 @@ _PARAMETERS = {
         "How many models, fitted to parts of the rows, are averaged; how far they differ gives the "
         "intervals."
     ),
-    "bag_tables": "Whether each of these is kept, for the intervals of single rows.",
+    "bag_tables": "Whether every bag is kept, for the intervals of single rows.",
     # Rows and weights.
     "class_weight": (
         "How much the rows of each class count; where it is not equal, it shifts the probabilities."
@@ -90,14 +90,14 @@ _PARAMETERS = {
     "exact_sums": "Whether sums are exact, so that the order of rows does not matter.",
     # When boosting ends.
     "early_stopping": "Whether boosting ends where rows held out are predicted no better.",
-    "validation_fraction": "The share of the rows that are held out for that.",
+    "validation_fraction": "The share of the rows that are held out to see when boosting ends.",
     "n_iter_no_change": (
         "For how many rounds rows held out may be predicted no better before it ends."
     ),
     "tol": "How small an improvement counts as none.",
     "scoring": "By which score models are compared.",
     "warm_start": "Whether another fit goes on from this one.",
-    "warm_start_bins": "Whether it then keeps the ranges of before.",
+    "warm_start_bins": "Whether a fit that goes on keeps the ranges of before.",
     # How the work is done: these change no prediction, or by chance alone.
     "n_jobs": "How many processors the fit uses; it changes nothing in the model.",
     "random_state": "The number that chance begins from: the same one draws the same.",
@@ -134,7 +134,7 @@ _PARAMETERS = {
     # Linear models of rados.
     "n_rados": "From how many sums of rows the coefficients are learnt.",
     "regularizer": "By what rule coefficients are kept small.",
-    "omega": "How strongly they are kept small.",
+    "omega": "How strongly coefficients are kept small.",
     "gamma": "How far one round may move a coefficient.",
     "q": "How quickly the rule “SLOPE” grows laxer from the largest coefficient on.",
     "l1_ratio": "How much of the rule sets coefficients to 0.",

@@ -23,6 +23,7 @@ from properboost.report.facts import describe_model
 from properboost.report.fewer import TrainingRows, score_fewer
 from properboost.report.found import About, Collected, Effect, Fewer, PairEffect, TellingRow
 from properboost.report.groups import choose_groups, judge_groups
+from properboost.report.linear import score_linear
 from properboost.report.page import make_page
 from properboost.report.rows import choose_rows, describe_rows
 from properboost.report.scores import judge
@@ -79,7 +80,8 @@ def write_report(
     X_train, y_train : table and array-like, optional
         The rows that the model was fitted to, and their labels.  With them the page says what the
         model scores if it is fitted anew, with its parameters, to its 1, 2, 3, 5, ... most
-        important features alone; of a search, the model that it chose.
+        important features alone (of a search, the model that it chose), and what scikit-learn's
+        logistic regression scores.
     sample_weight_train : array-like, optional
         How often each of these counts.
     title : str, optional
@@ -211,8 +213,11 @@ def collect(
         # Those that are not chance first.
         of_pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
         pairs = list_pair_effects(model, of_pairs[:max_pairs], class_, facts.name(class_))
+    linear = None
     if codes is not None:
         fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
+        if train is not None:
+            linear = score_linear(model, X, codes, weight, train)
     columns, chosen_so = choose_groups(model, X, groups, terms)
     groupings = judge_groups(
         columns,
@@ -245,6 +250,7 @@ def collect(
         effects=effects,
         pairs=pairs,
         fewer=fewer,
+        linear=linear,
         rows=rows,
         no_rows=no_rows,
         compared=read_search(model),
