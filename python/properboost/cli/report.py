@@ -47,7 +47,7 @@ examples:
   properboost report model.json test.csv --groups sex region
   properboost report model.json test.csv --target diagnosis --output page.html
   properboost report model.json test.csv --train train.csv
-  properboost report model.json test.csv --class-name 1="earns over 50,000"
+  properboost report model.json test.csv --class-name 1=ill --class-name 0=well
   properboost report model.json new.parquet --class B --max-features 40
 """
 

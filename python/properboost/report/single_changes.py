@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ That of a number is the share of the test rows that it passes: between two rows 
 third of all.
 """
 
-Codes = NDArray[np.intp]
+Codes: TypeAlias = NDArray[np.intp]
 """Classes, by their positions."""
 
 
@@ -64,18 +64,16 @@ def add_changes(
     terms : sequence of Term
         What matters, the most important first; with none, every feature may.
     """
-    if not any(row.kind in KINDS for row in rows):
+    asked = [row for row in rows if row.kind in KINDS]
+    if not asked:
         return list(rows)
     places = [term.place for term in terms if not term.is_pair and term.importance > 0.0]
     if not terms:
         places = list(range(model.n_features_in_))
-    raw, features = _read(model, X, places[:MOST_FEATURES])
-    return [
-        replace(row, changes=_find_changes(model, features, raw[row.number - 1]))
-        if row.kind in KINDS
-        else row
-        for row in rows
-    ]
+    numbers = np.array([row.number - 1 for row in asked])
+    raw, features = _read(model, X, numbers, places[:MOST_FEATURES])
+    found = iter([_find_changes(model, features, own) for own in raw])
+    return [replace(row, changes=next(found)) if row.kind in KINDS else row for row in rows]
 
 
 @dataclass(frozen=True)
@@ -155,33 +153,39 @@ class _Category(_Feature):
         )
 
 
-def _read(model: TableClassifier, X: Any, places: Sequence[int]) -> tuple[Array, list[_Feature]]:
-    """Return the rows as numbers and bins of categories, and the features that may change."""
+def _read(
+    model: TableClassifier, X: Any, numbers: NDArray[np.intp], places: Sequence[int]
+) -> tuple[Array, list[_Feature]]:
+    """Return some rows as numbers and bins of categories, and the features that may change."""
     table, _ = model._open(X)
     bins, _ = model._describe_training()
     names = model._feature_labels()
     protected = {*find_protected(names)}
-    raw = np.empty((table.n_rows, table.n_features))
+    raw = np.empty((len(numbers), table.n_features))
     features: dict[int, _Feature] = {}
     for j, own in enumerate(bins):
         about = (j, names[j], j in protected)
         if isinstance(own, NumericBins):
-            raw[:, j] = table.numeric(j)
-            features[j] = _Number(*about, np.sort(raw[~np.isnan(raw[:, j]), j]))
+            values = np.asarray(table.numeric(j))
+            if j in places:
+                features[j] = _Number(*about, np.sort(values[~np.isnan(values)]).astype(np.float64))
         else:
             column = table.categorical(j)
-            raw[:, j] = own.find(column, table.label(j))
-            known = np.sort(raw[raw[:, j] >= 0.0, j])
-            features[j] = _Category(*about, known, _name_bins(column, raw[:, j], own.n_bins))
+            values = own.find(column, table.label(j))
+            if j in places:
+                words = _name_bins(column, values, own.n_bins)
+                known = np.sort(values[values >= 0]).astype(np.float64)
+                features[j] = _Category(*about, known, words)
+        raw[:, j] = values[numbers]
     return raw, [features[j] for j in places]
 
 
-def _name_bins(column: CategoricalColumn, own: Array, n_bins: int) -> tuple[str, ...]:
+def _name_bins(column: CategoricalColumn, own: NDArray[np.int32], n_bins: int) -> tuple[str, ...]:
     """Return what the rows have in each bin; rare categories share one."""
     held: list[list[str]] = [[] for _ in range(n_bins)]
     codes, first = np.unique(column.codes, return_index=True)
     for code, row in zip(codes.tolist(), first.tolist(), strict=True):
-        if own[row] >= 0.0:
+        if own[row] >= 0:
             held[int(own[row])].append(describe(column.values[code]))
     return tuple(list_words(some, MOST_CATEGORIES, "or") if some else "" for some in held)
 

@@ -204,7 +204,6 @@ def collect(
     terms = list_terms(model)
     effects: list[Effect] = []
     pairs: list[PairEffect] = []
-    fewer: list[Fewer] = []
     if facts.is_additive:
         assert isinstance(model, BoostedClassifier)
         moving = [term for term in terms if term.importance > 0.0]
@@ -213,11 +212,6 @@ def collect(
         # Those that are not chance first.
         of_pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
         pairs = list_pair_effects(model, of_pairs[:max_pairs], class_, facts.name(class_))
-    linear = None
-    if codes is not None:
-        fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
-        if train is not None:
-            linear = score_linear(model, X, codes, weight, train)
     columns, chosen_so = choose_groups(model, X, groups, terms)
     groupings = judge_groups(
         columns,
@@ -229,15 +223,21 @@ def collect(
         label=facts.name(class_),
         confidence_level=confidence_level,
     )
+    fewer: list[Fewer] = []
+    linear = None
+    if codes is not None:
+        fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
+        if train is not None:
+            linear = score_linear(model, X, codes, weight, train)
     drift = list_drift(model.count_drift(X), facts.features)
     chosen = choose_rows(probability, predicted, codes, max_rows)
     rows: list[TellingRow] = []
     no_rows = ""
     try:
         rows = describe_rows(model, X, chosen, probability, predicted, codes, confidence_level)
-        rows = add_changes(model, X, rows, terms)
     except (ImportError, ValueError) as error:
         no_rows = str(error)
+    rows = add_changes(model, X, rows, terms)
     return Collected(
         about=about,
         facts=facts,
