@@ -54,6 +54,8 @@ def test_options_reach_the_page(capsys):
         "<Mine>",
         "--class",
         "bad",
+        "--class-name",
+        "bad=broken = <gone>",
         "--level",
         "0.5",
     ]
@@ -61,7 +63,9 @@ def test_options_reach_the_page(capsys):
     run(capsys, "report", "model.json", "test.csv", "--output", "page.html", *arguments)
     page = read("page.html")
     assert "<h1>&lt;Mine&gt;</h1>" in page
-    assert "probability of bad" in page
+    assert "probability of broken = &lt;gone&gt;" in page
+    assert "“good”" in page
+    assert "“bad”" not in page
     assert "50% interval" in page
     assert page.count("<svg") == 2 + 2 + 2 * 2 + 4
 
@@ -95,6 +99,34 @@ def test_groups_and_the_head_reach_the_page(capsys):
     assert "'street'" in fail(capsys, *files, "--groups", "street")
 
 
+def test_simpler_models_are_fitted_to_the_training_rows(capsys):
+    fit(capsys)
+    for seed, name in ((0, "train.csv"), (1, "test.csv")):
+        rows = table(seed=seed)
+        rows["often"] = 1.0 + np.arange(len(rows)) % 2
+        write(rows, name)
+    files = ("report", "model.json", "test.csv", "--sample-weight", "often", *LITTLE)
+    run(capsys, *files)
+    assert "fitted anew: wrong" not in read()
+    run(capsys, *files, "--train", "train.csv")
+    assert "fitted anew: wrong" in read()
+    train, test = table(seed=0), table(seed=1)
+    model = pb.load_model("model.json")
+    kinds = dict.fromkeys(("colour", "flag"), "category")
+    weight = 1.0 + np.arange(len(train)) % 2
+    pb.report.write_report(
+        model, test[["size", "colour", "flag"]].astype(kinds), test["grade"].to_numpy(),
+        "own.html", sample_weight=weight, title="model.json on test.csv",
+        date=datetime.date.today().isoformat(), max_features=1, max_rows=0,
+        X_train=train[["size", "colour", "flag"]].astype(kinds), y_train=train["grade"],
+        sample_weight_train=weight,
+    )  # fmt: skip
+    assert read() == read("own.html")
+    write(table(seed=1).drop(columns="grade"), "new.csv")
+    files = ("report", "model.json", "new.csv", *LITTLE, "--train", "train.csv")
+    assert "--train needs --target" in fail_after_notes(capsys, *files)
+
+
 def test_files_without_classes_have_no_scores(capsys):
     fit(capsys)
     write(table(seed=1).drop(columns="grade"), "new.csv")
@@ -114,6 +146,13 @@ def test_what_is_wrong_is_one_line(capsys):
     assert "'x'" in fail(capsys, *files, "--target", "x")
     line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--class", "fair")
     assert "--class must be one of 'bad', 'good'; got 'fair'" in line
+    for given, complaint in (
+        (["fair=so"], "--class-name: the label must be one of 'bad', 'good'; got 'fair'"),
+        (["bad"], "--class-name must be a label, =, and a text; got 'bad'"),
+        (["bad=x", "bad=y"], "--class-name names 'bad' twice"),
+    ):
+        named = [word for one in given for word in ("--class-name", one)]
+        assert complaint in fail_after_notes(capsys, *files, *named)
     line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--level", "2")
     assert "confidence_level" in line
     Path("report.html").write_text("mine")

@@ -23,6 +23,9 @@ def make_rows(n, seed):
     return rows, (rows["size"] + rng.logistic(size=n) > 0.0).astype(int)
 
 
+HIDDEN = "Errors by who a person is are not all shown"
+
+
 def cautions(model, X, y, groups=None):
     found = collect(
         model, X, y, None,
@@ -96,6 +99,7 @@ def test_what_the_law_may_protect_is_named():
     rows["idle_race"] = 1.0
     model = pb.ProperBoostClassifier(n_estimators=20).fit(rows, y)
     told, found = cautions(model, rows, y)
+    assert HIDDEN not in told
     text = told["It uses what the law may protect"]
     assert "“Sex”" in text
     assert "idle_race" not in text  # which the model does not use
@@ -105,7 +109,28 @@ def test_what_the_law_may_protect_is_named():
     assert not found.groupings
     assert "alike" not in told["It uses what the law may protect"]
     assert "It does not treat all groups alike" not in told
+    assert "The model uses “Sex”, and" in told[HIDDEN]
     told, _ = cautions(
         pb.ProperBoostClassifier(n_estimators=5).fit(rows[["size"]], y), rows[["size"]], y
     )
     assert "It uses what the law may protect" not in told
+
+
+def test_protected_features_that_are_not_compared_are_named():
+    rows, y = make_rows(600, 0)
+    rng = np.random.default_rng(0)
+    for name in ("age", "Sex", "race"):  # each says something that the others do not
+        rows[name] = np.where(rng.random(600) < 0.7, y, 1 - y) + 0.0
+    rows = rows.astype(dict.fromkeys(("Sex", "race"), "category"))
+    model = pb.ProperBoostClassifier(n_estimators=30).fit(rows, y)
+    used = {name for name, share in zip(rows, model.feature_importances_, strict=True) if share}
+    assert used >= {"age", "Sex", "race"}
+    told, _ = cautions(model, rows, y)
+    assert HIDDEN not in told  # by default all of them are compared
+    told, _ = cautions(model, rows, y, groups=["Sex", "town"])
+    assert "The model uses “age” and “race”, and this page does not show" in told[HIDDEN]
+    assert "--groups" in told[HIDDEN]
+    told, _ = cautions(model, rows, y, groups={"region": rows["town"].to_numpy()})
+    assert "“age”, “Sex” and “race”" in told[HIDDEN]
+    told, _ = cautions(model, rows, y, groups=["Sex", "age", "race"])
+    assert HIDDEN not in told

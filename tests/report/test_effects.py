@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import log_loss
 
 import properboost as pb
 from properboost.report.effects import (
@@ -10,7 +9,6 @@ from properboost.report.effects import (
     list_effects,
     list_pair_effects,
     list_terms,
-    score_fewer,
 )
 
 
@@ -38,36 +36,25 @@ def test_terms_are_the_models(fitted):
 def test_effects_are_the_shape_functions(fitted):
     model = fitted[0]
     features = [term for term in list_terms(model) if not term.is_pair]
-    for effect in list_effects(model, features, 1):
+    for effect in list_effects(model, features, 1, "ill"):
         j = effect.term.place
         for scale in ("log_odds", "probability"):
             expected = model.shape_function(j, 1, scale=scale).values
             np.testing.assert_array_equal(getattr(effect, scale).values, expected)
+        assert "of ill" in effect.log_odds.axis_label
+        assert effect.probability.class_label == "ill"
         assert effect.span == (fitted[1][:, j].min(), fitted[1][:, j].max())
     pairs = [term for term in list_terms(model) if term.is_pair]
-    (pair,) = list_pair_effects(model, pairs, 1)
+    (pair,) = list_pair_effects(model, pairs, 1, "ill")
+    assert "of ill" in pair.probability.axis_label
     expected = model.pair_function(0, 1, 1, scale="log_odds").values
     np.testing.assert_array_equal(pair.log_odds.values, expected)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_all_terms_score_as_the_model_does(fitted, weighted):
-    model, X, y = fitted
-    weight = np.random.default_rng(0).random(400) if weighted else None
-    fewer = score_fewer(model, list_terms(model), X, y, weight)
-    assert [one.n_terms for one in fewer] == [1, 2, 3, 4]
-    p = model.predict_proba(X)
-    assert fewer[-1].log_loss == pytest.approx(log_loss(y, p, sample_weight=weight), rel=1e-9)
-    assert fewer[-1].error == pytest.approx(np.average(model.predict(X) != y, weights=weight))
-    assert fewer[0].log_loss > fewer[-1].log_loss
 
 
 def test_several_classes_and_trees(fitted):
     _, X, y = fitted
     labels = np.where(X[:, 2] > 1.0, 2, y)
     model = pb.ProperBoostClassifier(n_estimators=5).fit(X, labels)
-    last = score_fewer(model, list_terms(model), X, labels, None)[-1]
-    assert last.log_loss == pytest.approx(log_loss(labels, model.predict_proba(X)), rel=1e-9)
     trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=5).fit(X, labels)
     assert is_additive(model)
     assert not is_additive(trees)

@@ -17,9 +17,11 @@ import properboost.report.page
 import properboost.report.write
 from properboost import extras
 from properboost.report import scores
-from properboost.report.effects import list_terms, score_fewer
+from properboost.report.effects import list_terms
+from properboost.report.fewer import score_fewer
 from properboost.report.found import About
 from properboost.report.glossary import GLOSSARY
+from properboost.report.parameter_words import describe_parameter
 from properboost.report.words import number, percent, signed
 from properboost.report.write import collect
 
@@ -150,7 +152,9 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     # reliability, importances, ages, on two scales three features and a pair; then eight rows
     assert len(page.find("svg")) == 2 + 1 + 2 * 4 + 8
     assert {a["name"] for a in page.find("input")} == {"scale"}
-    assert "What would have changed it?" in page.text
+    assert "What would have turned it?" in page.text
+    assert page.text.count("would have turned it:") + page.text.count("No single value") == 6
+    assert "By who the person is, alone:" in page.text
     assert len(text) < 400_000
     # Whatever a script reads, it reads as text.
     assert "innerHTML" not in text
@@ -241,6 +245,9 @@ def test_a_search_and_edits_are_told(tmp_path):
     for name, value in search.best_params_.items():
         assert name in page.text
         assert html.unescape(str(value))[:4] in page.text
+    for name in ("effort", "gains", "cv", "max_estimators", *search.best_params_):
+        assert f"{name}: " in page.text
+        assert " ".join(describe_parameter(name, "").split()) in page.text
     assert "age removed; raw predictions moved by" in page.text
     assert f"reason: {NAME} says so" in page.text
     assert "Changed by hand" in page.text
@@ -300,13 +307,42 @@ def test_what_only_people_know_is_stated_or_not(model, tmp_path):
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert page.text.count("not stated") == 4
+    lacking = (
+        "Not stated: what the model is for; who fitted it, when and on which rows; where the rows "
+        "of this page are from; the date of the report. Ask the person who handed you this page."
+    )
+    assert lacking in page.text
     stated = {
         "purpose": NAME, "model_source": "a fit", "data_source": "a store", "date": "today",
     }  # fmt: skip
     text, page = write(tmp_path / "r.html", model, X, y, **little, **stated)
-    assert "not stated" not in text
+    assert "not stated" not in text.lower()
     assert all(value in page.text for value in stated.values())
     assert "A narrow interval does not mean that the model is right" in page.text
+
+
+def test_classes_have_names_where_they_are_spoken_of(tmp_path):
+    X, y = make_rows(300, 0)
+    y = (y == LABEL).astype(int)
+    model = pb.ProperBoostClassifier(n_estimators=5, interactions=1).fit(X, y)
+    text, page = write(tmp_path / "r.html", model, X, y, max_rows=1)
+    assert "“0”, “1”. What 0 and 1 stand for was not stated" in page.text
+    assert (
+        "What 0 and 1 stand for was not stated, and this page" in page.text.partition("Beware")[2]
+    )
+    assert "; what 0 and 1 stand for. Ask the person" in page.text
+    names = {0: "well", 1: f"ill {LABEL}"}
+    named, page = write(tmp_path / "r.html", model, X, y, max_rows=1, class_names=names)
+    assert "1 stand for" not in page.text
+    assert f"“well” (0 in the rows), “ill {LABEL}” (1 in the rows)" in page.text
+    assert f"Of those that really were “ill {LABEL}” it missed" in page.text
+    assert f"really ill {LABEL}" in page.text
+    told = " ".join(a["data-t"] for _, a in page.elements if "data-t" in a)
+    assert f"of those that really were ill {LABEL}, missed" in told
+    # Nowhere is the label left where the name belongs.
+    assert "“1”" in text
+    assert not re.search(r"“[01]”|(really|called|probability of|log-odds of) [01]\b", page.text)
+    assert not re.search(r"(probability of|log-odds of|were) [01]\b", named)
 
 
 def test_only_words_of_the_page_are_explained(model, tmp_path):
@@ -345,9 +381,33 @@ def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
     y = np.where(X[NAME] > 1.5, y, "no")
     model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
     _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_rows=0)
-    fewer = score_fewer(model, list_terms(model), X, np.searchsorted(model.classes_, y), None)
-    assert ("the same of every row" in page.text) == any(one.n_called == 1 for one in fewer)
-    assert any(one.n_called == 1 for one in fewer)
+    codes = np.searchsorted(model.classes_, y)
+    fewer = score_fewer(model, list_terms(model), X, codes, None, is_additive=True)
+    same = sum(one.silenced.n_called == 1 for one in fewer)
+    assert page.text.count("the same of every row") == same > 0
+
+
+@pytest.mark.parametrize("learner", ["histogram", "tree"])
+def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner):
+    rows, labels = make_rows(400, 0)
+    X, y = make_rows(100, 1)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(rows, labels)
+    little = {"max_features": 0, "max_rows": 0, "groups": []}
+    _, page = write(tmp_path / "r.html", model, X, y, **little)
+    assert "--train train.csv" in page.text
+    assert ("others silent: wrong" in page.text) == (learner == "histogram")
+    assert "fitted anew: wrong" not in page.text
+    text, page = write(tmp_path / "r.html", model, X, y, **little, X_train=rows, y_train=labels)
+    assert "--train train.csv" not in page.text
+    assert "fitted anew: wrong" in page.text
+    assert "all, in a logistic regression" in page.text
+    first = X.columns[[int(model.feature_importances_.argmax())]]
+    alone = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(rows[first], labels)
+    p = alone.predict_proba(X[first])
+    wrong = percent(np.mean(alone.predict(X[first]) != y))
+    line = text.partition(f'data-l="which">{html.escape(first[0])}</td>')[2].partition("</tr>")[0]
+    assert f'data-l="fitted anew: wrong">{wrong}' in line
+    assert f'data-l="fitted anew: log loss">{number(log_loss(y, p))}</td>' in line
 
 
 def test_wrong_arguments_are_named(model, tmp_path):
@@ -355,13 +415,19 @@ def test_wrong_arguments_are_named(model, tmp_path):
     path = tmp_path / "r.html"
     for given, complaint in (
         ({"class_": "maybe"}, "class_ must be one of"),
+        ({"class_names": {"maybe": "perhaps"}}, "class_names: the labels must be among"),
         ({"confidence_level": 1.0}, "confidence_level must be above 0 and below 1"),
         ({"max_features": -1}, "max_features must be"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),
+        ({"X_train": X}, "X_train needs y_train"),
+        ({"y_train": y}, "y_train must be given with X_train only"),
+        ({"sample_weight_train": y}, "sample_weight_train must be given with X_train only"),
         ({"groups": ["town", "street"]}, "groups: the name 'street' is unknown"),
     ):
         with pytest.raises(ValueError, match=complaint):
             pb.report.write_report(model, X, y, path, **given)
+    with pytest.raises(ValueError, match="X_train needs y"):
+        pb.report.write_report(model, X, None, path, X_train=X, y_train=y)
     with pytest.raises(ValueError, match="labels among"):
         pb.report.write_report(model, X, ["other"] * 30, path)
     assert not path.exists()

@@ -2,6 +2,7 @@
 
 import argparse
 import datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from properboost.cli.file_columns import (
     read_weights,
 )
 from properboost.cli.parquet_parts import ParquetParts
-from properboost.cli.row_file import comes_in_batches
+from properboost.cli.row_file import Reader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
 from properboost.cli.shared_work import check_output, load_named, make_reader, note
 from properboost.report.write import write_report
@@ -45,6 +46,8 @@ examples:
   properboost report model.json test.csv
   properboost report model.json test.csv --groups sex region
   properboost report model.json test.csv --target diagnosis --output page.html
+  properboost report model.json test.csv --train train.csv
+  properboost report model.json test.csv --class-name 1=ill --class-name 0=well
   properboost report model.json new.parquet --class B --max-features 40
 """
 
@@ -62,6 +65,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sample-weight", metavar="COL", help="column that says how often each row counts"
+    )
+    parser.add_argument(
+        "--train",
+        metavar="FILE",
+        help="the rows that the model was fitted to, with its columns and the one of classes: the "
+        "page then says what the model scores, fitted anew, with few features",
     )
     parser.add_argument(
         "--groups",
@@ -96,6 +105,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "frequent of several)",
     )
     parser.add_argument(
+        "--class-name",
+        metavar="LABEL=TEXT",
+        action="append",
+        help="what a label stands for, in words that the page uses; once for each class",
+    )
+    parser.add_argument(
         "--level",
         metavar="LEVEL",
         type=float,
@@ -119,7 +134,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Write the page."""
-    reader = make_reader(arguments, parser, arguments.file)
+    reader = make_reader(arguments, parser, arguments.file, arguments.train)
     if arguments.sample_rows is not None and not comes_in_batches(arguments.file):
         parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
@@ -150,12 +165,18 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     reserved = {target, arguments.sample_weight, *groups} - {None, *known}
     X = arrange(frame.drop(columns=[*reserved]), known, note)
     note_unseen(model, X, note)
+    train: dict[str, Any] = {}
+    if arguments.train is not None:
+        if target is None:
+            raise FileError("--train needs --target: there is no column of classes to score by")
+        train = _read_training(arguments, reader, model, target)
     write_report(
         model,
         X,
         labels,
         arguments.output,
         sample_weight=weight,
+        **train,
         title=arguments.title or f"{arguments.model} on {name_source(arguments.file)}",
         purpose=arguments.purpose,
         model_source=arguments.model_source,
@@ -163,12 +184,35 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         date=datetime.date.today().isoformat() if arguments.date is None else arguments.date,
         groups=None if arguments.groups is None else {name: frame[name] for name in groups},
         class_=_find_class(arguments.class_, model.classes_),
+        class_names=_read_class_names(arguments.class_name or [], model.classes_),
         confidence_level=arguments.level,
         max_features=arguments.max_features,
         max_pairs=arguments.max_pairs,
         max_rows=arguments.max_rows,
     )
     print(f"The report on {len(X):,} rows is in {arguments.output}.")
+
+
+def _read_training(
+    arguments: argparse.Namespace, reader: Reader, model: Any, target: str
+) -> dict[str, Any]:
+    """Return the rows to fit simpler models to, as `write_report` takes them."""
+    known = find_categories(model)
+    named = [c for c in (target, arguments.sample_weight) if c is not None]
+    is_text = model.classes_.dtype.kind in "OU"
+    frame = reader.read(
+        arguments.train,
+        [*find_text(known), *([target] if is_text else [])],
+        is_needed={*known, *named}.__contains__,
+        labels=target,
+    )
+    require(frame, named)
+    frame, weight = read_weights(frame, arguments.sample_weight)
+    return {
+        "X_train": arrange(frame.drop(columns=named), known, note),
+        "y_train": read_labels(frame[target], of=model.classes_),
+        "sample_weight_train": weight,
+    }
 
 
 def _wants_sample(arguments: argparse.Namespace, n_features: int) -> bool:
@@ -201,11 +245,25 @@ def _find_target(others: "DataFrame", classes: NDArray[Any]) -> str | None:
     return None
 
 
-def _find_class(given: str | None, classes: NDArray[Any]) -> Any:
+def _find_class(given: str | None, classes: NDArray[Any], option: str = "--class") -> Any:
     """Return the label that is written like this."""
     if given is None:
         return None
     for label in classes.tolist():
         if str(label) == given:
             return label
-    raise FileError(f"--class must be one of {list_names(classes.tolist())}; got {given!r}")
+    raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {given!r}")
+
+
+def _read_class_names(given: Sequence[str], classes: NDArray[Any]) -> dict[Any, str]:
+    """Return the names of labels, each of which was given as ``label=text``."""
+    found: dict[Any, str] = {}
+    for one in given:
+        text, equals, name = one.partition("=")
+        if not equals or not name.strip():
+            raise FileError(f"--class-name must be a label, =, and a text; got {one!r}")
+        label = _find_class(text, classes, "--class-name: the label")
+        if label in found:
+            raise FileError(f"--class-name names {text!r} twice")
+        found[label] = name
+    return found

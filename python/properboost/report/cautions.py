@@ -18,6 +18,7 @@ from properboost.report.found import (
     Judged,
     Term,
 )
+from properboost.report.jumps import list_jumps
 from properboost.report.protected import find_protected
 from properboost.report.words import count, list_words, percent
 
@@ -51,6 +52,14 @@ def list_cautions(
 ) -> list[Caution]:
     """Return what to beware of, the gravest first; `counts` are the rows of each class."""
     found: list[Caution] = []
+    if facts.unnamed:
+        found.append(
+            Caution(
+                "The names of the classes say nothing",
+                f"W{facts.unnamed[1:]} was not stated, and this page cannot be read without that.  "
+                "Ask the person who handed it to you.",
+            )
+        )
     if judged is None:
         found.append(
             Caution(
@@ -63,9 +72,10 @@ def list_cautions(
         found += _list_of_scores(judged)
         assert counts is not None
         found += _list_of_classes(facts, counts)
-    found += _list_of_people(facts, terms, bool(groupings))
+    found += _list_of_people(facts, terms, groupings)
     found += _list_of_groups(groupings)
     found += _list_of_drift(drift, n_rows)
+    found += list_jumps(effects)
     found += _list_of_bins(effects)
     found += _list_of_noise(terms)
     if facts.edits:
@@ -107,16 +117,29 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
         )
 
 
-def _list_of_people(facts: Facts, terms: Sequence[Term], compared: bool) -> Iterator[Caution]:
+def _list_of_people(
+    facts: Facts, terms: Sequence[Term], groupings: Sequence[Grouping]
+) -> Iterator[Caution]:
     unused = {term.place for term in terms if not term.is_pair and term.importance == 0.0}
-    words = [f"“{facts.features[j]}”" for j in find_protected(facts.features) if j not in unused]
+    used = [facts.features[j] for j in find_protected(facts.features) if j not in unused]
+    words = [f"“{name}”" for name in used]
     if words:
         yield Caution(
             "It uses what the law may protect",
             f"The names of {list_words(words, 10)} suggest that they say who a person is, and the "
             "model uses them.  Deciding about people by such features is forbidden in many places "
             "and for many purposes.  To leave them out is not enough, as other features may stand "
-            f"in for them.{_SEE_GROUPS if compared else ''}",
+            f"in for them.{_SEE_GROUPS if groupings else ''}",
+        )
+
+    compared = {own.name for own in groupings}
+    hidden = [f"“{name}”" for name in used if name not in compared]
+    if hidden:
+        yield Caution(
+            "Errors by who a person is are not all shown",
+            f"The model uses {list_words(hidden, 10)}, and this page does not show how often it is "
+            "wrong by the groups of these.  Ask for a page that does: --groups names the columns, "
+            "in Python groups=.",
         )
 
 
@@ -150,7 +173,7 @@ def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:
 def _list_of_classes(facts: Facts, counts: Array) -> Iterator[Caution]:
     few = [
         f"{label} ({count:,.0f})"
-        for label, count in zip(facts.classes, counts, strict=True)
+        for label, count in zip(facts.names, counts, strict=True)
         if count < FEW_OF_A_CLASS
     ]
     if few:

@@ -1,30 +1,31 @@
 """What the features of a model do: importances, shape functions, and what few of them would do."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.binning import NumericBins
-from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.intervals import NOISE_LEVEL
-from properboost.inspection.tree_shap import explain_tree
-from properboost.report.found import Array, Effect, Fewer, PairEffect, Term
+from properboost.inspection.scales import Scale
+from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+from properboost.report.found import Effect, PairEffect, Term
 
 __all__ = [
     "is_additive",
     "list_effects",
     "list_pair_effects",
     "list_terms",
-    "score_fewer",
 ]
 
-MOST_ROWS = 20_000
-"""Rows on which models of few terms are scored, at most."""
+Function = TypeVar("Function", ShapeFunction, PairFunction)
+
+_SCALES: tuple[Scale, Scale] = ("log_odds", "probability")
 
 
 def is_additive(model: TableClassifier) -> bool:
@@ -73,17 +74,23 @@ def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
     return noisy
 
 
-def list_effects(model: BoostedClassifier, terms: Sequence[Term], class_: Any) -> list[Effect]:
-    """Return the shape functions of features of an additive model."""
+def list_effects(
+    model: BoostedClassifier, terms: Sequence[Term], class_: Any, name: str
+) -> list[Effect]:
+    """Return the shape functions of features of an additive model, for a class of this name."""
     features, _ = model._describe_training()
     found = []
     for term in terms:
         bins = features[term.place]
+        on = [
+            _name_class(model.shape_function(term.place, class_, scale=scale), name)
+            for scale in _SCALES
+        ]
         found.append(
             Effect(
                 term,
-                model.shape_function(term.place, class_, scale="log_odds"),
-                model.shape_function(term.place, class_, scale="probability"),
+                on[0],
+                on[1],
                 bins.span if isinstance(bins, NumericBins) else None,
             )
         )
@@ -91,58 +98,23 @@ def list_effects(model: BoostedClassifier, terms: Sequence[Term], class_: Any) -
 
 
 def list_pair_effects(
-    model: BoostedClassifier, terms: Sequence[Term], class_: Any
+    model: BoostedClassifier, terms: Sequence[Term], class_: Any, name: str
 ) -> list[PairEffect]:
-    """Return the functions of pairs of an additive model."""
+    """Return the functions of pairs of an additive model, for a class of this name."""
     pairs = model._pairs()
     found = []
     for term in terms:
         pair = pairs[term.place - model.n_features_in_]
         on = [
-            model.pair_function(pair.first, pair.second, class_, scale=scale)
-            for scale in ("log_odds", "probability")
+            _name_class(model.pair_function(pair.first, pair.second, class_, scale=scale), name)
+            for scale in _SCALES
         ]
         found.append(PairEffect(term, on[0], on[1]))
     return found
 
 
-def score_fewer(
-    model: BoostedClassifier,
-    terms: Sequence[Term],
-    X: Any,
-    codes: NDArray[np.intp],
-    weight: Array | None,
-) -> list[Fewer]:
-    """Return what an additive model scores with 1, 2, ... of its terms, and with all of them.
-
-    Nothing is fitted: the terms that are left out add what they add on average.  With many rows,
-    the first count.
-    """
-    n_rows = min(len(codes), MOST_ROWS)
-    if n_rows < len(codes):
-        X = take_rows(X, np.arange(n_rows))
-    codes = codes[:n_rows]
-    weight = np.ones(n_rows) if weight is None else weight[:n_rows]
-    table, n_threads = model._open(X)
-    models = range(len(model._ensemble.models))
-    added, baselines = model._ensemble.contributions(table, n_threads, models, explain_tree)
-    raw = np.tile(baselines, (n_rows, 1))
-    order = [term.place for term in terms if term.importance > 0.0]
-    wanted = {k for k in (1, 2, 3, 5, 8, 12, 20, 32) if k < len(order)} | {len(order)}
-    scores = []
-    for k in range(len(order) + 1):
-        if k in wanted:
-            p = model._link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)
-            own = np.clip(p[np.arange(n_rows), codes], np.finfo(np.float64).eps, 1.0)
-            called = p.argmax(axis=1)
-            scores.append(
-                Fewer(
-                    k,
-                    float(np.average(called != codes, weights=weight)),
-                    float(np.average(-np.log(own), weights=weight)),
-                    len(np.unique(called)),
-                )
-            )
-        if k < len(order):
-            raw = raw + added[:, order[k]]
-    return scores
+def _name_class(function: Function, name: str) -> Function:
+    """Return a function that calls its class by this name."""
+    effects = function._effects
+    scaling = replace(effects.scaling, label=name)
+    return replace(function, class_label=name, _effects=replace(effects, scaling=scaling))

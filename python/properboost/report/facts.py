@@ -7,6 +7,7 @@ import numpy as np
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.estimators.base import TableClassifier
+from properboost.report.class_names import find_unnamed, read_class_names
 from properboost.report.contents import describe_edit, find_changed, list_contents
 from properboost.report.found import Facts
 from properboost.report.words import list_words
@@ -14,10 +15,15 @@ from properboost.report.words import list_words
 __all__ = ["describe_model"]
 
 
-def describe_model(model: TableClassifier, *, is_additive: bool) -> Facts:
-    """Return what there is to say of a fitted model, which is a sum of shape functions or not."""
+def describe_model(model: TableClassifier, *, is_additive: bool, class_names: Any) -> Facts:
+    """Return what there is to say of a fitted model, which is a sum of shape functions or not.
+
+    `class_names` are as `write_report` takes them.
+    """
     contents = dict(list_contents(model))
     bins, weights = model._describe_training()
+    labels = model.classes_.tolist()
+    names = read_class_names(class_names, labels)
     rows = None if weights is None else float(np.sum(weights[0]))
     return Facts(
         estimator=type(model).__name__,
@@ -25,7 +31,9 @@ def describe_model(model: TableClassifier, *, is_additive: bool) -> Facts:
         is_boosted="n_iter" in contents,
         strangers=tuple(_list_strangers(model, contents, bins, weights, is_additive)),
         is_additive=is_additive,
-        classes=tuple(model.classes_.tolist()),
+        classes=tuple(labels),
+        names=names,
+        unnamed=find_unnamed(labels, names),
         training_rows=rows,
         features=tuple(model._feature_labels()),
         lines=tuple(_list_lines(model, contents)),

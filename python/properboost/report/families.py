@@ -1,32 +1,33 @@
-"""The families of models in a sentence each."""
+"""The families of models in a few sentences each, none of which needs another's."""
 
 __all__ = ["describe_family"]
 
-_LINES = "At the end of each way is a sloping line in a few features, instead of one number."
+_TABLES = (
+    "Each feature has a look-up table: its values are cut into {}, and each range has a number "
+)
+_ADDED = "of points.  The points of all features are added."
+_TREES = (
+    "Many small trees.  Each asks a few questions, one after the other; at the end of each way is "
+    "{}.  What all trees say is added.  "
+)
+_DEPENDS = "What is asked next depends on the answer."
+_SYMMETRIC = "All rows of a tree are asked the same questions, whatever they answer."
+_POINTS = "a number of points"
+_LINES = "a sloping line in a few features, instead of one number of points"
 
 _SENTENCES = {
-    "tables": (
-        "Each feature has a look-up table: its values are cut into at most ten ranges a round, and "
-        "each range has a number of points.  The points of all features are added."
-    ),
-    "smooth tables": (
-        "As “tables”, but with a range for every few rows and points that change little from one "
-        "range to the next."
-    ),
-    "stumps": (
-        "As “tables”, but each round asks one question with two answers, such as “older than 30?”."
-    ),
+    "tables": _TABLES.format("at most ten ranges a round") + _ADDED,
+    "smooth tables": _TABLES.format("a range for every few rows")
+    + f"{_ADDED}  Points change little from one range to the next.",
+    "stumps": _TABLES.format("two ranges a round, as by “older than 30?”") + _ADDED,
     "pairs": (
-        "The best of the families of tables, with more tables for two features at a time, such as "
-        "age and occupation together."
+        "The best of the families of look-up tables, with more tables for two features at a time, "
+        "such as age and occupation together."
     ),
-    "trees": (
-        "Many small trees.  Each asks a few questions, one after the other, and what is asked next "
-        "depends on the answer; at the end of each way is a number of points."
-    ),
-    "symmetric trees": "As “trees”, but all rows of a tree are asked the same questions.",
-    "trees with lines": f"As “trees”.  {_LINES}",
-    "symmetric trees with lines": f"As “symmetric trees”.  {_LINES}",
+    "trees": _TREES.format(_POINTS) + _DEPENDS,
+    "symmetric trees": _TREES.format(_POINTS) + _SYMMETRIC,
+    "trees with lines": _TREES.format(_LINES) + _DEPENDS,
+    "symmetric trees with lines": _TREES.format(_LINES) + _SYMMETRIC,
 }
 
 

@@ -15,6 +15,8 @@ __all__ = [
     "About",
     "Array",
     "Caution",
+    "Change",
+    "Changes",
     "Collected",
     "Compared",
     "Drawn",
@@ -22,6 +24,7 @@ __all__ = [
     "Effect",
     "Estimate",
     "Facts",
+    "FewScores",
     "Fewer",
     "Group",
     "Grouping",
@@ -229,16 +232,26 @@ class PairEffect:
 
 
 @dataclass(frozen=True)
-class Fewer:
-    """What the model would score with its most important terms alone, the others at their means.
+class FewScores:
+    """What few features score; `n_called` is how many different classes are predicted."""
 
-    `n_called` is how many different classes it would predict.
-    """
-
-    n_terms: int
     error: float
     log_loss: float
     n_called: int
+
+
+@dataclass(frozen=True)
+class Fewer:
+    """What a model's most important features score alone.
+
+    `added` are those that fewer did not have.  `silenced` is of the model itself, where the others
+    say what they say on average, and `fitted` of the model fitted anew; None is not known.
+    """
+
+    n_features: int
+    added: tuple[str, ...]
+    silenced: FewScores | None
+    fitted: FewScores | None
 
 
 @dataclass(frozen=True)
@@ -260,13 +273,42 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Change:
+    """Values of one feature that would turn a row, in words, and the one that it has.
+
+    `to` is the position of the class that it would be called; the smaller the `size`, the nearer.
+    """
+
+    name: str
+    values: str
+    present: str
+    to: int
+    size: float
+    is_protected: bool
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The single changes that would turn a row, of `n_tried` features, the smallest first.
+
+    Those of features that the law may protect are apart from those `offered`, which are not all:
+    there are `n_more`.
+    """
+
+    offered: tuple[Change, ...]
+    n_more: int
+    protected: tuple[Change, ...]
+    n_tried: int
+
+
+@dataclass(frozen=True)
 class TellingRow:
     """A row, what is predicted of it, and why.
 
     `number` counts the rows from 1.  The steps are about `spoken_for`: the second of two classes,
     or else the predicted one, whose probability is `probability`.  They lead from the average row,
     with the probability `average`, to this one; `additive` says that each of them adds as much
-    in any order.
+    in any order.  `changes` are None where none were looked for.
     """
 
     kind: str
@@ -279,6 +321,7 @@ class TellingRow:
     average: float
     steps: tuple[Step, ...]
     additive: bool
+    changes: Changes | None = None
 
     @property
     def has_errors(self) -> bool:
@@ -345,7 +388,9 @@ class Facts:
 
     `kind` is a sentence for readers who do not know boosting, `strangers` are sentences on missing
     and unseen values, `lines` are names with what they have, `parameters` those that are not the
-    defaults, and `edits` what was changed by hand.
+    defaults, and `edits` what was changed by hand.  `names` are what the classes are called, and
+    `unnamed` is a clause on the labels of which nobody said what they
+    stand for, if any.
     """
 
     estimator: str
@@ -354,19 +399,26 @@ class Facts:
     strangers: tuple[str, ...]
     is_additive: bool
     classes: tuple[Any, ...]
+    names: tuple[str, ...]
+    unnamed: str
     training_rows: float | None
     features: tuple[str, ...]
     lines: tuple[tuple[str, str], ...]
     parameters: tuple[tuple[str, str], ...]
     edits: tuple[str, ...]
 
+    def name(self, label: Any) -> str:
+        """Return what the class of a label is called."""
+        return self.names[self.classes.index(label)]
+
 
 @dataclass(frozen=True)
 class Caution:
-    """Something to beware of: a short title, and what it means."""
+    """Something to beware of: a short title, what it means, and where."""
 
     title: str
     text: str
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -391,8 +443,9 @@ class Collected:
     """What a report tells.
 
     `class_` is the class that effects and groups are of.  `judged` and `fewer` are of rows with
-    labels only.  `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says
-    how the groups were chosen.
+    labels only, and `linear`, what a logistic regression scores, of those with training rows.
+    `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says how the groups
+    were chosen.
     """
 
     about: About
@@ -406,6 +459,7 @@ class Collected:
     effects: Sequence[Effect]
     pairs: Sequence[PairEffect]
     fewer: Sequence[Fewer]
+    linear: FewScores | None
     rows: Sequence[TellingRow]
     no_rows: str
     compared: Compared | None

@@ -47,6 +47,7 @@ GLOSSARY = (
         "that values add are log-odds.  Near 50%, 0.1 points are about 2.5 percentage points.",
         r"log-odds|points",
     ),
+    Word("odds", "How many times as probable as not: odds of 3 to 1 are 75%.", r"odds"),
     Word(
         "boosting",
         "Building a model from many small parts, one round after the other; each new part corrects "
@@ -124,6 +125,7 @@ GLOSSARY = (
         "cautious.",
         r"gain",
     ),
+    Word("parameter", "A setting by which a model is fitted.", r"parameters?"),
     Word("drift", "Values in new rows that training rows did not have.", r"drift"),
     Word(
         "bootstrap",
@@ -135,6 +137,11 @@ GLOSSARY = (
         "cross-validation",
         "Comparing models on parts of the training rows that each was not fitted to.",
         r"cross-validation",
+    ),
+    Word(
+        "held out",
+        "Kept away from a fit, to see how good it is with rows that it does not know.",
+        r"held out",
     ),
     Word("family", "A kind of model with settings that go well together.", r"famil(y|ies)"),
     Word("candidate", "One choice of settings that a search tried.", r"candidates?"),

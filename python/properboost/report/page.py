@@ -4,7 +4,6 @@ import html
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from properboost import _core
 from properboost.extras import import_extra
@@ -12,8 +11,9 @@ from properboost.report.costs import describe_cost, describe_score, name_score
 from properboost.report.families import describe_family
 from properboost.report.found import SLIGHT, Collected, Judged, View
 from properboost.report.glossary import find_words
+from properboost.report.parameter_words import describe_inside, describe_parameter
 from properboost.report.shares import find_log_odds
-from properboost.report.words import count, number, percent, precise, signed
+from properboost.report.words import count, list_words, number, percent, precise, signed
 
 __all__ = ["make_page"]
 
@@ -83,7 +83,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
     judged, facts, search = found.judged, found.facts, found.compared
     moving = [term for term in found.terms if term.importance > 0.0]
     n_features = sum(not term.is_pair for term in moving)
-    classes = facts.classes
+    names = facts.names
     given = {
         "title": title,
         "version": _core.__version__,
@@ -92,11 +92,12 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "judged": judged,
         "compared": search,
         "view": view,
-        "two": len(classes) == 2,
+        "two": len(names) == 2,
         "level": f"{100.0 * found.confidence_level:.0f}%",
-        "usual": "" if judged is None else classes[int(judged.shares.argmax())],
-        "spoken": f"“{classes[1]}”" if len(classes) == 2 else "the predicted class",
-        "at": classes.index(found.class_),
+        "usual": "" if judged is None else names[int(judged.shares.argmax())],
+        "spoken": f"“{names[1]}”" if len(names) == 2 else "the predicted class",
+        "at": facts.classes.index(found.class_),
+        "not_stated": _list_not_stated(found),
         "worst": None if judged is None else _find_worst(judged),
         "trust": "" if judged is None else _judge_trust(judged),
         "misses": 0 if judged is None else _count_misses(judged),
@@ -105,7 +106,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "banded": any(effect.log_odds.n_bags > 0 for effect in found.effects),
         "left_out": n_features - len(found.effects),
         "pairs_left_out": len(moving) - n_features - len(found.pairs),
-        "mistakes": [] if judged is None else _list_mistakes(judged, classes),
+        "mistakes": [] if judged is None else _list_mistakes(judged, names),
         "most_terms": MOST_TERMS,
         "kinds": _KINDS,
         "scores": _SCORES,
@@ -116,11 +117,14 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "describe_cost": describe_cost,
         "describe_score": describe_score,
         "describe_family": describe_family,
+        "describe_inside": describe_inside,
+        "describe_parameter": describe_parameter,
         "percent": percent,
         "precise": precise,
         "number": number,
         "signed": signed,
         "count": count,
+        "list_words": list_words,
         "logit": find_log_odds,
     }
     body = environment.get_template("body.html.jinja").render(given)
@@ -134,6 +138,23 @@ def make_page(found: Collected, view: View, title: str) -> str:
         sections=_list_sections(found),
     )
     return page
+
+
+def _list_not_stated(found: Collected) -> str:
+    """Return, as a list in a sentence, what only people know and nobody said."""
+    about, unnamed = found.about, found.facts.unnamed
+    lacking = [
+        words
+        for is_given, words in (
+            (about.purpose, "what the model is for"),
+            (about.model_source, "who fitted it, when and on which rows"),
+            (about.data_source, "where the rows of this page are from"),
+            (about.date, "the date of the report"),
+            (not unnamed, unnamed),
+        )
+        if not is_given
+    ]
+    return "; ".join(lacking)
 
 
 def _find_worst(judged: Judged) -> int | None:
@@ -187,10 +208,10 @@ def _judge_trust(judged: Judged) -> str:
     return "On these rows the probabilities agree with what happened."
 
 
-def _list_mistakes(judged: Judged, classes: Sequence[Any]) -> list[tuple[Any, Any, float, float]]:
+def _list_mistakes(judged: Judged, names: Sequence[str]) -> list[tuple[str, str, float, float]]:
     """Return the most frequent mistakes: a class, what it was taken for, rows and their share."""
     found = [
-        (classes[k], classes[j], float(rows), float(rows / own.sum()))
+        (names[k], names[j], float(rows), float(rows / own.sum()))
         for k, own in enumerate(judged.confusion)
         for j, rows in enumerate(own)
         if k != j and rows > 0.0

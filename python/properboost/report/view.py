@@ -50,17 +50,19 @@ def make_view(found: Collected) -> View:
         reliability=""
         if found.judged is None
         else _draw_reliability(found.judged.reliability, found, level),
-        groupings=tuple(_draw_grouping(own, str(found.class_), level) for own in found.groupings),
+        groupings=tuple(
+            _draw_grouping(own, found.facts.name(found.class_), level) for own in found.groupings
+        ),
         importances=_draw_importances(found.terms),
         effects=tuple(_draw_effect(effect, level) for effect in found.effects),
         pairs=tuple(_draw_pair(effect, level) for effect in found.pairs),
-        rows=tuple(_draw_row(row) for row in found.rows),
+        rows=tuple(_draw_row(row, found.facts.name(row.spoken_for)) for row in found.rows),
     )
 
 
 def _draw_reliability(reliability: Reliability, found: Collected, level: float) -> str:
-    classes = found.facts.classes
-    what = str(classes[1]) if len(classes) == 2 else "predicted rightly"
+    names = found.facts.names
+    what = names[1] if len(names) == 2 else "predicted rightly"
     drawn = [
         Point(
             own.predicted,
@@ -75,7 +77,7 @@ def _draw_reliability(reliability: Reliability, found: Collected, level: float) 
         for own in reliability.bins
     ]
     titles = (f"predicted probability of {what}", f"share of rows that really were {what}")
-    if len(classes) > 2:
+    if len(names) > 2:
         titles = ("predicted probability of the predicted class", "share of rows predicted rightly")
     return draw_reliability(drawn, titles, "Reliability diagram: what was predicted, what was so")
 
@@ -315,7 +317,7 @@ def _draw_cells(function: PairFunction, level: float) -> str:
     )
 
 
-def _draw_row(row: TellingRow) -> str:
+def _draw_row(row: TellingRow, spoken_for: str) -> str:
     bars = []
     for step in row.steps:
         start = float(find_log_odds(step.before))
@@ -335,7 +337,7 @@ def _draw_row(row: TellingRow) -> str:
         return ""
     return draw_walk(
         bars,
-        f"probability of {shorten(str(row.spoken_for))}",
-        f"What leads to the probability of {row.spoken_for} in row {row.number}",
+        f"probability of {shorten(spoken_for)}",
+        f"What leads to the probability of {spoken_for} in row {row.number}",
         note="points \u2192 so far",
     )

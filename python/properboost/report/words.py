@@ -60,12 +60,12 @@ def count(n: float, one: str, several: str) -> str:
     return f"{n:,.0f} {one if round(n) == 1 else several}"
 
 
-def list_words(words: Sequence[str], most: int = 6) -> str:
+def list_words(words: Sequence[str], most: int = 6, last: str = "and") -> str:
     """Return words as a list in a sentence, not all if they are many."""
     shown = list(words[:most])
     if len(words) > most:
         shown.append(f"{len(words) - most:,} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
 
 
 def shorten(text: str, most: int = 24) -> str:

@@ -1,5 +1,6 @@
 """Writing a report: gather the numbers, draw them, fill the page."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,16 @@ from properboost.report.effects import (
     list_effects,
     list_pair_effects,
     list_terms,
-    score_fewer,
 )
 from properboost.report.facts import describe_model
+from properboost.report.fewer import TrainingRows, score_fewer
 from properboost.report.found import About, Collected, Effect, Fewer, PairEffect, TellingRow
 from properboost.report.groups import choose_groups, judge_groups
+from properboost.report.linear import score_linear
 from properboost.report.page import make_page
 from properboost.report.rows import choose_rows, describe_rows
 from properboost.report.scores import judge
+from properboost.report.single_changes import add_changes
 from properboost.report.view import make_view
 from properboost.whole_file import AnyPath, write_whole
 
@@ -38,6 +41,9 @@ def write_report(
     path: AnyPath,
     *,
     sample_weight: ArrayLike | None = None,
+    X_train: Any = None,
+    y_train: ArrayLike | None = None,
+    sample_weight_train: ArrayLike | None = None,
     title: str | None = None,
     purpose: str | None = None,
     model_source: str | None = None,
@@ -45,6 +51,7 @@ def write_report(
     date: str | None = None,
     groups: Any = None,
     class_: Any = None,
+    class_names: Mapping[Any, str] | None = None,
     confidence_level: float = 0.9,
     max_features: int = 20,
     max_pairs: int = 10,
@@ -70,6 +77,13 @@ def write_report(
         The file, which is replaced if it exists.
     sample_weight : array-like of shape (n_rows,), optional
         How often each row counts in scores.
+    X_train, y_train : table and array-like, optional
+        The rows that the model was fitted to, and their labels.  With them the page says what the
+        model scores if it is fitted anew, with its parameters, to its 1, 2, 3, 5, ... most
+        important features alone (of a search, the model that it chose), and what scikit-learn's
+        logistic regression scores.
+    sample_weight_train : array-like, optional
+        How often each of these counts.
     title : str, optional
         The title of the page; by default it names the estimator.
     purpose, model_source, data_source, date : str, optional
@@ -84,6 +98,10 @@ def write_report(
     class_ : label, optional
         The class that shape functions and groups are about; by default the second of two, or the
         most frequent of several.
+    class_names : mapping of label to str, optional
+        What labels stand for, as ``{0: "earns up to 50,000", 1: "earns over 50,000"}``: the page
+        calls the classes so.  Where labels that say nothing by themselves, such as numbers, have no
+        name, the page says that what they stand for was not stated.
     confidence_level : float, default=0.9
         The share of intervals that hold what they are about, in (0, 1).
     max_features, max_pairs : int, default=20, 10
@@ -112,6 +130,13 @@ def write_report(
     >>> pb.report.write_report(model, X[1::2], y[1::2], "report.html")  # doctest: +SKIP
     """
     model._check_fitted()
+    train = None
+    if X_train is not None:
+        if y is None or y_train is None:
+            lacking = "y_train" if y_train is None else "y"
+            raise ValueError(f"X_train needs {lacking}, which is None")
+        train = TrainingRows(X_train, y_train, sample_weight_train)
+    checks.companion("X_train", X_train, y_train=y_train, sample_weight_train=sample_weight_train)
     level = checks.between("confidence_level", confidence_level, 0.0, 1.0)
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence_level must be above 0 and below 1; got {level!r}")
@@ -120,9 +145,11 @@ def write_report(
         X,
         y,
         sample_weight,
+        train=train,
         about=About(purpose, model_source, data_source, date),
         groups=groups,
         class_=class_,
+        class_names=class_names,
         confidence_level=level,
         max_features=checks.integer("max_features", max_features, 0),
         max_pairs=checks.integer("max_pairs", max_pairs, 0),
@@ -140,7 +167,9 @@ def collect(
     y: ArrayLike | None,
     sample_weight: ArrayLike | None,
     *,
+    train: TrainingRows | None = None,
     class_: Any,
+    class_names: Any = None,
     about: About,
     groups: Any,
     confidence_level: float,
@@ -150,7 +179,7 @@ def collect(
     random_state: int,
 ) -> Collected:
     """Gather the numbers of a report; see `write_report`."""
-    facts = describe_model(model, is_additive=is_additive(model))
+    facts = describe_model(model, is_additive=is_additive(model), class_names=class_names)
     probability = model.predict_proba(X)
     n_rows, n_classes = probability.shape
     labels = model.classes_.tolist()
@@ -175,17 +204,14 @@ def collect(
     terms = list_terms(model)
     effects: list[Effect] = []
     pairs: list[PairEffect] = []
-    fewer: list[Fewer] = []
     if facts.is_additive:
         assert isinstance(model, BoostedClassifier)
         moving = [term for term in terms if term.importance > 0.0]
         features = [term for term in moving if not term.is_pair]
-        effects = list_effects(model, features[:max_features], class_)
+        effects = list_effects(model, features[:max_features], class_, facts.name(class_))
         # Those that are not chance first.
         of_pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
-        pairs = list_pair_effects(model, of_pairs[:max_pairs], class_)
-        if codes is not None:
-            fewer = score_fewer(model, terms, X, codes, weight)
+        pairs = list_pair_effects(model, of_pairs[:max_pairs], class_, facts.name(class_))
     columns, chosen_so = choose_groups(model, X, groups, terms)
     groupings = judge_groups(
         columns,
@@ -194,9 +220,15 @@ def collect(
         codes,
         weight,
         positive=labels.index(class_),
-        label=str(class_),
+        label=facts.name(class_),
         confidence_level=confidence_level,
     )
+    fewer: list[Fewer] = []
+    linear = None
+    if codes is not None:
+        fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
+        if train is not None:
+            linear = score_linear(model, X, codes, weight, train)
     drift = list_drift(model.count_drift(X), facts.features)
     chosen = choose_rows(probability, predicted, codes, max_rows)
     rows: list[TellingRow] = []
@@ -205,6 +237,7 @@ def collect(
         rows = describe_rows(model, X, chosen, probability, predicted, codes, confidence_level)
     except (ImportError, ValueError) as error:
         no_rows = str(error)
+    rows = add_changes(model, X, rows, terms)
     return Collected(
         about=about,
         facts=facts,
@@ -217,6 +250,7 @@ def collect(
         effects=effects,
         pairs=pairs,
         fewer=fewer,
+        linear=linear,
         rows=rows,
         no_rows=no_rows,
         compared=read_search(model),

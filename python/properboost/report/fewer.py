@@ -1,0 +1,219 @@
+"""What a model would score with its few most important features: the others silent, or fitted anew.
+
+Where the others are silent nothing is fitted: they say what they say on average.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from properboost.data.frames import find_feature, is_a, take_rows
+from properboost.data.labels import find_classes
+from properboost.estimators.base import TableClassifier
+from properboost.estimators.boosted import BoostedClassifier
+from properboost.inspection.tree_shap import explain_tree
+from properboost.persistence.parameters import NotSaved
+from properboost.report.found import Array, Fewer, FewScores, Term
+
+__all__ = ["TrainingRows", "score_fewer", "score_probabilities", "take_scored"]
+
+MOST_ROWS = 20_000
+"""Test rows on which models of few features are scored; the first."""
+
+STEPS = (1, 2, 3, 5, 8, 12, 20, 32)
+"""Numbers of features, of which those below all are told."""
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows that models are fitted to, their labels and, if they have any, their weights."""
+
+    X: Any
+    y: ArrayLike
+    sample_weight: ArrayLike | None = None
+
+
+def score_fewer(
+    model: TableClassifier,
+    terms: Sequence[Term],
+    X: Any,
+    codes: NDArray[np.intp],
+    weight: Array | None,
+    train: TrainingRows | None = None,
+    *,
+    is_additive: bool,
+) -> list[Fewer]:
+    """Return what a model scores with 1, 2, ... of its features, and with all that it uses.
+
+    Parameters
+    ----------
+    model : TableClassifier
+        The model.
+    terms : sequence of Term
+        What matters, the most important first.
+    X : table
+        The test rows.
+    codes : ndarray of shape (n_rows,)
+        The positions of their classes.
+    weight : ndarray of shape (n_rows,), optional
+        How often each row counts.
+    train : TrainingRows, optional
+        Rows to which the model is fitted anew, with its parameters and few features.
+    is_additive : bool
+        Whether features of the model can be silent.
+
+    Raises
+    ------
+    ValueError
+        If `train` cannot be fitted to; the message names the argument of `write_report`.
+    """
+    order = [term.place for term in terms if not term.is_pair and term.importance > 0.0]
+    if train is not None and not order:
+        raise ValueError(
+            "X_train: nothing can be fitted to fewer features, as it is not known which ones of "
+            f"this {type(model).__name__} matter"
+        )
+    X, codes, weight = take_scored(X, codes, weight)
+    sizes = [*(k for k in STEPS if k < len(order)), *([len(order)] if order else [])]
+
+    def score(probability: Array) -> FewScores:
+        return score_probabilities(probability, codes, weight)
+
+    silenced: list[FewScores | None] = [None] * len(sizes)
+    if is_additive:
+        assert isinstance(model, BoostedClassifier)
+        silenced = [score(p) for p in _silence(model, X, order, sizes)]
+    fitted: list[FewScores | None] = [None] * len(sizes)
+    if train is not None:
+        fitted = [score(p) for p in _fit(model, X, order, sizes, train)]
+    names = model._feature_labels()
+    starts = [0, *sizes]
+    return [
+        Fewer(size, tuple(names[j] for j in order[start:size]), own, anew)
+        for start, size, own, anew in zip(starts, sizes, silenced, fitted, strict=False)
+    ]
+
+
+def take_scored(
+    X: Any, codes: NDArray[np.intp], weight: Array | None
+) -> tuple[Any, NDArray[np.intp], Array]:
+    """Return the test rows by which models are compared, their classes and their weights."""
+    n_rows = min(len(codes), MOST_ROWS)
+    if n_rows < len(codes):
+        X = take_rows(X, np.arange(n_rows))
+    return X, codes[:n_rows], np.ones(n_rows) if weight is None else weight[:n_rows]
+
+
+def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Array) -> FewScores:
+    """Return the scores of probabilities (n_rows, n_classes)."""
+    own = np.clip(probability[np.arange(len(codes)), codes], np.finfo(np.float64).eps, 1.0)
+    called = probability.argmax(axis=1)
+    return FewScores(
+        float(np.average(called != codes, weights=weight)),
+        float(np.average(-np.log(own), weights=weight)),
+        len(np.unique(called)),
+    )
+
+
+def _silence(
+    model: BoostedClassifier, X: Any, order: Sequence[int], sizes: Sequence[int]
+) -> Iterator[Array]:
+    """Yield probabilities by so many features and the pairs of these; the others are silent."""
+    table, n_threads = model._open(X)
+    models = range(len(model._ensemble.models))
+    added, baselines = model._ensemble.contributions(table, n_threads, models, explain_tree)
+    pairs = [(pair.first, pair.second) for pair in model._pairs()]
+    raw = np.tile(baselines, (table.n_rows, 1))
+    for k, j in enumerate(order, start=1):
+        raw = raw + added[:, j]
+        heard = {*order[:k]}
+        for place, pair in enumerate(pairs, start=model.n_features_in_):
+            if j in pair and heard.issuperset(pair):
+                raw = raw + added[:, place]
+        if k in sizes:
+            yield model._link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)
+
+
+def _fit(
+    model: TableClassifier,
+    X: Any,
+    order: Sequence[int],
+    sizes: Sequence[int],
+    train: TrainingRows,
+) -> Iterator[Array]:
+    """Yield probabilities of the model fitted anew to so many features.
+
+    A search stands for the model that it chose.
+    """
+    base: Any = getattr(model, "best_estimator_", model)
+    parameters = base.get_params(deep=False)
+    lost = [name for name, value in parameters.items() if isinstance(value, NotSaved)]
+    if lost:
+        raise ValueError(
+            f"X_train: the model cannot be fitted anew, as its file does not hold the parameter "
+            f"{lost[0]} ({parameters[lost[0]].what}); set it with set_params"
+        )
+    try:
+        table, _ = model._open(train.X)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X_train: {error}") from error
+    places = find_classes(train.y, table.n_rows, model.classes_, ("X_train", "y_train"))
+    rows = np.bincount(places, minlength=len(model.classes_))
+    if not rows.all():
+        lacking = model.classes_[rows == 0].tolist()
+        raise ValueError(f"y_train must hold every class of the model; it lacks {lacking[0]!r}")
+    weight = {} if train.sample_weight is None else {"sample_weight": train.sample_weight}
+    names = getattr(model, "feature_names_in_", None)
+    for size in sizes:
+        # In the end also those that it does not use: on the rows it had, that is the model again.
+        kept = sorted(order[:size]) if size < len(order) else list(range(table.n_features))
+        anew = clone(base)
+        anew.set_params(**_narrow(parameters, kept, names, table.n_features))
+        anew.fit(_take_columns(train.X, kept), train.y, **weight)
+        yield anew.predict_proba(_take_columns(X, kept))
+
+
+def _take_columns(source: Any, positions: list[int]) -> Any:
+    """Return some columns of a table, of the same type."""
+    if is_a(source, "pandas", "DataFrame"):
+        return source.iloc[:, positions]
+    if is_a(source, "pyarrow", "Table"):
+        return source.select(positions)
+    return source[:, positions] if hasattr(source, "shape") else np.asarray(source)[:, positions]
+
+
+def _narrow(
+    parameters: Mapping[str, Any],
+    kept: Sequence[int],
+    names: NDArray[np.object_] | None,
+    n_features: int,
+) -> dict[str, Any]:
+    """Return the parameters that speak of features, about those that are kept."""
+    at = {j: k for k, j in enumerate(kept)}
+
+    def place(feature: Any) -> int | None:
+        known = None if names is None else names.tolist()
+        return at.get(find_feature(feature, known, n_features))
+
+    found: dict[str, Any] = {}
+    given = parameters.get("categorical_features")
+    if given is not None and not isinstance(given, str):
+        listed = np.asarray(given, dtype=object).tolist()
+        if listed and all(isinstance(one, bool | np.bool_) for one in listed):
+            listed = [j for j, one in enumerate(listed) if one]
+        found["categorical_features"] = [k for k in map(place, listed) if k is not None]
+    given = parameters.get("monotonic_cst")
+    if isinstance(given, Mapping):
+        own = {place(feature): direction for feature, direction in given.items()}
+        found["monotonic_cst"] = {k: way for k, way in own.items() if k is not None}
+    elif given is not None:
+        found["monotonic_cst"] = [given[j] for j in kept]
+    given = parameters.get("interactions")
+    if isinstance(given, Sequence | np.ndarray):
+        pairs = [(place(first), place(second)) for first, second in given]
+        found["interactions"] = [pair for pair in pairs if None not in pair] or 0
+    return found

@@ -1,0 +1,78 @@
+"""Where a number's shape function jumps, and training had too few rows to say how far."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from properboost.report.found import Array, Caution, Effect
+from properboost.report.words import count, list_words, signed
+
+__all__ = ["list_jumps"]
+
+LARGE = 2.0
+"""Log-odds that neighbouring ranges are apart at least: the odds are seven times as large."""
+
+VAGUE = 1.0
+"""Log-odds by which such a distance may be off at least, at a level of 90%."""
+
+FEW = 100.0
+"""Training rows of a range below which they are few."""
+
+MOST_LINES = 5
+
+_Z = 1.645
+"""Standard errors to the end of an interval of 90%."""
+
+
+def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
+    """Return what to say of neighbouring ranges that differ by more than their rows can tell.
+
+    The log-odds of n rows, of which the share p is of the class, have the variance
+    ``1 / (n p (1 - p))``.  Here p is what the model says of an otherwise average row, which its
+    regularisation has drawn away from 0 and 1; it is kept at least half a row from these, as rows
+    that are all of one class say no more.  A jump is told if it is large, if by these variances its
+    size is vague, and if one of the ranges has few rows.  So a step is not told that many rows
+    support, nor a curve that moves a little from one range of few rows to the next.
+    """
+    found = []
+    for effect in effects:
+        shape = effect.log_odds
+        if shape.kind != "numeric":
+            continue
+        held = np.flatnonzero(shape.weights > 0.0)
+        rows, value = shape.weights[held], shape.values[held]
+        variance = _find_variance(rows, effect.probability.values[held])
+        few = rows < FEW
+        jump = np.abs(np.diff(value))
+        vague = _Z * np.sqrt(variance[:-1] + variance[1:]) > VAGUE
+        for k in np.flatnonzero((jump > LARGE) & vague & (few[:-1] | few[1:])).tolist():
+            told = [
+                f"{signed(value[i])} at “{shape.labels[held[i]]}” ({count(rows[i], 'row', 'rows')})"
+                for i in (k, k + 1)
+            ]
+            line = f"{effect.term.name}: {told[0]}, and {told[1]}"
+            found.append((float(jump[k]), effect.term.name, line))
+    if not found:
+        return []
+    found.sort(key=lambda own: -own[0])
+    lines = [line for *_, line in found[:MOST_LINES]]
+    if rest := found[MOST_LINES:]:
+        names = list_words([*dict.fromkeys(name for _, name, _ in rest)], 3)
+        lines.append(f"and {count(len(rest), 'smaller jump', 'smaller jumps')} of {names}")
+    return [
+        Caution(
+            "Jumps between ranges of few rows",
+            f"From one range of a number to the next, the points jump by more than {LARGE:g}: the "
+            "odds are more than seven times as large on the other side.  So few training rows "
+            "cannot say how far, and two cases that hardly differ get very different answers.",
+            tuple(lines),
+        )
+    ]
+
+
+def _find_variance(rows: Array, probability: Array) -> Array:
+    """Return the variance of the log-odds of so many rows."""
+    least = 0.5 / (rows + 1.0)
+    p = np.clip(probability, least, 1.0 - least)
+    variance: Array = 1.0 / (rows * p * (1.0 - p))
+    return variance

@@ -1,0 +1,79 @@
+"""A logistic regression on the same rows: what a standard model that is linear would score."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from properboost.data.binning import FeatureBins, NumericBins
+from properboost.data.labels import find_classes
+from properboost.data.table import Table
+from properboost.estimators.base import TableClassifier
+from properboost.report.fewer import TrainingRows, score_probabilities, take_scored
+from properboost.report.found import Array, FewScores
+
+__all__ = ["score_linear"]
+
+
+def score_linear(
+    model: TableClassifier,
+    X: Any,
+    codes: NDArray[np.intp],
+    weight: Array | None,
+    train: TrainingRows,
+) -> FewScores:
+    """Return what scikit-learn's logistic regression scores, with its default penalty.
+
+    Numbers are brought to mean 0 and variance 1; missing ones have the mean, and a column that
+    says so.  A category is a column of 0 and 1; new ones are all 0.
+
+    Parameters
+    ----------
+    model : TableClassifier
+        The model, which says what the columns are.
+    X : table
+        The test rows.
+    codes : ndarray of shape (n_rows,)
+        The positions of their classes.
+    weight : ndarray of shape (n_rows,), optional
+        How often each row counts in the scores.
+    train : TrainingRows
+        The rows that it is fitted to.
+    """
+    from sklearn.exceptions import ConvergenceWarning  # a while to import
+    from sklearn.linear_model import LogisticRegression
+
+    X, codes, weight = take_scored(X, codes, weight)
+    bins, _ = model._describe_training()
+    rows, tested = model._open(train.X)[0], model._open(X)[0]
+    places = find_classes(train.y, rows.n_rows, model.classes_, ("X_train", "y_train"))
+    own, other = (sparse.hstack(parts, format="csr") for parts in _encode(bins, rows, tested))
+    linear = LogisticRegression(max_iter=1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # as good as done
+        linear.fit(own, places, train.sample_weight)
+    return score_probabilities(linear.predict_proba(other), codes, weight)
+
+
+def _encode(bins: Sequence[FeatureBins], *tables: Table) -> list[list[Any]]:
+    """Return the columns of tables, of which the first one says what mean and variance are."""
+    parts: list[list[Any]] = [[] for _ in tables]
+    for j, own in enumerate(bins):
+        if isinstance(own, NumericBins):
+            columns = [np.asarray(table.numeric(j), dtype=np.float64) for table in tables]
+            known = columns[0][np.isfinite(columns[0])]
+            mean, scale = (known.mean(), known.std()) if len(known) else (0.0, 0.0)
+            for part, values in zip(parts, columns, strict=True):
+                is_known = np.isfinite(values)
+                at = np.where(is_known, values - mean, 0.0) / (scale if scale > 0.0 else 1.0)
+                part.append(sparse.csr_matrix(np.stack([at, ~is_known], axis=1)))
+        else:
+            for part, table in zip(parts, tables, strict=True):
+                bin_ = own.find(table.categorical(j), table.label(j))
+                held = np.flatnonzero(bin_ >= 0)
+                shape = (table.n_rows, own.n_bins)
+                part.append(sparse.csr_matrix((np.ones(len(held)), (held, bin_[held])), shape))
+    return parts

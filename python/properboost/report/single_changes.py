@@ -1,0 +1,220 @@
+"""Which single value of a row would have turned its prediction, had it been another one."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.binning import NumericBins
+from properboost.data.frames import RowTable
+from properboost.data.table import CategoricalColumn
+from properboost.estimators.base import TableClassifier
+from properboost.inspection.words import describe
+from properboost.report.found import Array, Change, Changes, TellingRow, Term
+from properboost.report.protected import find_protected
+from properboost.report.words import list_words
+
+__all__ = ["add_changes"]
+
+KINDS = frozenset({"wrong", "refused", "granted", "unsure"})
+"""The kinds of rows whose changes are told."""
+
+MOST_CHANGES = 3
+
+MOST_FEATURES = 50
+"""Features of which other values are tried; the most important ones."""
+
+MOST_VALUES = 128
+"""Numbers of a feature that are tried."""
+
+MOST_CATEGORIES = 4
+"""Categories that are named."""
+
+CATEGORY = 1.0 / 3.0
+"""The size of a change of category.
+
+That of a number is the share of the test rows that it passes: between two rows drawn by lot, a
+third of all.
+"""
+
+Codes: TypeAlias = NDArray[np.intp]
+"""Classes, by their positions."""
+
+
+def add_changes(
+    model: TableClassifier, X: Any, rows: Sequence[TellingRow], terms: Sequence[Term]
+) -> list[TellingRow]:
+    """Return the rows with the single changes that would turn what is predicted of them.
+
+    The values that are tried are those of other rows, in copies of the row that are predicted.
+    Missing and unseen values are neither tried nor replaced.
+
+    Parameters
+    ----------
+    model : TableClassifier
+        The model.
+    X : table
+        The test rows.
+    rows : sequence of TellingRow
+        What is told of some of them.
+    terms : sequence of Term
+        What matters, the most important first; with none, every feature may.
+    """
+    asked = [row for row in rows if row.kind in KINDS]
+    if not asked:
+        return list(rows)
+    places = [term.place for term in terms if not term.is_pair and term.importance > 0.0]
+    if not terms:
+        places = list(range(model.n_features_in_))
+    numbers = np.array([row.number - 1 for row in asked])
+    raw, features = _read(model, X, numbers, places[:MOST_FEATURES])
+    found = iter([_find_changes(model, features, own) for own in raw])
+    return [replace(row, changes=next(found)) if row.kind in KINDS else row for row in rows]
+
+
+@dataclass(frozen=True)
+class _Feature(ABC):
+    """A feature of which other values are tried."""
+
+    place: int
+    name: str
+    is_protected: bool
+    column: Array
+    """The values of all rows that are known, ascending."""
+
+    @abstractmethod
+    def list_values(self, own: float) -> Array:
+        """Return the values that are tried, ascending, a row's own among them."""
+
+    @abstractmethod
+    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+        """Return the smallest change; ``into[k]`` is the class that ``values[k]`` leads to."""
+
+
+class _Number(_Feature):
+    def list_values(self, own: float) -> Array:
+        values = np.unique(self.column)
+        if len(values) > MOST_VALUES:
+            values = self.column[np.linspace(0, len(self.column) - 1, MOST_VALUES).astype(np.intp)]
+        return np.union1d(values, own)
+
+    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+        # Rows of the same value as either end are passed by half.
+        ends = [np.searchsorted(self.column, values, side) for side in ("left", "right")]
+        at = 0.5 * (ends[0] + ends[1])
+        passed = np.abs(at - at[np.searchsorted(values, own)])
+        turned = np.flatnonzero(into != before)
+        first = int(turned[np.argmin(passed[turned])])
+        step = 1 if values[first] > own else -1
+        beyond = into[first:] if step > 0 else into[first::-1]
+        n_same = int(np.argmin(np.append(beyond == into[first], False)))
+        last = first + step * (n_same - 1)
+        words = describe(values[first])
+        if words == describe(values[first - step]):
+            words = str(float(values[first]))
+        if n_same == len(beyond):
+            words += " or more" if step > 0 else " or less"
+        elif n_same > 1:
+            words = " to ".join([words, describe(values[last])][::step])
+        return Change(
+            name=self.name,
+            values=words,
+            present=describe(own),
+            to=int(into[first]),
+            size=float(passed[first]) / len(self.column),
+            is_protected=self.is_protected,
+        )
+
+
+@dataclass(frozen=True)
+class _Category(_Feature):
+    words: tuple[str, ...]
+    """What is in each bin."""
+
+    def list_values(self, own: float) -> Array:
+        return np.union1d(self.column, own)
+
+    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+        rows = np.searchsorted(self.column, values, "right") - np.searchsorted(self.column, values)
+        turned = into != before
+        to = int(np.bincount(into[turned], rows[turned]).argmax())
+        order = [k for k in np.argsort(-rows, kind="stable").tolist() if into[k] == to]
+        return Change(
+            name=self.name,
+            values=list_words([self.words[int(values[k])] for k in order], MOST_CATEGORIES, "or"),
+            present=self.words[int(own)],
+            to=to,
+            size=CATEGORY,
+            is_protected=self.is_protected,
+        )
+
+
+def _read(
+    model: TableClassifier, X: Any, numbers: NDArray[np.intp], places: Sequence[int]
+) -> tuple[Array, list[_Feature]]:
+    """Return some rows as numbers and bins of categories, and the features that may change."""
+    table, _ = model._open(X)
+    bins, _ = model._describe_training()
+    names = model._feature_labels()
+    protected = {*find_protected(names)}
+    raw = np.empty((len(numbers), table.n_features))
+    features: dict[int, _Feature] = {}
+    for j, own in enumerate(bins):
+        about = (j, names[j], j in protected)
+        if isinstance(own, NumericBins):
+            values = np.asarray(table.numeric(j))
+            if j in places:
+                features[j] = _Number(*about, np.sort(values[~np.isnan(values)]).astype(np.float64))
+        else:
+            column = table.categorical(j)
+            values = own.find(column, table.label(j))
+            if j in places:
+                words = _name_bins(column, values, own.n_bins)
+                known = np.sort(values[values >= 0]).astype(np.float64)
+                features[j] = _Category(*about, known, words)
+        raw[:, j] = values[numbers]
+    return raw, [features[j] for j in places]
+
+
+def _name_bins(column: CategoricalColumn, own: NDArray[np.int32], n_bins: int) -> tuple[str, ...]:
+    """Return what the rows have in each bin; rare categories share one."""
+    held: list[list[str]] = [[] for _ in range(n_bins)]
+    codes, first = np.unique(column.codes, return_index=True)
+    for code, row in zip(codes.tolist(), first.tolist(), strict=True):
+        if own[row] >= 0:
+            held[int(own[row])].append(describe(column.values[code]))
+    return tuple(list_words(some, MOST_CATEGORIES, "or") if some else "" for some in held)
+
+
+def _find_changes(model: TableClassifier, features: Sequence[_Feature], own: Array) -> Changes:
+    """Return the changes of a row, the smallest first."""
+    known = [
+        feature
+        for feature in features
+        if (own[feature.place] >= 0.0 if isinstance(feature, _Category) else True)
+        and not np.isnan(own[feature.place])
+    ]
+    tried = [feature.list_values(own[feature.place]) for feature in known]
+    ends = np.cumsum([1, *map(len, tried)])
+    copies = np.tile(own, (ends[-1], 1))  # the first is the row itself
+    for feature, values, (start, stop) in zip(known, tried, pairwise(ends), strict=True):
+        copies[start:stop, feature.place] = values
+    into = np.searchsorted(model.classes_, model.predict(RowTable(copies)))
+    before = int(into[0])
+    found = [
+        feature.change(float(own[feature.place]), values, into[start:stop], before)
+        for feature, values, (start, stop) in zip(known, tried, pairwise(ends), strict=True)
+        if np.any(into[start:stop] != before)
+    ]
+    found.sort(key=lambda change: change.size)
+    free = [change for change in found if not change.is_protected]
+    return Changes(
+        offered=tuple(free[:MOST_CHANGES]),
+        n_more=len(free[MOST_CHANGES:]),
+        protected=tuple(change for change in found if change.is_protected),
+        n_tried=len(known),
+    )

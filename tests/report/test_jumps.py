@@ -1,0 +1,69 @@
+"""Jumps that few rows cannot support are told, and others are not."""
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from properboost.report import jumps
+from properboost.report.effects import list_effects, list_terms
+from properboost.report.jumps import list_jumps
+from properboost.report.words import signed
+
+
+def tell(model):
+    features = [term for term in list_terms(model) if not term.is_pair and term.importance > 0.0]
+    effects = list_effects(model, features, 1, "so")
+    return list_jumps(effects), effects
+
+
+@pytest.mark.parametrize("max_cells", ["auto", None])
+def test_smooth_features_of_many_rows_are_none(max_cells):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, size=(20_000, 3))
+    z = 3.0 * np.sin(2.0 * X[:, 0]) + X[:, 1] + rng.logistic(size=20_000)
+    model = pb.ProperBoostClassifier(max_cells=max_cells).fit(X, (z > 0.0).astype(int))
+    told, effects = tell(model)
+    assert told == []
+    ups = [np.ptp(effect.log_odds.values) for effect in effects]
+    assert max(ups) > 4.0  # which is far more than a jump that would be told
+
+
+def test_a_step_that_many_rows_support_is_none():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, size=(20_000, 1))
+    z = np.where(X[:, 0] > 0.0, 2.5, -2.5) + rng.logistic(size=20_000)
+    model = pb.ProperBoostClassifier(max_bins=20).fit(X, (z > 0.0).astype(int))
+    told, (effect,) = tell(model)
+    assert np.abs(np.diff(effect.log_odds.values)).max() > 4.0
+    assert told == []
+
+
+def test_a_spike_of_few_rows_is_told(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.integers(0, 10, 10_000), np.full(25, 20), rng.integers(30, 40, 10_000)])
+    y = (rng.random(len(x)) < 0.3).astype(int)
+    y[x == 20] = 1
+    X = np.stack([x, rng.normal(size=len(x))], axis=1)
+    model = pb.ProperBoostClassifier().fit(X, y)
+    (told,), effects = tell(model)
+    (shape,) = (effect.log_odds for effect in effects if effect.term.place == 0)
+    k = int(shape.values.argmax())
+    assert shape.weights[k] == 25.0
+    assert len(told.lines) == 2
+    sides = sorted(
+        ((shape.values[k] - shape.values[j], min(j, k)) for j in (k - 1, k + 1)), reverse=True
+    )
+    for line, (_, first) in zip(told.lines, sides, strict=True):
+        assert line.startswith("feature 0: ")
+        assert f"{signed(shape.values[k])} at “{shape.labels[k]}” (25 rows)" in line
+        other = first + 1 if first == k else first
+        assert f"{signed(shape.values[other])} at" in line
+        at = [line.index(f"“{shape.labels[j]}”") for j in (first, first + 1)]
+        assert at == sorted(at)
+    monkeypatch.setattr(jumps, "MOST_LINES", 1)
+    (told,), _ = tell(model)
+    assert told.lines[1:] == ("and 1 smaller jump of feature 0",)
+    # Where the spike is drawn back to what its rows can say, there is nothing to beware of.
+    restrained = pb.ProperBoostClassifier(max_cells=None, rows_per_bin=1).fit(X, y)
+    assert tell(restrained)[0] == []
+    assert restrained.shape_function(0, 1, scale="log_odds").values[k] > 2.0

@@ -1,0 +1,145 @@
+"""What would have turned a row: each change is checked by predicting it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import properboost as pb
+from properboost.report import single_changes
+from properboost.report.effects import list_terms
+from properboost.report.found import TellingRow
+from properboost.report.single_changes import add_changes
+
+TOWNS = ["Ulm", "Bonn", "Kiel", "Jena", "Hof"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"hours": rng.integers(10, 60, 500), "size": rng.normal(size=500).round(1)})
+    X["town"] = pd.Categorical(rng.choice(TOWNS, 500), TOWNS)
+    X["sex"] = pd.Categorical(rng.choice(["f", "m"], 500))
+    X.loc[::11, "size"] = np.nan
+    z = (X["hours"] - 35) / 8 + X["size"].fillna(0.0) ** 2 + 2.0 * (X["town"] == "Ulm")
+    return X, z + (X["sex"] == "m") + rng.logistic(size=500) - 2.0
+
+
+def tell(model, X, numbers, kind="refused"):
+    """Rows as told before their changes are known."""
+    labels = model.predict(X)
+    rows = [
+        TellingRow(kind, n, None, labels[n - 1], None, 0.5, None, 0.5, (), True) for n in numbers
+    ]
+    return add_changes(model, X, rows, list_terms(model))
+
+
+def parse(words, values):
+    """The numbers that words name, among values."""
+    low, between, high = words.partition(" to ")
+    if between:
+        return values[(values >= float(low)) & (values <= float(high))]
+    number, _, way = words.partition(" or ")
+    return {
+        "more": values[values >= float(number)],
+        "less": values[values <= float(number)],
+        "": values[values == float(number)],
+    }[way]
+
+
+@pytest.mark.parametrize(
+    ("model", "n_classes"),
+    [
+        (pb.ProperBoostClassifier(n_estimators=20), 2),
+        (pb.ProperBoostClassifier(n_estimators=20), 3),
+        (pb.ProperBoostClassifier(n_estimators=10, weak_learner="tree"), 2),
+        (pb.ProperBoostClassifier(n_estimators=10, weak_learner="tree"), 3),
+        (pb.UDTClassifier(), 2),
+        (pb.RadoBoostClassifier(), 2),
+    ],
+    ids=["tables", "tables of three", "trees", "trees of three", "one tree", "linear"],
+)
+def test_what_is_named_turns_the_row_and_nothing_nearer_does(table, model, n_classes):
+    X, z = table
+    if isinstance(model, pb.RadoBoostClassifier):
+        X = X.assign(size=X["size"].fillna(0.0))
+    model = model.fit(X, np.digitize(z, [0.0, 2.0][: n_classes - 1]))
+    changed = set()
+    for row in tell(model, X, range(1, 31)):
+        own = X.iloc[[row.number - 1]]
+        told = [*row.changes.offered, *row.changes.protected]
+        for name in X:
+            copies = pd.concat([own] * len(X), ignore_index=True)
+            copies[name] = X[name].to_numpy() if name in ("hours", "size") else X[name].array
+            into = model.predict(copies)
+            there = X[name].notna().to_numpy() & (into != row.predicted)
+            (change, *_) = [one for one in told if one.name == name] or [None]
+            if change is None:
+                assert not there.any() or own[name].isna().item()
+                continue
+            changed.add(name)
+            if name in ("town", "sex"):
+                named = change.values.replace(" or ", ", ").split(", ")
+                turning = {*X[name][there & (into == model.classes_[change.to])]}
+                assert {*named} == turning
+                assert change.present == own[name].item()
+                continue
+            value = own[name].item()
+            values, first = np.unique(X[name].dropna(), return_index=True)
+            after = dict(zip(values.tolist(), into[X[name].notna()][first].tolist(), strict=True))
+            named = parse(change.values, values)
+            assert {after[v] for v in named.tolist()} == {model.classes_[change.to]}
+            nearest = named[np.abs(named - value).argmin()]
+            between = values[(values > min(nearest, value)) & (values < max(nearest, value))]
+            assert {after[v] for v in between.tolist()} <= {row.predicted}
+            # On the other side nothing turns it within as many rows.
+            turning = np.array([v for v in values.tolist() if after[v] != row.predicted])
+            column = np.sort(X[name].dropna())
+            mid = [np.searchsorted(column, turning, side) for side in ("left", "right")]
+            at = [np.searchsorted(column, value, side) for side in ("left", "right")]
+            passed = np.abs(np.mean(mid, axis=0) - np.mean(at)) / len(column)
+            assert change.size == pytest.approx(passed.min())
+    assert len(changed) >= 3
+
+
+def test_the_smallest_come_first_and_the_protected_apart(table, monkeypatch):
+    X, z = table
+    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)
+    order = np.argsort(np.abs(model.predict_proba(X)[:, 1] - 0.5))[:20]
+    rows = tell(model, X, (order + 1).tolist())
+    assert any(change.name == "sex" for row in rows for change in row.changes.protected)
+    for row in rows:
+        assert all(change.name != "sex" for change in row.changes.offered)
+        sizes = [change.size for change in row.changes.offered]
+        assert sizes == sorted(sizes)
+        assert row.changes.n_more == 0
+    monkeypatch.setattr(single_changes, "MOST_CHANGES", 1)
+    fewer = tell(model, X, (order + 1).tolist())
+    assert [row.changes.offered for row in fewer] == [row.changes.offered[:1] for row in rows]
+    assert any(row.changes.n_more > 0 for row in fewer)
+
+
+def test_many_values_are_thinned_and_still_turn_the_row(monkeypatch):
+    monkeypatch.setattr(single_changes, "MOST_VALUES", 16)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2_000, 2))
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, X[:, 0] > 0.3)
+    tried = []
+    predict = model.predict
+    model.predict = lambda rows: tried.append(getattr(rows, "n_rows", 0)) or predict(rows)
+    row = int(np.argmin(np.abs(X[:, 0] + 0.5)))
+    (told,) = tell(model, X, [row + 1])
+    (change,) = told.changes.offered
+    assert change.values.endswith(" or more")
+    assert float(change.values.split()[0]) > 0.3
+    assert tried[-1] <= 1 + 2 * 17
+
+
+def test_rows_that_nothing_turns_and_rows_that_nobody_asks_of(table):
+    X, z = table
+    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)
+    sure = int(model.predict_proba(X)[:, 1].argmax())
+    (row,) = tell(model, X.assign(hours=X["hours"].iloc[sure]), [sure + 1])
+    assert row.changes.offered == row.changes.protected == ()
+    assert 2 <= row.changes.n_tried <= 4
+    assert tell(model, X, [1], kind="right")[0].changes is None
+    assert tell(model, X, [], kind="right") == []
