@@ -33,8 +33,8 @@ inline void read_ahead([[maybe_unused]] const void* p, [[maybe_unused]] std::siz
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto at = reinterpret_cast<std::uintptr_t>(p);
   const std::uintptr_t begin = at - at % page;
-  static_cast<void>(posix_madvise(reinterpret_cast<void*>(begin), at + n - begin,
-                                  POSIX_MADV_WILLNEED));
+  static_cast<void>(
+      posix_madvise(reinterpret_cast<void*>(begin), at + n - begin, POSIX_MADV_WILLNEED));
 #endif
 }
 

@@ -118,9 +118,7 @@ class ClassCuts {
   }
 
   // Without a branch, which would be mispredicted.
-  static bool has_weight(const Cell& c) {
-    return !(c.positive + c.negative + c.curvature == 0.0);
-  }
+  static bool has_weight(const Cell& c) { return !(c.positive + c.negative + c.curvature == 0.0); }
 
   bool allows(const Cell& left, const Cell& right) const {
     if (least_ > 0.0 && !(weight(left) >= least_ && weight(right) >= least_)) return false;
