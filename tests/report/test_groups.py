@@ -37,14 +37,14 @@ def judge(model, X, y, groups=None, weight=None, positive=1):
 
 def test_numbers_become_ranges_of_as_many_rows():
     values = np.array([*range(100), np.nan], dtype=np.float64)
-    names, place = divide(values, np.ones(101))
+    names, place, _ = divide(values, np.ones(101))
     assert names == ["19 or less", "20 to 39", "40 to 59", "60 to 79", "80 or more", "missing"]
     assert np.bincount(place).tolist() == [20] * 5 + [1]
-    names, place = divide(values + 0.5, np.ones(101))
+    names, place, _ = divide(values + 0.5, np.ones(101))
     assert names[:2] == ["19.5 or less", "above 19.5, to 39.5"]
     assert names[4] == "above 79.5"
     # One value is frequent.
-    names, place = divide(np.array([0.0] * 90 + [1.0, 2.0, 3.0, 4.0, 5.0]), np.ones(95))
+    names, place, _ = divide(np.array([0.0] * 90 + [1.0, 2.0, 3.0, 4.0, 5.0]), np.ones(95))
     assert names == ["0 or less", "1 or more"]
     assert np.bincount(place).tolist() == [90, 5]
     assert divide(np.array([1.0, 0.0, 1.0]), np.ones(3))[0] == ["0", "1"]
@@ -52,14 +52,15 @@ def test_numbers_become_ranges_of_as_many_rows():
 
 
 def test_small_categories_are_put_together():
-    letters = np.array([letter for k, letter in enumerate("abcdefghij") for _ in range(20 - k)])
+    letters = np.array([letter for k, letter in enumerate("abcdefghijkl") for _ in range(20 - k)])
     letters = np.append(letters.astype(object), [None])
     weight = np.ones(len(letters))
-    names, place = divide(factorize(letters, "x"), weight)
-    assert names == [*"abcdefg", "3 others", "missing"]
-    assert np.bincount(place).tolist() == [20, 19, 18, 17, 16, 15, 14, 13 + 12 + 11, 1]
-    weight[letters == "j"] = 100.0
-    assert divide(factorize(letters, "x"), weight)[0][0] == "j"
+    names, place, lump = divide(factorize(letters, "x"), weight)
+    assert names == [*"abcdefghi", "3 others", "missing"]
+    assert lump == 9
+    assert np.bincount(place).tolist() == [*range(20, 11, -1), 11 + 10 + 9, 1]
+    weight[letters == "l"] = 100.0
+    assert divide(factorize(letters, "x"), weight)[0][0] == "l"
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -84,7 +85,6 @@ def test_numbers_are_those_of_the_confusion_matrix(model, weighted):
             assert share.value == pytest.approx(expected)
             assert share.low < share.value < share.high
         assert group.predicted == pytest.approx(np.average(p[mine], weights=own))
-        assert group.bias.value == pytest.approx(group.predicted - group.observed.value)
 
 
 def test_differences_are_told_if_chance_does_not_explain_them(model):
@@ -108,12 +108,32 @@ def test_names_that_suggest_a_person_are_the_default(model):
     found, how = judge(model, X, y)
     assert {*found} == {"sex", "age"}
     assert "suggest" in how
+    assert "together" not in how
     plain = X.rename(columns={"sex": "kind", "age": "weight"})
     other = pb.ProperBoostClassifier(n_estimators=10).fit(plain, y)
     found, how = judge(other, plain, y)
     assert {*found} == {"kind", "colour"}
     assert "at most 10 categories" in how
     assert judge(model, X, y, [])[0] == {}
+
+
+def test_two_features_that_say_who_a_person_is_are_also_taken_together():
+    X, y = make_rows(400)
+    X = X.rename(columns={"colour": "race"}).assign(
+        religion=pd.Categorical(["a", *"bcde" * 99, *"bcd"])
+    )
+    X.loc[0, "race"] = None
+    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    found, how = judge(model, X, y)
+    assert how.endswith(", and by two of them together.")
+    assert {*found} == {"sex", "age", "race", "religion", "sex and race"}
+    for group in found["sex and race"].groups:
+        mine = X["race"].isna()
+        if group.name != "missing":
+            sex, race = group.name.split(", ")
+            mine = (X["sex"] == sex) & (X["race"] == race)
+        assert group.weight == mine.sum()
+    assert len(found["sex and race"].groups) == 7
 
 
 def test_other_columns_may_be_given(model):

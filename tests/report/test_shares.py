@@ -1,15 +1,14 @@
-"""Shares and means, and how often their intervals hold the truth."""
+"""Shares, and how often their intervals hold the truth."""
 
 import numpy as np
 import pytest
 
-from properboost.report.shares import estimate_mean, estimate_share, find_log_odds
+from properboost.report.shares import estimate_share, find_log_odds
 
 
 def test_of_no_rows_nothing_is_known():
     none = np.empty(0)
     assert not estimate_share(none.astype(bool), none, 0.9).is_known
-    assert not estimate_mean(none, none, 0.9).is_known
 
 
 def test_shares_of_weighted_rows():
@@ -25,15 +24,13 @@ def test_shares_of_weighted_rows():
 
 def test_intervals_hold_the_truth_as_often_as_they_say():
     rng = np.random.default_rng(0)
-    ones, held = np.ones(60), np.zeros(2)
+    ones, held = np.ones(60), 0
     n = 400
     for _ in range(n):
-        values = rng.normal(0.3, 1.0, 60)
-        mean = estimate_mean(values, ones, 0.9)
         share = estimate_share(rng.random(60) < 0.3, ones, 0.9)
-        held += [mean.low < 0.3 < mean.high, share.low < 0.3 < share.high]
+        held += share.low < 0.3 < share.high
     # Four standard errors of 400 draws are 0.06.
-    assert held / n == pytest.approx([0.9, 0.9], abs=0.06)
+    assert held / n == pytest.approx(0.9, abs=0.06)
 
 
 def test_log_odds_are_finite():

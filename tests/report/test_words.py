@@ -32,6 +32,7 @@ def test_numbers():
     ]  # fmt: skip
     assert [signed(x) for x in (0.5, -0.126, -0.001)] == ["+0.50", "−0.13", "0.00"]
     assert points(-0.0312) == "−3.1 percentage points"
+    assert points(0.10652, 0.09746) == "+1.0 percentage points"  # 10.7% - 9.7%
     assert [count(n, "row", "rows") for n in (0, 1, 1200)] == ["0 rows", "1 row", "1,200 rows"]
 
 

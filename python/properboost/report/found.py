@@ -167,10 +167,10 @@ class Group:
     """Rows that have something in common, and how the model treats them.
 
     All is about one class: `called` is the share of rows it is predicted for, `predicted` the mean
-    of its probabilities and `observed` its share.  `bias` is by how much the second is larger than
-    the third.  `missed` is the share of its rows that were called another class, `false_alarms`
-    that of other rows that were called it, and `wrong` the share of all wrong predictions, whatever
-    the classes.  What needs labels is None without.
+    of its probabilities and `observed` its share.  `missed` is the share of its rows that were
+    called another class, `false_alarms` that of other rows that were called it, and `wrong` the
+    share of all wrong predictions, whatever the classes.  What needs labels is None without.
+    `is_lump` says that it is what is left of small groups, put together.
     """
 
     name: str
@@ -178,10 +178,10 @@ class Group:
     called: Estimate
     predicted: float
     observed: Estimate | None
-    bias: Estimate | None
     wrong: Estimate | None
     missed: Estimate | None
     false_alarms: Estimate | None
+    is_lump: bool = False
 
 
 @dataclass(frozen=True)

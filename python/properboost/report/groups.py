@@ -1,6 +1,7 @@
 """Groups of rows, as by sex or age, and how the model treats each of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -12,26 +13,23 @@ from properboost.data.frames import factorize, find_feature
 from properboost.data.table import CategoricalColumn, Column
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.words import describe
-from properboost.report.found import SLIGHT, Array, Estimate, Group, Grouping, Term
+from properboost.report.found import Array, Estimate, Group, Grouping, Term
+from properboost.report.group_findings import list_findings
 from properboost.report.protected import find_protected
-from properboost.report.shares import estimate_mean, estimate_share
-from properboost.report.words import percent, points
+from properboost.report.shares import estimate_share
 
 __all__ = ["Columns", "choose_groups", "divide", "judge_groups"]
 
 Columns: TypeAlias = Mapping[str, tuple[Column | CategoricalColumn, bool]]
 """What groups are made of, by name: a column, and whether the model uses it."""
 
-MOST_GROUPS = 8
+MOST_GROUPS = 10
 """Groups of a column; the smallest categories are put together."""
 
 MOST_RANGES = 5
 MOST_COLUMNS = 6
 MOST_LEVELS = 10
 """Categories of a feature that is taken for groups where no name suggests one."""
-
-ENOUGH = 30
-"""Rows from which on a share is compared with that of other groups."""
 
 _OTHERS = "{} others"
 
@@ -86,7 +84,30 @@ def choose_groups(
         )
     if len(at) > MOST_COLUMNS:
         how += f", the {MOST_COLUMNS} most important of them"
-    return {labels[j]: (read(j), used[j]) for j in at[:MOST_COLUMNS]}, f"{how}."
+    found = {labels[j]: (read(j), used[j]) for j in at[:MOST_COLUMNS]}
+    if suspect and (both := _combine(found)):
+        how += ", and by two of them together"
+        found |= both
+    return found, f"{how}."
+
+
+def _combine(columns: Columns) -> Columns:
+    """Return the two columns of the fewest categories as one, if there are two of at most ten."""
+    known = [
+        (name, column, is_used)
+        for name, (column, is_used) in columns.items()
+        if isinstance(column, CategoricalColumn) and 1 < len(column.values) <= MOST_LEVELS
+    ]
+    two = sorted(known, key=lambda own: len(own[1].values))[:2]
+    if len(two) < 2:
+        return {}
+    (name, first, is_used), (other, second, is_other) = two
+    n = len(second.values)
+    values = tuple(f"{describe(a)}, {describe(b)}" for a in first.values for b in second.values)
+    is_known = (first.codes >= 0) & (second.codes >= 0)
+    codes = np.where(is_known, first.codes * n + second.codes, -1)
+    column = CategoricalColumn(codes.astype(np.int64), values)
+    return {f"{name} and {other}": (column, is_used or is_other)}
 
 
 def _find_used(terms: Sequence[Term], n_features: int) -> list[bool]:
@@ -139,8 +160,8 @@ def judge_groups(
     own = np.ones(len(predicted)) if weight is None else weight
     found = []
     for name, (column, is_used) in columns.items():
-        names, place = divide(column, own)
-        groups = tuple(
+        names, place, lump = divide(column, own)
+        groups = [
             _judge(
                 group,
                 probability[place == k, positive],
@@ -151,43 +172,50 @@ def judge_groups(
                 confidence_level,
             )
             for k, group in enumerate(names)
-        )
+        ]
+        if lump is not None:
+            groups[lump] = replace(groups[lump], is_lump=True)
         if len(groups) > 1:
-            findings = tuple(_list_findings(groups, label)) if codes is not None else ()
-            found.append(Grouping(name, is_used, groups, findings))
+            findings = list_findings(groups, label, confidence_level) if codes is not None else ()
+            found.append(Grouping(name, is_used, tuple(groups), tuple(findings)))
     return found
 
 
-def divide(column: Column | CategoricalColumn, weight: Array) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the names of a column's groups, and the group of each row.
+def divide(
+    column: Column | CategoricalColumn, weight: Array
+) -> tuple[list[str], NDArray[np.intp], int | None]:
+    """Return the names of a column's groups, the group of each row, and which one is the others.
 
     Numbers are divided into ranges of about as many rows each, and into single values where there
     are few.  The heaviest categories come first.
     """
+    lump = None
     if isinstance(column, CategoricalColumn):
-        names, place, is_missing = _divide_categories(column, weight)
+        names, place, is_missing, lump = _divide_categories(column, weight)
     else:
         names, place, is_missing = _divide_numbers(np.asarray(column, dtype=np.float64))
     if is_missing.any():
         place = np.where(is_missing, len(names), place)
         names = [*names, "missing"]
-    return names, place.astype(np.intp)
+    return names, place.astype(np.intp), lump
 
 
 def _divide_categories(
     column: CategoricalColumn, weight: Array
-) -> tuple[list[str], NDArray[np.intp], NDArray[np.bool_]]:
+) -> tuple[list[str], NDArray[np.intp], NDArray[np.bool_], int | None]:
     is_missing = column.codes < 0
     known = np.where(is_missing, 0, column.codes)
     mass = np.bincount(known, np.where(is_missing, 0.0, weight), len(column.values))
     order = [k for k in np.argsort(-mass, kind="stable").tolist() if mass[k] > 0.0]
     shown = order if len(order) <= MOST_GROUPS else order[: MOST_GROUPS - 1]
     names = [describe(column.values[k]) for k in shown]
+    lump = None
     if len(shown) < len(order):
+        lump = len(shown)
         names.append(_OTHERS.format(len(order) - len(shown)))
     place = np.full(len(column.values) or 1, len(shown), dtype=np.intp)
     place[shown] = np.arange(len(shown))
-    return names, place[known], is_missing
+    return names, place[known], is_missing, lump
 
 
 def _divide_numbers(
@@ -233,7 +261,7 @@ def _judge(
     mean = float(np.average(probability, weights=weight)) if weight.sum() > 0.0 else np.nan
     total = float(weight.sum())
     if codes is None:
-        return Group(name, total, share(called), mean, None, None, None, None, None)
+        return Group(name, total, share(called), mean, None, None, None, None)
     so = codes == positive
     return Group(
         name=name,
@@ -241,54 +269,7 @@ def _judge(
         called=share(called),
         predicted=mean,
         observed=share(so),
-        bias=estimate_mean(probability - so, weight, level),
         wrong=share(predicted != codes),
         missed=share(~called, so),
         false_alarms=share(called, ~so),
     )
-
-
-def _list_findings(groups: Sequence[Group], label: str) -> Iterator[str]:
-    """Yield what differs between groups by more than chance explains, in sentences."""
-    for attribute, start in (
-        ("called", f"It calls “{label}”"),
-        ("missed", f"Of those that really were “{label}” it missed"),
-        ("false_alarms", f"Of those that were not “{label}” it wrongly called so"),
-    ):
-        some = [own for own in groups if _count(own, attribute) >= ENOUGH]
-        if len(some) < 2:
-            continue
-        least, most = (
-            pick(some, key=lambda own: getattr(own, attribute).value) for pick in (min, max)
-        )
-        low, high = getattr(least, attribute), getattr(most, attribute)
-        if low.high < high.low:
-            so = ""
-            if attribute == "called":
-                assert most.observed is not None
-                assert least.observed is not None
-                so = (
-                    f"; {percent(most.observed.value)} and {percent(least.observed.value)} of them "
-                    "really were"
-                )
-            yield (
-                f"{start} {percent(high.value)} of the group “{most.name}” and "
-                f"{percent(low.value)} of the group “{least.name}”{so}."
-            )
-    for own in groups:
-        assert own.bias is not None
-        assert own.observed is not None
-        so_share = own.observed.value
-        if own.weight >= ENOUGH and own.bias.is_off(0.0, SLIGHT * min(so_share, 1.0 - so_share)):
-            yield (
-                f"Its probabilities are too {'high' if own.bias.value > 0.0 else 'low'} on average "
-                f"for the group “{own.name}”: their mean is {percent(own.predicted)}, and "
-                f"{percent(so_share)} really were ({points(own.bias.value)})."
-            )
-
-
-def _count(group: Group, attribute: str) -> float:
-    """Return how much weight a share of a group is of."""
-    assert group.observed is not None
-    share = group.observed.value
-    return group.weight * {"missed": share, "false_alarms": 1.0 - share}.get(attribute, 1.0)

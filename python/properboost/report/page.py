@@ -2,18 +2,29 @@
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from properboost import _core
 from properboost.extras import import_extra
 from properboost.report.costs import describe_cost, describe_score, name_score
 from properboost.report.families import describe_family
-from properboost.report.found import SLIGHT, Collected, Judged, View
+from properboost.report.found import SLIGHT, Collected, Estimate, Judged, View
 from properboost.report.glossary import find_words
+from properboost.report.group_findings import ENOUGH
 from properboost.report.parameter_words import describe_inside, describe_parameter
 from properboost.report.shares import find_log_odds
-from properboost.report.words import count, list_words, number, percent, precise, signed
+from properboost.report.words import (
+    count,
+    decimal,
+    list_words,
+    number,
+    percent,
+    precise,
+    signed,
+    subtract,
+)
 
 __all__ = ["make_page"]
 
@@ -28,13 +39,13 @@ _SCORES = (
     (
         "error",
         "wrong predictions",
-        percent,
+        3,
         "How many of 100 rows are predicted wrongly. Smaller is better.",
     ),
     (
         "log_loss",
         "log loss",
-        number,
+        4,
         (
             "The mean surprise at what a row was, given its probability: 0 for a sure and right "
             "forecast, 0.69 for 50%, 2.3 for 10%. Smaller is better."
@@ -43,7 +54,7 @@ _SCORES = (
     (
         "brier",
         "Brier score",
-        number,
+        4,
         (
             "The mean squared distance between probability and what was so (1 or 0). Smaller is "
             "better."
@@ -52,14 +63,33 @@ _SCORES = (
     (
         "auc",
         "AUC",
-        percent,
+        3,
         (
             "How often a row of a class gets a higher probability of it than a row of another "
-            "class: 100% always, 50% no better than chance. Larger is better."
+            "class: 100% always, 50% no better than chance. Larger is better. It is about the "
+            "order of rows alone, and not the share that is predicted rightly."
         ),
     ),
 )
-"""The scores: their names, words for them, how they are written, and what they mean."""
+"""The scores: their names, words for them, digits after the point, and what they mean.
+
+Those of three digits are shares.
+"""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A score as the page shows it."""
+
+    words: str
+    model: Estimate
+    constant: str
+    saving: Estimate
+    unit: str
+    meaning: str
+    show: Callable[[float], str]
+    show_difference: Callable[[float], str]
+
 
 _KINDS = {
     "right": "among the surest, and right",
@@ -109,7 +139,8 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "mistakes": [] if judged is None else _list_mistakes(judged, names),
         "most_terms": MOST_TERMS,
         "kinds": _KINDS,
-        "scores": _SCORES,
+        "scores": [] if judged is None else [_show_score(judged, *own) for own in _SCORES],
+        "enough": ENOUGH,
         "scoring": "" if search is None else name_score(search.scoring),
         "plain_scores": search is not None
         and bool(describe_score(search.scoring, search.best_score)),
@@ -138,6 +169,26 @@ def make_page(found: Collected, view: View, title: str) -> str:
         sections=_list_sections(found),
     )
     return page
+
+
+def _show_score(judged: Judged, name: str, words: str, digits: int, meaning: str) -> _Shown:
+    """Return a score as it is printed; what is better is the difference of what is printed."""
+    score = judged.scores[name]
+    own, constant = score.model.value, score.constant
+    first, second = (own, constant) if name == "auc" else (constant, own)
+    value = subtract(first, second, digits)
+    saving = score.saving
+    if saving.is_known:
+        saving = Estimate(value, min(value, saving.low), max(value, saving.high))
+
+    def show(number: float) -> str:
+        return percent(number) if digits == 3 else decimal(number, digits)
+
+    def show_difference(number: float) -> str:
+        return decimal(100.0 * number, 1) if digits == 3 else decimal(number, digits)
+
+    unit = " percentage points" if digits == 3 else ""
+    return _Shown(words, score.model, show(constant), saving, unit, meaning, show, show_difference)
 
 
 def _list_not_stated(found: Collected) -> str:

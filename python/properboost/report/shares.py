@@ -1,12 +1,12 @@
-"""Shares of rows and means of them, with intervals, and their log-odds."""
+"""Shares of rows, with intervals, and their log-odds."""
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit, ndtri
+from scipy.special import logit
 
 from properboost.report.found import Array, Estimate
 
-__all__ = ["estimate_mean", "estimate_share", "find_log_odds"]
+__all__ = ["estimate_share", "find_log_odds"]
 
 _INSIDE = 1e-15
 """How far shares are kept from 0 and 1, where they have no log-odds."""
@@ -28,20 +28,6 @@ def estimate_share(hits: NDArray[np.bool_], weight: Array, confidence_level: flo
     n = count_effective(weight)
     low, high = binomtest(min(n, round(share * n)), n).proportion_ci(confidence_level, "wilson")
     return Estimate(share, min(low, share), max(high, share))
-
-
-def estimate_mean(values: Array, weight: Array, confidence_level: float) -> Estimate:
-    """Return a weighted mean, with the interval of the normal distribution."""
-    total = float(weight.sum())
-    if total == 0.0:
-        return UNKNOWN
-    mean = float(weight @ values / total)
-    n = count_effective(weight)
-    if n < 2:
-        return Estimate(mean, np.nan, np.nan)
-    variance = float(weight @ (values - mean) ** 2 / total) * n / (n - 1)
-    reach = float(ndtri(0.5 + 0.5 * confidence_level)) * (variance / n) ** 0.5
-    return Estimate(mean, mean - reach, mean + reach)
 
 
 def count_effective(weight: Array) -> int:

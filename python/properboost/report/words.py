@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 __all__ = [
     "count",
+    "decimal",
     "list_words",
     "name_bin",
     "number",
@@ -13,6 +14,7 @@ __all__ = [
     "precise",
     "shorten",
     "signed",
+    "subtract",
 ]
 
 MINUS = "\u2212"
@@ -47,6 +49,11 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}".replace("-", MINUS)
 
 
+def decimal(value: float, digits: int) -> str:
+    """Return a number with so many digits after the point."""
+    return "\u2013" if value != value else f"{value:,.{digits}f}".replace("-", MINUS)
+
+
 def signed(value: float, digits: int = 2) -> str:
     """Return what is added, with its sign, which 0 has not."""
     if value != value:
@@ -73,9 +80,17 @@ def shorten(text: str, most: int = 24) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"
 
 
-def points(share: float) -> str:
-    """Return a difference of two shares in percentage points."""
-    return f"{signed(100.0 * share, 1)} percentage points"
+def points(share: float, other: float = 0.0) -> str:
+    """Return how much larger a share is than another one, in percentage points.
+
+    It is the difference of what `percent` prints, and not a rounded one of its own.
+    """
+    return f"{signed(subtract(100.0 * share, 100.0 * other, 1), 1)} percentage points"
+
+
+def subtract(first: float, second: float, digits: int) -> float:
+    """Return the difference of two numbers that are printed with so many digits after the point."""
+    return round(round(first, digits) - round(second, digits), digits)
 
 
 def name_bin(name: str, label: str) -> str:

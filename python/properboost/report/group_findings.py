@@ -1,0 +1,96 @@
+"""What differs between groups of rows by more than chance explains, in sentences."""
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+from properboost.report.found import SLIGHT, Estimate, Group
+from properboost.report.words import list_words, percent, points
+
+__all__ = ["list_findings"]
+
+ENOUGH = 30
+"""Rows from which on a share is compared with that of other groups."""
+
+MOST_UNNAMED = 4
+"""Groups of more extreme shares and too few rows that are listed."""
+
+
+def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator[str]:
+    """Yield what to say of the groups of a column, by the class of this name.
+
+    Two groups are compared where both have enough rows and the intervals of their shares do not
+    overlap; the two that are farthest apart are named.  Probabilities are wrong on average where
+    the interval of what was so does not hold their mean.  All is decided by the printed numbers.
+    What is put together of small groups is not named.
+    """
+    whole = [own for own in groups if not own.is_lump]
+    for attribute, start in (
+        ("called", f"It calls “{label}”"),
+        ("wrong", "It is wrong, either way, in"),
+        ("missed", f"Of those that really were “{label}” it missed"),
+        ("false_alarms", f"Of those that were not “{label}” it wrongly called so"),
+    ):
+        yield from _compare(whole, attribute, start)
+    for own in whole:
+        so = own.observed
+        if so is None or own.weight < ENOUGH or not so.is_known:
+            continue
+        if _overlap(so, Estimate(own.predicted, own.predicted, own.predicted)):
+            continue
+        off = own.predicted - so.value
+        if abs(off) >= SLIGHT * min(so.value, 1.0 - so.value):
+            yield (
+                f"Its probabilities are too {'high' if off > 0.0 else 'low'} on average for the "
+                f"group “{own.name}”: their mean is {percent(own.predicted)}, and "
+                f"{percent(so.value)} really were ({level:.0%} interval: {percent(so.low)} to "
+                f"{percent(so.high)}), a difference of {points(own.predicted, so.value)}."
+            )
+
+
+def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[str]:
+    share = {own.name: getattr(own, attribute) for own in groups}
+    known = [own for own in groups if share[own.name].is_known]
+    enough = [own for own in known if count_rows(own, attribute) >= ENOUGH]
+    apart = [
+        (most, least)
+        for most, least in permutations(enough, 2)
+        if share[most.name].value > share[least.name].value
+        and not _overlap(share[most.name], share[least.name])
+    ]
+    if not apart:
+        return
+    most, least = max(apart, key=lambda pair: share[pair[0].name].value - share[pair[1].name].value)
+    high, low = (share[own.name].value for own in (most, least))
+    so = ""
+    if attribute == "called":
+        assert most.observed is not None
+        assert least.observed is not None
+        so = f"; {percent(most.observed.value)} and {percent(least.observed.value)} really were"
+    text = (
+        f"{start} {percent(high)} of the group “{most.name}” and {percent(low)} of the group "
+        f"“{least.name}”{so}."
+    )
+    farther = [
+        f"“{own.name}” ({percent(share[own.name].value)} of {count_rows(own, attribute):,.0f})"
+        for own in known
+        if not low <= share[own.name].value <= high
+    ]
+    if farther:
+        text += (
+            f"  Farther apart, but of too few rows to tell: {list_words(farther, MOST_UNNAMED)}."
+        )
+    yield text
+
+
+def count_rows(group: Group, attribute: str) -> float:
+    """Return how much weight a share of a group is of."""
+    if group.observed is None or attribute not in ("missed", "false_alarms"):
+        return group.weight
+    share = group.observed.value
+    return group.weight * (share if attribute == "missed" else 1.0 - share)
+
+
+def _overlap(first: Estimate, second: Estimate) -> bool:
+    """Whether two intervals have a number in common as they are printed."""
+    ends = [round(1000.0 * end) for own in (first, second) for end in (own.low, own.high)]
+    return ends[0] <= ends[3] and ends[2] <= ends[1]
