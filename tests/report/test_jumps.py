@@ -58,6 +58,8 @@ def test_a_spike_of_few_rows_is_told(monkeypatch):
         assert f"{signed(shape.values[k])} at “{shape.labels[k]}” (25 rows)" in line
         other = first + 1 if first == k else first
         assert f"{signed(shape.values[other])} at" in line
+        times = float(f"{np.exp(abs(shape.values[k] - shape.values[other])):.2g}")
+        assert line.endswith(f"about {times:,.0f} times as {'high' if first < k else 'low'}")
         at = [line.index(f"“{shape.labels[j]}”") for j in (first, first + 1)]
         assert at == sorted(at)
     monkeypatch.setattr(jumps, "MOST_LINES", 1)
@@ -67,3 +69,9 @@ def test_a_spike_of_few_rows_is_told(monkeypatch):
     restrained = pb.ProperBoostClassifier(max_cells=None, rows_per_bin=1).fit(X, y)
     assert tell(restrained)[0] == []
     assert restrained.shape_function(0, 1, scale="log_odds").values[k] > 2.0
+
+
+def test_how_many_times_the_odds_are_is_rounded():
+    assert jumps._say_times(12.81) == "about 370,000 times as high"
+    assert jumps._say_times(-2.2) == "about 9 times as low"
+    assert jumps._say_times(50.0) == "more than 1,000,000,000 times as high"

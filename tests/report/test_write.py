@@ -14,6 +14,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import properboost as pb
 import properboost.report.page
+import properboost.report.view
 import properboost.report.write
 from properboost import extras
 from properboost.report import scores
@@ -22,6 +23,7 @@ from properboost.report.fewer import score_fewer
 from properboost.report.found import About
 from properboost.report.glossary import GLOSSARY
 from properboost.report.parameter_words import describe_parameter
+from properboost.report.view import make_view
 from properboost.report.words import number, percent, signed
 from properboost.report.write import collect
 
@@ -109,6 +111,14 @@ def check_is_closed(text):
     assert "default-src 'none'" in page.find("meta")[2]["content"]
 
 
+def collect_all(model, X, y):
+    return collect(
+        model, X, y, None,
+        class_=None, about=About(), groups=None, confidence_level=0.9,
+        max_features=9, max_pairs=9, max_rows=2, random_state=0,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def model():
     fit = pb.ProperBoostClassifier(n_estimators=15, interactions=1, outer_bags=4)
@@ -158,6 +168,28 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     assert len(text) < 400_000
     # Whatever a script reads, it reads as text.
     assert "innerHTML" not in text
+
+
+def test_every_value_is_in_a_table(monkeypatch):
+    letters = np.array([f"letter {k}" for k in range(30) for _ in range(k + 1)])
+    X = pd.DataFrame({"letter": letters, "size": np.arange(len(letters)) % 40})
+    y = (np.random.default_rng(0).random(len(X)) < 0.2 + 0.02 * (letters > "letter 2")).astype(int)
+    model = pb.ProperBoostClassifier(n_estimators=9, categorical_features=["letter"]).fit(X, y)
+    found = collect_all(model, X, y)
+    for drawn in make_view(found).effects:
+        shape = model.shape_function(drawn.title, 1, scale="log_odds")
+        told = {name: (points, rows) for name, points, _, rows in drawn.values}
+        assert told == {
+            label: (signed(value), f"{rows:,.0f}")
+            for label, value, rows in zip(shape.labels, shape.values, shape.weights, strict=True)
+        }
+        drew = f"Not drawn, but in the table: {len(shape.labels) - 20} rarer categories."
+        assert (drew in drawn.notes) == (drawn.title == "letter")
+    monkeypatch.setattr(properboost.report.view, "MOST_LISTED", 20)
+    for drawn in make_view(found).effects:
+        left = len(model.shape_function(drawn.title).labels) - 20
+        assert len(drawn.values) == 20
+        assert f"{left} values are not in the table." in drawn.notes
 
 
 def test_the_page_is_the_same_every_time(model, tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.report.extremes import list_extremes
 from properboost.report.found import (
     FEW_ROWS,
     SLIGHT,
@@ -13,6 +14,7 @@ from properboost.report.found import (
     Caution,
     Drift,
     Effect,
+    Extremes,
     Facts,
     Grouping,
     Judged,
@@ -43,6 +45,7 @@ def list_drift(counts: Mapping[str, NDArray[Any]], names: Sequence[str]) -> list
 def list_cautions(
     facts: Facts,
     judged: Judged | None,
+    extremes: Extremes | None,
     drift: Sequence[Drift],
     effects: Sequence[Effect],
     terms: Sequence[Term],
@@ -72,6 +75,7 @@ def list_cautions(
         found += _list_of_scores(judged)
         assert counts is not None
         found += _list_of_classes(facts, counts)
+    found += list_extremes(extremes, n_rows, facts.training_rows)
     found += _list_of_people(facts, terms, groupings)
     found += _list_of_groups(groupings)
     found += _list_of_drift(drift, n_rows)
@@ -148,7 +152,7 @@ def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
     if words:
         yield Caution(
             "It does not treat all groups alike",
-            f"Between groups by {list_words(words)}, what it predicts, how often it is wrong or "
+            f"Between groups by {list_words(words, 8)}, what it predicts, how often it is wrong or "
             f"how right its probabilities are differs by more than chance explains.{_SEE_GROUPS}",
         )
 

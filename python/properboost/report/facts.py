@@ -53,7 +53,7 @@ def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
         return (
             f"It adds up points.  A look-up table turns the value of {several} into points for or "
             "against a class, and the sum of a row's points becomes its probability.  Every table "
-            "can be drawn, so nothing about the model is hidden."
+            "can be drawn, and read number by number."
         )
     if "coefficients" in contents:
         return (

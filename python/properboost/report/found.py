@@ -23,6 +23,7 @@ __all__ = [
     "Drift",
     "Effect",
     "Estimate",
+    "Extremes",
     "Facts",
     "FewScores",
     "Fewer",
@@ -160,6 +161,15 @@ class Judged:
     reliability: Reliability
     limits: tuple[Limit, ...]
     n_resamples: int
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """Rows whose predicted class has a probability above `limit`, and how many were wrong."""
+
+    limit: float
+    n_rows: int
+    n_wrong: int | None
 
 
 @dataclass(frozen=True)
@@ -452,6 +462,7 @@ class Collected:
     facts: Facts
     n_rows: int
     judged: Judged | None
+    extremes: Extremes | None
     drift: Sequence[Drift]
     cautions: Sequence[Caution]
     terms: Sequence[Term]
@@ -472,7 +483,8 @@ class Collected:
 class Drawn:
     """An effect on both scales, and a sentence or two below.
 
-    `reach` is what the strongest colours of a grid stand for, on either scale.
+    `reach` is what the strongest colours of a grid stand for, on either scale.  `values` are all
+    ranges or categories: a name, the points, the probability and the training rows of each.
     """
 
     title: str
@@ -482,6 +494,7 @@ class Drawn:
     probability: str
     notes: tuple[str, ...]
     reach: tuple[str, str] | None = None
+    values: tuple[tuple[str, str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)

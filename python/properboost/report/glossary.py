@@ -121,8 +121,9 @@ GLOSSARY = (
     ),
     Word(
         "gain",
-        "How strongly the fit keeps probabilities away from 0% and 100%.  A larger gain is more "
-        "cautious.",
+        "How strongly the fit draws probabilities towards the middle.  A larger gain is more "
+        "cautious, but it is no bound: where the training rows are nearly all of one class, "
+        "probabilities still come near to 0% or 100%.",
         r"gain",
     ),
     Word("parameter", "A setting by which a model is fitted.", r"parameters?"),

@@ -76,9 +76,7 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
         if not low <= share[own.name].value <= high
     ]
     if farther:
-        text += (
-            f"  Farther apart, but of too few rows to tell: {list_words(farther, MOST_UNNAMED)}."
-        )
+        text += f"  More extreme, but of too few rows to tell: {list_words(farther, MOST_UNNAMED)}."
     yield text
 
 

@@ -1,5 +1,6 @@
 """Where a number's shape function jumps, and training had too few rows to say how far."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -50,7 +51,10 @@ def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
                 f"{signed(value[i])} at “{shape.labels[held[i]]}” ({count(rows[i], 'row', 'rows')})"
                 for i in (k, k + 1)
             ]
-            line = f"{effect.term.name}: {told[0]}, and {told[1]}"
+            line = (
+                f"{effect.term.name}: {told[0]}, and {told[1]}; the odds there are "
+                f"{_say_times(float(value[k + 1] - value[k]))}"
+            )
             found.append((float(jump[k]), effect.term.name, line))
     if not found:
         return []
@@ -62,12 +66,21 @@ def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
     return [
         Caution(
             "Jumps between ranges of few rows",
-            f"From one range of a number to the next, the points jump by more than {LARGE:g}: the "
-            "odds are more than seven times as large on the other side.  So few training rows "
-            "cannot say how far, and two cases that hardly differ get very different answers.",
+            f"From one range of a number to the next, the points jump by more than {LARGE:g}, "
+            "which multiplies or divides the odds by more than seven.  The smaller of the two "
+            f"ranges had fewer than {FEW:g} training rows, which cannot say how large the jump is; "
+            "and two cases that hardly differ get very different answers.",
             tuple(lines),
         )
     ]
+
+
+def _say_times(jump: float) -> str:
+    """Return how many times the odds are multiplied or divided by so many log-odds."""
+    most = 1e9
+    times = float(f"{min(math.exp(min(abs(jump), 100.0)), most):.2g}")
+    how = "about" if times < most else "more than"
+    return f"{how} {times:,.0f} times as {'high' if jump > 0.0 else 'low'}"
 
 
 def _find_variance(rows: Array, probability: Array) -> Array:

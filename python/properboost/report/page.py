@@ -9,6 +9,7 @@ from pathlib import Path
 from properboost import _core
 from properboost.extras import import_extra
 from properboost.report.costs import describe_cost, describe_score, name_score
+from properboost.report.extremes import describe_extremes
 from properboost.report.families import describe_family
 from properboost.report.found import SLIGHT, Collected, Estimate, Judged, View
 from properboost.report.glossary import find_words
@@ -130,6 +131,9 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "not_stated": _list_not_stated(found),
         "worst": None if judged is None else _find_worst(judged),
         "trust": "" if judged is None else _judge_trust(judged),
+        "extremes": ""
+        if found.extremes is None or facts.training_rows is None
+        else describe_extremes(found.extremes, found.n_rows, facts.training_rows),
         "misses": 0 if judged is None else _count_misses(judged),
         "top": moving[:3],
         "average": found.effects[0].probability.average if found.effects else None,

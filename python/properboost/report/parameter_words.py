@@ -6,8 +6,8 @@ _PARAMETERS = {
     # How parts are made, round after round.
     "loss": "What the fit makes small: how bad a prediction is, given the right answer.",
     "gain": (
-        "How strongly the fit keeps probabilities away from 0% and 100%; a larger one is "
-        "more cautious."
+        "How strongly the fit draws probabilities towards the middle; a larger one is more "
+        "cautious, but no bound."
     ),
     "n_estimators": "How many rounds of boosting there are, or cycles: each adds a part.",
     "learning_rate": "How far each round goes; a smaller one needs more rounds.",

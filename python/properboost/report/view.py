@@ -1,6 +1,6 @@
 """What the page shows of the numbers of a report: charts, and texts that are read out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +39,9 @@ __all__ = ["make_view"]
 
 MOST_CATEGORIES = 20
 """Categories of a feature that are drawn."""
+
+MOST_LISTED = 1000
+"""Ranges or categories of a feature in its table."""
 
 MOST_IMPORTANCES = 20
 
@@ -136,7 +139,23 @@ def _draw_effect(effect: Effect, level: float) -> Drawn:
         pictures = [_draw_numeric(shape, effect.span, level) for shape in on]
     else:
         pictures = [_draw_categories(shape, level) for shape in on]
-    return _put_together(effect.term, pictures, _list_notes(effect, level))
+    drawn = _put_together(effect.term, pictures, _list_notes(effect, level))
+    return replace(drawn, values=tuple(_list_values(effect)))
+
+
+def _list_values(effect: Effect) -> Iterator[tuple[str, str, str, str]]:
+    """Yield ranges or categories as the rows of a table, of categories the heaviest first."""
+    shape, other = effect.log_odds, effect.probability
+    order = np.arange(len(shape.values))
+    if shape.kind == "categorical":
+        order = np.argsort(-shape.weights, kind="stable")
+    for k in order[:MOST_LISTED].tolist():
+        yield (
+            shape.labels[k],
+            signed(shape.values[k]),
+            precise(other.values[k]),
+            f"{shape.weights[k]:,.0f}",
+        )
 
 
 def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()) -> Drawn:
@@ -166,11 +185,18 @@ def _list_notes(effect: Effect, level: float) -> list[str]:
         notes.append(f"{text}.")
     hidden = int(np.count_nonzero(shape.weights > 0.0)) - MOST_CATEGORIES
     if shape.kind == "categorical" and hidden > 0:
-        notes.append(f"Not drawn: {count(hidden, 'rarer category', 'rarer categories')}.")
+        notes.append(
+            f"Not drawn, but in the table: {count(hidden, 'rarer category', 'rarer categories')}."
+        )
+    unlisted = len(shape.values) - MOST_LISTED
+    if unlisted > 0:
+        notes.append(f"{count(unlisted, 'value is', 'values are')} not in the table.")
     few = int(np.count_nonzero((shape.weights > 0.0) & (shape.weights < FEW_ROWS)))
     if few > 0:
         what = ("range", "ranges") if shape.kind == "numeric" else ("category", "categories")
-        notes.append(f"{count(few, *what)} had fewer than {FEW_ROWS} training rows: hardly known.")
+        notes.append(
+            f"{count(few, *what)} had fewer than {FEW_ROWS} training rows, which say little."
+        )
     return notes
 
 

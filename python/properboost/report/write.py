@@ -19,6 +19,7 @@ from properboost.report.effects import (
     list_pair_effects,
     list_terms,
 )
+from properboost.report.extremes import find_extremes
 from properboost.report.facts import describe_model
 from properboost.report.fewer import TrainingRows, score_fewer
 from properboost.report.found import About, Collected, Effect, Fewer, PairEffect, TellingRow
@@ -229,6 +230,7 @@ def collect(
         fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
         if train is not None:
             linear = score_linear(model, X, codes, weight, train)
+    extremes = find_extremes(probability, predicted, codes, facts.training_rows)
     drift = list_drift(model.count_drift(X), facts.features)
     chosen = choose_rows(probability, predicted, codes, max_rows)
     rows: list[TellingRow] = []
@@ -243,8 +245,11 @@ def collect(
         facts=facts,
         n_rows=n_rows,
         judged=judged,
+        extremes=extremes,
         drift=drift,
-        cautions=list_cautions(facts, judged, drift, effects, terms, groupings, n_rows, counts),
+        cautions=list_cautions(
+            facts, judged, extremes, drift, effects, terms, groupings, n_rows, counts
+        ),
         terms=terms,
         class_=class_,
         effects=effects,
