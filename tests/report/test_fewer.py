@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, log_loss
 import properboost as pb
 from properboost.report import fewer as module
 from properboost.report.effects import is_additive, list_terms
-from properboost.report.fewer import TrainingRows, score_fewer
+from properboost.report.fewer import TrainingRows, score_fewer, score_unprotected
 
 
 def make_rows(n, seed, n_classes=2):
@@ -161,3 +161,21 @@ def test_what_cannot_be_fitted_anew_is_named(tmp_path):
     with pytest.raises(ValueError, match="its file does not hold the parameter scoring"):
         score(loaded, X, y, None, TrainingRows(X, y))
     assert score(loaded.set_params(scoring=None), X, y, None, TrainingRows(X, y))
+
+
+@pytest.mark.parametrize("learner", ["histogram", "tree"])
+def test_what_the_law_may_protect_is_left_out(learner):
+    X, y = make_rows(300, 0)
+    rows, labels = make_rows(200, 1)
+    own = {"n_estimators": 5, "weak_learner": learner}
+    names = {"a": "age", "town": "native town"}
+    train = TrainingRows(X.rename(columns=names), y)
+    model = pb.ProperBoostClassifier(**own).fit(train.X, y)
+    told = score_unprotected(model, rows.rename(columns=names), labels, None, train)
+    plain = pb.ProperBoostClassifier(**own).fit(X[["b", "c", "d"]], y)
+    assert told.log_loss == log_loss(labels, plain.predict_proba(rows[["b", "c", "d"]]))
+    none = pb.ProperBoostClassifier(**own).fit(X, y)
+    assert score_unprotected(none, rows, labels, None, TrainingRows(X, y)) is None
+    every = TrainingRows(X[["a"]].rename(columns=names), y)
+    only = pb.ProperBoostClassifier(**own).fit(every.X, y)
+    assert score_unprotected(only, every.X, y, None, every) is None

@@ -427,19 +427,23 @@ def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner)
     little = {"max_features": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert "--train train.csv" in page.text
-    assert ("others silent: wrong" in page.text) == (learner == "histogram")
-    assert "fitted anew: wrong" not in page.text
+    assert ("as it is: wrong" in page.text) == (learner == "histogram")
+    assert "fitted again: wrong" not in page.text
     text, page = write(tmp_path / "r.html", model, X, y, **little, X_train=rows, y_train=labels)
     assert "--train train.csv" not in page.text
-    assert "fitted anew: wrong" in page.text
+    assert "fitted again: wrong" in page.text
     assert "all, in a logistic regression" in page.text
+    kept = rows.drop(columns="age")
+    without = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(kept, labels)
+    wrong = percent(np.mean(without.predict(X.drop(columns="age")) != y))
+    assert page.text.count(f"without “age”, the model would be wrong in {wrong} of") == 2
     first = X.columns[[int(model.feature_importances_.argmax())]]
     alone = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(rows[first], labels)
     p = alone.predict_proba(X[first])
     wrong = percent(np.mean(alone.predict(X[first]) != y))
     line = text.partition(f'data-l="which">{html.escape(first[0])}</td>')[2].partition("</tr>")[0]
-    assert f'data-l="fitted anew: wrong">{wrong}' in line
-    assert f'data-l="fitted anew: log loss">{number(log_loss(y, p))}</td>' in line
+    assert f'data-l="fitted again: wrong">{wrong}' in line
+    assert f'data-l="fitted again: log loss">{number(log_loss(y, p))}</td>' in line
 
 
 def test_wrong_arguments_are_named(model, tmp_path):

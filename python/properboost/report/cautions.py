@@ -52,8 +52,12 @@ def list_cautions(
     groupings: Sequence[Grouping],
     n_rows: int,
     counts: Array | None,
+    without: str = "",
 ) -> list[Caution]:
-    """Return what to beware of, the gravest first; `counts` are the rows of each class."""
+    """Return what to beware of, the gravest first; `counts` are the rows of each class.
+
+    `without` is what it costs to leave out the features that the law may protect, in a sentence.
+    """
     found: list[Caution] = []
     if facts.unnamed:
         found.append(
@@ -76,7 +80,7 @@ def list_cautions(
         assert counts is not None
         found += _list_of_classes(facts, counts)
     found += list_extremes(extremes, n_rows, facts.training_rows)
-    found += _list_of_people(facts, terms, groupings)
+    found += _list_of_people(facts, terms, groupings, without)
     found += _list_of_groups(groupings)
     found += _list_of_drift(drift, n_rows)
     found += list_jumps(effects)
@@ -122,7 +126,7 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
 
 
 def _list_of_people(
-    facts: Facts, terms: Sequence[Term], groupings: Sequence[Grouping]
+    facts: Facts, terms: Sequence[Term], groupings: Sequence[Grouping], without: str
 ) -> Iterator[Caution]:
     unused = {term.place for term in terms if not term.is_pair and term.importance == 0.0}
     used = [facts.features[j] for j in find_protected(facts.features) if j not in unused]
@@ -132,8 +136,8 @@ def _list_of_people(
             "It uses what the law may protect",
             f"The names of {list_words(words, 10)} suggest that they say who a person is, and the "
             "model uses them.  Deciding about people by such features is forbidden in many places "
-            "and for many purposes.  To leave them out is not enough, as other features may stand "
-            f"in for them.{_SEE_GROUPS if groupings else ''}",
+            f"and for many purposes.  {without}  To leave them out is not enough, as other "
+            f"features may stand in for them.{_SEE_GROUPS if groupings else ''}",
         )
 
     compared = {own.name for own in groupings}

@@ -18,8 +18,16 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.tree_shap import explain_tree
 from properboost.persistence.parameters import NotSaved
 from properboost.report.found import Array, Fewer, FewScores, Term
+from properboost.report.protected import find_protected
 
-__all__ = ["TrainingRows", "score_fewer", "score_probabilities", "take_scored"]
+__all__ = [
+    "MOST_ROWS",
+    "TrainingRows",
+    "score_fewer",
+    "score_probabilities",
+    "score_unprotected",
+    "take_scored",
+]
 
 MOST_ROWS = 20_000
 """Test rows on which models of few features are scored; the first."""
@@ -89,13 +97,36 @@ def score_fewer(
         silenced = [score(p) for p in _silence(model, X, order, sizes)]
     fitted: list[FewScores | None] = [None] * len(sizes)
     if train is not None:
-        fitted = [score(p) for p in _fit(model, X, order, sizes, train)]
+        # In the end also those that it does not use: on the rows it had, that is the model again.
+        lots = [sorted(order[:size]) for size in sizes[:-1]]
+        lots.append(list(range(model.n_features_in_)))
+        fitted = [score(p) for p in _fit(model, X, lots, train)]
     names = model._feature_labels()
     starts = [0, *sizes]
     return [
         Fewer(size, tuple(names[j] for j in order[start:size]), own, anew)
         for start, size, own, anew in zip(starts, sizes, silenced, fitted, strict=False)
     ]
+
+
+def score_unprotected(
+    model: TableClassifier,
+    X: Any,
+    codes: NDArray[np.intp],
+    weight: Array | None,
+    train: TrainingRows,
+) -> FewScores | None:
+    """Return what the model scores, fitted anew without all features that the law may protect.
+
+    None if it has no such features, or no others.  The arguments are those of `score_fewer`.
+    """
+    protected = {*find_protected(model._feature_labels())}
+    kept = [j for j in range(model.n_features_in_) if j not in protected]
+    if not protected or not kept:
+        return None
+    X, codes, weight = take_scored(X, codes, weight)
+    (probability,) = _fit(model, X, [kept], train)
+    return score_probabilities(probability, codes, weight)
 
 
 def take_scored(
@@ -141,11 +172,10 @@ def _silence(
 def _fit(
     model: TableClassifier,
     X: Any,
-    order: Sequence[int],
-    sizes: Sequence[int],
+    lots: Sequence[list[int]],
     train: TrainingRows,
 ) -> Iterator[Array]:
-    """Yield probabilities of the model fitted anew to so many features.
+    """Yield probabilities of the model fitted anew to each lot of features.
 
     A search stands for the model that it chose.
     """
@@ -168,9 +198,7 @@ def _fit(
         raise ValueError(f"y_train must hold every class of the model; it lacks {lacking[0]!r}")
     weight = {} if train.sample_weight is None else {"sample_weight": train.sample_weight}
     names = getattr(model, "feature_names_in_", None)
-    for size in sizes:
-        # In the end also those that it does not use: on the rows it had, that is the model again.
-        kept = sorted(order[:size]) if size < len(order) else list(range(table.n_features))
+    for kept in lots:
         anew = clone(base)
         anew.set_params(**_narrow(parameters, kept, names, table.n_features))
         anew.fit(_take_columns(train.X, kept), train.y, **weight)

@@ -453,7 +453,9 @@ class Collected:
     """What a report tells.
 
     `class_` is the class that effects and groups are of.  `judged` and `fewer` are of rows with
-    labels only, and `linear`, what a logistic regression scores, of those with training rows.
+    labels only, as is `whole`, what the model scores beside them; `linear`, what a logistic
+    regression scores, and `unprotected`, the model fitted anew without the features that the law
+    may protect, are of those with training rows.
     `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says how the groups
     were chosen.
     """
@@ -471,6 +473,8 @@ class Collected:
     pairs: Sequence[PairEffect]
     fewer: Sequence[Fewer]
     linear: FewScores | None
+    unprotected: FewScores | None
+    whole: FewScores | None
     rows: Sequence[TellingRow]
     no_rows: str
     compared: Compared | None

@@ -11,11 +11,14 @@ from properboost.extras import import_extra
 from properboost.report.costs import describe_cost, describe_score, name_score
 from properboost.report.extremes import describe_extremes
 from properboost.report.families import describe_family
+from properboost.report.fewer import MOST_ROWS
 from properboost.report.found import SLIGHT, Collected, Estimate, Judged, View
 from properboost.report.glossary import find_words
 from properboost.report.group_findings import ENOUGH
 from properboost.report.parameter_words import describe_inside, describe_parameter
+from properboost.report.protected import find_protected
 from properboost.report.shares import find_log_odds
+from properboost.report.simpler import describe_simpler, describe_unprotected
 from properboost.report.words import (
     count,
     decimal,
@@ -115,6 +118,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
     moving = [term for term in found.terms if term.importance > 0.0]
     n_features = sum(not term.is_pair for term in moving)
     names = facts.names
+    protected = [facts.features[j] for j in find_protected(facts.features)]
     given = {
         "title": title,
         "version": _core.__version__,
@@ -134,6 +138,13 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "extremes": ""
         if found.extremes is None or facts.training_rows is None
         else describe_extremes(found.extremes, found.n_rows, facts.training_rows),
+        "simpler": describe_simpler(found.fewer, found.linear, found.whole),
+        "without": ""
+        if found.unprotected is None
+        else describe_unprotected(protected, len(facts.features), found.unprotected, found.whole),
+        "protected": protected,
+        "most_scored": MOST_ROWS,
+        "unused": [t.name for t in found.terms if not t.is_pair and t.importance == 0.0],
         "misses": 0 if judged is None else _count_misses(judged),
         "top": moving[:3],
         "average": found.effects[0].probability.average if found.effects else None,

@@ -21,13 +21,21 @@ from properboost.report.effects import (
 )
 from properboost.report.extremes import find_extremes
 from properboost.report.facts import describe_model
-from properboost.report.fewer import TrainingRows, score_fewer
+from properboost.report.fewer import (
+    MOST_ROWS,
+    TrainingRows,
+    score_fewer,
+    score_probabilities,
+    score_unprotected,
+)
 from properboost.report.found import About, Collected, Effect, Fewer, PairEffect, TellingRow
 from properboost.report.groups import choose_groups, judge_groups
 from properboost.report.linear import score_linear
 from properboost.report.page import make_page
+from properboost.report.protected import find_protected
 from properboost.report.rows import choose_rows, describe_rows
 from properboost.report.scores import judge
+from properboost.report.simpler import describe_unprotected
 from properboost.report.single_changes import add_changes
 from properboost.report.view import make_view
 from properboost.whole_file import AnyPath, write_whole
@@ -81,8 +89,8 @@ def write_report(
     X_train, y_train : table and array-like, optional
         The rows that the model was fitted to, and their labels.  With them the page says what the
         model scores if it is fitted anew, with its parameters, to its 1, 2, 3, 5, ... most
-        important features alone (of a search, the model that it chose), and what scikit-learn's
-        logistic regression scores.
+        important features alone (of a search, the model that it chose), or without those that the
+        law may protect, and what scikit-learn's logistic regression scores.
     sample_weight_train : array-like, optional
         How often each of these counts.
     title : str, optional
@@ -225,11 +233,19 @@ def collect(
         confidence_level=confidence_level,
     )
     fewer: list[Fewer] = []
-    linear = None
+    linear = whole = unprotected = None
     if codes is not None:
+        n_scored = min(n_rows, MOST_ROWS)
+        whole = score_probabilities(
+            probability[:n_scored],
+            codes[:n_scored],
+            np.ones(n_scored) if weight is None else weight[:n_scored],
+        )
         fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
         if train is not None:
             linear = score_linear(model, X, codes, weight, train)
+            unprotected = score_unprotected(model, X, codes, weight, train)
+    protected = [facts.features[j] for j in find_protected(facts.features)]
     extremes = find_extremes(probability, predicted, codes, facts.training_rows)
     drift = list_drift(model.count_drift(X), facts.features)
     chosen = choose_rows(probability, predicted, codes, max_rows)
@@ -248,7 +264,16 @@ def collect(
         extremes=extremes,
         drift=drift,
         cautions=list_cautions(
-            facts, judged, extremes, drift, effects, terms, groupings, n_rows, counts
+            facts,
+            judged,
+            extremes,
+            drift,
+            effects,
+            terms,
+            groupings,
+            n_rows,
+            counts,
+            describe_unprotected(protected, len(facts.features), unprotected, whole),
         ),
         terms=terms,
         class_=class_,
@@ -256,6 +281,8 @@ def collect(
         pairs=pairs,
         fewer=fewer,
         linear=linear,
+        unprotected=unprotected,
+        whole=whole,
         rows=rows,
         no_rows=no_rows,
         compared=read_search(model),
