@@ -21,7 +21,7 @@ def test_the_most_telling_rows_are_chosen():
     chosen = choose_rows(probability, predicted, codes, 2)
     assert {kind: rows.tolist() for kind, rows in chosen.items()} == {
         "right": [4, 0],
-        "wrong": [2, 1],  # row 6 tells no more than row 2
+        "wrong": [2, 1],  # one of each class; row 6 tells no more than row 2
         "refused": [5, 1],
         "granted": [3, 0],
     }
@@ -29,6 +29,10 @@ def test_the_most_telling_rows_are_chosen():
     assert {kind: rows.tolist() for kind, rows in chosen.items()} == {
         "sure": [2], "refused": [5], "granted": [3],
     }  # fmt: skip
+    # Of one class alone there are none of another.
+    assert choose_rows(probability, predicted, predicted, 9)["wrong"].tolist() == []
+    chosen = choose_rows(probability, predicted, 1 - predicted, 4)
+    assert chosen["wrong"].tolist() == [2, 4, 0, 1]
     three = np.array([[0.4, 0.35, 0.25], [0.1, 0.2, 0.7], [0.34, 0.33, 0.33]])
     chosen = choose_rows(three, three.argmax(axis=1), np.array([0, 2, 1]), 1)
     assert {kind: rows.tolist() for kind, rows in chosen.items()} == {

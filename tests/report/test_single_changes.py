@@ -111,11 +111,33 @@ def test_the_smallest_come_first_and_the_protected_apart(table, monkeypatch):
         assert all(change.name != "sex" for change in row.changes.offered)
         sizes = [change.size for change in row.changes.offered]
         assert sizes == sorted(sizes)
-        assert row.changes.n_more == 0
+        assert row.changes.more == ()
     monkeypatch.setattr(single_changes, "MOST_CHANGES", 1)
     fewer = tell(model, X, (order + 1).tolist())
     assert [row.changes.offered for row in fewer] == [row.changes.offered[:1] for row in rows]
-    assert any(row.changes.n_more > 0 for row in fewer)
+    for row, other in zip(fewer, rows, strict=True):
+        assert row.changes.more == tuple(one.name for one in other.changes.offered[1:])
+    assert any(row.changes.more for row in fewer)
+
+
+def test_values_of_few_training_rows_are_known(table):
+    X, z = table
+    X = X.assign(hours=np.where(X["hours"] > 57, 90, X["hours"]))
+    X["town"] = X["town"].where((X["town"] != "Ulm") | (np.arange(500) % 20 == 0), "Hof")
+    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)
+    shape, few = model.shape_function("hours"), set()
+    for row in tell(model, X, range(1, 101)):
+        for change in (*row.changes.offered, *row.changes.protected):
+            assert change.is_of_few == (change.rows < 10)
+            few |= {change.name} if change.is_of_few else set()
+            if change.name in ("town", "sex"):
+                first = change.values.replace(" or ", ", ").split(", ")[0]
+                assert change.rows == (X[change.name] == first).sum()
+            elif change.name == "hours":
+                nearest = parse(change.values, np.unique(X["hours"]))
+                nearest = nearest[np.abs(nearest - X["hours"][row.number - 1]).argmin()]
+                assert change.rows == shape.weights[np.searchsorted(shape.edges, nearest)]
+    assert few
 
 
 def test_many_values_are_thinned_and_still_turn_the_row(monkeypatch):

@@ -287,6 +287,8 @@ class Change:
     """Values of one feature that would turn a row, in words, and the one that it has.
 
     `to` is the position of the class that it would be called; the smaller the `size`, the nearer.
+    `rows` are the training rows of the range of the nearest value, or of the most frequent
+    category, if they are known.
     """
 
     name: str
@@ -295,6 +297,12 @@ class Change:
     to: int
     size: float
     is_protected: bool
+    rows: float | None = None
+
+    @property
+    def is_of_few(self) -> bool:
+        """Whether training hardly knew the value."""
+        return self.rows is not None and self.rows < FEW_ROWS
 
 
 @dataclass(frozen=True)
@@ -302,11 +310,11 @@ class Changes:
     """The single changes that would turn a row, of `n_tried` features, the smallest first.
 
     Those of features that the law may protect are apart from those `offered`, which are not all:
-    there are `n_more`.
+    `more` names the features of the others.
     """
 
     offered: tuple[Change, ...]
-    n_more: int
+    more: tuple[str, ...]
     protected: tuple[Change, ...]
     n_tried: int
 
@@ -503,7 +511,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class View:
-    """The charts of a page."""
+    """The charts of a page; some of rows show log-odds in place of probabilities, or none do."""
 
     reliability: str
     groupings: tuple[str, ...]
@@ -511,3 +519,4 @@ class View:
     effects: tuple[Drawn, ...]
     pairs: tuple[Drawn, ...]
     rows: tuple[str, ...]
+    shows_points: bool

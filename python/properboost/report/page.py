@@ -12,7 +12,7 @@ from properboost.report.costs import describe_cost, describe_score, name_score
 from properboost.report.extremes import describe_extremes
 from properboost.report.families import describe_family
 from properboost.report.fewer import MOST_ROWS
-from properboost.report.found import SLIGHT, Collected, Estimate, Judged, View
+from properboost.report.found import FEW_ROWS, SLIGHT, Collected, Estimate, Judged, View
 from properboost.report.glossary import find_words
 from properboost.report.group_findings import ENOUGH
 from properboost.report.parameter_words import describe_inside, describe_parameter
@@ -156,6 +156,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "kinds": _KINDS,
         "scores": [] if judged is None else [_show_score(judged, *own) for own in _SCORES],
         "enough": ENOUGH,
+        "few_rows": FEW_ROWS,
         "scoring": "" if search is None else name_score(search.scoring),
         "plain_scores": search is not None
         and bool(describe_score(search.scoring, search.best_score)),

@@ -34,10 +34,11 @@ def choose_rows(
 ) -> dict[str, NDArray[np.intp]]:
     """Return the positions of at most so many rows of each kind, the most telling first.
 
-    The kinds are "right" and "wrong", of which the model is surest; without labels "sure" takes
-    their place.  With two classes, "refused" and "granted" are those that are nearest to the other
-    class and were not called the second one, or were.  With more, "unsure" are those where the two
-    most probable classes are nearest to each other.  Rows of equal probabilities count once.
+    The kinds are "right" and "wrong", of which the model is surest, the surest of each predicted
+    class in turn; without labels "sure" takes their place.  With two classes, "refused" and
+    "granted" are those that are nearest to the other class and were not called the second one, or
+    were.  With more, "unsure" are those where the two most probable classes are nearest to each
+    other.  Rows of equal probabilities count once.
     """
     sure = probability[np.arange(len(predicted)), predicted]
     two = np.sort(probability, axis=1)[:, -2:]
@@ -49,7 +50,9 @@ def choose_rows(
     narrow = {"unsure": every}
     if probability.shape[1] == 2:
         narrow = {"refused": every[predicted == 0], "granted": every[predicted == 1]}
-    found = {kind: _take_first(rows, -sure[rows], most) for kind, rows in kinds.items()}
+    found = {
+        kind: _take_turns(rows, -sure[rows], predicted[rows], most) for kind, rows in kinds.items()
+    }
     return found | {kind: _take_first(rows, lead[rows], most) for kind, rows in narrow.items()}
 
 
@@ -58,6 +61,21 @@ def _take_first(rows: NDArray[np.intp], key: Array, most: int) -> NDArray[np.int
     _, first = np.unique(key, return_index=True)  # sorted, and the first row of each
     chosen: NDArray[np.intp] = rows[first[:most]]
     return chosen
+
+
+def _take_turns(
+    rows: NDArray[np.intp], key: Array, classes: NDArray[np.intp], most: int
+) -> NDArray[np.intp]:
+    """Return the rows of least keys, those of each class in turn."""
+    lots = []
+    for k in np.unique(classes):
+        own = classes == k
+        first = _take_first(rows[own], key[own], most)
+        lots += [
+            (turn, key[int(np.searchsorted(rows, row))], row)
+            for turn, row in enumerate(first.tolist())
+        ]
+    return np.array([row for *_, row in sorted(lots)[:most]], dtype=np.intp)
 
 
 def describe_rows(

@@ -86,6 +86,13 @@ class _Feature(ABC):
     column: Array
     """The values of all rows that are known, ascending."""
 
+    weights: Array | None
+    """The training rows of each bin, if known."""
+
+    def count(self, k: int) -> float | None:
+        """Return how many training rows bin `k` had, if known."""
+        return None if self.weights is None else float(self.weights[k])
+
     @abstractmethod
     def list_values(self, own: float) -> Array:
         """Return the values that are tried, ascending, a row's own among them."""
@@ -95,7 +102,11 @@ class _Feature(ABC):
         """Return the smallest change; ``into[k]`` is the class that ``values[k]`` leads to."""
 
 
+@dataclass(frozen=True)
 class _Number(_Feature):
+    edges: Array
+    """The edges of bins, which hold their upper ends."""
+
     def list_values(self, own: float) -> Array:
         values = np.unique(self.column)
         if len(values) > MOST_VALUES:
@@ -127,6 +138,7 @@ class _Number(_Feature):
             to=int(into[first]),
             size=float(passed[first]) / len(self.column),
             is_protected=self.is_protected,
+            rows=self.count(int(np.searchsorted(self.edges, values[first]))),
         )
 
 
@@ -150,6 +162,7 @@ class _Category(_Feature):
             to=to,
             size=CATEGORY,
             is_protected=self.is_protected,
+            rows=self.count(int(values[order[0]])),
         )
 
 
@@ -158,24 +171,26 @@ def _read(
 ) -> tuple[Array, list[_Feature]]:
     """Return some rows as numbers and bins of categories, and the features that may change."""
     table, _ = model._open(X)
-    bins, _ = model._describe_training()
+    bins, weights = model._describe_training()
     names = model._feature_labels()
     protected = {*find_protected(names)}
     raw = np.empty((len(numbers), table.n_features))
     features: dict[int, _Feature] = {}
     for j, own in enumerate(bins):
         about = (j, names[j], j in protected)
+        rows = None if weights is None else np.asarray(weights[j])
         if isinstance(own, NumericBins):
             values = np.asarray(table.numeric(j))
             if j in places:
-                features[j] = _Number(*about, np.sort(values[~np.isnan(values)]).astype(np.float64))
+                known = np.sort(values[~np.isnan(values)]).astype(np.float64)
+                features[j] = _Number(*about, known, rows, own.edges)
         else:
             column = table.categorical(j)
             values = own.find(column, table.label(j))
             if j in places:
                 words = _name_bins(column, values, own.n_bins)
                 known = np.sort(values[values >= 0]).astype(np.float64)
-                features[j] = _Category(*about, known, words)
+                features[j] = _Category(*about, known, rows, words)
         raw[:, j] = values[numbers]
     return raw, [features[j] for j in places]
 
@@ -214,7 +229,7 @@ def _find_changes(model: TableClassifier, features: Sequence[_Feature], own: Arr
     free = [change for change in found if not change.is_protected]
     return Changes(
         offered=tuple(free[:MOST_CHANGES]),
-        n_more=len(free[MOST_CHANGES:]),
+        more=tuple(change.name for change in free[MOST_CHANGES:]),
         protected=tuple(change for change in found if change.is_protected),
         n_tried=len(known),
     )

@@ -45,6 +45,12 @@ MOST_LISTED = 1000
 
 MOST_IMPORTANCES = 20
 
+MOST_LETTERS = 18
+"""Letters of a class that the title of an axis names."""
+
+_EXTREME = 0.001
+"""A probability, of a class or of all others, below which a row's steps tell log-odds."""
+
 
 def make_view(found: Collected) -> View:
     """Draw what a report has."""
@@ -60,6 +66,9 @@ def make_view(found: Collected) -> View:
         effects=tuple(_draw_effect(effect, level) for effect in found.effects),
         pairs=tuple(_draw_pair(effect, level) for effect in found.pairs),
         rows=tuple(_draw_row(row, found.facts.name(row.spoken_for)) for row in found.rows),
+        shows_points=any(
+            not _say_where(step.after).endswith("%") for row in found.rows for step in row.steps
+        ),
     )
 
 
@@ -80,6 +89,8 @@ def _draw_reliability(reliability: Reliability, found: Collected, level: float) 
         for own in reliability.bins
     ]
     titles = (f"predicted probability of {what}", f"share of rows that really were {what}")
+    if len(what) > MOST_LETTERS:
+        titles = ("predicted probability", "share of rows that really were so")
     if len(names) > 2:
         titles = ("predicted probability of the predicted class", "share of rows predicted rightly")
     return draw_reliability(drawn, titles, "Reliability diagram: what was predicted, what was so")
@@ -271,8 +282,13 @@ def _draw_categories(shape: ShapeFunction, level: float) -> str:
 def _name_axis(function: ShapeFunction | PairFunction) -> str:
     """Return few words for an axis."""
     if function.scale == "probability":
-        return f"probability of {shorten(str(function.class_label))}"
+        return _name_probability(str(function.class_label))
     return function.axis_label if len(function.axis_label) < 45 else "added to the log-odds"
+
+
+def _name_probability(name: str) -> str:
+    """Return the title of an axis; the page says of which class, where its name is long."""
+    return f"probability of {name}" if len(name) <= MOST_LETTERS else "probability"
 
 
 def _tell(function: ShapeFunction | PairFunction, value: float) -> str:
@@ -343,6 +359,13 @@ def _draw_cells(function: PairFunction, level: float) -> str:
     )
 
 
+def _say_where(share: float) -> str:
+    """Return a probability, or its log-odds where percentages would hardly change."""
+    if 0.0 < share < _EXTREME or 1.0 - _EXTREME < share < 1.0:
+        return signed(float(find_log_odds(share)))
+    return percent(share)
+
+
 def _draw_row(row: TellingRow, spoken_for: str) -> str:
     bars = []
     for step in row.steps:
@@ -357,13 +380,13 @@ def _draw_row(row: TellingRow, spoken_for: str) -> str:
             text += f" (between {signed(step.low)} and {signed(step.high)})"
         if step.within_noise:
             text += "; the effect may be chance"
-        note = f"{signed(step.added)} \u2192 {precise(step.after)}"
+        note = f"{signed(step.added)} \u2192 {_say_where(step.after)}"
         bars.append(Bar(step.name, start + step.added, text, low, high, note, start))
     if not bars:
         return ""
     return draw_walk(
         bars,
-        f"probability of {shorten(spoken_for)}",
+        _name_probability(spoken_for),
         f"What leads to the probability of {spoken_for} in row {row.number}",
         note="points \u2192 so far",
     )
