@@ -29,7 +29,7 @@ def find(groups, start="Of those that really"):
 def test_the_two_that_are_farthest_apart_and_of_enough_rows_are_named():
     groups = [make_group("a", 1000, 200), make_group("b", 1000, 400), make_group("c", 200, 75)]
     (text,) = find(groups)
-    assert text.endswith("it missed 40.0% of the group “b” and 20.0% of the group “a”.")
+    assert text.endswith("it missed 40.0% in the group “b” and 20.0% in the group “a”.")
     (text,) = find([*groups, make_group("few", 10, 8)])
     assert text.endswith("“a”.  More extreme, but of too few rows to tell: “few” (80.0% of 10).")
     # Rows enough, but not apart from any.

@@ -20,7 +20,7 @@ from properboost import extras
 from properboost.report import scores
 from properboost.report.effects import list_terms
 from properboost.report.fewer import score_fewer
-from properboost.report.found import About
+from properboost.report.found import About, Estimate, Score
 from properboost.report.glossary import GLOSSARY
 from properboost.report.parameter_words import describe_parameter
 from properboost.report.view import make_view
@@ -168,6 +168,44 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     assert len(text) < 400_000
     # Whatever a script reads, it reads as text.
     assert "innerHTML" not in text
+
+
+def test_differences_of_scores_are_those_of_printed_numbers(model):
+    judged = collect_all(model, *make_rows(200, 1)).judged
+    near = Estimate(0.11541, 0.1154, 0.1155)
+    error = Score(Estimate(0.13029, 0.126, 0.135), 0.2457, near)
+    area = Score(Estimate(0.92649, 0.92, 0.93), 0.5, replace(near, value=0.42649))
+    loss = Score(Estimate(0.28436, 0.27, 0.29), 0.55746, near)
+    scored = replace(judged, scores={"error": error, "auc": area, "log_loss": loss})
+    for name, words, printed in (
+        ("error", "wrong predictions", ("13.0%", "24.6%", "11.6")),  # 11.54 would be 11.5
+        ("auc", "AUC", ("92.6%", "50.0%", "42.6")),
+        ("log_loss", "log loss", ("0.2844", "0.5575", "0.2731")),  # 0.2731
+    ):
+        (row,) = (own for own in properboost.report.page._SCORES if own[0] == name)
+        shown = properboost.report.page._show_score(scored, *row)
+        saving = shown.show_difference(shown.saving.value)
+        assert (shown.words, (shown.show(shown.model.value), shown.constant, saving)) == (
+            words,
+            printed,
+        )
+        assert shown.saving.low <= shown.saving.value <= shown.saving.high
+
+
+def test_steps_near_0_and_100_percent_tell_points(model):
+    found = collect_all(model, *make_rows(200, 1))
+    view = make_view(found)
+    assert view.shows_points == any(
+        not 0.001 <= step.after <= 0.999 for row in found.rows for step in row.steps
+    )
+    (row, *_) = found.rows
+    steps = tuple(replace(step, after=1e-9) for step in row.steps)
+    extreme = replace(found, rows=[replace(row, steps=steps)])
+    assert make_view(extreme).shows_points
+    assert "\u2192 −20.72" in make_view(extreme).rows[0]
+    calm = replace(found, rows=[replace(row, steps=tuple(replace(s, after=0.3) for s in steps))])
+    assert not make_view(calm).shows_points
+    assert "\u2192 30.0%" in make_view(calm).rows[0]
 
 
 def test_every_value_is_in_a_table(monkeypatch):

@@ -236,7 +236,7 @@ def _list_of_bins(effects: Sequence[Effect]) -> Iterator[Caution]:
     ]
     if few:
         yield Caution(
-            "Values that training hardly knew",
+            "Values with few training rows",
             f"Some ranges or categories of {list_words(few)} had fewer than {FEW_ROWS} training "
             "rows each: jumps there may be chance.",
         )

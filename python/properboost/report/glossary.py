@@ -42,9 +42,10 @@ GLOSSARY = (
     ),
     Word(
         "log-odds, points",
-        "A probability on a scale on which effects can be added: the logarithm of p / (1 − p).  "
-        "0 is 50%, +1 is 73%, +2 is 88%, +3 is 95%; −1 is 27%, −2 is 12%, −3 is 5%.  The points "
-        "that values add are log-odds.  Near 50%, 0.1 points are about 2.5 percentage points.",
+        "A probability on a scale on which effects can be added: the logarithm of p / (1 − p) "
+        "for a probability p, and back, 1 / (1 + e to the power of −points).  0 is 50%, "
+        "+1 is 73%, +2 is 88%, +3 is 95%; −1 is 27%, −2 is 12%, −3 is 5%.  The points that values "
+        "add are log-odds.  Near 50%, 0.1 points are about 2.5 percentage points.",
         r"log-odds|points",
     ),
     Word("odds", "How many times as probable as not: odds of 3 to 1 are 75%.", r"odds"),

@@ -28,7 +28,7 @@ def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator
         ("called", f"It calls “{label}”"),
         ("wrong", "It is wrong, either way, in"),
         ("missed", f"Of those that really were “{label}” it missed"),
-        ("false_alarms", f"Of those that were not “{label}” it wrongly called so"),
+        ("false_alarms", f"Of those that were not “{label}” it raised a false alarm for"),
     ):
         yield from _compare(whole, attribute, start)
     for own in whole:
@@ -66,9 +66,10 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
         assert most.observed is not None
         assert least.observed is not None
         so = f"; {percent(most.observed.value)} and {percent(least.observed.value)} really were"
+    among = "in" if attribute in ("missed", "false_alarms") else "of"
     text = (
-        f"{start} {percent(high)} of the group “{most.name}” and {percent(low)} of the group "
-        f"“{least.name}”{so}."
+        f"{start} {percent(high)} {among} the group “{most.name}” and {percent(low)} {among} the "
+        f"group “{least.name}”{so}."
     )
     farther = [
         f"“{own.name}” ({percent(share[own.name].value)} of {count_rows(own, attribute):,.0f})"

@@ -203,7 +203,7 @@ def _show_score(judged: Judged, name: str, words: str, digits: int, meaning: str
     def show_difference(number: float) -> str:
         return decimal(100.0 * number, 1) if digits == 3 else decimal(number, digits)
 
-    unit = " percentage points" if digits == 3 else ""
+    unit = "percentage points" if digits == 3 else ""
     return _Shown(words, score.model, show(constant), saving, unit, meaning, show, show_difference)
 
 

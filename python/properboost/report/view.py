@@ -101,7 +101,7 @@ def _draw_grouping(grouping: Grouping, label: str, level: float) -> str:
     dots = []
     for group in grouping.groups:
         for kind, share, words in (
-            (0, group.false_alarms, f"of those that were not {label}, called so"),
+            (0, group.false_alarms, f"of those that were not {label}, called that all the same"),
             (1, group.missed, f"of those that really were {label}, missed"),
         ):
             if share is not None and share.is_known:

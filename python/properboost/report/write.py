@@ -116,8 +116,8 @@ def write_report(
     max_features, max_pairs : int, default=20, 10
         The most important shape functions and pairs, of which so many are drawn at most.
     max_rows : int, default=2
-        Rows of each kind that are shown, at most: surest and right, surest and wrong, hardly
-        decided; with two classes, of the last on either side.
+        Rows of each kind that are shown, at most: surest and right, surest and wrong, each
+        predicted class in turn; hardly decided; with two classes, of the last on either side.
     random_state : int, default=0
         The seed by which the bootstrap draws rows.
 
